@@ -1,0 +1,80 @@
+# `make help` lists what can be made. Everything needs only git, make and Python 3.11+ with venv; containers need Docker.
+
+.DEFAULT_GOAL := help
+SHELL := /bin/sh
+
+VENV := .venv
+A2A_V03 := .venv-a2a-v03
+BIN := $(VENV)/bin
+MEMBERS := shared services/collector services/evaluator services/gateway services/purple cli
+TESTS := tests/unit tests/integration tests/e2e tests/conformance
+
+export CONCORD_A2A_V03_PYTHON := $(CURDIR)/$(A2A_V03)/bin/python
+
+# An environment counts only where it was made and while its Python is there: a moved folder is set up again.
+stale = $(shell $(1)/bin/python -c '' 2>/dev/null && [ "$$(cat $(1)/ready 2>/dev/null)" = "$(CURDIR)/$(1)" ] || echo FORCE)
+
+$(VENV)/ready: locks/dev.txt locks/build.txt locks/members.txt $(MEMBERS:%=%/pyproject.toml) $(call stale,$(VENV))
+	@locks/install $(VENV) locks/dev.txt locks/members.txt
+
+$(A2A_V03)/ready: locks/a2a-v03.txt locks/build.txt $(call stale,$(A2A_V03))
+	@locks/install $(A2A_V03) locks/a2a-v03.txt
+
+.PHONY: FORCE
+FORCE:
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z_-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: setup
+setup: $(VENV)/ready ## make or refresh the development environment, .venv
+
+.PHONY: run
+run: setup ## assess a real team of agents on this machine; leaves output/results.json
+	@$(BIN)/concord run
+
+.PHONY: test
+test: setup $(A2A_V03)/ready ## run the tests that need neither Docker nor a network
+	$(BIN)/pytest $(TESTS) -m "not containers"
+
+.PHONY: test-containers
+test-containers: setup $(A2A_V03)/ready ## run the tests that need a container engine
+	REQUIRE_CONTAINERS=1 $(BIN)/pytest -m containers
+
+.PHONY: ruff
+ruff: setup ## check format and style
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+.PHONY: lint
+lint: ruff ## check format, style and who may import whom
+	$(BIN)/lint-imports --no-cache
+
+.PHONY: type_check
+type_check: setup ## check types, strictly
+	$(BIN)/mypy
+
+.PHONY: validate
+validate: lint type_check test ## lint, type_check and test
+
+.PHONY: test_all
+test_all: test test-containers ## test and test-containers
+
+.PHONY: bench
+bench: setup ## measure what the project promises about speed
+	$(BIN)/python -m benchmarks
+
+.PHONY: stack
+stack: ## build the images and run one assessment through them; leaves output/results.json
+	mkdir -p output
+	UID=$$(id -u) GID=$$(id -g) docker compose --profile client up --build --abort-on-container-exit
+
+.PHONY: locks
+locks: setup ## resolve every lock file anew
+	locks/compile
+
+.PHONY: clean
+clean: ## remove the environments, caches and output
+	rm -rf $(VENV) $(A2A_V03) .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache output
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,1 @@
+"""The evaluator: turns a trace into metrics, findings and a score."""

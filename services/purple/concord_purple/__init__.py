@@ -1,0 +1,1 @@
+"""The participants: teams of A2A agents that really coordinate."""
