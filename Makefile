@@ -67,8 +67,8 @@ bench: setup ## measure what the project promises about speed
 
 .PHONY: stack
 stack: ## build the images and run one assessment through them; leaves output/results.json
-	mkdir -p output
-	UID=$$(id -u) GID=$$(id -g) docker compose --profile client up --build --abort-on-container-exit
+	env UID=$$(id -u) GID=$$(id -g) docker compose --profile client up --build \
+		--abort-on-container-exit --exit-code-from client
 
 .PHONY: locks
 locks: setup ## resolve every lock file anew

@@ -1,0 +1,27 @@
+# An evaluation worker; --queue llm for the work that waits for a language model.
+
+FROM python:3.13-slim AS builder
+WORKDIR /build
+ENV PATH=/opt/build/bin:$PATH
+COPY locks/build.txt locks/
+RUN python -m venv /opt/build && pip install --no-cache-dir --require-hashes -r locks/build.txt
+COPY locks/evaluator.txt locks/
+RUN python -m venv --without-pip /opt/concord \
+    && pip --python /opt/concord install --no-cache-dir --require-hashes -r locks/evaluator.txt
+COPY shared shared
+COPY services/evaluator services/evaluator
+RUN pip wheel --no-deps --no-build-isolation --wheel-dir wheels ./shared ./services/evaluator \
+    && pip --python /opt/concord install --no-deps --no-index wheels/*.whl
+
+FROM python:3.13-slim
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends curl \
+    && rm -rf /var/lib/apt/lists/* \
+    && useradd --uid 1000 --no-create-home --home-dir /srv/concord concord \
+    && install --directory --owner concord /srv/concord
+WORKDIR /srv/concord
+COPY --from=builder /opt/concord /opt/concord
+ENV PATH=/opt/concord/bin:$PATH PYTHONUNBUFFERED=1
+USER concord
+ENTRYPOINT ["python", "-m", "concord_evaluator"]
+CMD ["--queue", "fast"]
