@@ -1,0 +1,29 @@
+"""A2A, client and server: the only package that imports a2a-sdk. Speaks 1.0 and 0.3."""
+
+import os
+
+# The SDK makes some 50 internal spans per message, which cost as much CPU as the message itself.
+os.environ.setdefault("OTEL_INSTRUMENTATION_A2A_SDK_ENABLED", "false")
+
+from concord.a2a.client import A2AClient, AgentUnreachableError, RemoteError, fetch_card
+from concord.a2a.messages import Answer, CardSummary, IncomingMessage, TaskState, TaskUpdate
+from concord.a2a.messenger import Messenger
+from concord.a2a.server import AgentProfile, Handler, Skill, TaskHandle, mount_agent
+
+__all__ = [
+    "A2AClient",
+    "AgentProfile",
+    "AgentUnreachableError",
+    "Answer",
+    "CardSummary",
+    "Handler",
+    "IncomingMessage",
+    "Messenger",
+    "RemoteError",
+    "Skill",
+    "TaskHandle",
+    "TaskState",
+    "TaskUpdate",
+    "fetch_card",
+    "mount_agent",
+]

@@ -1,0 +1,261 @@
+"""The A2A client: one agent, reached by its URL, in whichever protocol version it speaks."""
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from typing import Any, Final, Self
+
+import httpx
+from a2a.client import A2ACardResolver, Client, ClientCallContext, ClientConfig, ClientFactory
+from a2a.client.errors import A2AClientTimeoutError
+from a2a.client.service_parameters import ServiceParametersFactory, with_a2a_extensions
+from a2a.types import a2a_pb2 as pb
+from a2a.utils.errors import A2AError
+from google.protobuf.json_format import MessageToDict
+from pydantic import JsonValue
+
+from concord.a2a.messages import (
+    Answer,
+    CardSummary,
+    TaskState,
+    TaskUpdate,
+    data_of,
+    data_part,
+    new_message,
+    state_of,
+    text_part,
+    texts_of,
+)
+
+TIMEOUT_S: Final = 300.0
+"""The PRD's limit for a call, and the platform's between two events."""
+
+CONNECT_TIMEOUT_S: Final = 10.0
+CARD_TIMEOUT_S: Final = 10.0
+
+_FAULTS: Final = (A2AError, httpx.HTTPError, ValueError)
+
+
+class AgentUnreachableError(Exception):
+    """The agent cannot be reached, or did not answer in time."""
+
+
+class RemoteError(Exception):
+    """The agent answered with a protocol error, or with something that is not A2A."""
+
+
+class A2AClient:
+    """A client of one agent. Keeps connections open: close it, or use it as a context manager."""
+
+    def __init__(self, client: Client, card: pb.AgentCard, http: httpx.AsyncClient) -> None:
+        self._client = client
+        self._http = http
+        self._card = card
+
+    @classmethod
+    async def connect(cls, url: str, *, timeout_s: float = TIMEOUT_S, protocol_version: str | None = None) -> Self:
+        """Fetches the card at `url` and picks an interface from it.
+
+        `protocol_version` ("0.3") insists on that version; without it the newest that both speak is taken.
+        `timeout_s` bounds the wait for an answer, or between two events of a stream.
+        Raises AgentUnreachableError, RemoteError.
+        """
+        http = httpx.AsyncClient(timeout=httpx.Timeout(timeout_s, connect=CONNECT_TIMEOUT_S), follow_redirects=False)
+        try:
+            card = await _card(http, url)
+            offered = _interfaces(card, protocol_version)
+            factory = ClientFactory(ClientConfig(streaming=True, httpx_client=http))
+            return cls(factory.create(offered), card, http)
+        except ValueError as error:
+            await http.aclose()
+            raise RemoteError(f"{url}: its card offers no interface that we speak: {error}") from error
+        except BaseException:
+            await http.aclose()
+            raise
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Closes the connections."""
+        await self._client.close()
+        await self._http.aclose()
+
+    @property
+    def card(self) -> CardSummary:
+        """What the agent said of itself when we connected."""
+        return summarise(self._card)
+
+    async def stream(
+        self,
+        *,
+        text: str | None = None,
+        data: JsonValue = None,
+        metadata: Mapping[str, Any] | None = None,
+        extensions: Sequence[str] = (),
+        task_id: str = "",
+        context_id: str = "",
+    ) -> AsyncGenerator[TaskUpdate | Answer, None]:
+        """Sends one message; yields its task's updates as they come, and the answer last.
+
+        Streams where the card says so, else waits for the one answer. Raises AgentUnreachableError, RemoteError.
+        """
+        parts = [text_part(text)] if text is not None else []
+        if data is not None:
+            parts.append(data_part(data))
+        message = new_message(
+            pb.Role.ROLE_USER,
+            parts,
+            metadata=metadata,
+            extensions=extensions,
+            task_id=task_id,
+            context_id=context_id,
+        )
+        parameters = ServiceParametersFactory.create([with_a2a_extensions(list(extensions))])
+        context = ClientCallContext(service_parameters=parameters)
+        events = self._client.send_message(pb.SendMessageRequest(message=message), context=context)
+        reader = _AnswerReader()
+        try:
+            async with aclosing(events) as stream:  # type: ignore[type-var]  # an async generator, typed as iterator
+                async for event in stream:
+                    if (update := reader.read(event)) is not None:
+                        yield update
+        except _FAULTS as error:
+            raise _ours(error) from error
+        yield reader.answer()
+
+    async def cancel(self, task_id: str) -> None:
+        """Asks the agent to cancel a task. Raises AgentUnreachableError, RemoteError."""
+        try:
+            await self._client.cancel_task(pb.CancelTaskRequest(id=task_id))
+        except _FAULTS as error:
+            raise _ours(error) from error
+
+
+class _AnswerReader:
+    """Folds the events of one task into its answer."""
+
+    def __init__(self) -> None:
+        self._task = pb.Task()
+        self._message: pb.Message | None = None
+
+    def read(self, event: pb.StreamResponse) -> TaskUpdate | None:
+        """Takes one event; returns the update to show for it, if it says where the task stands."""
+        if event.HasField("message"):
+            self._message = event.message
+            return None
+        if event.HasField("task"):
+            self._task.CopyFrom(event.task)
+            return self._update()
+        if event.HasField("status_update"):
+            self._task.id = event.status_update.task_id
+            self._task.context_id = event.status_update.context_id
+            self._task.status.CopyFrom(event.status_update.status)
+            return self._update()
+        self._add(event.artifact_update)
+        return None
+
+    def answer(self) -> Answer:
+        """The answer as it stands at the end of the stream. Raises RemoteError if there was none."""
+        if self._message is not None:
+            return _bare(self._message)
+        if not self._task.id:
+            raise RemoteError("the agent sent neither a task nor a message")
+        return _of_task(self._task)
+
+    def _update(self) -> TaskUpdate:
+        status = self._task.status
+        parts = status.message.parts
+        return TaskUpdate(state_of(status.state), self._task.id, "\n".join(texts_of(parts)), data_of(parts))
+
+    def _add(self, update: pb.TaskArtifactUpdateEvent) -> None:
+        known = {artifact.artifact_id: artifact for artifact in self._task.artifacts}
+        if update.append and (artifact := known.get(update.artifact.artifact_id)) is not None:
+            artifact.parts.extend(update.artifact.parts)
+        elif (artifact := known.get(update.artifact.artifact_id)) is not None:
+            artifact.CopyFrom(update.artifact)
+        else:
+            self._task.artifacts.append(update.artifact)
+
+
+def _bare(message: pb.Message) -> Answer:
+    said = texts_of(message.parts)
+    return Answer(
+        state=TaskState.COMPLETED,
+        text="\n".join(said),
+        status_text="",
+        text_parts=said,
+        data_parts=data_of(message.parts),
+        artifacts=0,
+        is_task=False,
+        task_id=message.task_id,
+        context_id=message.context_id,
+        metadata=MessageToDict(message.metadata),
+    )
+
+
+def _of_task(task: pb.Task) -> Answer:
+    parts = [part for artifact in task.artifacts for part in artifact.parts]
+    status_text = "\n".join(texts_of(task.status.message.parts))
+    metadata: dict[str, Any] = {}
+    for source in (task.metadata, task.status.message.metadata, *(a.metadata for a in task.artifacts)):
+        metadata |= MessageToDict(source)
+    return Answer(
+        state=state_of(task.status.state),
+        text="\n".join(texts_of(parts)) or status_text,
+        status_text=status_text,
+        text_parts=texts_of(parts),
+        data_parts=data_of(parts),
+        artifacts=len(task.artifacts),
+        is_task=True,
+        task_id=task.id,
+        context_id=task.context_id,
+        metadata=metadata,
+    )
+
+
+async def fetch_card(url: str, *, timeout_s: float = CARD_TIMEOUT_S) -> CardSummary:
+    """What the agent at `url` says of itself. Raises AgentUnreachableError, RemoteError."""
+    async with httpx.AsyncClient(timeout=timeout_s, follow_redirects=False) as http:
+        return summarise(await _card(http, url))
+
+
+async def _card(http: httpx.AsyncClient, url: str) -> pb.AgentCard:
+    try:
+        return await A2ACardResolver(http, url).get_agent_card(http_kwargs={"timeout": CARD_TIMEOUT_S})
+    except _FAULTS as error:
+        raise _ours(error) from error
+
+
+def _interfaces(card: pb.AgentCard, protocol_version: str | None) -> pb.AgentCard:
+    if protocol_version is None:
+        return card
+    offered = pb.AgentCard()
+    offered.CopyFrom(card)
+    del offered.supported_interfaces[:]
+    offered.supported_interfaces.extend(
+        interface for interface in card.supported_interfaces if interface.protocol_version.startswith(protocol_version)
+    )
+    return offered
+
+
+def summarise(card: pb.AgentCard) -> CardSummary:
+    """A card without the SDK's types."""
+    return CardSummary(
+        name=card.name,
+        urls=tuple(dict.fromkeys(interface.url for interface in card.supported_interfaces)),
+        skill_ids=tuple(skill.id for skill in card.skills),
+        streaming=card.capabilities.streaming,
+        extensions=tuple(extension.uri for extension in card.capabilities.extensions),
+    )
+
+
+def _ours(error: Exception) -> AgentUnreachableError | RemoteError:
+    reason = str(error) or type(error).__name__
+    lost = isinstance(error, A2AClientTimeoutError | httpx.TransportError)
+    lost = (
+        lost or isinstance(error.__cause__, httpx.RequestError) or getattr(error, "status_code", 0) in {502, 503, 504}
+    )
+    return AgentUnreachableError(reason) if lost else RemoteError(reason)

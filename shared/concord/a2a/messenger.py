@@ -1,0 +1,194 @@
+"""The messenger: every message to another agent goes through it, and every one of them leaves a step."""
+
+import asyncio
+import logging
+import time
+from collections import defaultdict
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import aclosing, suppress
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, Self
+
+from pydantic import JsonValue
+
+from concord.a2a.client import TIMEOUT_S, A2AClient, AgentUnreachableError, RemoteError
+from concord.a2a.messages import Answer, TaskUpdate
+from concord.assignment import Assignment
+from concord.extensions import ASSIGNMENT_URI, TIMESTAMP_KEY, TIMESTAMP_URI, TRACEABILITY_URI
+from concord.identity import normalise_url
+from concord.ids import new_step_id
+from concord.steps import AgentInvocation, CallType, InteractionStep, StepAction
+
+logger = logging.getLogger(__name__)
+
+StepSink = Callable[[InteractionStep, Assignment], None]
+"""Takes the step of a call that ended, and the assignment under which the call was made. Must not block."""
+
+OnUpdate = Callable[[TaskUpdate], None]
+
+MAX_QUOTED: Final = 4000
+"""Characters of a request and of its answer that a step quotes."""
+
+_CANCEL_S: Final = 2.0
+_EXTENSIONS: Final = (TRACEABILITY_URI, TIMESTAMP_URI, ASSIGNMENT_URI)
+
+
+class Messenger:
+    """Sends messages to agents: one client per URL, kept for the messenger's life; one step per call, errors included.
+
+    Make one per assessment, so that nothing is shared between two. Close it, or use it as a context manager.
+    """
+
+    def __init__(self, on_step: StepSink, *, timeout_s: float = TIMEOUT_S) -> None:
+        self._on_step = on_step
+        self._timeout_s = timeout_s
+        self._clients: dict[str, A2AClient] = {}
+        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Closes every client."""
+        clients, self._clients = list(self._clients.values()), {}
+        for client in clients:
+            await client.close()
+
+    async def send(
+        self,
+        url: str,
+        *,
+        text: str | None = None,
+        data: JsonValue = None,
+        assignment: Assignment | None = None,
+        callee_id: str = "",
+        task_id: str = "",
+        context_id: str = "",
+        on_update: OnUpdate | None = None,
+    ) -> Answer:
+        """Sends a message to the agent at `url` and waits until its task ends or asks for input.
+
+        `assignment` is the one under which the caller works: its `step_id` becomes the call's parent, and the callee
+        gets one of its own with the call's step id. Without it the call leaves no step. To answer a question or go on
+        with a task, give the answer's `task_id` and `context_id` back. When the waiting task is cancelled, so is the
+        callee's. Raises AgentUnreachableError (no connection, or no answer within the timeout), RemoteError.
+        """
+        call = _Call(url, callee_id, assignment, {"text": text, "data": data})
+        answer: Answer | None = None
+        error: str | None = None
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                client = await self._client(url)
+                answer = await _ask(client, call, task_id, context_id, on_update)
+            return answer
+        except TimeoutError:
+            error = f"no answer within {self._timeout_s:g} s"
+            raise AgentUnreachableError(error) from None
+        except (AgentUnreachableError, RemoteError) as fault:
+            error = f"{type(fault).__name__}: {fault}"
+            raise
+        except asyncio.CancelledError:
+            error = "cancelled by the caller"
+            raise
+        finally:
+            if assignment is not None:
+                self._on_step(call.step(assignment, answer, error), assignment)
+
+    async def _client(self, url: str) -> A2AClient:
+        key = normalise_url(url)
+        async with self._locks[key]:
+            if key not in self._clients:
+                self._clients[key] = await A2AClient.connect(url, timeout_s=self._timeout_s)
+            return self._clients[key]
+
+
+class _Call:
+    """One call in the making: its step id, and its clock (durations from the monotonic one)."""
+
+    def __init__(
+        self, url: str, callee_id: str, assignment: Assignment | None, request: Mapping[str, JsonValue]
+    ) -> None:
+        self.step_id = new_step_id()
+        self.assignment = None if assignment is None else assignment.for_call(self.step_id, callee_id or url[:64])
+        self.request = request
+        self._url = url
+        self._callee_id = callee_id
+        self._started_at = datetime.now(UTC)
+        self._started = time.monotonic()
+
+    def metadata(self) -> dict[str, Any]:
+        stamped: dict[str, Any] = {TIMESTAMP_KEY: self._started_at.isoformat()}
+        return stamped if self.assignment is None else stamped | self.assignment.metadata()
+
+    def step(self, parent: Assignment, answer: Answer | None, error: str | None) -> InteractionStep:
+        elapsed = time.monotonic() - self._started
+        attributes: dict[str, str] = {}
+        if answer is not None:
+            attributes = {"task_state": answer.state.value, "response_text": answer.text[:MAX_QUOTED]}
+            if not answer.succeeded:
+                error = f"the agent ended with {answer.state}: {answer.status_text[:MAX_QUOTED]}"
+        if error is not None:
+            attributes["error"] = error[:MAX_QUOTED]
+        return InteractionStep(
+            step_id=self.step_id,
+            trace_id=parent.trace_id,
+            parent_step_id=parent.step_id,
+            call_type=CallType.AGENT,
+            step_action=StepAction(
+                agent_invocation=AgentInvocation(
+                    agent_url=self._url,
+                    agent_name=self._callee_id,
+                    requests=_quoted(self.request),
+                    response_trace=None if answer is None else answer.response_trace,
+                )
+            ),
+            additional_attributes=attributes,
+            latency=round(elapsed * 1000),
+            start_time=self._started_at,
+            end_time=self._started_at + timedelta(seconds=elapsed),
+        )
+
+
+async def _ask(client: A2AClient, call: _Call, task_id: str, context_id: str, on_update: OnUpdate | None) -> Answer:
+    text = call.request["text"]
+    events: AsyncGenerator[TaskUpdate | Answer, None] = client.stream(
+        text=text if isinstance(text, str) else None,
+        data=call.request["data"],
+        metadata=call.metadata(),
+        extensions=_EXTENSIONS,
+        task_id=task_id,
+        context_id=context_id,
+    )
+    open_task = task_id
+    try:
+        async with aclosing(events) as stream:
+            async for event in stream:
+                if isinstance(event, Answer):
+                    return event
+                open_task = event.task_id or open_task
+                if on_update is not None:
+                    on_update(event)
+    except asyncio.CancelledError:
+        if open_task:
+            await _cancel(client, open_task)
+        raise
+    raise RemoteError("the agent's stream ended without an answer")
+
+
+async def _cancel(client: A2AClient, task_id: str) -> None:
+    """Cancels the callee's task while we are being cancelled ourselves, for a short while at most."""
+    with suppress(AgentUnreachableError, RemoteError, TimeoutError):
+        await asyncio.wait_for(client.cancel(task_id), _CANCEL_S)
+
+
+def _quoted(request: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    text, data = request["text"], request["data"]
+    quoted: dict[str, JsonValue] = {}
+    if isinstance(text, str):
+        quoted["text"] = text[:MAX_QUOTED]
+    if isinstance(data, dict) and "kind" in data:
+        quoted["kind"] = data["kind"]
+    return quoted

@@ -1,0 +1,258 @@
+"""The A2A server: an agent's card and JSON-RPC endpoint on a FastAPI app, for 1.0 and 0.3 clients at once."""
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+import a2a.server.routes  # noqa: F401 - the 0.3 adapter's module cannot be the first of them to be imported
+from a2a.compat.v0_3.jsonrpc_adapter import JSONRPC03Adapter
+from a2a.server.agent_execution import AgentExecutor, RequestContext
+from a2a.server.context import ServerCallContext
+from a2a.server.events import EventQueue
+from a2a.server.jsonrpc_models import InvalidParamsError, InvalidRequestError, JSONRPCError
+from a2a.server.request_handlers.default_request_handler_v2 import DefaultRequestHandlerV2
+from a2a.server.routes.agent_card_routes import create_agent_card_routes
+from a2a.server.routes.common import DefaultServerCallContextBuilder
+from a2a.server.routes.fastapi_routes import add_a2a_routes_to_fastapi
+from a2a.server.routes.jsonrpc_dispatcher import JsonRpcDispatcher
+from a2a.server.tasks import InMemoryTaskStore, TaskUpdater
+from a2a.types import a2a_pb2 as pb
+from fastapi import FastAPI
+from google.protobuf.json_format import MessageToDict
+from pydantic import JsonValue
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from concord.a2a.messages import IncomingMessage, data_of, data_part, new_message, text_part, texts_of
+from concord.extensions import SUPPORTED_URIS
+
+logger = logging.getLogger(__name__)
+
+MAX_TASKS: Final = 1000
+"""Tasks kept for `tasks/get` after they ended; the SDK's own store would keep every one for ever."""
+
+_INTERRUPTED_S: Final = 600.0
+_CARD_CACHE: Final = "public, max-age=60"
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """Something an agent says it can do."""
+
+    id: str
+    name: str
+    description: str
+    tags: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentProfile:
+    """What an agent's card says. `url` is where clients post to: it must be reachable for them."""
+
+    name: str
+    description: str
+    version: str
+    url: str
+    skills: tuple[Skill, ...]
+    extensions: tuple[str, ...] = SUPPORTED_URIS
+
+
+class TaskHandle:
+    """The server's side of one task: where an agent says how far it is and what it found."""
+
+    def __init__(self, updater: TaskUpdater) -> None:
+        self._updater = updater
+
+    async def working(self, text: str, *, data: JsonValue = None) -> None:
+        """Tells the client how far the work is."""
+        parts = [text_part(text)] if data is None else [text_part(text), data_part(data)]
+        await self._updater.update_status(pb.TaskState.TASK_STATE_WORKING, self._updater.new_agent_message(parts))
+
+    async def complete(
+        self,
+        text: str | None = None,
+        *,
+        data: JsonValue = None,
+        status: str | None = None,
+        artifact_name: str = "answer",
+        metadata: Mapping[str, Any] | None = None,
+        extensions: tuple[str, ...] = (),
+    ) -> None:
+        """Ends the task well: one artifact with what is given of text and data, and a status message beside it."""
+        parts = [text_part(text)] if text is not None else []
+        if data is not None:
+            parts.append(data_part(data))
+        if parts:
+            await self._updater.add_artifact(
+                parts,
+                name=artifact_name,
+                metadata=None if metadata is None else dict(metadata),
+                extensions=list(extensions),
+            )
+        await self._updater.complete(None if status is None else self._said(status))
+
+    async def reject(self, text: str) -> None:
+        """Ends the task unbegun, because of what was asked."""
+        await self._updater.reject(self._said(text))
+
+    async def fail(self, text: str) -> None:
+        """Ends the task without a result."""
+        await self._updater.failed(self._said(text))
+
+    async def input_required(self, text: str) -> None:
+        """Interrupts the task until the client sends more."""
+        await self._updater.requires_input(self._said(text))
+
+    def _said(self, text: str) -> pb.Message:
+        return self._updater.new_agent_message([text_part(text)])
+
+
+class Handler(Protocol):
+    """What an agent does with a message. It ends its task (or interrupts it) through the handle before it returns.
+
+    Cancellation by the client arrives as asyncio.CancelledError; any other exception fails the task.
+    """
+
+    async def __call__(self, message: IncomingMessage, task: TaskHandle) -> None:
+        """Works on one message."""
+
+
+class AgentServer:
+    """An agent mounted on an app. Close it when the app shuts down, so that no task outlives it."""
+
+    def __init__(self, requests: DefaultRequestHandlerV2) -> None:
+        self._requests = requests
+
+    async def aclose(self) -> None:
+        """Cancels the tasks that still run, and waits for them."""
+        await self._requests.aclose()
+
+
+def mount_agent(app: FastAPI, profile: AgentProfile, handler: Handler, *, max_tasks: int = MAX_TASKS) -> AgentServer:
+    """Serves an agent on `app`: its card at `/.well-known/agent-card.json`, JSON-RPC for both versions at `/`."""
+    card = _card(profile)
+    requests = DefaultRequestHandlerV2(
+        agent_executor=_Executor(handler),
+        task_store=_BoundedTaskStore(max_tasks),
+        agent_card=card,
+        interrupted_task_timeout=_INTERRUPTED_S,
+    )
+    dispatcher = JsonRpcDispatcher(requests, enable_v0_3_compat=True)
+    dispatcher._v03_adapter = _Adapter03(requests, DefaultServerCallContextBuilder())
+    add_a2a_routes_to_fastapi(
+        app,
+        agent_card_routes=create_agent_card_routes(card, cache_control=_CARD_CACHE),
+        jsonrpc_routes=[Route("/", dispatcher.handle_requests, methods=["POST"])],
+    )
+    return AgentServer(requests)
+
+
+class _Adapter03(JSONRPC03Adapter):
+    """The SDK's 0.3 adapter, with -32602 instead of -32600 for a known method's invalid params (JSON-RPC 2.0, 5.1)."""
+
+    def _generate_error_response(self, request_id: str | int | None, error: Exception | JSONRPCError) -> JSONResponse:
+        if isinstance(error, InvalidRequestError):
+            error = InvalidParamsError(data=error.data)
+        return super()._generate_error_response(request_id, error)
+
+
+class _BoundedTaskStore(InMemoryTaskStore):
+    """The SDK's in-memory store, which forgets the oldest ended tasks beyond a bound."""
+
+    def __init__(self, max_tasks: int) -> None:
+        super().__init__()
+        self._max_tasks = max_tasks
+        self._ended: dict[str, ServerCallContext] = {}
+
+    async def save(self, task: pb.Task, context: ServerCallContext) -> None:
+        await super().save(task, context)
+        if task.status.state not in _TERMINAL:
+            return
+        self._ended[task.id] = context
+        while len(self._ended) > self._max_tasks:
+            oldest = next(iter(self._ended))
+            await self.delete(oldest, self._ended.pop(oldest))
+
+
+class _Executor(AgentExecutor):
+    """Runs a handler as the SDK's executor."""
+
+    def __init__(self, handler: Handler) -> None:
+        self._handler = handler
+
+    async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
+        current = context.current_task
+        # A follow-up that names only its task gets a fresh context id from the SDK: the task's own is the right one.
+        context_id = current.context_id if current is not None else context.context_id or ""
+        task_id = context.task_id or ""
+        if current is None:
+            await event_queue.enqueue_event(_submitted(task_id, context_id, context.message))
+        task = TaskHandle(TaskUpdater(event_queue, task_id, context_id))
+        try:
+            await self._handler(_incoming(context, task_id, context_id), task)
+        except Exception as error:
+            # Out of here it would become a failed task that says nothing.
+            logger.exception("task %s failed", task_id)
+            await task.fail(f"internal error: {type(error).__name__}: {error}")
+
+    async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
+        task = context.current_task
+        if task is not None:
+            await TaskUpdater(event_queue, task.id, task.context_id).cancel()
+
+
+_TERMINAL: Final = {
+    pb.TaskState.TASK_STATE_COMPLETED,
+    pb.TaskState.TASK_STATE_FAILED,
+    pb.TaskState.TASK_STATE_CANCELED,
+    pb.TaskState.TASK_STATE_REJECTED,
+}
+
+
+def _submitted(task_id: str, context_id: str, message: pb.Message | None) -> pb.Task:
+    return pb.Task(
+        id=task_id,
+        context_id=context_id,
+        status=pb.TaskStatus(state=pb.TaskState.TASK_STATE_SUBMITTED),
+        history=[] if message is None else [message],
+    )
+
+
+def _incoming(context: RequestContext, task_id: str, context_id: str) -> IncomingMessage:
+    message = context.message or new_message(pb.Role.ROLE_USER, [])
+    said, structured = texts_of(message.parts), data_of(message.parts)
+    return IncomingMessage(
+        text="\n".join(said),
+        text_parts=said,
+        data_parts=structured,
+        other_parts=len(message.parts) - len(said) - len(structured),
+        metadata=context.metadata | MessageToDict(message.metadata),
+        message_id=message.message_id,
+        task_id=task_id,
+        context_id=context_id,
+        follow_up=context.current_task is not None,
+    )
+
+
+def _card(profile: AgentProfile) -> pb.AgentCard:
+    return pb.AgentCard(
+        name=profile.name,
+        description=profile.description,
+        version=profile.version,
+        supported_interfaces=[
+            pb.AgentInterface(url=profile.url, protocol_binding="JSONRPC", protocol_version=version)
+            for version in ("1.0", "0.3")
+        ],
+        capabilities=pb.AgentCapabilities(
+            streaming=True,
+            push_notifications=False,
+            extensions=[pb.AgentExtension(uri=uri) for uri in profile.extensions],
+        ),
+        default_input_modes=["text/plain", "application/json"],
+        default_output_modes=["text/plain", "application/json"],
+        skills=[
+            pb.AgentSkill(id=skill.id, name=skill.name, description=skill.description, tags=skill.tags)
+            for skill in profile.skills
+        ],
+    )

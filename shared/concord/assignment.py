@@ -1,0 +1,50 @@
+"""The assignment: how a participant learns, with every message, which assessment it is in and where to report."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, SecretStr, ValidationError
+
+from concord.extensions import ASSIGNMENT_KEY, TRACEPARENT_KEY
+from concord.ids import traceparent
+from concord.steps import Id, Url
+
+
+class Assignment(BaseModel):
+    """Where an agent stands: its own id, its trace, the caller's step, and where reports and peers live.
+
+    `step_id` is the step of whoever sent the message: steps made while answering name it as their parent, which is
+    how the two ends of a call meet. The token is a secret: it is written to messages only, never to logs or rows.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    assessment_id: Id
+    trace_id: Id
+    step_id: Id
+    agent_id: Id
+    collector_url: Url | None = None
+    peers_url: Url | None = None
+    token: SecretStr | None = None
+
+    def for_call(self, step_id: str, callee_id: str) -> "Assignment":
+        """The assignment to send along when its holder calls a peer: the callee's id, and never the caller's token."""
+        return self.model_copy(update={"step_id": step_id, "agent_id": callee_id, "token": None})
+
+    def metadata(self) -> dict[str, Any]:
+        """The entries to put into a message's metadata."""
+        written = self.model_dump(exclude_none=True, exclude={"token"})
+        if self.token is not None:
+            written["token"] = self.token.get_secret_value()
+        entries: dict[str, Any] = {ASSIGNMENT_KEY: written}
+        if (parent := traceparent(self.trace_id, self.step_id)) is not None:
+            entries[TRACEPARENT_KEY] = parent
+        return entries
+
+    @classmethod
+    def from_metadata(cls, metadata: Mapping[str, Any]) -> "Assignment | None":
+        """The assignment in a message's metadata; None where there is none or it cannot be read."""
+        try:
+            return cls.model_validate(metadata.get(ASSIGNMENT_KEY))
+        except ValidationError:
+            return None

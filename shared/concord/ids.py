@@ -1,0 +1,28 @@
+"""Ids that fit W3C Trace Context, so that a trace and a step mean the same to OpenTelemetry as to us."""
+
+import re
+import secrets
+from uuid import uuid4
+
+_TRACE_ID = re.compile(r"(?!0{32})[0-9a-f]{32}")
+_SPAN_ID = re.compile(r"(?!0{16})[0-9a-f]{16}")
+
+
+def new_trace_id() -> str:
+    """A fresh trace id: 32 lower-case hex digits."""
+    return uuid4().hex
+
+
+def new_step_id() -> str:
+    """A fresh step id: 16 lower-case hex digits, the form of a W3C span id."""
+    return secrets.token_hex(8)
+
+
+def traceparent(trace_id: str, step_id: str) -> str | None:
+    """The W3C `traceparent` header for a step, sampled; None where the ids do not have that form.
+
+    Source: W3C Trace Context, section 3.2 (version 00).
+    """
+    if _TRACE_ID.fullmatch(trace_id) and _SPAN_ID.fullmatch(step_id):
+        return f"00-{trace_id}-{step_id}-01"
+    return None

@@ -1,0 +1,6 @@
+"""The language model: its settings, and the one client that everything uses."""
+
+from concord.llm.client import Completion, LLMClient, LLMUnavailableError
+from concord.llm.settings import LLMSettings
+
+__all__ = ["Completion", "LLMClient", "LLMSettings", "LLMUnavailableError"]

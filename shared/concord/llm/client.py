@@ -1,0 +1,116 @@
+"""The language model client: any OpenAI-compatible endpoint, temperature 0, and a TOOL step for every call."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Self
+
+from concord.assignment import Assignment
+from concord.ids import new_step_id
+from concord.llm.settings import LLMSettings
+from concord.steps import CallType, InteractionStep, StepAction, ToolInvocation
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+
+class LLMUnavailableError(Exception):
+    """No key, no connection, a refusal or an empty answer: go on without the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What the model wrote, and the tokens it took."""
+
+    text: str
+    total_tokens: int | None
+
+
+class LLMClient:
+    """Completions from the configured endpoint. `on_step` gets the TOOL step of each call, failures included."""
+
+    def __init__(self, settings: LLMSettings, on_step: Callable[[InteractionStep, Assignment], None]) -> None:
+        self._settings = settings
+        self._on_step = on_step
+        self._openai: AsyncOpenAI | None = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Closes the connections."""
+        if self._openai is not None:
+            await self._openai.close()
+
+    async def complete(
+        self, system: str, user: str, *, assignment: Assignment | None = None, max_tokens: int = 1000
+    ) -> Completion:
+        """The model's answer. Raises LLMUnavailableError, whatever the reason."""
+        started_at, started = datetime.now(UTC), time.monotonic()
+        completion: Completion | None = None
+        error: str | None = None
+        try:
+            completion = await self._complete(system, user, max_tokens)
+            return completion
+        except LLMUnavailableError as fault:
+            error = str(fault)
+            raise
+        finally:
+            if assignment is not None:
+                elapsed = time.monotonic() - started
+                self._on_step(self._step(assignment, started_at, elapsed, completion, error), assignment)
+
+    async def _complete(self, system: str, user: str, max_tokens: int) -> Completion:
+        from openai import OpenAIError  # it takes most of a second to import, and only a few processes need it
+
+        try:
+            answer = await self._client().chat.completions.create(
+                model=self._settings.model,
+                messages=[{"role": "system", "content": system}, {"role": "user", "content": user}],
+                temperature=0,
+                max_tokens=max_tokens,
+            )
+        except OpenAIError as error:
+            raise LLMUnavailableError(f"{type(error).__name__}: {error}") from error
+        text = answer.choices[0].message.content if answer.choices else None
+        if not text:
+            raise LLMUnavailableError("the model answered with nothing")
+        return Completion(text, None if answer.usage is None else answer.usage.total_tokens)
+
+    def _client(self) -> "AsyncOpenAI":
+        from openai import AsyncOpenAI
+
+        if self._settings.api_key is None:
+            raise LLMUnavailableError("AGENTBEATS_LLM_API_KEY is not set")
+        if self._openai is None:
+            self._openai = AsyncOpenAI(
+                api_key=self._settings.api_key.get_secret_value(),
+                base_url=self._settings.base_url,
+                timeout=self._settings.timeout_s,
+            )
+        return self._openai
+
+    def _step(
+        self,
+        assignment: Assignment,
+        started_at: datetime,
+        elapsed_s: float,
+        completion: Completion | None,
+        error: str | None,
+    ) -> InteractionStep:
+        return InteractionStep(
+            step_id=new_step_id(),
+            trace_id=assignment.trace_id,
+            parent_step_id=assignment.step_id,
+            call_type=CallType.TOOL,
+            step_action=StepAction(tool_invocation=ToolInvocation(tool_name=f"llm:{self._settings.model}")),
+            total_tokens=None if completion is None else completion.total_tokens,
+            additional_attributes={} if error is None else {"error": error[:4000]},
+            latency=round(elapsed_s * 1000),
+            start_time=started_at,
+            end_time=started_at + timedelta(seconds=elapsed_s),
+        )

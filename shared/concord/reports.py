@@ -1,0 +1,106 @@
+"""Reports: who claimed which step, over which channel. Provenance is derived from these, never stored."""
+
+import json
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from hashlib import blake2b
+from typing import Annotated
+from uuid import uuid4
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from concord.steps import AttributeName, Id, InteractionStep
+
+MAX_BATCH_STEPS = 1000
+
+
+class Channel(StrEnum):
+    """How a step reached us."""
+
+    OBSERVED = "observed"
+    HTTP = "http"
+    OTLP = "otlp"
+    IN_BAND = "in_band"
+
+
+class StepBatch(BaseModel):
+    """What a reporter sends to `POST /traces`: steps of one trace, and what it had to drop since its last batch."""
+
+    model_config = ConfigDict(frozen=True)
+
+    batch_id: Id = Field(default_factory=lambda: uuid4().hex)
+    trace_id: Id
+    reporter: Id
+    steps: Annotated[list[InteractionStep], Field(max_length=MAX_BATCH_STEPS)] = []
+    dropped: Annotated[dict[AttributeName, Annotated[int, Field(ge=0)]], Field(max_length=16)] = {}
+
+
+class RejectedStep(BaseModel):
+    """A step that was not taken, and why; the rest of its batch was."""
+
+    index: int
+    step_id: str | None
+    reason: str
+
+
+class BatchReceipt(BaseModel):
+    """The collector's answer: counts of steps, and each refusal by its place in the batch."""
+
+    accepted: int
+    duplicate: int
+    rejected: list[RejectedStep]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """One step as one reporter told it."""
+
+    step: InteractionStep
+    reporter: str
+    authenticated: bool
+    channel: Channel
+    received_at: datetime
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReportBatch:
+    """A batch at rest: the `StepBatch` as compressed JSON, and what the receiver knows of its reporter."""
+
+    batch_id: str
+    trace_id: str
+    reporter: str
+    authenticated: bool
+    channel: Channel
+    received_at: datetime
+    n_steps: int
+    dropped: int
+    body: bytes
+
+    def reports(self) -> Iterator[Report]:
+        """The reports of this batch, validated anew one batch at a time so that their objects do not pile up."""
+        for step in StepBatch.model_validate_json(zlib.decompress(self.body)).steps:
+            yield Report(step, self.reporter, self.authenticated, self.channel, self.received_at, digest(step))
+
+
+def pack(body: bytes) -> bytes:
+    """Compresses the JSON of a `StepBatch` as `ReportBatch.body` holds it (level 1 shrinks it about elevenfold)."""
+    return zlib.compress(body, level=1)
+
+
+def digest(step: InteractionStep) -> str:
+    """Names the content of a step: BLAKE2b-128 of its canonical JSON, without the callee's own nested trace.
+
+    The same step gives the same digest whichever form it came in and whether or not the callee's trace was attached.
+    """
+    written = step.spec_form()
+    if "agent_invocation" in (action := written.get("step_action", {})):
+        action["agent_invocation"].pop("response_trace", None)
+    return blake2b(_dumps(written), digest_size=16).hexdigest()
+
+
+def _dumps(value: object) -> bytes:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()

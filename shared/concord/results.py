@@ -1,0 +1,270 @@
+"""The result row: one shape, always. Lists of records instead of data-dependent keys; null instead of absent."""
+
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+from concord.assessment import Mode
+
+Quality = Literal["high", "medium", "low", "bottleneck"]
+Fraction = Annotated[float, Field(ge=0, le=1)]
+
+
+class Record(BaseModel):
+    """A part of the row: frozen, no unknown keys, every key present in its JSON."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class MetricStatus(StrEnum):
+    """Whether a value may be read as it stands."""
+
+    OK = "ok"
+    UNDEFINED = "undefined"
+    NOT_APPLICABLE = "not_applicable"
+    APPROXIMATE = "approximate"
+
+
+class MetricParameter(Record):
+    """A setting that a metric was computed with."""
+
+    name: str
+    value: str
+
+
+class MetricRecord(Record):
+    """One value of one metric; `agent` is null for a metric of the whole team. `n` counts what it was computed from."""
+
+    id: str
+    agent: str | None = None
+    value: float | None
+    status: MetricStatus
+    reason: str | None = None
+    n: int
+    definition_id: str
+    engine: str
+    params: list[MetricParameter] = []
+
+
+class Finding(Record):
+    """Something worth telling the team: what, whom it concerns, the figure that shows it, and what to do."""
+
+    id: str
+    agents: list[str]
+    metric_id: str | None
+    value: float | None
+    threshold: float | None
+    step_ids: list[str]
+    advice: str
+    trials: int = 1
+    """In how many trials it was found; 1 in a trial's own list."""
+
+
+class InteractionRecord(Record):
+    """All calls from one agent to another in one trial."""
+
+    caller: str
+    callee: str
+    calls: int
+    errors: int
+    retries: int
+    observed: int
+    corroborated: int
+    reported: int
+    latency_avg_ms: float | None
+
+
+class LatencySummary(Record):
+    """Latencies of calls in milliseconds. Only values of the same system and run may be compared."""
+
+    avg: float | None = None
+    p50: float | None = None
+    p95: float | None = None
+    p99: float | None = None
+    n: int = 0
+    p95_reliable: bool = False
+    p99_reliable: bool = False
+    slowest_agent: str | None = None
+    slowest_agent_url: str | None = None
+    warning: str = "Latency values are only comparable within the same system and run."
+
+
+class SubScore(Record):
+    """A part of the overall score in [0, 1]; null where undefined, with the reason and what it was made from."""
+
+    id: Literal["task", "communication", "distribution", "reliability", "efficiency"]
+    value: Fraction | None
+    weight: float
+    reason: str | None
+    inputs: list[MetricParameter] = []
+
+
+class Judgment(Record):
+    """The judge's view, apart from the score: where it came from, and what it says."""
+
+    source: Literal["rules", "llm"]
+    reason: str | None
+    overall_score: Fraction | None
+    task_success: Fraction | None
+    coordination_quality: Quality | None
+    reasoning: str
+    strengths: list[str]
+    weaknesses: list[str]
+
+
+class TraceIntegrity(Record):
+    """How far the traces can be trusted: calls by provenance, steps by what became of them."""
+
+    steps: int = 0
+    observed: int = 0
+    corroborated: int = 0
+    reported: int = 0
+    contradicted: int = 0
+    conflicting: int = 0
+    duplicate: int = 0
+    late: int = 0
+    dropped: int = 0
+    completeness: Fraction | None = None
+
+
+class StepCounts(Record):
+    """Steps of one trial by what they were."""
+
+    agent: int = 0
+    tool: int = 0
+    host: int = 0
+
+
+class TrialOutcome(Record):
+    """What driving a trial came to, as the gateway saw it; `time_used` in seconds."""
+
+    trial_id: str
+    state: Literal["completed", "failed", "timeout"]
+    infrastructure: bool
+    """Whether a failure was ours or the platform's: such a trial is counted, not scored."""
+    error: str | None
+    answer: str | None
+    time_used: float
+
+
+class TrialRecord(Record):
+    """One trial, evaluated."""
+
+    trial_id: str
+    task_id: str
+    run: int
+    seed: int
+    trace_id: str
+    state: Literal["completed", "failed", "timeout"]
+    error: str | None
+    answer: str | None
+    time_used: float
+    usable: bool
+    passed: bool | None
+    overall_score: Fraction | None
+    coordination_quality: Quality | None
+    coordination_value: Fraction | None
+    sub_scores: list[SubScore]
+    metrics: list[MetricRecord]
+    findings: list[Finding]
+    interactions: list[InteractionRecord]
+    latency: LatencySummary
+    steps: StepCounts
+    trace_integrity: TraceIntegrity
+    judge: Judgment | None
+
+
+class AgentRecord(Record):
+    """One agent of the graph, over all trials."""
+
+    id: str
+    url: str | None
+    agentbeats_id: str | None
+    functions: list[str]
+    declared: bool
+    calls_made: int
+    calls_received: int
+    errors_received: int
+    latency_avg_ms: float | None
+
+
+class InfrastructureFailure(Record):
+    """A failure that is not the agents': counted and named, never scored."""
+
+    trial_id: str | None
+    stage: Literal["trial", "evaluation", "judgment", "aggregation"]
+    message: str
+
+
+class GraphMetricsSummary(Record):
+    """The PRD's figures on the agent graph, over all usable trials."""
+
+    graph_density: float | None
+    has_bottleneck: bool | None
+    isolated_agents: list[str]
+    coordination_quality: Quality | None
+
+
+class Scoring(Record):
+    """How the score was made: the version of the rules, and the mean of each part with its weight."""
+
+    version: str
+    pass_threshold: float
+    usable_trials: int
+    passed_trials: int
+    sub_scores: list[SubScore]
+
+
+class TaskRewards(Record):
+    """The leaderboard's three columns, each continuous in [0, 1]."""
+
+    overall_score: Fraction | None
+    graph_density: float | None
+    coordination_quality: Fraction | None
+
+
+class Detail(Record):
+    """Everything behind the score."""
+
+    assessment_id: str
+    mode: Mode
+    overall_score: Fraction | None
+    reasoning: str
+    coordination_quality: Quality | None
+    confidence: Literal["insufficient", "low", "adequate"]
+    strengths: list[str]
+    weaknesses: list[str]
+    graph_metrics: GraphMetricsSummary
+    latency_metrics: LatencySummary
+    agents: list[AgentRecord]
+    metrics: list[MetricRecord]
+    findings: list[Finding]
+    trials: list[TrialRecord]
+    judge: Judgment | None
+    scoring: Scoring
+    trace_integrity: TraceIntegrity
+    infrastructure: list[InfrastructureFailure]
+    assessment_results: JsonValue = None
+    warnings: list[str]
+
+
+class ResultRow(Record):
+    """One row of the leaderboard: the assessment of one team."""
+
+    pass_rate: Annotated[float, Field(ge=0, le=100)] | None
+    time_used: float
+    max_score: float = 100
+    domain: str = "graph-assessment"
+    score: Annotated[float, Field(ge=0, le=100)] | None
+    task_rewards: TaskRewards
+    detail: Detail
+
+
+class ResultsDocument(BaseModel):
+    """`results.json`, as the platform's client and the gateway write it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    participants: dict[str, str]
+    results: list[ResultRow]

@@ -1,0 +1,17 @@
+"""What every HTTP service of the house shares: settings, logs, probes, limits, and how it is served."""
+
+from concord.service.limits import BodyLimit
+from concord.service.logs import configure_logging
+from concord.service.probes import probe_routes
+from concord.service.serve import address_parser, serve
+from concord.service.settings import RedisSettings, ServiceSettings
+
+__all__ = [
+    "BodyLimit",
+    "RedisSettings",
+    "ServiceSettings",
+    "address_parser",
+    "configure_logging",
+    "probe_routes",
+    "serve",
+]

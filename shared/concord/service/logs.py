@@ -1,0 +1,41 @@
+"""Structured logs: one event a line, readable on a terminal and JSON elsewhere."""
+
+import logging
+import sys
+from typing import Final, Literal
+
+import structlog
+
+_QUIET: Final = ("httpx", "httpcore", "a2a", "arq", "openai")
+"""These log every request with its URL, and a proxy's URL holds a token: only their warnings are let through."""
+
+
+def configure_logging(service: str, *, level: str = "INFO", form: Literal["auto", "console", "json"] = "auto") -> None:
+    """Sends the logs of a process, its libraries' included, to standard error."""
+    console = form == "console" or (form == "auto" and sys.stderr.isatty())
+    shared: list[structlog.typing.Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.stdlib.PositionalArgumentsFormatter(),
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+    ]
+    structlog.configure(
+        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=True,
+    )
+    final: list[structlog.typing.Processor] = [structlog.stdlib.ProcessorFormatter.remove_processors_meta]
+    if console:
+        final.append(structlog.dev.ConsoleRenderer())
+    else:
+        final += [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(structlog.stdlib.ProcessorFormatter(foreign_pre_chain=shared, processors=final))
+    root = logging.getLogger()
+    root.handlers = [handler]
+    root.setLevel(level)
+    for name in _QUIET:
+        logging.getLogger(name).setLevel(logging.WARNING)
+    structlog.contextvars.bind_contextvars(service=service)

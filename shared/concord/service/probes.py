@@ -1,0 +1,33 @@
+"""The probes of a service: is the process alive, is it ready, and what has it done so far."""
+
+from collections.abc import Awaitable, Callable
+
+from fastapi import APIRouter, Response
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+
+Ready = Callable[[], Awaitable[None]]
+"""Returns when the service can do its work; raises with the reason when it cannot."""
+
+
+def probe_routes(ready: Ready, metrics: CollectorRegistry) -> APIRouter:
+    """`/healthz` (the process only), `/readyz` (what it depends on: 503 with the reason), `/metrics` (Prometheus)."""
+    router = APIRouter(tags=["probes"])
+
+    @router.get("/healthz")
+    async def healthz() -> dict[str, str]:
+        return {"status": "healthy"}
+
+    @router.get("/readyz")
+    async def readyz(response: Response) -> dict[str, str]:
+        try:
+            await ready()
+        except Exception as error:
+            response.status_code = 503
+            return {"status": "not ready", "reason": type(error).__name__}
+        return {"status": "ready"}
+
+    @router.get("/metrics")
+    async def exposition() -> Response:
+        return Response(generate_latest(metrics), media_type=CONTENT_TYPE_LATEST)
+
+    return router

@@ -1,0 +1,41 @@
+"""State outside the processes: traces, registry, assessments and jobs. The only package that imports redis and arq."""
+
+from concord.storage.connection import RETRIES_REQUEST, RETRIES_WORKER, Storage, connect
+from concord.storage.ports import (
+    OPEN_SCOPE,
+    AgentRegistry,
+    AssessmentStore,
+    DeadLetter,
+    Job,
+    JobFunction,
+    JobQueue,
+    OnDeadLetter,
+    Queue,
+    RegistryFullError,
+    RetryLater,
+    StorageUnavailableError,
+    TraceStore,
+)
+from concord.storage.worker import WorkerPolicy, run_worker
+
+__all__ = [
+    "OPEN_SCOPE",
+    "RETRIES_REQUEST",
+    "RETRIES_WORKER",
+    "AgentRegistry",
+    "AssessmentStore",
+    "DeadLetter",
+    "Job",
+    "JobFunction",
+    "JobQueue",
+    "OnDeadLetter",
+    "Queue",
+    "RegistryFullError",
+    "RetryLater",
+    "Storage",
+    "StorageUnavailableError",
+    "TraceStore",
+    "WorkerPolicy",
+    "connect",
+    "run_worker",
+]

@@ -1,0 +1,43 @@
+"""Assessments in Redis: a hash of JSON documents for each, its plan among them."""
+
+from collections.abc import Awaitable
+from typing import Final, cast
+
+from redis.asyncio import Redis
+
+from concord.assessment import AssessmentPlan
+from concord.storage import keys
+from concord.storage.faults import storage_faults
+
+TTL_S: Final = 24 * 3600
+_PLAN: Final = "plan"
+
+
+class RedisAssessmentStore:
+    """The `AssessmentStore` port on Redis hashes."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+
+    async def save_plan(self, plan: AssessmentPlan) -> None:
+        """See `AssessmentStore.save_plan`."""
+        await self.save(plan.assessment_id, _PLAN, plan.model_dump_json(by_alias=True))
+
+    async def plan(self, assessment_id: str) -> AssessmentPlan | None:
+        """See `AssessmentStore.plan`."""
+        document = await self.load(assessment_id, _PLAN)
+        return None if document is None else AssessmentPlan.model_validate_json(document)
+
+    async def save(self, assessment_id: str, name: str, document: str) -> None:
+        """See `AssessmentStore.save`."""
+        with storage_faults():
+            async with self._redis.pipeline(transaction=True) as pipe:
+                pipe.hset(keys.assessment(assessment_id), name, document)
+                pipe.expire(keys.assessment(assessment_id), TTL_S)
+                await pipe.execute()
+
+    async def load(self, assessment_id: str, name: str) -> str | None:
+        """See `AssessmentStore.load`."""
+        with storage_faults():
+            document = await cast(Awaitable[bytes | None], self._redis.hget(keys.assessment(assessment_id), name))
+        return None if document is None else document.decode()

@@ -1,0 +1,83 @@
+"""The one connection to Redis that a process holds, opened with the patience that its caller can afford."""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+
+from arq.connections import ArqRedis
+from redis import exceptions
+from redis.asyncio.retry import Retry
+from redis.backoff import FullJitterBackoff
+
+from concord.storage.assessments import RedisAssessmentStore
+from concord.storage.faults import storage_faults
+from concord.storage.jobs import ArqJobQueue
+from concord.storage.ports import AgentRegistry, AssessmentStore, TraceStore
+from concord.storage.registry import RedisAgentRegistry
+from concord.storage.traces import RedisTraceStore
+
+RETRIES_REQUEST: Final = 2
+"""For a service that answers a waiting caller: a blip is bridged, an outage is told at once."""
+
+RETRIES_WORKER: Final = 30
+"""For a worker nobody waits on directly: with the backoff's cap of 1 s it sits out a Redis restart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """Everything that is kept outside the process."""
+
+    traces: TraceStore
+    registry: AgentRegistry
+    assessments: AssessmentStore
+    jobs: ArqJobQueue
+    redis: ArqRedis
+
+    async def ping(self) -> None:
+        """Raises StorageUnavailableError unless storage answers."""
+        with storage_faults():
+            await self.redis.ping()
+
+
+def open_redis(url: str, *, retries: int) -> ArqRedis:
+    """A client of the Redis at `url` that retries lost connections with full jitter; connects on first use."""
+    redis: ArqRedis = ArqRedis.from_url(
+        url,
+        socket_connect_timeout=2,
+        socket_timeout=10,
+        health_check_interval=30,
+        retry=Retry(FullJitterBackoff(cap=1, base=0.05), retries),
+        retry_on_error=[exceptions.ConnectionError, exceptions.TimeoutError, exceptions.BusyLoadingError],
+    )
+    redis.job_serializer = to_json
+    redis.job_deserializer = from_json
+    return redis
+
+
+@asynccontextmanager
+async def connect(url: str, *, retries: int = RETRIES_REQUEST) -> AsyncIterator[Storage]:
+    """The storage at a Redis URL, closed at the end. Does not wait for Redis: `Storage.ping` tells if it is there."""
+    redis = open_redis(url, retries=retries)
+    try:
+        yield Storage(
+            traces=RedisTraceStore(redis),
+            registry=RedisAgentRegistry(redis),
+            assessments=RedisAssessmentStore(redis),
+            jobs=ArqJobQueue(redis),
+            redis=redis,
+        )
+    finally:
+        await redis.aclose()
+
+
+def to_json(value: dict[str, Any]) -> bytes:
+    """arq's job record as JSON. What JSON has no form for (an exception as a result) is written as its text."""
+    return json.dumps(value, default=str).encode()
+
+
+def from_json(data: bytes) -> dict[str, Any]:
+    """The job record that `to_json` wrote."""
+    record: dict[str, Any] = json.loads(data)
+    return record

@@ -1,0 +1,74 @@
+"""The job queue on arq: enqueueing, depth, and the dead letters of jobs that failed for good."""
+
+import json
+from collections.abc import Awaitable
+from typing import Final, cast
+
+from arq.connections import ArqRedis
+
+from concord.storage import keys
+from concord.storage.faults import storage_faults
+from concord.storage.ports import DeadLetter, Job, Queue
+
+MAX_DEAD_LETTERS: Final = 10_000
+
+
+class ArqJobQueue:
+    """The `JobQueue` port on arq. Jobs are JSON, never pickle: whoever can write to Redis must not run code here."""
+
+    def __init__(self, redis: ArqRedis) -> None:
+        self._redis = redis
+
+    async def enqueue(self, job: Job) -> bool:
+        """See `JobQueue.enqueue`."""
+        with storage_faults():
+            queued = await self._redis.enqueue_job(
+                job.function, dict(job.arguments), _job_id=job.job_id, _queue_name=keys.queue(job.queue)
+            )
+        return queued is not None
+
+    async def depth(self, queue: Queue) -> int:
+        """See `JobQueue.depth`."""
+        with storage_faults():
+            return await cast(Awaitable[int], self._redis.zcard(keys.queue(queue)))
+
+    async def bury(self, job: Job, error: str) -> None:
+        """Writes a dead letter. The oldest are let go beyond `MAX_DEAD_LETTERS`."""
+        written = json.dumps({"job": _written(job), "error": error})
+        with storage_faults():
+            await self._redis.xadd(keys.DEAD_LETTERS, {"letter": written}, maxlen=MAX_DEAD_LETTERS)
+
+    async def dead_letters(self) -> list[DeadLetter]:
+        """See `JobQueue.dead_letters`."""
+        with storage_faults():
+            entries = await self._redis.xrange(keys.DEAD_LETTERS)
+        return [_letter(entry_id.decode(), json.loads(fields[b"letter"])) for entry_id, fields in entries]
+
+    async def replay(self, letter: DeadLetter) -> None:
+        """See `JobQueue.replay`."""
+        await self.enqueue(letter.job)
+        with storage_faults():
+            await self._redis.xdel(keys.DEAD_LETTERS, letter.letter_id)
+
+
+def _written(job: Job) -> dict[str, object]:
+    return {
+        "function": job.function,
+        "job_id": job.job_id,
+        "queue": job.queue.value,
+        "arguments": dict(job.arguments),
+    }
+
+
+def _letter(letter_id: str, written: dict[str, object]) -> DeadLetter:
+    job = cast(dict[str, object], written["job"])
+    return DeadLetter(
+        letter_id=letter_id,
+        job=Job(
+            function=str(job["function"]),
+            job_id=str(job["job_id"]),
+            queue=Queue(str(job["queue"])),
+            arguments=cast(dict[str, str], job["arguments"]),
+        ),
+        error=str(written["error"]),
+    )

@@ -1,0 +1,37 @@
+"""The names of everything in Redis: one prefix, and one hash tag for all keys of a trace."""
+
+from typing import Final
+
+PREFIX: Final = "concord:v1"
+
+DEAD_LETTERS: Final = f"{PREFIX}:dead-letters"
+
+
+def reports(trace_id: str) -> str:
+    """The stream of a trace's report batches."""
+    return f"{PREFIX}:{{{trace_id}}}:reports"
+
+
+def seen(trace_id: str) -> str:
+    """The hash of a trace's batch ids, each with the answer it was given."""
+    return f"{PREFIX}:{{{trace_id}}}:seen"
+
+
+def assessment(assessment_id: str) -> str:
+    """The hash of an assessment's documents."""
+    return f"{PREFIX}:assessment:{assessment_id}"
+
+
+def agents(scope: str) -> str:
+    """The hash of a registry scope's agents."""
+    return f"{PREFIX}:agents:{scope}"
+
+
+def queue(name: str) -> str:
+    """The sorted set that is a job queue's name to arq."""
+    return f"{PREFIX}:queue:{name}"
+
+
+def health(queue_name: str, worker: str) -> str:
+    """The health record of one worker of a queue."""
+    return f"{PREFIX}:health:{queue_name}:{worker}"

@@ -1,0 +1,118 @@
+"""The ports behind which state lives: what the services ask of storage, whatever keeps it."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from pydantic import JsonValue
+
+from concord.assessment import AssessmentPlan
+from concord.identity import RosterEntry
+from concord.reports import BatchReceipt, ReportBatch
+
+
+class StorageUnavailableError(Exception):
+    """Storage cannot be reached or refuses writes: try again later; nothing was stored."""
+
+
+class RegistryFullError(Exception):
+    """A registry scope has as many agents as it takes."""
+
+
+class Queue(StrEnum):
+    """The two job queues: quick CPU-bound work, and work that waits for a language model."""
+
+    FAST = "fast"
+    LLM = "llm"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A call of `function` with JSON arguments. A second job with a pending one's id is not queued."""
+
+    function: str
+    job_id: str
+    queue: Queue
+    arguments: Mapping[str, JsonValue]
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """A job that failed for good, and its last error."""
+
+    letter_id: str
+    job: Job
+    error: str
+
+
+class TraceStore(Protocol):
+    """Report batches by trace: appended once per batch id, read in order of arrival."""
+
+    async def append(self, batch: ReportBatch, receipt: BatchReceipt) -> BatchReceipt | None:
+        """Stores a batch with its answer, in one step. Returns None, or the first answer to a batch id seen before.
+
+        Raises StorageUnavailableError.
+        """
+
+    def batches(self, trace_id: str) -> AsyncIterator[ReportBatch]:
+        """All batches of a trace, oldest first. Raises StorageUnavailableError."""
+
+    async def length(self, trace_id: str) -> int:
+        """How many batches a trace has. Raises StorageUnavailableError."""
+
+
+class AgentRegistry(Protocol):
+    """Who can be reached, by scope: an assessment's id, or `OPEN_SCOPE` for agents that registered themselves."""
+
+    async def register(self, scope: str, entries: Sequence[RosterEntry]) -> None:
+        """Adds or renews entries; they are forgotten after the registry's time to live. Raises RegistryFullError."""
+
+    async def agents(self, scope: str) -> list[RosterEntry]:
+        """The entries of a scope, sorted by id; empty where there is no such scope."""
+
+
+OPEN_SCOPE = "open"
+
+
+class AssessmentStore(Protocol):
+    """An assessment's plan, the evaluation of its trials by stage, and its row."""
+
+    async def save_plan(self, plan: AssessmentPlan) -> None:
+        """Stores what an assessment consists of, before its first trial."""
+
+    async def plan(self, assessment_id: str) -> AssessmentPlan | None:
+        """The plan of an assessment, or None where there is none."""
+
+    async def save(self, assessment_id: str, name: str, document: str) -> None:
+        """Stores a JSON document under a name of the assessment, replacing what was there."""
+
+    async def load(self, assessment_id: str, name: str) -> str | None:
+        """The JSON document of that name, or None."""
+
+
+class JobQueue(Protocol):
+    """Jobs for the evaluator's workers, run at least once."""
+
+    async def enqueue(self, job: Job) -> bool:
+        """Queues a job. False: one with this id is already pending."""
+
+    async def depth(self, queue: Queue) -> int:
+        """How many jobs wait in a queue or run."""
+
+    async def dead_letters(self) -> list[DeadLetter]:
+        """The jobs that failed for good, oldest first."""
+
+    async def replay(self, letter: DeadLetter) -> None:
+        """Queues a dead letter's job again and forgets the letter."""
+
+
+JobFunction = Callable[[Mapping[str, JsonValue]], Awaitable[None]]
+"""What a worker runs: it gets a job's arguments. Raising `RetryLater` tries again; anything else is final."""
+
+OnDeadLetter = Callable[[Job, str], Awaitable[None]]
+"""Told of a job that failed for good, and why, so that whoever waits for it can be told too."""
+
+
+class RetryLater(Exception):  # noqa: N818 - an instruction to the queue, not an error of its own
+    """The job met a passing fault: run it again after a backoff."""
