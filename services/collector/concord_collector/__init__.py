@@ -1,1 +1,5 @@
-"""The collector: takes traces and registrations in, checks them, and puts them into Redis."""
+"""The collector: takes reports of steps and registrations of agents."""
+
+from importlib.metadata import version
+
+__version__ = version("concord-collector")

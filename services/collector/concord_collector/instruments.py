@@ -1,0 +1,28 @@
+"""What the collector counts, for Prometheus."""
+
+from prometheus_client import CollectorRegistry, Counter, Histogram
+
+
+class Instruments:
+    """The collector's metrics, on a registry of their own."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.steps = Counter(
+            "concord_collector_steps_total", "Steps by what became of them.", ["outcome"], registry=self.registry
+        )
+        self.batches = Counter(
+            "concord_collector_batches_total", "Batches by the answer's status.", ["status"], registry=self.registry
+        )
+        self.bytes = Counter("concord_collector_body_bytes_total", "Bytes of batches taken.", registry=self.registry)
+        self.dropped = Counter(
+            "concord_collector_reporter_dropped_total",
+            "Steps that reporters said they had to drop.",
+            registry=self.registry,
+        )
+        self.seconds = Histogram(
+            "concord_collector_batch_seconds",
+            "Time to take a batch, storage included.",
+            buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5),
+            registry=self.registry,
+        )
