@@ -49,7 +49,7 @@ ruff: setup ## check format and style
 
 .PHONY: lint
 lint: ruff ## check format, style and who may import whom
-	$(BIN)/lint-imports --no-cache
+	$(BIN)/lint-imports --no-cache --no-logo
 
 .PHONY: type_check
 type_check: setup ## check types, strictly
