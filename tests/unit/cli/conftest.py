@@ -1,0 +1,13 @@
+"""A run's folder, for the tests of what lives in it."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from concord_cli.stack.folder import RunFolder, run_folder
+
+
+@pytest.fixture
+async def folder() -> AsyncIterator[RunFolder]:
+    async with run_folder() as made:
+        yield made

@@ -1,0 +1,82 @@
+"""What is started for a scenario, with which arguments, environment and ports."""
+
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+from concord_cli.scenario import Scenario
+from concord_cli.stack.child import Program
+from concord_cli.stack.plan import Ports, StackPlan, plan_stack
+from concord_cli.stack.probes import HttpProbe
+
+REDIS_URL = "redis://:secret@127.0.0.1:7000/0"
+
+MIXED = Scenario.model_validate(
+    {
+        "team": {"wiring": "chain"},
+        "participants": [
+            {"role": "guest", "endpoint": "http://guest:9009"},
+            {"name": "reviewer", "function": "reviewer"},
+        ],
+    }
+)
+
+
+def planned() -> StackPlan:
+    return plan_stack(MIXED, Ports(7000, 7001, 7002, {"reviewer": 7003}), REDIS_URL, Path("out"))
+
+
+def program(name: str) -> Program:
+    return next(each for group in planned().groups for each in group if each.name == name)
+
+
+def argument(name: str, option: str) -> str:
+    return next(value for key, value in pairwise(program(name).command) if key == option)
+
+
+def test_the_services_come_first_and_the_gateway_last() -> None:
+    assert [[each.name for each in group] for group in planned().groups] == [
+        ["collector", "evaluator-fast-1", "evaluator-fast-2", "evaluator-llm-1"],
+        ["reviewer", "gateway"],
+    ]
+
+
+def test_every_program_is_a_module_of_this_python() -> None:
+    for group in planned().groups:
+        for each in group:
+            assert each.command[:2] == (sys.executable, "-m")
+
+
+def test_the_gateways_card_carries_the_url_that_clients_use() -> None:
+    assert argument("gateway", "--card-url") == planned().gateway_url == "http://127.0.0.1:7002/"
+
+
+def test_the_gateway_learns_where_the_collector_and_its_output_are() -> None:
+    assert program("gateway").env == {
+        "REDIS_URL": REDIS_URL,
+        "CONCORD_COLLECTOR_URL": "http://127.0.0.1:7001/",
+        "CONCORD_OUTPUT_DIR": "out",
+    }
+
+
+def test_an_agent_knows_its_id_its_function_and_its_team_and_never_the_redis() -> None:
+    assert argument("reviewer", "--agent-id") == "reviewer"
+    assert argument("reviewer", "--function") == "reviewer"
+    assert argument("reviewer", "--team") == "chain"
+    assert program("reviewer").env == {}
+
+
+def test_only_those_who_serve_http_are_probed() -> None:
+    assert program("collector").probe == HttpProbe("http://127.0.0.1:7001/readyz")
+    assert program("evaluator-fast-1").probe is None
+
+
+def test_the_redis_url_stands_on_no_command_line() -> None:
+    assert not any("secret" in word for group in planned().groups for each in group for word in each.command)
+
+
+def test_participants_keep_their_order_whether_started_or_there_already() -> None:
+    assert list(planned().agent_urls.items()) == [
+        ("guest", "http://guest:9009/"),
+        ("reviewer", "http://127.0.0.1:7003/"),
+    ]

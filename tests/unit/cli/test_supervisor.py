@@ -1,0 +1,146 @@
+"""Programs are kept running, given up when that is of no use, and stopped in order, leaving nothing behind."""
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from concord_cli.stack import child
+from concord_cli.stack.child import Program, ProgramFailedError
+from concord_cli.stack.folder import RunFolder
+from concord_cli.stack.probes import LOOPBACK, HttpProbe, free_ports
+from concord_cli.stack.supervisor import Supervisor
+from tests.unit.cli.programs import DEAF, SLEEPER, WRITES_PID, lives, pids_in, python, running_with, until
+
+
+def silent(_: str) -> None:
+    pass
+
+
+def web_server(port: int) -> Program:
+    code = f"import http.server as h; h.HTTPServer(({LOOPBACK!r}, {port}), h.SimpleHTTPRequestHandler).serve_forever()"
+    program = python("web", "import time; time.sleep(0.3)\n" + code)
+    return Program(program.name, program.command, probe=HttpProbe(f"http://{LOOPBACK}:{port}/"))
+
+
+async def test_a_program_is_ready_when_its_probe_passes(folder: RunFolder) -> None:
+    [port] = free_ports(1)
+    async with Supervisor(folder, silent) as supervisor:
+        supervisor.start([web_server(port)])
+        await supervisor.ready()
+
+        assert await HttpProbe(f"http://{LOOPBACK}:{port}/").passes()
+    assert not await HttpProbe(f"http://{LOOPBACK}:{port}/").passes()
+
+
+async def test_a_killed_program_is_started_again(folder: RunFolder, tmp_path: Path) -> None:
+    pids, told = tmp_path / "pids", list[str]()
+    async with Supervisor(folder, told.append) as supervisor:
+        supervisor.start([python("worker", WRITES_PID + SLEEPER, str(pids))])
+        await until(lambda: len(pids_in(pids)) == 1)
+        os.kill(pids_in(pids)[0], signal.SIGKILL)
+        await until(lambda: len(pids_in(pids)) == 2)
+
+        assert lives(pids_in(pids)[1])
+        assert told == ["worker was ended by SIGKILL; starting it again in 0.25 s"]
+
+
+async def test_a_program_whose_leash_is_killed_does_not_run_twice(folder: RunFolder, tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    async with Supervisor(folder, silent) as supervisor:
+        supervisor.start([python("worker", WRITES_PID + SLEEPER, str(pids))])
+        await until(lambda: len(pids_in(pids)) == 1)
+        os.kill(os.getpgid(pids_in(pids)[0]), signal.SIGKILL)
+        await until(lambda: len(pids_in(pids)) == 2)
+
+        assert not lives(pids_in(pids)[0])
+
+
+async def test_a_program_that_keeps_dying_is_given_up_with_its_last_words(
+    folder: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(child, "FIRST_BACKOFF_S", 0.01)
+    told = list[str]()
+    async with Supervisor(folder, told.append) as supervisor:
+        supervisor.start([python("worker", "import sys; print('no such model'); sys.exit(7)")])
+        with pytest.raises(ProgramFailedError) as failed:
+            await supervisor.guard(asyncio.sleep(60))
+
+    assert str(failed.value).startswith("worker ended with exit code 7, 4 times in a row. Its last output:\n")
+    assert str(failed.value).endswith("    no such model")
+    assert [line.rpartition(" in ")[2] for line in told] == ["0.01 s", "0.02 s", "0.04 s"]
+
+
+async def test_a_program_that_never_gets_ready_is_given_up(folder: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(child, "READY_TIMEOUT_S", 0.3)
+    [port] = free_ports(1)
+    program = python("web", SLEEPER)
+    async with Supervisor(folder, silent) as supervisor:
+        supervisor.start([Program(program.name, program.command, probe=HttpProbe(f"http://{LOOPBACK}:{port}/"))])
+        with pytest.raises(ProgramFailedError, match="web was not ready"):
+            await supervisor.ready()
+
+
+async def test_guarded_work_gives_its_result_and_its_errors(folder: RunFolder) -> None:
+    async def fail() -> None:
+        raise LookupError("its own")
+
+    async with Supervisor(folder, silent) as supervisor:
+        supervisor.start([python("worker", SLEEPER)])
+
+        assert await supervisor.guard(asyncio.sleep(0, "done")) == "done"
+        with pytest.raises(LookupError, match="its own"):
+            await supervisor.guard(fail())
+
+
+async def test_what_was_started_last_is_stopped_first(folder: RunFolder, tmp_path: Path) -> None:
+    says_goodbye = """
+import signal, sys, time
+def leave(number, frame):
+    open(sys.argv[1], "a").write(sys.argv[2] + "\\n")
+    sys.exit()
+signal.signal(signal.SIGTERM, leave)
+open(sys.argv[1] + sys.argv[2], "w").close()
+time.sleep(600)
+"""
+    order = tmp_path / "order"
+    async with Supervisor(folder, silent) as supervisor:
+        for name in ("redis", "collector", "gateway"):
+            supervisor.start([python(name, says_goodbye, str(order), name)])
+        await until(lambda: len(list(tmp_path.iterdir())) == 3)
+
+    assert order.read_text().split() == ["gateway", "collector", "redis"]
+
+
+async def test_a_program_that_does_not_end_when_asked_is_killed(
+    folder: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(child, "GRACE_S", 0.2)
+    pids = tmp_path / "pids"
+    async with Supervisor(folder, silent) as supervisor:
+        supervisor.start([python("deaf", DEAF + WRITES_PID + SLEEPER, str(pids))])
+        await until(lambda: len(pids_in(pids)) == 1)
+
+    assert not lives(pids_in(pids)[0])
+
+
+async def test_what_a_program_started_itself_goes_with_it(folder: RunFolder, tmp_path: Path) -> None:
+    parent = "import subprocess, sys; subprocess.Popen([sys.executable, '-c', sys.argv[2], sys.argv[1]])\n"
+    pids = tmp_path / "pids"
+    async with Supervisor(folder, silent) as supervisor:
+        supervisor.start([python("pool", parent + WRITES_PID + SLEEPER, str(pids), DEAF + WRITES_PID + SLEEPER)])
+        await until(lambda: len(pids_in(pids)) == 2)
+
+    assert not any(map(lives, pids_in(pids)))
+
+
+@pytest.mark.parametrize("delay_s", [0, 0.005, 0.2], ids=["at once", "half way", "running"])
+async def test_whenever_it_is_cut_short_it_leaves_nothing_behind(
+    delay_s: float, folder: RunFolder, tmp_path: Path
+) -> None:
+    async with Supervisor(folder, silent) as supervisor:
+        supervisor.start([python("worker", SLEEPER, str(tmp_path)) for _ in range(3)])
+        await asyncio.sleep(delay_s)
+    assert running_with(str(tmp_path)) == []
