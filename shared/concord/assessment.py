@@ -205,12 +205,24 @@ class AssessmentPlan(BaseModel):
                 return task
         raise KeyError(task_id)
 
+    def agents(self, task_id: str) -> list[RosterEntry]:
+        """Who is declared for a task: the agents of its pattern where it has one, else the assessment's roster."""
+        pattern = self.task(task_id).interaction_pattern
+        if pattern is None:
+            return self.roster
+        return [RosterEntry(id=agent, url=pattern_url(agent)) for agent in pattern.agents]
+
     def trial(self, trial_id: str) -> TrialSpec:
         """The trial of that id. Raises KeyError if the plan has none."""
         for trial in self.trials:
             if trial.trial_id == trial_id:
                 return trial
         raise KeyError(trial_id)
+
+
+def pattern_url(agent_id: str) -> str:
+    """The address of an agent that exists in a pattern only."""
+    return f"pattern://{agent_id}"
 
 
 def plan_trials(tasks: list[TaskSpec], num_runs: int, seed: int) -> list[TrialSpec]:

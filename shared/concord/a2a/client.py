@@ -32,11 +32,16 @@ TIMEOUT_S: Final = 300.0
 CONNECT_TIMEOUT_S: Final = 10.0
 CARD_TIMEOUT_S: Final = 10.0
 
+_PROXY_STATUS: Final = frozenset({502, 503, 504})
 _FAULTS: Final = (A2AError, httpx.HTTPError, ValueError)
 
 
 class AgentUnreachableError(Exception):
-    """The agent cannot be reached, or did not answer in time."""
+    """The agent cannot be reached: no connection, or a proxy on the way that says so."""
+
+
+class AgentTimeoutError(AgentUnreachableError):
+    """The agent was reached, and did not answer in time."""
 
 
 class RemoteError(Exception):
@@ -254,8 +259,9 @@ def summarise(card: pb.AgentCard) -> CardSummary:
 
 def _ours(error: Exception) -> AgentUnreachableError | RemoteError:
     reason = str(error) or type(error).__name__
-    lost = isinstance(error, A2AClientTimeoutError | httpx.TransportError)
-    lost = (
-        lost or isinstance(error.__cause__, httpx.RequestError) or getattr(error, "status_code", 0) in {502, 503, 504}
-    )
-    return AgentUnreachableError(reason) if lost else RemoteError(reason)
+    if isinstance(error, A2AClientTimeoutError | httpx.ReadTimeout):
+        return AgentTimeoutError(reason)
+    no_connection = isinstance(error, httpx.TransportError) or isinstance(error.__cause__, httpx.RequestError)
+    if no_connection or getattr(error, "status_code", None) in _PROXY_STATUS:
+        return AgentUnreachableError(reason)
+    return RemoteError(reason)

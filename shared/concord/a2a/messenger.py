@@ -11,7 +11,7 @@ from typing import Any, Final, Self
 
 from pydantic import JsonValue
 
-from concord.a2a.client import TIMEOUT_S, A2AClient, AgentUnreachableError, RemoteError
+from concord.a2a.client import TIMEOUT_S, A2AClient, AgentTimeoutError, AgentUnreachableError, RemoteError
 from concord.a2a.messages import Answer, TaskUpdate
 from concord.assignment import Assignment
 from concord.extensions import ASSIGNMENT_URI, TIMESTAMP_KEY, TIMESTAMP_URI, TRACEABILITY_URI
@@ -74,7 +74,7 @@ class Messenger:
         `assignment` is the one under which the caller works: its `step_id` becomes the call's parent, and the callee
         gets one of its own with the call's step id. Without it the call leaves no step. To answer a question or go on
         with a task, give the answer's `task_id` and `context_id` back. When the waiting task is cancelled, so is the
-        callee's. Raises AgentUnreachableError (no connection, or no answer within the timeout), RemoteError.
+        callee's. Raises AgentUnreachableError (AgentTimeoutError where it did not answer in time), RemoteError.
         """
         call = _Call(url, callee_id, assignment, {"text": text, "data": data})
         answer: Answer | None = None
@@ -86,7 +86,7 @@ class Messenger:
             return answer
         except TimeoutError:
             error = f"no answer within {self._timeout_s:g} s"
-            raise AgentUnreachableError(error) from None
+            raise AgentTimeoutError(error) from None
         except (AgentUnreachableError, RemoteError) as fault:
             error = f"{type(fault).__name__}: {fault}"
             raise

@@ -1,0 +1,81 @@
+"""The gateway's side of evaluation: jobs out, verdicts and the row back, with patience for a worker that died."""
+
+import asyncio
+import logging
+import time
+from typing import Final
+
+from concord.jobs import (
+    ROW_DOCUMENT,
+    ROW_FAILURE_DOCUMENT,
+    AggregateAssessment,
+    EvaluateTrial,
+    JobRequest,
+    TrialVerdict,
+    trial_document,
+)
+from concord.results import InfrastructureFailure, ResultRow
+from concord.storage import Storage, StorageUnavailableError
+
+logger = logging.getLogger(__name__)
+
+_POLL_S: Final = 0.1
+_ASK_AGAIN_S: Final = 5.0
+
+
+class EvaluationFailedError(Exception):
+    """The evaluator did not deliver; the failure says where and why."""
+
+    def __init__(self, failure: InfrastructureFailure) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
+
+
+async def evaluate_trial(storage: Storage, request: EvaluateTrial, timeout_s: float) -> TrialVerdict:
+    """Has a closed trial evaluated and waits for its verdict. Raises EvaluationFailedError when it takes too long."""
+    document = await _result_of(storage, request, [trial_document(request.trial_id)], timeout_s)
+    if document is None:
+        raise EvaluationFailedError(_late("evaluation", request.trial_id, timeout_s))
+    return TrialVerdict.model_validate_json(document[1])
+
+
+async def aggregate(storage: Storage, request: AggregateAssessment, timeout_s: float) -> ResultRow:
+    """Has the row made and waits for it. Raises EvaluationFailedError."""
+    document = await _result_of(storage, request, [ROW_DOCUMENT, ROW_FAILURE_DOCUMENT], timeout_s)
+    if document is None:
+        raise EvaluationFailedError(_late("aggregation", None, timeout_s))
+    name, content = document
+    if name == ROW_FAILURE_DOCUMENT:
+        raise EvaluationFailedError(InfrastructureFailure.model_validate_json(content))
+    return ResultRow.model_validate_json(content)
+
+
+async def _result_of(
+    storage: Storage, request: JobRequest, names: list[str], timeout_s: float
+) -> tuple[str, str] | None:
+    """Queues a job and waits for one of its documents.
+
+    It is queued again every few seconds, which changes nothing while it is pending, and brings it back should Redis
+    have lost it. Faults of storage are waited out.
+    """
+    deadline = time.monotonic() + timeout_s
+    asked_at = -_ASK_AGAIN_S
+    while (now := time.monotonic()) < deadline:
+        try:
+            for name in names:
+                if (content := await storage.assessments.load(request.assessment_id, name)) is not None:
+                    return name, content
+            if now - asked_at >= _ASK_AGAIN_S:
+                await storage.jobs.enqueue(request.job())
+                asked_at = now
+        except StorageUnavailableError as error:
+            logger.warning("waiting for %s: %s", request.job_id, error)
+            await asyncio.sleep(_POLL_S * 5)
+        await asyncio.sleep(_POLL_S)
+    return None
+
+
+def _late(stage: str, trial_id: str | None, timeout_s: float) -> InfrastructureFailure:
+    return InfrastructureFailure.model_validate(
+        {"trial_id": trial_id, "stage": stage, "message": f"no result from the evaluator within {timeout_s:g} s"}
+    )

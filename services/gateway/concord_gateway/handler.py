@@ -1,0 +1,83 @@
+"""The gateway as an A2A agent: one message in, one assessment, one artifact out."""
+
+import asyncio
+import logging
+
+import structlog
+
+from concord.a2a import IncomingMessage, TaskHandle
+from concord.results import ResultRow
+from concord.storage import Storage, StorageUnavailableError
+from concord_gateway.evaluation import EvaluationFailedError
+from concord_gateway.instruments import Instruments
+from concord_gateway.intake import NotAnAssessmentError, read_request
+from concord_gateway.progress import Progress
+from concord_gateway.results_file import write_results
+from concord_gateway.run import AssessmentRun, make_plan
+from concord_gateway.settings import GatewaySettings
+
+logger = logging.getLogger(__name__)
+
+
+class AssessmentHandler:
+    """Handles messages: what is no assessment is rejected with the reason, what has no usable trial fails."""
+
+    def __init__(self, storage: Storage, settings: GatewaySettings, instruments: Instruments) -> None:
+        self._storage = storage
+        self._settings = settings
+        self._instruments = instruments
+        self._running = 0
+
+    async def __call__(self, message: IncomingMessage, task: TaskHandle) -> None:
+        """See `concord.a2a.Handler`."""
+        try:
+            request = read_request(message)
+        except NotAnAssessmentError as error:
+            await self._reject(task, str(error))
+            return
+        if self._running >= self._settings.max_assessments:
+            await self._reject(task, f"busy: {self._running} assessments are running; try again later")
+            return
+        self._running += 1
+        try:
+            progress = Progress(task)
+            async with progress.heartbeat():
+                await progress.tell(f"assessing {len(request.participants) or 'a pattern of'} agents")
+                plan = await make_plan(request)
+                structlog.contextvars.bind_contextvars(assessment_id=plan.assessment_id)
+                run = AssessmentRun(plan, self._storage, self._settings, progress)
+                logger.info("assessment of %d trials, mode %s", len(plan.trials), plan.mode.value)
+                await self._finish(run, task)
+        finally:
+            self._running -= 1
+
+    async def _finish(self, run: AssessmentRun, task: TaskHandle) -> None:
+        try:
+            row = await run.run()
+        except (EvaluationFailedError, StorageUnavailableError) as error:
+            await self._fail(task, f"no result: {error}")
+            return
+        path = await asyncio.to_thread(write_results, self._settings.output_dir, run.plan, row)
+        logger.info("wrote %s", path)
+        if row.detail.scoring.usable_trials == 0:
+            reasons = "; ".join(failure.message for failure in row.detail.infrastructure) or "no trial was usable"
+            await self._fail(task, f"no usable trial: {reasons}")
+            return
+        self._instruments.assessments.labels(outcome="completed").inc()
+        await task.complete(data=row.model_dump(mode="json"), status=_headline(row), artifact_name="result")
+
+    async def _reject(self, task: TaskHandle, reason: str) -> None:
+        self._instruments.assessments.labels(outcome="rejected").inc()
+        logger.info("rejected: %s", reason)
+        await task.reject(f"Rejected: {reason}")
+
+    async def _fail(self, task: TaskHandle, reason: str) -> None:
+        self._instruments.assessments.labels(outcome="failed").inc()
+        logger.error("failed: %s", reason)
+        await task.fail(f"Failed: {reason}")
+
+
+def _headline(row: ResultRow) -> str:
+    score = "undefined" if row.score is None else f"{row.score:.1f} of {row.max_score:.0f}"
+    quality = row.detail.coordination_quality or "undefined"
+    return f"Score {score}; coordination {quality}; {row.detail.scoring.usable_trials} usable trials."

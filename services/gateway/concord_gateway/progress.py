@@ -1,0 +1,49 @@
+"""Progress: what the client is told while it waits, at least as often as the platform wants to hear something."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Final
+
+from concord.a2a import TaskHandle
+
+HEARTBEAT_S: Final = 10.0
+"""The platform's client gives up after 300 s of silence; its rule is one update every 15 s."""
+
+
+class Progress:
+    """Tells a task's client how far the assessment is, and that it still goes on."""
+
+    def __init__(self, task: TaskHandle) -> None:
+        self._task = task
+        self._latest = "starting"
+        self._told_at = time.monotonic()
+        self._started = self._told_at
+
+    async def tell(self, text: str) -> None:
+        """Sends an update now."""
+        self._latest, self._told_at = text, time.monotonic()
+        await self._task.working(text)
+
+    def note(self, text: str) -> None:
+        """Keeps the latest news for the next heartbeat."""
+        self._latest = text
+
+    @asynccontextmanager
+    async def heartbeat(self) -> AsyncIterator[None]:
+        """Sends the latest news whenever nothing has been told for `HEARTBEAT_S`."""
+        beating = asyncio.create_task(self._beat())
+        try:
+            yield
+        finally:
+            beating.cancel()
+            with suppress(asyncio.CancelledError):
+                await beating
+
+    async def _beat(self) -> None:
+        while True:
+            silent_s = time.monotonic() - self._told_at
+            await asyncio.sleep(max(0.1, HEARTBEAT_S - silent_s))
+            if time.monotonic() - self._told_at >= HEARTBEAT_S:
+                await self.tell(f"{time.monotonic() - self._started:.0f} s: {self._latest}")

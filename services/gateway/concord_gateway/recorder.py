@@ -1,0 +1,82 @@
+"""The gateway's own testimony: the calls it made, and what participants sent in band, put into the trace."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+from concord.assignment import Assignment
+from concord.identity import GREEN_AGENT
+from concord.reports import MAX_BATCH_STEPS, BatchReceipt, Channel, ReportBatch, StepBatch, pack
+from concord.steps import AgentInvocation, InteractionStep, ResponseTrace
+from concord.storage import TraceStore
+
+_DROPPED_FOREIGN: Final = "foreign_trace"
+
+
+class Recorder:
+    """Collects a trial's steps while it runs, and writes them to its trace when asked to.
+
+    Written straight to the store, not through the collector: what the gateway observed must not pass an endpoint at
+    which others may claim to have observed it.
+    """
+
+    def __init__(self, traces: TraceStore, trace_id: str) -> None:
+        self._traces = traces
+        self._trace_id = trace_id
+        self._observed: list[InteractionStep] = []
+        self._in_band: list[tuple[str, ResponseTrace]] = []
+
+    def on_step(self, step: InteractionStep, _: Assignment) -> None:
+        """Takes the step of a call that the gateway made; the callee's own steps in it are the callee's report."""
+        call = step.agent_call
+        if call is None or call.response_trace is None:
+            self._observed.append(step)
+            return
+        self._in_band.append((call.agent_name, call.response_trace))
+        self._observed.append(_without_response(step, call))
+
+    def observe(self, step: InteractionStep) -> None:
+        """Takes a step of the gateway's own."""
+        self._observed.append(step)
+
+    async def write(self) -> None:
+        """Appends what was collected to the trace. Raises StorageUnavailableError; then it is kept for another try."""
+        while self._observed:
+            await self._append(GREEN_AGENT, Channel.OBSERVED, self._observed[:MAX_BATCH_STEPS], dropped=0)
+            del self._observed[:MAX_BATCH_STEPS]
+        while self._in_band:
+            reporter, trace = self._in_band[0]
+            own = [step for step in trace.steps if step.trace_id == self._trace_id]
+            await self._append(reporter, Channel.IN_BAND, own, dropped=len(trace.steps) - len(own))
+            del self._in_band[0]
+
+    async def _append(self, reporter: str, channel: Channel, steps: Sequence[InteractionStep], *, dropped: int) -> None:
+        counts = {_DROPPED_FOREIGN: dropped} if dropped else {}
+        batch = StepBatch(trace_id=self._trace_id, reporter=reporter, steps=list(steps), dropped=counts)
+        await self._traces.append(stored(batch, channel), receipt(batch))
+
+
+def stored(batch: StepBatch, channel: Channel) -> ReportBatch:
+    """A batch that the gateway itself vouches for, as the trace store keeps it."""
+    return ReportBatch(
+        batch_id=batch.batch_id,
+        trace_id=batch.trace_id,
+        reporter=batch.reporter,
+        authenticated=True,
+        channel=channel,
+        received_at=datetime.now(UTC),
+        n_steps=len(batch.steps),
+        dropped=sum(batch.dropped.values()),
+        body=pack(batch.model_dump_json(exclude_none=True).encode()),
+    )
+
+
+def receipt(batch: StepBatch) -> BatchReceipt:
+    """The answer to a batch that was taken whole."""
+    return BatchReceipt(accepted=len(batch.steps), duplicate=0, rejected=[])
+
+
+def _without_response(step: InteractionStep, call: AgentInvocation) -> InteractionStep:
+    assert step.step_action is not None  # noqa: S101 - the messenger's steps have the specification's form
+    bare = call.model_copy(update={"response_trace": None})
+    return step.model_copy(update={"step_action": step.step_action.model_copy(update={"agent_invocation": bare})})

@@ -1,0 +1,32 @@
+"""`results.json` on the gateway's own disk, in the form in which the platform's client writes it."""
+
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+from concord.assessment import AssessmentPlan
+from concord.results import ResultRow, ResultsDocument
+
+
+def write_results(output_dir: Path, plan: AssessmentPlan, row: ResultRow) -> Path:
+    """Writes `assessments/<id>.json` and then replaces `results.json`; returns the latter. Raises OSError."""
+    document = ResultsDocument(
+        participants={entry.id: entry.agentbeats_id for entry in plan.roster if entry.agentbeats_id is not None},
+        results=[row],
+    ).model_dump_json(indent=2)
+    _replace(output_dir / "assessments" / f"{plan.assessment_id}.json", document)
+    latest = output_dir / "results.json"
+    _replace(latest, document)
+    return latest
+
+
+def _replace(path: Path, text: str) -> None:
+    """Writes a file whole or not at all: a reader never sees half a document."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}.", delete=False, encoding="utf-8") as file:
+        file.write(text + "\n")
+    try:
+        Path(file.name).chmod(0o644)
+        Path(file.name).replace(path)
+    except BaseException:
+        Path(file.name).unlink(missing_ok=True)
+        raise

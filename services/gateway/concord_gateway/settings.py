@@ -1,0 +1,21 @@
+"""The gateway's settings, from the environment."""
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from concord.service import RedisSettings, ServiceSettings
+
+
+class GatewaySettings(ServiceSettings, RedisSettings):
+    """`REDIS_URL`, and `CONCORD_` variables for the rest; times in seconds."""
+
+    collector_url: str = "http://127.0.0.1:9010"
+    """Where participants report to: it must be reachable for them."""
+    output_dir: Path = Path("output")
+    max_assessments: Annotated[int, Field(ge=1)] = 16
+    """Assessments at once; more are rejected."""
+    evaluation_timeout_s: Annotated[float, Field(gt=0)] = 120
+    """How long to wait for the evaluation of a closed trial: a killed worker's job is taken up again within it."""
+    max_body_bytes: int = 4 * 1024 * 1024
