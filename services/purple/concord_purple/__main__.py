@@ -1,0 +1,56 @@
+"""`python -m concord_purple`: serves one agent of a team."""
+
+from argparse import SUPPRESS
+
+from pydantic import ValidationError
+
+from concord.llm import LLMSettings
+from concord.service import ServiceSettings, address_parser, configure_logging, serve
+from concord_purple.app import create_app
+from concord_purple.settings import Mode, PurpleSettings
+from concord_purple.teams import Function, TeamName
+
+_EPILOG = """\
+Every option has a variable that it overrides: PURPLE_HOST, PURPLE_PORT, PURPLE_CARD_URL, PURPLE_AGENT_ID,
+PURPLE_FUNCTION, PURPLE_TEAM, PURPLE_MODE. Variables alone: PURPLE_PEERS (peers that are known from the start,
+id=url,... or JSON), PURPLE_COLLECTOR_URL (whose open registry to join), PURPLE_CALL_TIMEOUT_S (longest wait for a
+peer, 300), and AGENTBEATS_LLM_API_KEY, _BASE_URL, _MODEL (with a key, a language model words the final review).
+"""
+
+_DEFAULTED = {"host", "port", "function", "team", "mode"}
+
+
+def settings_from(arguments: list[str] | None = None) -> PurpleSettings:
+    """The settings by the command line, else the environment. Exits with a usage message where they are wrong."""
+    parser = address_parser("concord_purple", "One agent of a team that reviews texts, over A2A.")
+    parser.epilog = _EPILOG
+    parser.add_argument("--card-url", default=SUPPRESS, help="URL in the agent's card: where others reach it")
+    parser.add_argument("--agent-id", default=SUPPRESS, help="its id outside any assessment; without it, its function")
+    parser.add_argument("--function", choices=list(map(str, Function)), help="what it does in its team")
+    parser.add_argument("--team", choices=list(map(str, TeamName)), help="how its team is wired")
+    parser.add_argument("--mode", choices=list(map(str, Mode)), help="work, or answer with the text it was sent")
+    try:
+        from_environment = PurpleSettings().model_dump(
+            include={"host", "port", "function", "team", "mode"}, mode="json"
+        )
+        parser.set_defaults(**from_environment)
+        given = vars(parser.parse_args(arguments))
+        return PurpleSettings(**{name: value for name, value in given.items() if value is not None})
+    except ValidationError as error:
+        parser.error(_first_fault(error))
+
+
+def _first_fault(error: ValidationError) -> str:
+    fault = error.errors(include_url=False, include_input=False)[0]
+    return f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}"
+
+
+def main() -> None:
+    """Reads arguments and environment, and serves until stopped."""
+    settings, service = settings_from(), ServiceSettings()
+    configure_logging(f"purple {settings.own_id}", level=service.log_level, form=service.log_format)
+    serve(create_app(settings, LLMSettings()), settings.host, settings.port)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+"""One request being served: what was asked, whom the wiring lets one ask in turn, and the work done oneself."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+
+from concord.a2a import AgentUnreachableError, Messenger, RemoteError
+from concord.assignment import Assignment
+from concord.identity import RosterEntry
+from concord_purple.journal import Journal
+from concord_purple.requests import BadRequestError, Kind, Request, reply_in, to_data
+from concord_purple.teams import Seat, Wiring, chosen, rules_for, seat_of
+from concord_purple.wording import request_line
+from concord_purple.work import Aspect, Findings
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A request, who serves it, and the means to do so."""
+
+    request: Request
+    seat: Seat
+    wiring: Wiring
+    assignment: Assignment | None
+    journal: Journal
+    messenger: Messenger
+    peers: Callable[[], Awaitable[list[RosterEntry]]]
+    progress: Callable[[str], Awaitable[None]]
+
+    def work(self, name: str, do: Callable[[], Findings]) -> Findings:
+        """Does a piece of work oneself and leaves a TOOL step for it: the other end's word that the call took place."""
+        with self.journal.tool(name):
+            return do()
+
+    async def ask(self, kind: Kind, findings: Findings) -> Findings:
+        """Asks everyone whom the wiring names, all at once, and joins what they found.
+
+        Nobody's failure is raised: it becomes a note among the findings. Empty where there is nobody to ask.
+        """
+        rules = rules_for(self.wiring, self.seat.function, self.request.kind, kind)
+        if not rules:
+            return Findings()
+        seats = [seat for seat in map(seat_of, await self.peers()) if seat is not None]
+        asked = chosen(rules, self.seat, [seat for seat in seats if seat.url != self.seat.url])
+        if not asked:
+            return Findings()
+        await self.progress(f"asking {', '.join(seat.agent_id for seat in asked)} to {kind.verb}")
+        answers = (
+            self._ask_one(seat, Request(kind, self.request.text, aspects, findings, self.request.instruction))
+            for seat, aspects in zip(asked, self._shares(kind, len(asked)), strict=True)
+        )
+        return reduce(or_, await asyncio.gather(*answers))
+
+    def _shares(self, kind: Kind, n: int) -> list[tuple[Aspect, ...]]:
+        """What each of `n` agents looks at: researchers share the aspects out, anyone else sees all of them."""
+        aspects = self.request.aspects
+        if kind is not Kind.RESEARCH:
+            return [aspects] * n
+        return [aspects[place::n] or aspects[place % len(aspects) :][:1] for place in range(n)]
+
+    async def _ask_one(self, seat: Seat, request: Request) -> Findings:
+        try:
+            answer = await self.messenger.send(
+                seat.url,
+                text=request_line(request),
+                data=to_data(request),
+                assignment=self.assignment,
+                callee_id=seat.agent_id,
+            )
+            if answer.succeeded:
+                return reply_in(answer.data_parts).findings
+            reason = f"ended with {answer.state}"
+        except (AgentUnreachableError, RemoteError, BadRequestError) as error:
+            # Its text may hold the address, and the address of a proxy holds a token.
+            reason = f"gave no usable answer ({type(error).__name__})"
+        logger.warning("%s, asked to %s, %s", seat.agent_id, request.kind.verb, reason)
+        return Findings(notes=(f"{seat.agent_id}, asked to {request.kind.verb}, {reason}.",))

@@ -1,0 +1,97 @@
+"""The steps that an agent takes while it serves one message: reported as they end, and sent back with the answer."""
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from concord.assignment import Assignment
+from concord.extensions import TRACEABILITY_KEY
+from concord.ids import new_step_id
+from concord.reporter import TraceReporter
+from concord.steps import CallType, InteractionStep, ResponseTrace, StepAction, ToolInvocation
+
+MAX_TRACE_BYTES: Final = 256 * 1024
+"""Longest trace sent in band (JSON); a longer one loses what peers told of their own steps, then its latest steps."""
+
+MAX_TRACE_DEPTH: Final = 5
+"""Levels of traces within traces that travel in band: protobuf refuses JSON nested a hundred deep."""
+
+
+class Journal:
+    """Takes steps for one message. Without an assignment there is nobody to tell, so it takes none."""
+
+    def __init__(self, assignment: Assignment | None, reporter: TraceReporter) -> None:
+        self._assignment = assignment
+        self._reporter = reporter
+        self._steps: list[InteractionStep] = []
+
+    def add(self, step: InteractionStep, assignment: Assignment) -> None:
+        """Keeps a step for the answer, and reports it, without its callee's steps: these the callee reports itself."""
+        self._steps.append(step)
+        self._reporter.report(_cut(step, 0), assignment)
+
+    @contextmanager
+    def tool(self, name: str) -> Iterator[None]:
+        """Times a piece of the agent's own work and takes a TOOL step for it, under the step that called the agent."""
+        started_at, started = datetime.now(UTC), time.monotonic()
+        error: Exception | None = None
+        try:
+            yield
+        except Exception as fault:
+            error = fault
+            raise
+        finally:
+            if self._assignment is not None:
+                elapsed = time.monotonic() - started
+                self.add(_tool_step(self._assignment, name, started_at, elapsed, error), self._assignment)
+
+    def metadata(self) -> dict[str, Any]:
+        """The trace as the metadata of an answer carries it; empty where there is none."""
+        if self._assignment is None:
+            return {}
+        steps = [_cut(step, MAX_TRACE_DEPTH) for step in self._steps]
+        if _size(steps) > MAX_TRACE_BYTES:
+            steps = [_cut(step, 0) for step in steps]
+        while _size(steps) > MAX_TRACE_BYTES:
+            steps = steps[: len(steps) // 2]
+        return {
+            TRACEABILITY_KEY: {
+                "trace_id": self._assignment.trace_id,
+                "steps": [step.spec_form() for step in steps],
+            }
+        }
+
+
+def _tool_step(
+    assignment: Assignment, name: str, started_at: datetime, elapsed_s: float, error: Exception | None
+) -> InteractionStep:
+    return InteractionStep(
+        step_id=new_step_id(),
+        trace_id=assignment.trace_id,
+        parent_step_id=assignment.step_id,
+        call_type=CallType.TOOL,
+        step_action=StepAction(tool_invocation=ToolInvocation(tool_name=name)),
+        additional_attributes={} if error is None else {"error": f"{type(error).__name__}: {error}"[:4000]},
+        latency=round(elapsed_s * 1000),
+        start_time=started_at,
+        end_time=started_at + timedelta(seconds=elapsed_s),
+    )
+
+
+def _cut(step: InteractionStep, depth: int) -> InteractionStep:
+    """The step with at most `depth` levels of its callee's own traces."""
+    call = step.agent_call
+    if call is None or call.response_trace is None:
+        return step
+    trace = call.response_trace if depth else None
+    if trace is not None:
+        trace = ResponseTrace(trace_id=trace.trace_id, steps=[_cut(inner, depth - 1) for inner in trace.steps])
+    action = StepAction(agent_invocation=call.model_copy(update={"response_trace": trace}))
+    return step.model_copy(update={"step_action": action})
+
+
+def _size(steps: list[InteractionStep]) -> int:
+    return sum(len(json.dumps(step.spec_form())) for step in steps)

@@ -1,0 +1,109 @@
+"""What agents of a team ask of each other: a data part with a `kind`, beside a line that a person can read."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Annotated, Any, Final
+
+from pydantic import Field, JsonValue, TypeAdapter, ValidationError
+
+from concord_purple.work import Aspect, Findings
+
+MAX_TEXT: Final = 100_000
+"""Longest text that is worked on (characters): as long as a task's text may be."""
+
+
+class Kind(StrEnum):
+    """What is asked. `task` is what a plain text message asks for; the others come in data parts."""
+
+    TASK = "task"
+    RESEARCH = "research"
+    SYNTHESIZE = "synthesize"
+    REVIEW = "review"
+    RELAY = "relay"
+    CROSS_CHECK = "cross_check"
+    CLARIFY = "clarify"
+    EVIDENCE = "evidence"
+
+    @property
+    def verb(self) -> str:
+        """The kind as something that an agent is asked to do."""
+        return _VERBS[self]
+
+
+_VERBS: Final = {
+    Kind.TASK: "work on a task",
+    Kind.RESEARCH: "research",
+    Kind.SYNTHESIZE: "write the draft",
+    Kind.REVIEW: "review the draft",
+    Kind.RELAY: "do its part and pass it on",
+    Kind.CROSS_CHECK: "cross-check the facts",
+    Kind.CLARIFY: "clarify the facts",
+    Kind.EVIDENCE: "give evidence",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request: everything that is needed to answer it, so that no agent has to remember anything."""
+
+    kind: Kind
+    text: Annotated[str, Field(min_length=1, max_length=MAX_TEXT)]
+    aspects: Annotated[tuple[Aspect, ...], Field(min_length=1, max_length=len(Aspect))] = tuple(Aspect)
+    findings: Findings = field(default_factory=Findings)
+    instruction: Annotated[str, Field(max_length=MAX_TEXT)] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The answer to a request: what its reader added to the findings."""
+
+    kind: Kind
+    findings: Findings
+
+
+class BadRequestError(ValueError):
+    """A message that asks for nothing that can be done; its text says why."""
+
+
+_REQUEST: Final = TypeAdapter(Request)
+_REPLY: Final = TypeAdapter(Reply)
+
+
+def request_in(text: str, data_parts: tuple[JsonValue, ...]) -> Request:
+    """The request in a message: its data part with a `kind`, else its text as a task. Raises BadRequestError."""
+    asked = [data for data in data_parts if isinstance(data, dict) and "kind" in data]
+    try:
+        request = _REQUEST.validate_python(asked[0]) if asked else _task(text)
+    except ValidationError as error:
+        raise BadRequestError(f"the request cannot be read: {_reason(error)}") from error
+    if not any(character.isalnum() for character in request.text):
+        raise BadRequestError("there is no text to work on")
+    return request
+
+
+def to_data(message: Request | Reply) -> JsonValue:
+    """A request or a reply as a data part carries it."""
+    adapter: TypeAdapter[Any] = _REQUEST if isinstance(message, Request) else _REPLY
+    data: JsonValue = adapter.dump_python(message, mode="json")
+    return data
+
+
+def reply_in(data_parts: tuple[JsonValue, ...]) -> Reply:
+    """The reply in an answer's data parts. Raises BadRequestError where there is none."""
+    try:
+        return _REPLY.validate_python(data_parts[0] if data_parts else None)
+    except ValidationError as error:
+        raise BadRequestError(f"the reply cannot be read: {_reason(error)}") from error
+
+
+def _task(text: str) -> Request:
+    """A task of plain text. A first paragraph that ends with a colon says what to do; the text itself follows it."""
+    first, _, rest = text.strip().partition("\n\n")
+    if first.rstrip().endswith(":") and rest.strip():
+        return _REQUEST.validate_python({"kind": Kind.TASK, "text": rest.strip(), "instruction": first.strip()})
+    return _REQUEST.validate_python({"kind": Kind.TASK, "text": text.strip()})
+
+
+def _reason(error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_input=False)[0]
+    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}" if first["loc"] else first["msg"]

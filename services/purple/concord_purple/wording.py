@@ -1,0 +1,101 @@
+"""How requests and answers read: the line that goes with the data, for people and for whoever judges the talk."""
+
+from collections.abc import Callable
+from typing import Final
+
+from concord_purple.requests import Kind, Request
+from concord_purple.work import Findings, review_text
+
+
+def request_line(request: Request) -> str:
+    """What is asked, in a sentence."""
+    return _REQUESTS[request.kind](request)
+
+
+def reply_text(kind: Kind, findings: Findings) -> str:
+    """What was found: the review for whoever set the task, a few words for a colleague."""
+    if kind is Kind.TASK and findings.statements:
+        return review_text(findings)
+    if kind is Kind.TASK:
+        return "\n".join(("What can be measured", *(f"- {fact.claim}" for fact in findings.facts)))
+    return f"{_REPLIES[kind](findings)}{''.join(f' {note}' for note in findings.notes)}"
+
+
+def _ask_for_research(request: Request) -> str:
+    return f"Please measure {' and '.join(request.aspects)} in the attached text of {len(request.text)} characters."
+
+
+def _ask_for_draft(request: Request) -> str:
+    return f"Please draft a review of the attached text from these {len(request.findings.facts)} facts."
+
+
+def _ask_for_review(request: Request) -> str:
+    return (
+        f"Please check the {len(request.findings.statements)} statements of this draft against the text and the facts, "
+        "and say which do not stand."
+    )
+
+
+def _ask_to_relay(request: Request) -> str:
+    return (
+        f"Please add your part to this review, which has {len(request.findings.facts)} facts and "
+        f"{len(request.findings.statements)} statements so far, and pass it on."
+    )
+
+
+def _ask_for_cross_check(request: Request) -> str:
+    return f"Please measure these {len(request.findings.facts)} facts anew and say which do not hold."
+
+
+def _ask_to_clarify(_request: Request) -> str:
+    return "Please say, for the weak spots that you found, how the writer could mend each."
+
+
+def _ask_for_evidence(request: Request) -> str:
+    return f"Please say which of these {len(request.findings.statements)} statements you can vouch for."
+
+
+_REQUESTS: Final[dict[Kind, Callable[[Request], str]]] = {
+    Kind.TASK: lambda request: request.instruction or "Please review this text.",
+    Kind.RESEARCH: _ask_for_research,
+    Kind.SYNTHESIZE: _ask_for_draft,
+    Kind.REVIEW: _ask_for_review,
+    Kind.RELAY: _ask_to_relay,
+    Kind.CROSS_CHECK: _ask_for_cross_check,
+    Kind.CLARIFY: _ask_to_clarify,
+    Kind.EVIDENCE: _ask_for_evidence,
+}
+
+
+def _found(findings: Findings) -> str:
+    weak = sum(fact.flaw is not None for fact in findings.facts)
+    return f"Found {len(findings.facts)} facts, {weak} of them weak spots."
+
+
+def _drafted(findings: Findings) -> str:
+    return f"Drafted {len(findings.statements)} statements on {len(findings.standing_facts)} facts."
+
+
+def _checked(findings: Findings) -> str:
+    refuted = findings.refuted
+    verdict = f"{len(findings.checks)} checks, {len(refuted)} objections."
+    return " ".join((verdict, *(f"{subject}: {reason}." for subject, reason in refuted.items())))
+
+
+def _passed_on(findings: Findings) -> str:
+    return f"{_found(findings)} {_drafted(findings)} {_checked(findings)}"
+
+
+def _advised(findings: Findings) -> str:
+    return f"Advice on {len(findings.advice)} weak spots."
+
+
+_REPLIES: Final[dict[Kind, Callable[[Findings], str]]] = {
+    Kind.RESEARCH: _found,
+    Kind.SYNTHESIZE: _drafted,
+    Kind.REVIEW: _checked,
+    Kind.RELAY: _passed_on,
+    Kind.CROSS_CHECK: _checked,
+    Kind.CLARIFY: _advised,
+    Kind.EVIDENCE: _checked,
+}
