@@ -1,7 +1,6 @@
 """`python -m concord_collector`: serves the collector."""
 
 from concord.service import address_parser, configure_logging, serve
-
 from concord_collector.app import create_app
 from concord_collector.settings import CollectorSettings
 

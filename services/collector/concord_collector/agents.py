@@ -2,13 +2,13 @@
 
 from typing import Annotated
 
+from fastapi import APIRouter, HTTPException, Query
+from pydantic import BaseModel, ConfigDict, Field, HttpUrl
+
 from concord.identity import RESERVED_IDS, ParticipantId, RosterEntry
 from concord.peers import PeerList
 from concord.steps import AttributeName, Id
 from concord.storage import OPEN_SCOPE, AgentRegistry, RegistryFullError, StorageUnavailableError
-from fastapi import APIRouter, HTTPException, Query
-from pydantic import BaseModel, ConfigDict, Field, HttpUrl
-
 from concord_collector.traces import RETRY_AFTER_S
 
 

@@ -4,13 +4,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from concord.reports import StepBatch
-from concord.service import BodyLimit, probe_routes
-from concord.storage import connect
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic.json_schema import models_json_schema
 
+from concord.reports import StepBatch
+from concord.service import BodyLimit, probe_routes
+from concord.storage import connect
 from concord_collector import __version__
 from concord_collector.agents import agent_routes
 from concord_collector.instruments import Instruments

@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from typing import Annotated
 
+from pydantic import Field, JsonValue, TypeAdapter, ValidationError
+
 from concord.identity import RESERVED_IDS
 from concord.reports import MAX_BATCH_STEPS, RejectedStep, StepBatch
 from concord.steps import InteractionStep
-from pydantic import Field, JsonValue, TypeAdapter, ValidationError
 
 _REASON_LENGTH = 300
 _STEP: TypeAdapter[InteractionStep] = TypeAdapter(InteractionStep)

@@ -3,10 +3,10 @@
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from concord.reports import BatchReceipt, Channel, ReportBatch, pack
-from concord.storage import StorageUnavailableError, TraceStore
 from fastapi import APIRouter, HTTPException, Request
 
+from concord.reports import BatchReceipt, Channel, ReportBatch, pack
+from concord.storage import StorageUnavailableError, TraceStore
 from concord_collector.instruments import Instruments
 from concord_collector.intake import BadBatchError, Intake, take_in
 

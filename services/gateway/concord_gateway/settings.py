@@ -5,10 +5,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from concord.service import RedisSettings, ServiceSettings
+from concord.service import StatefulServiceSettings
 
 
-class GatewaySettings(ServiceSettings, RedisSettings):
+class GatewaySettings(StatefulServiceSettings):
     """`REDIS_URL`, and `CONCORD_` variables for the rest; times in seconds."""
 
     collector_url: str = "http://127.0.0.1:9010"

@@ -4,12 +4,12 @@ from concord.service.limits import BodyLimit
 from concord.service.logs import configure_logging
 from concord.service.probes import probe_routes
 from concord.service.serve import address_parser, serve
-from concord.service.settings import RedisSettings, ServiceSettings
+from concord.service.settings import ServiceSettings, StatefulServiceSettings
 
 __all__ = [
     "BodyLimit",
-    "RedisSettings",
     "ServiceSettings",
+    "StatefulServiceSettings",
     "address_parser",
     "configure_logging",
     "probe_routes",

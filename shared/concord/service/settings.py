@@ -2,21 +2,22 @@
 
 from typing import Literal
 
+from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
 class ServiceSettings(BaseSettings):
-    """From the environment: `REDIS_URL`, and `CONCORD_` variables for the rest."""
+    """`CONCORD_LOG_LEVEL` and `CONCORD_LOG_FORMAT`: from the environment, as all that follow."""
 
-    model_config = SettingsConfigDict(env_prefix="CONCORD_", env_ignore_empty=True, extra="ignore")
+    model_config = SettingsConfigDict(
+        env_prefix="CONCORD_", env_ignore_empty=True, extra="ignore", validate_by_name=True, validate_by_alias=True
+    )
 
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     log_format: Literal["auto", "console", "json"] = "auto"
 
 
-class RedisSettings(BaseSettings):
-    """`REDIS_URL`: where state is."""
+class StatefulServiceSettings(ServiceSettings):
+    """Adds `REDIS_URL`: where state is. It has no prefix, since everything else that uses a Redis calls it so."""
 
-    model_config = SettingsConfigDict(env_ignore_empty=True, extra="ignore")
-
-    redis_url: str = "redis://127.0.0.1:6379/0"
+    redis_url: str = Field("redis://127.0.0.1:6379/0", validation_alias="REDIS_URL")
