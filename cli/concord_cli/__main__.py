@@ -1,0 +1,5 @@
+"""`python -m concord_cli`, the same as `concord`."""
+
+from concord_cli.main import app
+
+app()

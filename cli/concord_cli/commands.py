@@ -1,0 +1,112 @@
+"""What the commands do, once their arguments are read."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+from pydantic import JsonValue, ValidationError
+from rich.table import Table
+
+from concord.assessment import AssessmentRequest
+from concord.results import ResultRow
+from concord_cli.errors import AssessmentError, UsageError
+from concord_cli.narrator import Narrator
+from concord_cli.results_file import prepare_folder, write_results
+from concord_cli.scenario import Scenario, read_scenario, reasons
+from concord_cli.stack.local import LocalStack, fixed_ports, local_stack, some_ports
+from concord_cli.stack.plan import StackPlan
+from concord_cli.summary import summary
+
+
+async def run(path: Path, output: Path, narrator: Narrator) -> None:
+    """Assesses a scenario's team with a stack that lives as long as that takes."""
+    scenario = _local_scenario(path)
+    prepare_folder(output)
+    async with local_stack(scenario, some_ports(scenario), narrator) as stack:
+        narrator.say(f"All programs are ready; {len(stack.plan.agent_urls)} agents are to be assessed")
+        narrator.doing("Assessing")
+        results = await stack.supervisor.guard(_assess_on(stack, scenario, narrator))
+    write_results(output, scenario.agentbeats_ids, results)
+    _conclude(results, output, narrator)
+
+
+async def up(path: Path, ports: tuple[int, int, int], output_folder: Path, narrator: Narrator) -> None:
+    """Keeps a stack up until it is interrupted. `ports`: of the gateway, the collector and the first agent."""
+    scenario = _local_scenario(path)
+    async with local_stack(scenario, fixed_ports(scenario, *ports), narrator, output_folder) as stack:
+        narrator.rest()
+        narrator.show(_addresses(stack.plan))
+        narrator.say(f"Logs are in {stack.folder.path}; Ctrl-C stops everything")
+        await stack.supervisor.guard(asyncio.Event().wait())
+
+
+async def ask(path: Path, output: Path, narrator: Narrator) -> None:
+    """Has a green agent that runs already assess agents that run already, as the platform's client does."""
+    scenario = read_scenario(path)
+    if scenario.green_agent is None:
+        raise UsageError(f"{path}: green_agent.endpoint is missing: it says whom to ask (`concord run` needs none)")
+    if scenario.local:
+        raise UsageError(f"{path}: {scenario.local[0].role} has no endpoint (`concord run` starts such agents)")
+    prepare_folder(output)
+    from concord_cli.assess import assess, wait_for_cards
+
+    green_agent = str(scenario.green_agent.endpoint)
+    narrator.doing("Waiting for the agents' cards")
+    await wait_for_cards({"the green agent": green_agent, **scenario.endpoints})
+    narrator.doing("Assessing")
+    results = await assess(green_agent, scenario.endpoints, scenario.config, narrator.say)
+    write_results(output, scenario.agentbeats_ids, results)
+    _conclude(results, output, narrator)
+
+
+async def _assess_on(stack: LocalStack, scenario: Scenario, narrator: Narrator) -> list[JsonValue]:
+    # Imported only here: a scenario that is refused should not wait for A2A to load.
+    from concord_cli.assess import assess, wait_for_cards
+
+    await wait_for_cards(scenario.endpoints)
+    try:
+        return await assess(stack.plan.gateway_url, stack.plan.agent_urls, scenario.config, narrator.say)
+    except AssessmentError as error:
+        raise AssessmentError(f"{error}\nThe gateway's last output:\n{stack.log_tail('gateway')}") from error
+
+
+def _local_scenario(path: Path) -> Scenario:
+    """A scenario for a stack of our own, its config checked before anything is started. Raises UsageError."""
+    scenario = read_scenario(path)
+    if scenario.green_agent is not None:
+        raise UsageError(f"{path}: names a green agent that runs already: use `concord assess`")
+    _known_to_the_team(path, scenario)
+    placeholder = {each.role: "http://127.0.0.1/" for each in scenario.participants}
+    try:
+        AssessmentRequest.model_validate({"participants": placeholder, "config": scenario.config})
+    except ValidationError as error:
+        raise UsageError(f"{path}: {reasons(error)}") from error
+    return scenario
+
+
+def _known_to_the_team(path: Path, scenario: Scenario) -> None:
+    from concord_purple.teams import Function, TeamName
+
+    unknown = {each.function for each in scenario.local} - set(Function)
+    if unknown:
+        raise UsageError(f"{path}: unknown function {', '.join(map(str, unknown))}: one of {', '.join(Function)}")
+    if scenario.team.wiring not in set(TeamName):
+        raise UsageError(f"{path}: team.wiring: unknown wiring {scenario.team.wiring}: one of {', '.join(TeamName)}")
+
+
+def _conclude(results: Sequence[JsonValue], output: Path, narrator: Narrator) -> None:
+    narrator.rest()
+    try:
+        row = ResultRow.model_validate(results[0])
+    except ValidationError:
+        narrator.say(f"{len(results)} results, of another green agent's kind, are in {output}")
+        return
+    narrator.show(summary(row))
+    narrator.say(f"The whole result is in {output}")
+
+
+def _addresses(plan: StackPlan) -> Table:
+    table = Table(box=None, show_header=False)
+    for name, url in (("gateway", plan.gateway_url), ("collector", plan.collector_url), *plan.agent_urls.items()):
+        table.add_row(name, url)
+    return table

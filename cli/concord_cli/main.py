@@ -1,0 +1,114 @@
+"""The command line: `concord run`, `concord up`, `concord assess`."""
+
+import asyncio
+import signal
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from concord_cli.errors import AssessmentError, UsageError
+from concord_cli.narrator import Narrator, printable
+
+SHIPPED_SCENARIO = Path("scenarios/mesh.toml")
+RESULTS_FILE = Path("output/results.json")
+
+FAILED, USAGE, INTERRUPTED, TERMINATED = 1, 2, 130, 143
+"""Exit codes: no result; a bad command line or scenario; Ctrl-C; SIGTERM."""
+
+app = typer.Typer(
+    name="concord",
+    help="Tells how well a team of A2A agents works together.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+ScenarioFile = Annotated[Path, typer.Argument(metavar="SCENARIO", help="Who takes part, and how they are assessed.")]
+OutputFile = Annotated[Path, typer.Option("--output", "-o", help="Where the results go.")]
+Port = Annotated[int, typer.Option(min=1, max=65535)]
+
+
+@app.command()
+def run(scenario: ScenarioFile = SHIPPED_SCENARIO, output: OutputFile = RESULTS_FILE) -> None:
+    """Assess a team on this machine: start everything, run one assessment, show the result, stop everything."""
+    with _exit_codes(), Narrator() as narrator:
+        narrator.say(f"Concord assesses the team of {scenario}")
+        # Imported once the first line is out: what speaks A2A and HTTP takes a while to load.
+        from concord_cli import commands
+
+        _execute(commands.run(scenario, output, narrator))
+
+
+@app.command()
+def up(
+    scenario: ScenarioFile = SHIPPED_SCENARIO,
+    gateway_port: Port = 9009,
+    collector_port: Port = 9010,
+    agents_port: Annotated[int, typer.Option(min=1, max=65535, help="Of the first agent; the others follow.")] = 9021,
+    output_dir: Annotated[Path, typer.Option(help="Where the gateway writes results.")] = RESULTS_FILE.parent,
+) -> None:
+    """Start the services and a team on this machine, and keep them up until Ctrl-C."""
+    with _exit_codes(), Narrator() as narrator:
+        narrator.say(f"Concord starts the team of {scenario}")
+        from concord_cli import commands
+
+        _execute(commands.up(scenario, (gateway_port, collector_port, agents_port), output_dir, narrator))
+
+
+@app.command()
+def assess(scenario: ScenarioFile, output: OutputFile = RESULTS_FILE) -> None:
+    """Ask a green agent that runs already to assess agents that run already, as the AgentBeats client does."""
+    with _exit_codes(), Narrator() as narrator:
+        narrator.say(f"Concord asks for an assessment of the agents in {scenario}")
+        from concord_cli import commands
+
+        _execute(commands.ask(scenario, output, narrator))
+
+
+class _TerminatedError(Exception):
+    """SIGTERM came."""
+
+
+@contextmanager
+def _exit_codes() -> Iterator[None]:
+    """Turns what can end a command into a line on standard error and an exit code."""
+    try:
+        yield
+    except UsageError as error:
+        _leave(USAGE, str(error))
+    except AssessmentError as error:
+        _leave(FAILED, str(error))
+    except KeyboardInterrupt:
+        _leave(INTERRUPTED, "interrupted")
+    except _TerminatedError:
+        _leave(TERMINATED, "terminated")
+
+
+def _leave(code: int, message: str) -> None:
+    typer.echo("concord: " + "\n".join(map(printable, message.splitlines())), err=True)
+    raise typer.Exit(code)
+
+
+def _execute(work: Coroutine[Any, Any, None]) -> None:
+    asyncio.run(_until_terminated(work))
+
+
+async def _until_terminated(work: Coroutine[Any, Any, None]) -> None:
+    """Runs a command so that SIGTERM ends it like Ctrl-C does: by cancelling it and waiting for its clean-up."""
+    task = asyncio.create_task(work)
+    came = asyncio.Event()
+
+    def terminate() -> None:
+        came.set()
+        task.cancel()
+
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, terminate)
+    try:
+        await task
+    except asyncio.CancelledError:
+        if came.is_set():
+            raise _TerminatedError from None
+        raise

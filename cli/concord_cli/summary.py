@@ -1,0 +1,178 @@
+"""A result row as a person likes to read it: pure, from the row to something rich can print."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from concord.results import Detail, Finding, InteractionRecord, LatencySummary, ResultRow, SubScore, TrialRecord
+from concord_cli.narrator import printable
+
+_QUALITY_STYLES = {"high": "bold green", "medium": "bold yellow", "low": "bold red", "bottleneck": "bold red"}
+_INDENT = (0, 0, 0, 2)
+MAX_CALLERS = 20
+"""Callers listed; a team has rarely more, and a screen not much more room."""
+
+
+def summary(row: ResultRow) -> RenderableType:
+    """Score and its parts, graph, findings, latency, who called whom, and what to be wary of."""
+    detail = row.detail
+    sections = [
+        ("Parts of the score", _parts(detail.scoring.sub_scores)),
+        ("Agent graph", _graph(detail)),
+        ("Findings", _findings(detail.findings)),
+        ("Who called whom", _calls(detail.trials)),
+        ("Latency", _latency(detail.latency_metrics)),
+        ("Judgment", _judgment(detail)),
+        ("Be wary", _warnings(detail)),
+    ]
+    shown = [_section(title, body) for title, body in sections if body is not None]
+    return Group("", _headline(row), *shown, "")
+
+
+def _section(title: str, body: RenderableType) -> RenderableType:
+    return Group("", Text(title, style="bold"), Padding(body, _INDENT))
+
+
+def _headline(row: ResultRow) -> Text:
+    detail, scoring = row.detail, row.detail.scoring
+    quality = detail.coordination_quality
+    score = "No score" if row.score is None else f"Score {row.score:.1f} of {row.max_score:.0f}"
+    line = Text.assemble((score, "bold"), " · coordination: ")
+    line.append(quality or "not told", style=_QUALITY_STYLES.get(quality or "", ""))
+    line.append(f" · {scoring.passed_trials} of {_count(scoring.usable_trials, 'usable trial')} passed")
+    line.append(f" · {_count(len(detail.agents), 'agent')} · {row.time_used:.1f} s")
+    if detail.confidence != "adequate":
+        line.append(f" · confidence: {detail.confidence}", style="yellow")
+    return line
+
+
+def _parts(sub_scores: list[SubScore]) -> Table | None:
+    if not sub_scores:
+        return None
+    table = _table("part", "value", "weight", "")
+    for part in sub_scores:
+        value = Text("undefined", "dim") if part.value is None else Text(f"{part.value:.2f} {_bar(part.value)}")
+        table.add_row(part.id, value, f"{part.weight:.2f}", _said(part.reason or ""))
+    return table
+
+
+def _graph(detail: Detail) -> Table:
+    graph = detail.graph_metrics
+    density = "undefined" if graph.graph_density is None else f"{graph.graph_density:.2f}"
+    bottleneck = {True: Text("yes", "bold red"), False: Text("no", "green"), None: Text("undefined", "dim")}
+    table = _table()
+    table.add_row("density", density)
+    table.add_row("bottleneck", bottleneck[graph.has_bottleneck])
+    table.add_row("isolated agents", _said(", ".join(graph.isolated_agents) or "none"))
+    for metric in detail.metrics:
+        if metric.agent is None and metric.value is not None and metric.id not in {"density", "graph_density"}:
+            table.add_row(metric.id.replace("_", " "), f"{metric.value:.3g}")
+    return table
+
+
+def _findings(findings: list[Finding]) -> RenderableType:
+    if not findings:
+        return Text("None: nothing stands out.", "green")
+    table = _table()
+    for finding in findings:
+        figure = "" if finding.value is None else f"{finding.value:.2f}"
+        if figure and finding.threshold is not None:
+            figure += f" (threshold {finding.threshold:.2f})"
+        title = Text.assemble((finding.id.replace("_", " "), "bold yellow"), "\n", (figure, "dim"))
+        table.add_row(title, Text.assemble((printable(", ".join(finding.agents)), "bold"), "\n", _said(finding.advice)))
+    return table
+
+
+def _calls(trials: list[TrialRecord]) -> RenderableType:
+    calls = [call for trial in trials for call in trial.interactions]
+    if not calls:
+        return Text("Nobody called anybody.", "yellow")
+    by_caller = _callees_by_caller(calls)
+    table = _table()
+    for caller, callees in list(by_caller.items())[:MAX_CALLERS]:
+        table.add_row(_said(caller), Text("→", "dim"), _said(", ".join(callees)))
+    if len(by_caller) > MAX_CALLERS:
+        table.add_row(f"and {len(by_caller) - MAX_CALLERS} more", "", "")
+    return table
+
+
+def _callees_by_caller(calls: Iterable[InteractionRecord]) -> dict[str, list[str]]:
+    """What each caller asked of whom, over all trials: `reviewer x3 (1 failed)`."""
+    made: dict[tuple[str, str], int] = defaultdict(int)
+    failed: dict[tuple[str, str], int] = defaultdict(int)
+    for call in calls:
+        made[call.caller, call.callee] += call.calls
+        failed[call.caller, call.callee] += call.errors
+    callees: dict[str, list[str]] = defaultdict(list)
+    for (caller, callee), n in sorted(made.items()):
+        errors = failed[caller, callee]
+        callees[caller].append(f"{callee} x{n}" + (f" ({errors} failed)" if errors else ""))
+    return callees
+
+
+def _latency(latency: LatencySummary) -> RenderableType | None:
+    if latency.avg is None:
+        return None
+    figures = {"avg": latency.avg, "p50": latency.p50, "p95": latency.p95, "p99": latency.p99}
+    line = " · ".join(f"{name} {value:.0f} ms" for name, value in figures.items() if value is not None)
+    line += f" · over {_count(latency.n, 'call')}"
+    if latency.slowest_agent is not None:
+        line += f" · slowest: {latency.slowest_agent}"
+    return Group(_said(line), Text(latency.warning, "dim"))
+
+
+def _judgment(detail: Detail) -> RenderableType | None:
+    judge = detail.judge
+    said = [("+", line) for line in detail.strengths] + [("-", line) for line in detail.weaknesses]
+    if not detail.reasoning and not said:
+        return None
+    sources = {"rules": "by rules, without a language model", "llm": "by a language model"}
+    lines = [_said(detail.reasoning)] + [_said(f"{sign} {line}") for sign, line in said]
+    if judge is not None:
+        lines.append(Text(sources[judge.source] + (f" ({printable(judge.reason)})" if judge.reason else ""), "dim"))
+    return Group(*lines)
+
+
+def _warnings(detail: Detail) -> RenderableType | None:
+    lines = list(_wary_of(detail))
+    return Group(*(_said(line) for line in lines)) if lines else None
+
+
+def _wary_of(detail: Detail) -> Iterator[str]:
+    for failure in detail.infrastructure:
+        yield f"{failure.trial_id or 'assessment'}: {failure.stage} failed: {failure.message}"
+    for trial in detail.trials:
+        if trial.state != "completed":
+            yield f"{trial.trial_id}: {trial.state}" + (f": {trial.error}" if trial.error else "")
+    integrity = detail.trace_integrity
+    doubtful = {
+        "contradicted": integrity.contradicted,
+        "conflicting": integrity.conflicting,
+        "late": integrity.late,
+        "dropped": integrity.dropped,
+    }
+    if any(doubtful.values()):
+        yield "steps of the trace: " + ", ".join(f"{n} {kind}" for kind, n in doubtful.items() if n)
+    yield from detail.warnings
+
+
+def _table(*columns: str) -> Table:
+    return Table(*columns, box=None, show_header=bool(columns), header_style="dim", padding=(0, 2, 0, 0))
+
+
+def _said(text: str) -> Text:
+    """Text that an agent, a model or a trace may have written: no markup, no escapes."""
+    return Text(printable(text))
+
+
+def _bar(value: float, width: int = 10) -> str:
+    filled = round(value * width)
+    return "█" * filled + "░" * (width - filled)
+
+
+def _count(n: int, thing: str) -> str:
+    return f"{n} {thing}" if n == 1 else f"{n} {thing}s"

@@ -1,0 +1,143 @@
+"""Result rows to show."""
+
+from concord.assessment import Mode
+from concord.results import (
+    AgentRecord,
+    Detail,
+    Finding,
+    GraphMetricsSummary,
+    InfrastructureFailure,
+    InteractionRecord,
+    Judgment,
+    LatencySummary,
+    MetricRecord,
+    MetricStatus,
+    ResultRow,
+    Scoring,
+    StepCounts,
+    SubScore,
+    TaskRewards,
+    TraceIntegrity,
+    TrialRecord,
+)
+
+BOTTLENECK = Finding(
+    id="bottleneck",
+    agents=["hub"],
+    metric_id="betweenness",
+    value=0.6,
+    threshold=0.5,
+    step_ids=[],
+    advice="Let the spokes talk to each other.",
+)
+
+FAILURE = InfrastructureFailure(trial_id="trial-2", stage="evaluation", message="no worker")
+
+
+def interaction(caller: str, callee: str, calls: int = 1, errors: int = 0) -> InteractionRecord:
+    """Calls from one agent to another."""
+    return InteractionRecord(
+        caller=caller,
+        callee=callee,
+        calls=calls,
+        errors=errors,
+        retries=0,
+        observed=calls,
+        corroborated=0,
+        reported=0,
+        latency_avg_ms=1.0,
+    )
+
+
+def trial(*interactions: InteractionRecord, **changes: object) -> TrialRecord:
+    """A trial that completed and was scored."""
+    record = TrialRecord(
+        trial_id="trial-1",
+        task_id="task",
+        run=1,
+        seed=1,
+        trace_id="0" * 31 + "1",
+        state="completed",
+        error=None,
+        answer="done",
+        time_used=1.0,
+        usable=True,
+        passed=True,
+        overall_score=0.8,
+        coordination_quality="high",
+        coordination_value=0.8,
+        sub_scores=[],
+        metrics=[],
+        findings=[],
+        interactions=list(interactions),
+        latency=LatencySummary(),
+        steps=StepCounts(agent=1),
+        trace_integrity=TraceIntegrity(),
+        judge=None,
+    )
+    return record.model_copy(update=changes)
+
+
+def agent(agent_id: str) -> AgentRecord:
+    """An agent of the roster."""
+    return AgentRecord(
+        id=agent_id,
+        url=None,
+        agentbeats_id=None,
+        functions=[],
+        declared=True,
+        calls_made=1,
+        calls_received=1,
+        errors_received=0,
+        latency_avg_ms=None,
+    )
+
+
+def row(**changes: object) -> ResultRow:
+    """A team that did well; `changes` go into its detail."""
+    parts = [
+        SubScore(id="communication", value=0.9, weight=0.5, reason=None),
+        SubScore(id="task", value=None, weight=0.5, reason="no check was given"),
+    ]
+    density = MetricRecord(
+        id="reciprocity", value=0.25, status=MetricStatus.OK, n=2, definition_id="reciprocity/1", engine="networkx"
+    )
+    detail = Detail(
+        assessment_id="a",
+        mode=Mode.LIVE,
+        overall_score=0.8,
+        reasoning="They share the work.",
+        coordination_quality="high",
+        confidence="adequate",
+        strengths=["nobody is left out"],
+        weaknesses=[],
+        graph_metrics=GraphMetricsSummary(
+            graph_density=0.75, has_bottleneck=False, isolated_agents=[], coordination_quality="high"
+        ),
+        latency_metrics=LatencySummary(avg=12, p50=11, p95=20, p99=21, n=8, slowest_agent="reviewer"),
+        agents=[agent("hub"), agent("reviewer")],
+        metrics=[density],
+        findings=[],
+        trials=[trial(interaction("hub", "reviewer", 2), interaction("reviewer", "hub", 1, errors=1))],
+        judge=Judgment(
+            source="rules",
+            reason="no key",
+            overall_score=0.8,
+            task_success=None,
+            coordination_quality="high",
+            reasoning="They share the work.",
+            strengths=[],
+            weaknesses=[],
+        ),
+        scoring=Scoring(version="1", pass_threshold=0.66, usable_trials=1, passed_trials=1, sub_scores=parts),
+        trace_integrity=TraceIntegrity(steps=3),
+        infrastructure=[],
+        warnings=[],
+    )
+    return ResultRow(
+        pass_rate=100,
+        time_used=4.2,
+        score=80,
+        task_rewards=TaskRewards(overall_score=0.8, graph_density=0.75, coordination_quality=0.8),
+        detail=detail.model_copy(update=changes),
+    )

@@ -1,0 +1,122 @@
+"""The command line: its exit codes, and what it says when it ends badly."""
+
+import asyncio
+import os
+import signal
+import socket
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from concord_cli import commands
+from concord_cli.errors import AssessmentError
+from concord_cli.main import app
+from concord_cli.narrator import Narrator
+from concord_cli.stack.probes import LOOPBACK
+
+TEAM = """
+[[participants]]
+name = "reviewer"
+function = "{function}"
+[team]
+wiring = "{wiring}"
+[config]
+{config}
+"""
+
+
+def concord(*arguments: str) -> tuple[int, str]:
+    result = CliRunner().invoke(app, arguments)
+    return result.exit_code, result.stderr
+
+
+def team(folder: Path, function: str = "reviewer", wiring: str = "mesh", config: str = "") -> str:
+    path = folder / "scenario.toml"
+    path.write_text(TEAM.format(function=function, wiring=wiring, config=config))
+    return str(path)
+
+
+def ends_with(error: BaseException, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def run(_path: Path, _output: Path, _narrator: Narrator) -> None:
+        raise error
+
+    monkeypatch.setattr(commands, "run", run)
+
+
+def test_a_bad_option_is_2() -> None:
+    assert concord("run", "--colour", "red")[0] == 2
+
+
+@pytest.mark.parametrize("command", ["run", "up", "assess"])
+def test_a_bad_scenario_is_2_on_one_line(command: str, tmp_path: Path) -> None:
+    missing = str(tmp_path / "nowhere.toml")
+
+    assert concord(command, missing) == (2, f"concord: {missing}: No such file or directory\n")
+
+
+@pytest.mark.parametrize(
+    ("scenario", "reason"),
+    [
+        ({"function": "astronaut"}, "unknown function astronaut: one of coordinator, researcher, "),
+        ({"wiring": "ring"}, "team.wiring: unknown wiring ring: one of mesh, "),
+        ({"config": "num_runs = 0"}, "config.num_runs: Input should be greater than or equal to 1"),
+        ({"config": "start = 'nobody'"}, "`start` names no participant: 'nobody'"),
+    ],
+)
+@pytest.mark.parametrize("command", ["run", "up"])
+def test_what_the_stack_could_not_do_is_2_before_anything_is_started(
+    command: str, scenario: dict[str, str], reason: str, tmp_path: Path
+) -> None:
+    code, said = concord(command, team(tmp_path, **scenario))
+
+    assert code == 2
+    assert reason in said
+    assert len(said.splitlines()) == 1
+
+
+def test_a_green_agent_that_runs_already_is_for_assess(tmp_path: Path) -> None:
+    path = tmp_path / "scenario.toml"
+    path.write_text("[green_agent]\nendpoint = 'http://127.0.0.1:9009'")
+
+    assert concord("run", str(path)) == (
+        2,
+        f"concord: {path}: names a green agent that runs already: use `concord assess`\n",
+    )
+
+
+def test_a_taken_port_is_2_and_named(tmp_path: Path) -> None:
+    with socket.create_server((LOOPBACK, 0)) as other:
+        port = other.getsockname()[1]
+        code, said = concord("up", team(tmp_path), "--gateway-port", str(port))
+
+    assert code == 2
+    assert f"port {port} of {LOOPBACK}, for gateway, is taken" in said
+
+
+def test_one_port_for_two_is_2(tmp_path: Path) -> None:
+    code, said = concord("up", team(tmp_path), "--gateway-port", "9020", "--collector-port", "9020")
+
+    assert code == 2
+    assert "two programs would listen on one port" in said
+
+
+def test_a_failed_assessment_is_1_with_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    ends_with(AssessmentError("the assessment was rejected: no \x1b[2Jparticipants"), monkeypatch)
+
+    assert concord("run") == (1, "concord: the assessment was rejected: no  [2Jparticipants\n")
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "said"), [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")]
+)
+def test_a_signal_has_its_own_exit_code(
+    number: signal.Signals, code: int, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def run(_path: Path, _output: Path, _narrator: Narrator) -> None:
+        os.kill(os.getpid(), number)
+        await asyncio.sleep(60)
+
+    monkeypatch.setattr(commands, "run", run)
+
+    assert concord("run") == (code, f"concord: {said}\n")

@@ -1,0 +1,108 @@
+"""The summary tells what a person wants to know of a row, and tells it of every row."""
+
+from io import StringIO
+
+from rich.console import Console
+
+from concord.results import GraphMetricsSummary, LatencySummary, ResultRow, Scoring, TraceIntegrity
+from concord_cli.summary import MAX_CALLERS, summary
+from tests.unit.cli.rows import BOTTLENECK, FAILURE, interaction, row, trial
+
+
+def shown(of: ResultRow) -> str:
+    out = StringIO()
+    Console(file=out, width=100, highlight=False).print(summary(of))
+    return out.getvalue()
+
+
+def line_with(word: str, text: str) -> str:
+    return next(line for line in text.splitlines() if word in line)
+
+
+def test_the_headline_has_score_label_trials_agents_and_time() -> None:
+    assert "Score 80.0 of 100 · coordination: high · 1 of 1 usable trial passed · 2 agents · 4.2 s" in shown(row())
+
+
+def test_every_part_of_the_score_is_shown_and_an_undefined_one_says_why() -> None:
+    text = shown(row())
+
+    assert "0.90 █████████░" in line_with("communication", text)
+    assert line_with("task", text).split() == ["task", "undefined", "0.50", "no", "check", "was", "given"]
+
+
+def test_graph_metrics_are_shown_with_their_values() -> None:
+    text = shown(row())
+
+    assert line_with("density", text).split() == ["density", "0.75"]
+    assert line_with("bottleneck", text).split() == ["bottleneck", "no"]
+    assert line_with("isolated", text).split() == ["isolated", "agents", "none"]
+    assert line_with("reciprocity", text).split() == ["reciprocity", "0.25"]
+
+
+def test_a_finding_names_the_agents_the_figure_and_what_to_do() -> None:
+    graph = GraphMetricsSummary(
+        graph_density=0.3, has_bottleneck=True, isolated_agents=["alone"], coordination_quality="bottleneck"
+    )
+    text = shown(row(findings=[BOTTLENECK], graph_metrics=graph))
+
+    assert "hub" in line_with("bottleneck  ", text.partition("Findings")[2])
+    assert "0.60 (threshold 0.50)" in text
+    assert "Let the spokes talk to each other." in text
+    assert line_with("isolated", text).split() == ["isolated", "agents", "alone"]
+
+
+def test_calls_are_summed_over_the_trials_with_those_that_failed() -> None:
+    trials = [trial(interaction("hub", "reviewer", 2)), trial(interaction("hub", "reviewer", 1, errors=1))]
+
+    assert "hub  →  reviewer x3 (1 failed)" in shown(row(trials=trials))
+
+
+def test_a_large_team_is_cut_short_and_says_so() -> None:
+    calls = [interaction(f"agent_{number:02}", "hub") for number in range(MAX_CALLERS + 3)]
+
+    assert "and 3 more" in shown(row(trials=[trial(*calls)]))
+
+
+def test_silence_is_said() -> None:
+    text = shown(row(trials=[trial()], latency_metrics=LatencySummary()))
+
+    assert "Nobody called anybody." in text
+    assert "Latency" not in text
+
+
+def test_latency_comes_with_its_number_of_calls_and_the_slowest_agent() -> None:
+    assert "avg 12 ms · p50 11 ms · p95 20 ms · p99 21 ms · over 8 calls · slowest: reviewer" in shown(row())
+
+
+def test_failures_of_ours_trials_that_failed_and_doubtful_steps_are_warned_of() -> None:
+    text = shown(
+        row(
+            infrastructure=[FAILURE],
+            trials=[trial(), trial(trial_id="trial-3", state="timeout", error="after 20 s")],
+            trace_integrity=TraceIntegrity(late=2, contradicted=1),
+            warnings=["unknown key: sede"],
+        )
+    ).partition("Be wary")[2]
+
+    assert "trial-2: evaluation failed: no worker" in text
+    assert "trial-3: timeout: after 20 s" in text
+    assert "steps of the trace: 1 contradicted, 2 late" in text
+    assert "unknown key: sede" in text
+
+
+def test_a_row_without_a_score_is_shown_too() -> None:
+    scoring = Scoring(version="1", pass_threshold=0.66, usable_trials=0, passed_trials=0, sub_scores=[])
+    empty = GraphMetricsSummary(graph_density=None, has_bottleneck=None, isolated_agents=[], coordination_quality=None)
+    silent = row(scoring=scoring, graph_metrics=empty, trials=[], judge=None, reasoning="", strengths=[])
+    text = shown(silent.model_copy(update={"score": None}))
+
+    assert "No score" in text
+    assert line_with("density", text).split() == ["density", "undefined"]
+    assert "Judgment" not in text
+
+
+def test_nothing_in_a_row_can_command_the_terminal() -> None:
+    text = shown(row(reasoning="\x1b[2Jgone [red]", warnings=["\x1b]0;owned\x07"]))
+
+    assert "\x1b" not in text
+    assert "gone [red]" in text
