@@ -16,7 +16,7 @@ from concord.steps import CallType, InteractionStep, ResponseTrace, StepAction, 
 MAX_TRACE_BYTES: Final = 256 * 1024
 """Longest trace sent in band (JSON); a longer one loses what peers told of their own steps, then its latest steps."""
 
-MAX_TRACE_DEPTH: Final = 5
+MAX_TRACE_DEPTH: Final = 4
 """Levels of traces within traces that travel in band: protobuf refuses JSON nested a hundred deep."""
 
 

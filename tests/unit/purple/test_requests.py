@@ -1,0 +1,72 @@
+"""What counts as a request, and what becomes of one on its way through a data part."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import JsonValue
+
+from concord_purple.requests import MAX_TEXT, BadRequestError, Kind, Reply, Request, reply_in, request_in, to_data
+from concord_purple.work import Aspect, Findings, add_draft, add_facts, add_verdict
+
+TEXT = "Trips rose by 61 %. It may perhaps rain."
+
+
+def _findings() -> Findings:
+    return add_verdict(TEXT, add_draft(TEXT, add_facts(TEXT, Aspect, Findings(), "r"), "s"), "v")
+
+
+def _travelled(data: JsonValue) -> JsonValue:
+    """As a protobuf `Value` leaves it: every number a float."""
+    travelled: JsonValue = json.loads(json.dumps(data), parse_int=float)
+    return travelled
+
+
+@given(st.sampled_from(Kind), st.sets(st.sampled_from(Aspect), min_size=1).map(tuple))
+def test_a_request_arrives_as_it_was_sent(kind: Kind, aspects: tuple[Aspect, ...]) -> None:
+    request = Request(kind, TEXT, aspects, _findings(), "Be brief:")
+    assert request_in("whatever", (_travelled(to_data(request)),)) == request
+
+
+def test_a_reply_arrives_as_it_was_sent() -> None:
+    reply = Reply(Kind.REVIEW, _findings())
+    assert reply_in((_travelled(to_data(reply)),)) == reply
+
+
+def test_plain_text_is_a_task() -> None:
+    assert request_in(f" {TEXT}\n", ()) == Request(Kind.TASK, TEXT)
+
+
+def test_a_first_paragraph_that_ends_with_a_colon_is_the_instruction_and_not_part_of_the_text() -> None:
+    assert request_in(f"Review this:\n\n{TEXT}", ()) == Request(Kind.TASK, TEXT, instruction="Review this:")
+    assert request_in("Only this:\n\n", ()) == Request(Kind.TASK, "Only this:")
+
+
+def test_data_without_a_kind_is_no_request_and_leaves_the_text_as_the_task() -> None:
+    assert request_in(TEXT, ({"color": "red"}, 4.0)) == Request(Kind.TASK, TEXT)
+
+
+@pytest.mark.parametrize(
+    ("text", "data", "reason"),
+    [
+        ("", (), "text: String should have at least 1 character"),
+        ("?!", (), "no text to work on"),
+        ("x" * (MAX_TEXT + 1), (), "text: String should have at most 100000 characters"),
+        ("", ({"kind": "dance", "text": TEXT},), "kind: Input should be"),
+        ("", ({"kind": "research"},), "text: Field required"),
+        ("", ({"kind": "research", "text": TEXT, "aspects": []},), "aspects: Tuple should have at least 1 item"),
+        ("", ({"kind": "review", "text": TEXT, "findings": {"facts": [{}] * 401}},), "findings.facts"),
+    ],
+)
+def test_what_cannot_be_worked_on_is_refused_with_the_reason(
+    text: str, data: tuple[JsonValue, ...], reason: str
+) -> None:
+    with pytest.raises(BadRequestError, match=reason):
+        request_in(text, data)
+
+
+@pytest.mark.parametrize("data", [(), ("thanks",), ({"kind": "review"},)])
+def test_an_answer_without_findings_is_no_reply(data: tuple[JsonValue, ...]) -> None:
+    with pytest.raises(BadRequestError, match="the reply cannot be read"):
+        reply_in(data)

@@ -1,0 +1,56 @@
+"""An agent's settings: the environment, and the command line over it."""
+
+import pytest
+
+from concord_purple.__main__ import settings_from
+from concord_purple.settings import Mode
+from concord_purple.teams import Function, TeamName
+
+
+def test_without_anything_it_is_the_coordinator_of_a_mesh_on_port_9009() -> None:
+    settings = settings_from([])
+    assert (settings.function, settings.team, settings.mode) == (Function.COORDINATOR, TeamName.MESH, Mode.WORK)
+    assert settings.own_url == "http://127.0.0.1:9009/"
+    assert settings.own_id == "coordinator"
+    assert settings.call_timeout_s == 300
+
+
+def test_the_command_line_wins_over_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PURPLE_FUNCTION", "reviewer")
+    monkeypatch.setenv("PURPLE_PORT", "7000")
+    monkeypatch.setenv("PURPLE_AGENT_ID", "critic")
+    settings = settings_from(["--port", "7001", "--card-url", "http://purple:9009"])
+    assert (settings.port, settings.function, settings.own_id) == (7001, Function.REVIEWER, "critic")
+    assert settings.own_url == "http://purple:9009/"
+
+
+def test_an_agent_that_listens_everywhere_is_found_on_this_machine() -> None:
+    assert settings_from(["--host", "0.0.0.0"]).own_url == "http://127.0.0.1:9009/"  # noqa: S104
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["reviewer=http://a:1,researcher_1 = http://b:2/", '{"reviewer": "http://a:1", "researcher_1": "http://b:2/"}'],
+)
+def test_peers_are_given_as_pairs_or_as_json(monkeypatch: pytest.MonkeyPatch, given: str) -> None:
+    monkeypatch.setenv("PURPLE_PEERS", given)
+    peers = {name: str(url) for name, url in settings_from([]).peers.items()}
+    assert peers == {"reviewer": "http://a:1/", "researcher_1": "http://b:2/"}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "reason"),
+    [
+        ("PURPLE_PORT", "many", "port: Input should be a valid integer"),
+        ("PURPLE_TEAM", "ring", "team: Input should be"),
+        ("PURPLE_PEERS", "reviewer", "peers.reviewer: Input should be a valid URL"),
+        ("PURPLE_PEERS", "{", "peers: "),
+    ],
+)
+def test_a_wrong_variable_ends_the_start_with_a_usage_message(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str, value: str, reason: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(SystemExit, match="2"):
+        settings_from([])
+    assert reason in capsys.readouterr().err

@@ -1,0 +1,103 @@
+"""The wiring of the teams: whom each agent asks for what, and that it must come to an end."""
+
+from collections.abc import Iterable
+from itertools import combinations, pairwise
+
+import networkx as nx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from concord.identity import RosterEntry
+from concord_purple.requests import Kind
+from concord_purple.teams import WIRINGS, Function, Seat, TeamName, chosen, rules_for, seat_of
+
+COORDINATOR = Seat("coordinator", Function.COORDINATOR)
+FIVE = [
+    COORDINATOR,
+    Seat("researcher_1", Function.RESEARCHER),
+    Seat("researcher_2", Function.RESEARCHER),
+    Seat("synthesizer", Function.SYNTHESIZER),
+    Seat("reviewer", Function.REVIEWER),
+]
+SIX = [*FIVE, Seat("reviewer_2", Function.REVIEWER)]
+
+SEATS = st.dictionaries(st.sampled_from([f"agent_{n}" for n in range(9)]), st.sampled_from(Function), max_size=9).map(
+    lambda functions: [Seat(agent_id, function) for agent_id, function in functions.items()]
+)
+
+Asked = tuple[str, Kind]
+
+
+def _requests(team: TeamName, seats: Iterable[Seat]) -> "nx.DiGraph[Asked]":
+    """Every request that an agent could make while it serves one, whoever asked first."""
+    seats = list(seats)
+    graph: nx.DiGraph[Asked] = nx.DiGraph()
+    for asker in seats:
+        for serving in Kind:
+            for kind in Kind:
+                for asked in chosen(rules_for(WIRINGS[team], asker.function, serving, kind), asker, seats):
+                    graph.add_edge((asker.agent_id, serving), (asked.agent_id, kind))
+    return graph
+
+
+def _calls(team: TeamName, seats: list[Seat]) -> set[tuple[str, str]]:
+    """Who calls whom once the coordinator gets a task."""
+    graph = _requests(team, seats)
+    start = (COORDINATOR.agent_id, Kind.TASK)
+    return {(a, b) for (a, _), (b, _) in nx.edge_dfs(graph, start)}
+
+
+@given(st.sampled_from(TeamName), SEATS)
+def test_no_request_can_come_back_to_an_agent_that_waits_for_it(team: TeamName, seats: list[Seat]) -> None:
+    assert nx.is_directed_acyclic_graph(_requests(team, seats))
+
+
+@given(st.sampled_from(TeamName), SEATS)
+def test_nobody_asks_itself(team: TeamName, seats: list[Seat]) -> None:
+    assert all(asker != asked for (asker, _), (asked, _) in _requests(team, seats).edges)
+
+
+@pytest.mark.parametrize("team", TeamName)
+@pytest.mark.parametrize("kind", [Kind.CROSS_CHECK, Kind.CLARIFY, Kind.EVIDENCE])
+def test_an_answer_never_needs_another_question(team: TeamName, kind: Kind) -> None:
+    graph = _requests(team, SIX)
+    assert all(graph.out_degree(node) == 0 for node in graph if node[1] is kind)
+
+
+def test_in_the_mesh_every_two_agents_talk() -> None:
+    pairs = {frozenset(call) for call in _calls(TeamName.MESH, FIVE)}
+    assert pairs == {frozenset((a.agent_id, b.agent_id)) for a, b in combinations(FIVE, 2)}
+
+
+def test_in_the_hub_only_the_coordinator_asks() -> None:
+    assert _calls(TeamName.HUB_SPOKE, FIVE) == {("coordinator", seat.agent_id) for seat in FIVE[1:]}
+
+
+def test_in_the_chain_each_asks_the_next() -> None:
+    ids = [seat.agent_id for seat in FIVE]
+    assert _calls(TeamName.CHAIN, FIVE) == set(pairwise(ids))
+
+
+def test_in_the_bad_team_the_second_reviewer_is_never_asked() -> None:
+    assert _calls(TeamName.BAD, SIX) == {("coordinator", seat.agent_id) for seat in FIVE[1:]}
+
+
+@pytest.mark.parametrize(
+    ("entry", "function"),
+    [
+        (RosterEntry(id="researcher_2", url="u"), Function.RESEARCHER),
+        (RosterEntry(id="reviewer", url="u"), Function.REVIEWER),
+        (RosterEntry(id="agent", url="u", functions=("web-search", "synthesizer")), Function.SYNTHESIZER),
+        (RosterEntry(id="reviewer_1", url="u", functions=("researcher",)), Function.RESEARCHER),
+    ],
+)
+def test_an_agents_function_is_what_it_declares_else_the_beginning_of_its_id(
+    entry: RosterEntry, function: Function
+) -> None:
+    assert seat_of(entry) == Seat(entry.id, function, "u")
+
+
+@pytest.mark.parametrize("agent_id", ["agent", "researchers", "re_viewer"])
+def test_an_agent_of_another_trade_has_no_seat(agent_id: str) -> None:
+    assert seat_of(RosterEntry(id=agent_id, url="u", functions=("web-search",))) is None
