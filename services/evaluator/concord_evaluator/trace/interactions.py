@@ -1,0 +1,148 @@
+"""Interactions: the calls between agents, each logical call once, with where the knowledge of it comes from."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import groupby
+
+from concord_evaluator.trace.attribution import MadeStep
+from concord_evaluator.trace.names import participant_of
+from concord_evaluator.trace.records import StepRecord
+
+
+class Provenance(StrEnum):
+    """Why a call is believed: we saw it, both of its ends told of it, or one end did."""
+
+    OBSERVED = "observed"
+    CORROBORATED = "corroborated"
+    REPORTED = "reported"
+
+
+@dataclass(frozen=True, slots=True)
+class Interaction:
+    """One logical call: its attempts, their latencies where known (milliseconds, sorted), and how they ended."""
+
+    caller: str
+    callee: str
+    step_ids: tuple[str, ...]
+    retries: int
+    failed_attempts: int
+    latencies_ms: tuple[float, ...]
+    provenance: Provenance
+    request_digest: str | None
+
+    @property
+    def attempts(self) -> int:
+        """How often the call was made."""
+        return len(self.step_ids)
+
+    @property
+    def failed(self) -> bool:
+        """Whether no attempt succeeded. Such a call has no reply."""
+        return self.failed_attempts == self.attempts
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """All logical calls of a trace, sorted, and how many claims were refuted by what was observed."""
+
+    interactions: tuple[Interaction, ...]
+    contradicted: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    caller: str
+    callee: str
+    trace_id: str
+    step_id: str
+    record: StepRecord
+    provenance: Provenance
+
+    @property
+    def edge(self) -> tuple[str, str, str]:
+        return self.caller, self.callee, self.trace_id
+
+
+def find_calls(steps: Iterable[MadeStep], answered_by: Mapping[tuple[str, str], set[str]]) -> Calls:
+    """Joins the tellings of each call into one, and its repeated attempts into one logical call.
+
+    `answered_by` says who told of steps made under a call: the callee itself among them corroborates the call.
+    A repetition names the attempt that it repeats (`retry_of`) and has the same caller and callee; together they are
+    one call, which failed only if every attempt did.
+    """
+    claims: defaultdict[tuple[str, str, str], list[MadeStep]] = defaultdict(list)
+    for step in steps:
+        if step.callee is not None:
+            claims[step.key.trace_id, step.key.step_id, step.maker].append(step)
+    attempts: list[_Attempt] = []
+    contradicted = 0
+    for rivals in claims.values():
+        upheld = _upheld(rivals)
+        contradicted += len({rival.callee for rival in rivals}) - len(upheld)
+        attempts.extend(_attempt(callee, step, answered_by) for callee, step in upheld.items())
+    return Calls(tuple(_logical_calls(attempts)), contradicted)
+
+
+def _upheld(rivals: list[MadeStep]) -> dict[str, MadeStep]:
+    """The step to believe for each callee of a call; where the call was observed, only what was observed."""
+    believed: dict[str, MadeStep] = {}
+    seen = [rival for rival in rivals if rival.observed]
+    for rival in sorted(seen or rivals, key=lambda rival: (not rival.direct, rival.key)):
+        if rival.callee is not None:
+            believed.setdefault(rival.callee, rival)
+    return believed
+
+
+def _attempt(callee: str, step: MadeStep, answered_by: Mapping[tuple[str, str], set[str]]) -> _Attempt:
+    key, answering = step.key, participant_of(callee)
+    provenance = Provenance.REPORTED
+    if step.observed:
+        provenance = Provenance.OBSERVED
+    elif answering != participant_of(step.maker) and answering in answered_by.get((key.trace_id, key.step_id), ()):
+        provenance = Provenance.CORROBORATED
+    return _Attempt(step.maker, callee, key.trace_id, key.step_id, step.record, provenance)
+
+
+def _logical_calls(attempts: list[_Attempt]) -> Iterator[Interaction]:
+    attempts.sort(key=lambda attempt: (attempt.edge, attempt.step_id))
+    for _, group in groupby(attempts, key=lambda attempt: attempt.edge):
+        by_id = {attempt.step_id: attempt for attempt in group}
+        first = _first_attempts({step_id: attempt.record.retry_of for step_id, attempt in by_id.items()})
+        calls: defaultdict[str, list[_Attempt]] = defaultdict(list)
+        for step_id, attempt in by_id.items():
+            calls[first[step_id]].append(attempt)
+        for name in sorted(calls):
+            yield _joined(calls[name])
+
+
+def _first_attempts(repeats: Mapping[str, str | None]) -> dict[str, str]:
+    """By step id, the first attempt of its call, which may be one that nobody reported."""
+    first: dict[str, str] = {}
+    for step_id in repeats:
+        chain: dict[str, None] = {}
+        current = step_id
+        while current not in first and current not in chain:
+            chain[current] = None
+            current = repeats.get(current) or current
+        root = first.get(current, current)
+        first.update(dict.fromkeys(chain, root))
+    return first
+
+
+def _joined(attempts: list[_Attempt]) -> Interaction:
+    """The attempts as one call, believed no more than the least trusted of them."""
+    trust = list(Provenance)
+    return Interaction(
+        caller=attempts[0].caller,
+        callee=attempts[0].callee,
+        step_ids=tuple(attempt.step_id for attempt in attempts),
+        retries=sum(attempt.record.retry_of is not None for attempt in attempts),
+        failed_attempts=sum(attempt.record.failed for attempt in attempts),
+        latencies_ms=tuple(
+            sorted(attempt.record.latency_ms for attempt in attempts if attempt.record.latency_ms is not None)
+        ),
+        provenance=max((attempt.provenance for attempt in attempts), key=trust.index),
+        request_digest=attempts[0].record.request_digest,
+    )

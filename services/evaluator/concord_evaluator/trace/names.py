@@ -1,0 +1,35 @@
+"""Who a step speaks of: agents by their ids, and agents inside a participant by `<participant>/<name>`."""
+
+from typing import Final
+
+from concord.identity import GREEN_AGENT, UNKNOWN_AGENT, Roster
+
+NOT_IN_GRAPH: Final = frozenset({GREEN_AGENT, UNKNOWN_AGENT})
+"""Ids that are no agents of the team."""
+
+
+def participant_of(agent_id: str) -> str:
+    """The participant that an agent belongs to: itself, unless it is one inside it."""
+    return agent_id if agent_id.startswith("url:") else agent_id.partition("/")[0]
+
+
+def inside(participant: str, name: str, roster: Roster) -> str:
+    """The id of the agent called `name` in a participant, which may be the participant's own name for itself."""
+    if participant in NOT_IN_GRAPH or not name or roster.resolve("", name) == participant:
+        return participant
+    return f"{participant}/{name}"
+
+
+def callee_of(caller: str, url: str, name: str, roster: Roster) -> str:
+    """The id of whom `caller` called.
+
+    Without a URL the call went over no wire: a name that the roster does not know is an agent inside the caller's
+    own participant.
+    """
+    if url:
+        return roster.resolve(url, name)
+    if not name:
+        return UNKNOWN_AGENT
+    resolved = roster.resolve("", name)
+    known = resolved in roster or resolved in NOT_IN_GRAPH
+    return resolved if known else inside(participant_of(caller), name, roster)
