@@ -14,7 +14,9 @@ Fraction = Annotated[float, Field(ge=0, le=1)]
 class Record(BaseModel):
     """A part of the row: frozen, no unknown keys, every key present in its JSON."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", allow_inf_nan=False, json_schema_serialization_defaults_required=True
+    )
 
 
 class MetricStatus(StrEnum):

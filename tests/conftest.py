@@ -1,0 +1,48 @@
+"""What all tests share: the event loop's library, and a real Redis."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import redis
+
+from tests.redis_servers import PrivateServer, candidates, shared_server
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+def pytest_report_header() -> str:
+    return "redis: " + ", else ".join(candidates())
+
+
+@pytest.fixture(scope="session")
+def redis_server(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[str]:
+    """The URL of the session's shared Redis."""
+    reporter = request.config.pluginmanager.get_plugin("terminalreporter")
+
+    def tell(text: str) -> None:
+        if reporter is not None:
+            reporter.write_line(text)
+
+    with shared_server(tmp_path_factory.mktemp("redis"), tell) as url:
+        yield url
+
+
+@pytest.fixture
+def redis_url(redis_server: str) -> str:
+    """The URL of a real and empty Redis."""
+    with redis.Redis.from_url(redis_server) as client:
+        client.flushall()
+    return redis_server
+
+
+@pytest.fixture
+def private_redis(tmp_path: Path) -> Iterator[PrivateServer]:
+    """A Redis of the test's own, which it may kill and start again."""
+    server = PrivateServer(tmp_path / "redis")
+    server.start()
+    yield server
+    server.stop()
