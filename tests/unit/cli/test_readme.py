@@ -1,0 +1,58 @@
+"""What the README tells newcomers to do can be done."""
+
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from concord.assessment import AssessmentRequest
+from concord_cli.main import app
+from concord_cli.scenario import read_scenario
+
+ROOT = Path(__file__).parents[3]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("target", sorted(set(re.findall(r"(?:^ {4}|`)make ([a-z_-]+)", README, re.MULTILINE))))
+def test_every_make_target_exists(target: str) -> None:
+    assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
+
+
+@pytest.mark.parametrize("path", sorted(set(re.findall(r"\]\((?!http)([^)]+)\)|(scenarios/\w+\.toml)", README))))
+def test_every_file_it_points_to_exists(path: tuple[str, str]) -> None:
+    assert (ROOT / "".join(path)).is_file()
+
+
+@pytest.mark.parametrize("command", sorted(set(re.findall(r"concord (run|up|assess)\b", README))))
+def test_every_command_exists(command: str) -> None:
+    assert CliRunner().invoke(app, [command, "--help"]).exit_code == 0
+
+
+def test_the_scenario_for_own_agents_is_one(tmp_path: Path) -> None:
+    team, green_agent = blocks("toml")
+    path = tmp_path / "team.toml"
+    path.write_text(team)
+    scenario = read_scenario(path)
+    request = AssessmentRequest.model_validate({"participants": scenario.endpoints, "config": scenario.config})
+
+    assert request.config.unknown_keys == []
+
+    path.write_text(green_agent + team)
+    assert read_scenario(path).green_agent is not None
+
+
+def test_the_lines_of_python_use_what_the_library_has() -> None:
+    import concord
+    import concord.a2a
+
+    [code] = blocks("python")
+    names = {"Messenger": concord.a2a, "TraceReporter": concord, "Assignment": concord}
+
+    compile(f"async def answer(message, peer_url):\n{re.sub('^', '    ', code, flags=re.MULTILINE)}", "README", "exec")
+    assert set(re.findall(r"\b[A-Z]\w+(?=[(.])", code)) == set(names)
+    assert all(hasattr(module, name) for name, module in names.items())
