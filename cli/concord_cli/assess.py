@@ -78,14 +78,11 @@ def _results(answer: Answer) -> list[JsonValue]:
     if not answer.is_task:
         raise AssessmentError("the green agent answered with a message instead of a task")
     if answer.state is not TaskState.COMPLETED:
-        raise AssessmentError(f"the assessment was {_ENDINGS.get(answer.state, answer.state)}: {answer.status_text}")
+        raise AssessmentError(f"the green agent answered {answer.state}: {answer.status_text}")
     results = [*answer.data_parts, *_parsed(answer.text_parts)]
     if not results:
         raise AssessmentError("the assessment completed without a result")
     return results
-
-
-_ENDINGS = {TaskState.FAILED: "not completed", TaskState.INPUT_REQUIRED: "stopped by a question"}
 
 
 def _parsed(texts: tuple[str, ...]) -> Iterator[JsonValue]:

@@ -67,7 +67,7 @@ async def _assess_on(stack: LocalStack, scenario: Scenario, narrator: Narrator) 
     try:
         return await assess(stack.plan.gateway_url, stack.plan.agent_urls, scenario.config, narrator.say)
     except AssessmentError as error:
-        raise AssessmentError(f"{error}\nThe gateway's last output:\n{stack.log_tail('gateway')}") from error
+        raise AssessmentError(f"{error}\nThe gateway's last output:\n{stack.last_words('gateway')}") from error
 
 
 def _local_scenario(path: Path) -> Scenario:

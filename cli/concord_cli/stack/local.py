@@ -25,9 +25,9 @@ class LocalStack:
     supervisor: Supervisor
     folder: RunFolder
 
-    def log_tail(self, name: str) -> str:
+    def last_words(self, name: str, lines: int = 5) -> str:
         """The last lines that a program wrote."""
-        return log_tail(self.folder.log(name))
+        return log_tail(self.folder.log(name), lines)
 
 
 @asynccontextmanager

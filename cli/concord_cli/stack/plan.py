@@ -70,12 +70,15 @@ def _agent(participant: Participant, wiring: str, port: int) -> Program:
         *(participant.role, "concord_purple", port, "--card-url", _url(port)),
         *("--agent-id", participant.role, "--function", str(participant.function), "--team", wiring),
         env={},
+        ready="/.well-known/agent-card.json",
     )
 
 
-def _service(name: str, module: str, port: int, *arguments: str, env: Mapping[str, str]) -> Program:
+def _service(
+    name: str, module: str, port: int, *arguments: str, env: Mapping[str, str], ready: str = "/readyz"
+) -> Program:
     command = _module(module, "--host", LOOPBACK, "--port", str(port), *arguments)
-    return Program(name, command, env, HttpProbe(f"{_url(port)}readyz"))
+    return Program(name, command, env, HttpProbe(_url(port).rstrip("/") + ready))
 
 
 def _module(module: str, *arguments: str) -> tuple[str, ...]:

@@ -57,8 +57,8 @@ async def test_progress_is_passed_on_each_line_once() -> None:
 @pytest.mark.parametrize(
     ("task", "message"),
     [
-        ({"status": status("rejected", "no participants")}, "the assessment was rejected: no participants"),
-        ({"status": status("failed", "no usable run")}, "the assessment was not completed: no usable run"),
+        ({"status": status("rejected", "no participants")}, "the green agent answered rejected: no participants"),
+        ({"status": status("failed", "no usable run")}, "the green agent answered failed: no usable run"),
         ({**completed(data(ROW)), "status": status("failed", "no usable run")}, "no usable run"),
         (completed(text("prose only")), "completed without a result"),
     ],

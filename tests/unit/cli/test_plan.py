@@ -66,8 +66,9 @@ def test_an_agent_knows_its_id_its_function_and_its_team_and_never_the_redis() -
     assert program("reviewer").env == {}
 
 
-def test_only_those_who_serve_http_are_probed() -> None:
+def test_a_service_is_ready_when_it_says_so_and_an_agent_when_it_shows_its_card() -> None:
     assert program("collector").probe == HttpProbe("http://127.0.0.1:7001/readyz")
+    assert program("reviewer").probe == HttpProbe("http://127.0.0.1:7003/.well-known/agent-card.json")
     assert program("evaluator-fast-1").probe is None
 
 
