@@ -1,0 +1,177 @@
+"""Participants as real processes, and a real HTTP server in the collector's place that keeps what it is told."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import IO
+
+import httpx
+
+from concord.identity import RosterEntry
+from concord.peers import PeerList
+from concord.reports import StepBatch
+
+ROOT = Path(__file__).parents[2]
+START_S = 30
+STOP_S = 10
+
+
+def free_urls(names: Sequence[str]) -> dict[str, str]:
+    """A base URL with a port that nobody listens on, for each name."""
+    with ExitStack() as sockets:
+        held = [sockets.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in names]
+        return {name: f"http://127.0.0.1:{s.getsockname()[1]}/" for name, s in zip(names, held, strict=True)}
+
+
+class Zygote:
+    """Starts participants as processes of their own, and knows when they have ended."""
+
+    def __init__(self, orders: IO[str], answers: IO[str]) -> None:
+        self._orders = orders
+        self._answers = answers
+
+    def start(self, arguments: Sequence[str], variables: Mapping[str, str]) -> int:
+        """Starts one and returns its process id."""
+        print(json.dumps([arguments, dict(variables)]), file=self._orders, flush=True)
+        return int(self._answers.readline())
+
+    @contextmanager
+    def running(self, agents: Mapping[str, Sequence[str]], urls: Mapping[str, str], **variables: str) -> Iterator[None]:
+        """An agent for each id with its arguments; all of `urls` are its peers, unless `variables` say otherwise."""
+        variables = {"PURPLE_PEERS": ",".join(f"{name}={url}" for name, url in urls.items())} | variables
+        started = [
+            self.start(["--agent-id", name, "--port", port_of(urls[name]), *arguments], variables)
+            for name, arguments in agents.items()
+        ]
+        try:
+            for name in agents:
+                await_card(urls[name])
+            yield
+        finally:
+            for pid in started:
+                os.kill(pid, signal.SIGTERM)
+            for pid in started:
+                _await_end(pid)
+
+
+@contextmanager
+def zygote() -> Iterator[Zygote]:
+    """A zygote, and an end of everything that it started."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.integration.purple_zygote"],
+        cwd=ROOT,
+        env=plain_environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        yield Zygote(process.stdin, process.stdout)
+
+
+def plain_environment() -> dict[str, str]:
+    """The environment without settings that could be meant for a participant."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(("PURPLE_", "AGENTBEATS_"))}
+
+
+def _await_end(pid: int) -> None:
+    deadline = time.monotonic() + STOP_S
+    with suppress(ProcessLookupError):
+        while time.monotonic() < deadline:
+            os.kill(pid, 0)
+            time.sleep(0.02)
+        raise AssertionError(f"process {pid} does not end")
+
+
+def port_of(url: str) -> str:
+    """The port in a base URL."""
+    return url.rstrip("/").rpartition(":")[2]
+
+
+def await_card(url: str) -> None:
+    """Returns once the agent at a base URL shows its card."""
+    deadline = time.monotonic() + START_S
+    while True:
+        try:
+            httpx.get(f"{url}.well-known/agent-card.json").raise_for_status()
+            return
+        except httpx.TransportError:
+            assert time.monotonic() < deadline, f"no card at {url}"
+            time.sleep(0.05)
+
+
+@dataclass
+class Collector:
+    """What was posted, and the peers that it tells of."""
+
+    url: str = ""
+    batches: list[StepBatch] = field(default_factory=list)
+    registered: list[RosterEntry] = field(default_factory=list)
+    peers: list[RosterEntry] = field(default_factory=list)
+    news: threading.Condition = field(default_factory=threading.Condition)
+
+    def steps_of(self, reporter: str) -> set[str]:
+        """The ids of the steps that an agent reported."""
+        return {step.step_id for batch in self.batches if batch.reporter == reporter for step in batch.steps}
+
+    def wait_for_steps(self, n: int) -> None:
+        """Returns once `n` steps have come in."""
+        with self.news:
+            assert self.news.wait_for(lambda: sum(len(batch.steps) for batch in self.batches) >= n, START_S)
+
+    def wait_for_registration(self) -> RosterEntry:
+        """The first agent that registers."""
+        with self.news:
+            assert self.news.wait_for(lambda: self.registered, START_S)
+        return self.registered[0]
+
+
+@contextmanager
+def collecting() -> Iterator[Collector]:
+    """A collector on a free port."""
+    collector = Collector()
+
+    class Routes(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["content-length"]))
+            with collector.news:
+                if self.path == "/traces":
+                    collector.batches.append(StepBatch.model_validate_json(body))
+                elif self.path == "/register":
+                    collector.registered.append(RosterEntry.model_validate_json(body))
+                collector.news.notify_all()
+            self._answer(202, b"{}")
+
+        def do_GET(self) -> None:
+            self._answer(200, PeerList(peers=collector.peers).model_dump_json().encode())
+
+        def _answer(self, status: int, body: bytes) -> None:
+            self.send_response(status)
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
+            """Says nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Routes) as server:
+        collector.url = f"http://127.0.0.1:{server.server_port}"
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        try:
+            yield collector
+        finally:
+            server.shutdown()
+            thread.join()

@@ -1,0 +1,87 @@
+"""The final wording by a language model: over HTTP, from an endpoint that speaks OpenAI's protocol."""
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from concord.assignment import Assignment
+from concord.extensions import TRACEABILITY_KEY
+from concord.llm import LLMSettings
+from concord.reporter import TraceReporter
+from concord.steps import ResponseTrace
+from concord_purple.journal import Journal
+from concord_purple.phrasing import phrased
+
+ASSIGNMENT = Assignment(assessment_id="a", trace_id="t", step_id="caller", agent_id="coordinator")
+COMPLETION = {
+    "id": "1",
+    "object": "chat.completion",
+    "created": 0,
+    "model": "m",
+    "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "Well written!"}}],
+    "usage": {"prompt_tokens": 40, "completion_tokens": 2, "total_tokens": 42},
+}
+
+
+@contextmanager
+def _model(status: int, body: dict[str, Any]) -> Iterator[tuple[LLMSettings, list[dict[str, Any]]]]:
+    asked: list[dict[str, Any]] = []
+
+    class Routes(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            asked.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
+            answer = json.dumps(body).encode()
+            self.send_response(status)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer)
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
+            """Says nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Routes) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        try:
+            url = f"http://127.0.0.1:{server.server_port}/v1"
+            yield LLMSettings(api_key=SecretStr("sk-test"), base_url=url, model="m"), asked
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def _steps(journal: Journal) -> ResponseTrace:
+    return ResponseTrace.model_validate(journal.metadata()[TRACEABILITY_KEY])
+
+
+async def test_the_model_words_the_review_and_its_call_is_a_tool_step() -> None:
+    journal = Journal(ASSIGNMENT, TraceReporter())
+    with _model(200, COMPLETION) as (settings, asked):
+        assert await phrased("Weak.", "Be kind:", settings, ASSIGNMENT, journal) == "Well written!"
+    assert asked[0]["messages"][1] == {"role": "user", "content": "Be kind:\n\nWeak."}
+    (step,) = _steps(journal).steps
+    assert (step.call_type, step.total_tokens, step.failure) == ("TOOL", 42, None)
+
+
+async def test_a_model_that_fails_leaves_the_review_as_it_was_and_says_so(caplog: pytest.LogCaptureFixture) -> None:
+    journal = Journal(ASSIGNMENT, TraceReporter())
+    with _model(400, {"error": {"message": "no"}}) as (settings, _):
+        assert await phrased("Weak.", "", settings, ASSIGNMENT, journal) == "Weak."
+    assert "the review keeps its plain wording" in caplog.text
+    (step,) = _steps(journal).steps
+    assert step.failure is not None
+
+
+async def test_without_a_key_no_model_is_asked() -> None:
+    journal = Journal(ASSIGNMENT, TraceReporter())
+    with _model(200, COMPLETION) as (settings, asked):
+        without = settings.model_copy(update={"api_key": None})
+        assert await phrased("Weak.", "", without, ASSIGNMENT, journal) == "Weak."
+    assert asked == []

@@ -1,0 +1,249 @@
+"""Every shipped team at work, as real processes: who talks to whom, what comes of it, and what is reported."""
+
+import asyncio
+import sys
+from asyncio.subprocess import DEVNULL
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import networkx as nx
+import pytest
+from pydantic import JsonValue
+
+from concord.a2a import Answer, Messenger, TaskState, fetch_card
+from concord.assignment import Assignment
+from concord.extensions import SUPPORTED_URIS
+from concord.identity import RosterEntry
+from concord.ids import new_step_id, new_trace_id
+from concord.steps import CallType, InteractionStep
+from concord_purple.teams import TeamName
+from tests.integration.purple_processes import (
+    Collector,
+    Zygote,
+    await_card,
+    collecting,
+    free_urls,
+    plain_environment,
+    port_of,
+    zygote,
+)
+
+TEXT = (Path(__file__).parents[2] / "data/texts/cargo_bikes.txt").read_text(encoding="utf-8")
+FUNCTIONS = {
+    "coordinator": "coordinator",
+    "researcher_1": "researcher",
+    "researcher_2": "researcher",
+    "synthesizer": "synthesizer",
+    "reviewer": "reviewer",
+}
+CAST = {team: FUNCTIONS | ({"reviewer_2": "reviewer"} if team is TeamName.BAD else {}) for team in TeamName}
+
+Call = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What came of one task: the answer, the calls as told in band, and what the agents reported over HTTP."""
+
+    team: TeamName
+    urls: dict[str, str]
+    answer: Answer
+    steps: list[tuple[str, InteractionStep]]
+    collector: Collector
+
+    @property
+    def calls(self) -> dict[str, Call]:
+        """Caller and callee of each call, by step id."""
+        calls = [(by, step.step_id, step.agent_call) for by, step in self.steps]
+        return {step_id: (by, call.agent_name) for by, step_id, call in calls if call is not None}
+
+    @property
+    def graph(self) -> "nx.DiGraph[str]":
+        """Everyone in the team, with an edge for each request and one for its reply."""
+        graph: nx.DiGraph[str] = nx.DiGraph()
+        graph.add_nodes_from(CAST[self.team])
+        graph.add_edges_from(edge for a, b in self.calls.values() for edge in ((a, b), (b, a)))
+        return graph
+
+
+def _told(answer: Answer, by: str) -> Iterator[tuple[str, InteractionStep]]:
+    """The steps in an answer's trace with who made them: its own agent's, and those told in turn by its callees."""
+    trace = answer.response_trace
+    stack = [(by, step) for step in trace.steps] if trace is not None else []
+    while stack:
+        maker, step = stack.pop()
+        yield maker, step
+        call = step.agent_call
+        if call is not None and call.response_trace is not None:
+            stack += [(call.agent_name, inner) for inner in call.response_trace.steps]
+
+
+def _assignment(agent_id: str, collector: Collector | None = None, *, registry: bool = False) -> Assignment:
+    url = None if collector is None else collector.url
+    return Assignment(
+        assessment_id="assessment",
+        trace_id=new_trace_id(),
+        step_id=new_step_id(),
+        agent_id=agent_id,
+        collector_url=url,
+        peers_url=f"{url}/peers" if registry else None,
+    )
+
+
+async def _send(
+    url: str, text: str | None, assignment: Assignment | None = None, callee_id: str = "", data: JsonValue = None
+) -> Answer:
+    async with Messenger(lambda _step, _assignment: None, timeout_s=60) as messenger:
+        return await messenger.send(url, text=text, data=data, assignment=assignment, callee_id=callee_id)
+
+
+@pytest.fixture(scope="module")
+def starter() -> Iterator[Zygote]:
+    with zygote() as starting:
+        yield starting
+
+
+@pytest.fixture(scope="module", params=TeamName, ids=str)
+def run(request: pytest.FixtureRequest, starter: Zygote) -> Iterator[Run]:
+    team: TeamName = request.param
+    urls = free_urls(list(CAST[team]))
+    agents = {name: ["--function", function, "--team", team] for name, function in CAST[team].items()}
+    with collecting() as collector, starter.running(agents, urls):
+        assignment = _assignment("green-agent", collector)
+        answer = asyncio.run(_send(urls["coordinator"], TEXT, assignment, "coordinator"))
+        steps = list(_told(answer, "coordinator"))
+        collector.wait_for_steps(len(steps))
+        yield Run(team, urls, answer, steps, collector)
+
+
+def test_the_teams_show_the_flags_that_they_were_made_for(run: Run) -> None:
+    betweenness = nx.betweenness_centrality(run.graph)
+    flags = {
+        "density": round(nx.density(run.graph), 3),
+        "betweenness": round(max(betweenness.values()), 3),
+        "bottlenecks": [name for name, value in betweenness.items() if value > 0.5],
+        "isolated": list(nx.isolates(run.graph)),
+    }
+    assert (
+        flags
+        == {
+            TeamName.MESH: {"density": 1.0, "betweenness": 0.0, "bottlenecks": [], "isolated": []},
+            TeamName.HUB_SPOKE: {"density": 0.4, "betweenness": 1.0, "bottlenecks": ["coordinator"], "isolated": []},
+            TeamName.CHAIN: {"density": 0.4, "betweenness": 0.667, "bottlenecks": ["researcher_2"], "isolated": []},
+            TeamName.BAD: {
+                "density": 0.267,
+                "betweenness": 0.6,
+                "bottlenecks": ["coordinator"],
+                "isolated": ["reviewer_2"],
+            },
+        }[run.team]
+    )
+
+
+def test_whatever_the_team_the_review_is_written_by_one_and_checked_by_another(run: Run) -> None:
+    assert run.answer.state is TaskState.COMPLETED
+    assert run.answer.text.startswith("Summary\nThe text has 298 words in 18 sentences")
+    assert "Sentence 8 gives “9 %” without a source" in run.answer.text
+    origin = run.answer.text.partition("How this review came about\n")[2]
+    assert "found by researcher_1" in origin
+    assert "Written by synthesizer; 17 statements checked by" in origin
+    assert "reviewer" in origin
+    assert len(origin.splitlines()) == 2, "nothing went wrong"
+
+
+def test_every_call_succeeded_and_both_its_ends_reported_it(run: Run) -> None:
+    assert all(step.failure is None for _, step in run.steps)
+    work = {step.parent: by for by, step in run.steps if step.kind is CallType.TOOL}
+    for step_id, (caller, callee) in run.calls.items():
+        assert step_id in run.collector.steps_of(caller)
+        assert work[step_id] == callee
+    for by, step in run.steps:
+        assert step.step_id in run.collector.steps_of(by)
+
+
+def test_what_is_told_in_band_is_all_that_was_reported_and_in_one_trace(run: Run) -> None:
+    reported = {step.step_id for batch in run.collector.batches for step in batch.steps}
+    assert reported == {step.step_id for _, step in run.steps}
+    assert len({batch.trace_id for batch in run.collector.batches}) == 1
+
+
+@pytest.fixture(scope="module")
+def mesh_urls(starter: Zygote) -> Iterator[dict[str, str]]:
+    """A mesh of three whose reviewer is not there: nothing listens at its address."""
+    urls = free_urls(["coordinator", "researcher", "synthesizer", "reviewer"])
+    with starter.running({name: ["--function", name] for name in list(urls)[:3]}, urls):
+        yield urls
+
+
+async def test_a_peer_that_is_not_there_costs_its_part_and_not_the_review(mesh_urls: dict[str, str]) -> None:
+    answer = await _send(mesh_urls["coordinator"], TEXT, _assignment("green-agent"), "coordinator")
+    assert answer.state is TaskState.COMPLETED
+    assert answer.text.endswith(
+        "- Written by synthesizer; 17 statements checked by coordinator.\n"
+        "- reviewer, asked to review the draft, gave no usable answer (AgentUnreachableError)."
+    )
+    failures = [step.agent_call for _, step in _told(answer, "coordinator") if step.failure is not None]
+    assert [call.agent_name for call in failures if call is not None] == ["reviewer"]
+
+
+async def test_a_stranger_gets_the_same_review_and_nothing_is_reported_back(mesh_urls: dict[str, str]) -> None:
+    answer = await _send(mesh_urls["coordinator"], TEXT)
+    assert answer.state is TaskState.COMPLETED
+    assert "Written by synthesizer" in answer.text
+    assert answer.response_trace is None
+
+
+async def test_a_task_for_another_function_is_its_own_part_and_asks_nobody(mesh_urls: dict[str, str]) -> None:
+    answer = await _send(mesh_urls["researcher"], "Trips rose by 61 %.", _assignment("green-agent"), "researcher")
+    assert "- Sentence 1 gives “61 %” without a source." in answer.text
+    assert [step.kind for _, step in _told(answer, "researcher")] == [CallType.TOOL]
+
+
+@pytest.mark.parametrize(
+    ("text", "data", "reason"),
+    [
+        ("", {"kind": "review", "text": TEXT}, "a researcher does not review the draft"),
+        ("?!", None, "there is no text to work on"),
+    ],
+)
+async def test_what_an_agent_cannot_do_is_rejected_with_the_reason(
+    mesh_urls: dict[str, str], text: str, data: JsonValue, reason: str
+) -> None:
+    answer = await _send(mesh_urls["researcher"], text, data=data)
+    assert (answer.state, answer.status_text) == (TaskState.REJECTED, reason)
+
+
+async def test_the_card_names_the_function_and_the_extensions(mesh_urls: dict[str, str]) -> None:
+    card = await fetch_card(mesh_urls["synthesizer"])
+    assert card.skill_ids == ("synthesizer",)
+    assert card.urls == (mesh_urls["synthesizer"],)
+    assert set(card.extensions) == set(SUPPORTED_URIS)
+
+
+async def test_peers_and_their_functions_come_from_the_registry_that_the_assignment_names(starter: Zygote) -> None:
+    urls = free_urls(["agent_a", "agent_b"])
+    agents = {"agent_a": ["--function", "coordinator"], "agent_b": ["--function", "researcher"]}
+    with collecting() as collector, starter.running(agents, urls, PURPLE_PEERS=""):
+        collector.peers = [RosterEntry(id="agent_b", url=urls["agent_b"], functions=("researcher",))]
+        assignment = _assignment("green-agent", collector, registry=True)
+        answer = await _send(urls["agent_a"], TEXT, assignment, "agent_a")
+        assert "17, found by agent_b." in answer.text
+        assert "Written by agent_a" in answer.text
+
+
+async def test_started_from_the_command_line_as_an_echo_it_answers_with_what_it_was_told_and_registers() -> None:
+    url = free_urls(["parrot"])["parrot"]
+    command = ["-m", "concord_purple", "--agent-id", "parrot", "--mode", "echo", "--port", port_of(url)]
+    with collecting() as collector:
+        environment = plain_environment() | {"PURPLE_COLLECTOR_URL": collector.url}
+        process = await asyncio.create_subprocess_exec(sys.executable, *command, env=environment, stderr=DEVNULL)
+        try:
+            await asyncio.to_thread(await_card, url)
+            answer = await _send(url, "Hello", _assignment("green-agent", collector), "parrot")
+            entry = await asyncio.to_thread(collector.wait_for_registration)
+        finally:
+            process.terminate()
+            await process.wait()
+    assert (answer.state, answer.text) == (TaskState.COMPLETED, "Hello")
+    assert (entry.id, entry.url, entry.functions) == ("parrot", url, ("coordinator",))
