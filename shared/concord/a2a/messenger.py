@@ -82,7 +82,7 @@ class Messenger:
         try:
             async with asyncio.timeout(self._timeout_s):
                 client = await self._client(url)
-                answer = await _ask(client, call, task_id, context_id, on_update)
+                answer = await _Exchange(client, call, task_id, context_id).run(on_update)
             return answer
         except TimeoutError:
             error = f"no answer within {self._timeout_s:g} s"
@@ -152,36 +152,51 @@ class _Call:
         )
 
 
-async def _ask(client: A2AClient, call: _Call, task_id: str, context_id: str, on_update: OnUpdate | None) -> Answer:
-    text = call.request["text"]
-    events: AsyncGenerator[TaskUpdate | Answer, None] = client.stream(
-        text=text if isinstance(text, str) else None,
-        data=call.request["data"],
-        metadata=call.metadata(),
-        extensions=_EXTENSIONS,
-        task_id=task_id,
-        context_id=context_id,
-    )
-    open_task = task_id
-    try:
-        async with aclosing(events) as stream:
-            async for event in stream:
+class _Exchange:
+    """A message on its way and its answer; knows the callee's task as soon as the callee has named it."""
+
+    def __init__(self, client: A2AClient, call: _Call, task_id: str, context_id: str) -> None:
+        text = call.request["text"]
+        self._client = client
+        self._task_id = task_id
+        self._named = asyncio.Event()
+        self._events: AsyncGenerator[TaskUpdate | Answer, None] = client.stream(
+            text=text if isinstance(text, str) else None,
+            data=call.request["data"],
+            metadata=call.metadata(),
+            extensions=_EXTENSIONS,
+            task_id=task_id,
+            context_id=context_id,
+        )
+
+    async def run(self, on_update: OnUpdate | None) -> Answer:
+        """The answer. Cancelled, it cancels the callee's task too, for which the stream has to live a little longer."""
+        reading = asyncio.create_task(self._read(on_update))
+        try:
+            return await asyncio.shield(reading)
+        except asyncio.CancelledError:
+            with suppress(AgentUnreachableError, RemoteError, TimeoutError):
+                await asyncio.wait_for(self._cancel(), _CANCEL_S)
+            raise
+        finally:
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
+
+    async def _read(self, on_update: OnUpdate | None) -> Answer:
+        async with aclosing(self._events) as events:
+            async for event in events:
                 if isinstance(event, Answer):
                     return event
-                open_task = event.task_id or open_task
+                self._task_id = event.task_id or self._task_id
+                self._named.set()
                 if on_update is not None:
                     on_update(event)
-    except asyncio.CancelledError:
-        if open_task:
-            await _cancel(client, open_task)
-        raise
-    raise RemoteError("the agent's stream ended without an answer")
+        raise RemoteError("the agent's stream ended without an answer")
 
-
-async def _cancel(client: A2AClient, task_id: str) -> None:
-    """Cancels the callee's task while we are being cancelled ourselves, for a short while at most."""
-    with suppress(AgentUnreachableError, RemoteError, TimeoutError):
-        await asyncio.wait_for(client.cancel(task_id), _CANCEL_S)
+    async def _cancel(self) -> None:
+        if not self._task_id:
+            await self._named.wait()
+        await self._client.cancel(self._task_id)
 
 
 def _quoted(request: Mapping[str, JsonValue]) -> dict[str, JsonValue]:

@@ -114,7 +114,7 @@ class Handler(Protocol):
     Cancellation by the client arrives as asyncio.CancelledError; any other exception fails the task.
     """
 
-    async def __call__(self, message: IncomingMessage, task: TaskHandle) -> None:
+    async def __call__(self, message: IncomingMessage, task: TaskHandle, /) -> None:
         """Works on one message."""
 
 

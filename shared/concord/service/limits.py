@@ -45,6 +45,7 @@ class _CountedBody:
 
     def __init__(self, receive: Receive, max_bytes: int) -> None:
         self._receive = receive
+        self._max_bytes = max_bytes
         self._left = max_bytes
         self.exceeded = False
 
@@ -54,8 +55,15 @@ class _CountedBody:
             self._left -= len(message.get("body", b""))
             if self._left < 0:
                 self.exceeded = True
+                await self._drain(message)
                 return {"type": "http.request", "body": b"", "more_body": False}
         return message
+
+    async def _drain(self, message: Message) -> None:
+        """Reads on for as much again: a caller still sending when we close would see a reset and no answer."""
+        while message.get("more_body", False) and self._left > -self._max_bytes:
+            message = await self._receive()
+            self._left -= len(message.get("body", b""))
 
 
 def _declared_length(scope: Scope) -> int:

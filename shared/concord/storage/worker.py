@@ -40,14 +40,21 @@ class WorkerPolicy:
 
 
 async def run_worker(
-    url: str, queue: Queue, functions: Mapping[str, JobFunction], policy: WorkerPolicy, on_dead_letter: OnDeadLetter
+    url: str,
+    queue: Queue,
+    functions: Mapping[str, JobFunction],
+    policy: WorkerPolicy,
+    on_dead_letter: OnDeadLetter,
+    *,
+    stop: asyncio.Event | None = None,
 ) -> None:
-    """Works on a queue until SIGTERM or SIGINT, then lets running jobs finish for `completion_wait_s`.
+    """Works on a queue until `stop` is set (without it: until SIGTERM or SIGINT).
 
-    A lost Redis is waited for: the worker starts anew when it is back, and jobs it had begun are taken up again.
+    Then it takes no more jobs and lets running ones finish for `completion_wait_s`. A lost Redis is waited for: the
+    worker starts anew when it is back, and jobs it had begun are taken up again.
     """
-    stopped = asyncio.Event()
-    while not stopped.is_set():
+    stop = stop or _set_by_signals()
+    while not stop.is_set():
         redis = open_redis(url, retries=RETRIES_WORKER)
         runner = _Runner(queue, policy, ArqJobQueue(redis), on_dead_letter)
         worker = Worker(
@@ -63,26 +70,33 @@ async def run_worker(
             job_serializer=to_json,
             job_deserializer=from_json,
         )
-        await _run_until_stopped(worker, stopped)
+        await _run_until_stopped(worker, stop)
 
 
-async def _run_until_stopped(worker: Worker, stopped: asyncio.Event) -> None:
-    def stop(number: signal.Signals) -> None:
-        stopped.set()
-        worker.handle_sig_wait_for_completion(number)
-
+def _set_by_signals() -> asyncio.Event:
+    stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop, number)
+        loop.add_signal_handler(number, stop.set)
+    return stop
+
+
+async def _run_until_stopped(worker: Worker, stop: asyncio.Event) -> None:
+    async def stop_gracefully() -> None:
+        await stop.wait()
+        worker.handle_sig_wait_for_completion(signal.SIGTERM)
+
+    stopping = asyncio.create_task(stop_gracefully())
     try:
         await worker.async_run()
     except asyncio.CancelledError:
-        if not stopped.is_set():
+        if not stop.is_set():
             raise
     except (RedisError, OSError) as error:
         logger.warning("lost Redis, starting the worker anew: %s: %s", type(error).__name__, error)
         await asyncio.sleep(_RECONNECT_S)
     finally:
+        stopping.cancel()
         await _close(worker)
 
 

@@ -1,0 +1,190 @@
+"""The collector over HTTP and on a real Redis: what it acknowledges is kept, what it refuses it explains."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx
+import pytest
+
+from concord.identity import RosterEntry
+from concord.storage import Storage, connect
+from concord_collector.app import create_app
+from concord_collector.settings import CollectorSettings
+from tests.redis_servers import PrivateServer
+from tests.serving import served
+
+JSON = {"content-type": "application/json"}
+
+
+@pytest.fixture
+async def client(redis_url: str) -> AsyncIterator[httpx.AsyncClient]:
+    app = create_app(CollectorSettings(redis_url=redis_url, max_body_bytes=100_000))
+    async with served(app) as url, httpx.AsyncClient(base_url=url) as client:
+        yield client
+
+
+@pytest.fixture
+async def storage(redis_url: str) -> AsyncIterator[Storage]:
+    async with connect(redis_url) as opened:
+        yield opened
+
+
+def step(step_id: str = "s1", **changes: object) -> dict[str, Any]:
+    return {"step_id": step_id, "trace_id": "t1", "call_type": "AGENT"} | changes
+
+
+def batch(*steps: object, **changes: object) -> dict[str, Any]:
+    return {"batch_id": "b1", "trace_id": "t1", "reporter": "writer", "steps": list(steps)} | changes
+
+
+async def step_ids(storage: Storage) -> list[str]:
+    return [report.step.step_id async for each in storage.traces.batches("t1") for report in each.reports()]
+
+
+async def test_a_batch_is_acknowledged_once_redis_has_it(client: httpx.AsyncClient, storage: Storage) -> None:
+    response = await client.post("/traces", json=batch(step("s1"), step("s2"), dropped={"buffer_full": 7}))
+    assert response.status_code == 202
+    assert response.json() == {"accepted": 2, "duplicate": 0, "rejected": []}
+    (stored,) = [each async for each in storage.traces.batches("t1")]
+    assert (stored.reporter, stored.authenticated, stored.channel, stored.dropped) == ("writer", False, "http", 7)
+    assert await step_ids(storage) == ["s1", "s2"]
+
+
+async def test_sound_steps_are_kept_where_others_are_refused_with_place_and_reason(
+    client: httpx.AsyncClient, storage: Storage
+) -> None:
+    sent = batch(step("s1"), step("s2", trace_id="other"), step("s3", call_type="PHONE"), "no step", step("s5"))
+    response = await client.post("/traces", json=sent)
+    assert response.status_code == 202
+    receipt = response.json()
+    assert receipt["accepted"] == 2
+    assert [(r["index"], r["step_id"]) for r in receipt["rejected"]] == [(1, "s2"), (2, "s3"), (3, None)]
+    assert "trace_id" in receipt["rejected"][0]["reason"]
+    assert "call_type" in receipt["rejected"][1]["reason"]
+    assert await step_ids(storage) == ["s1", "s5"]
+
+
+async def test_the_same_batch_again_gets_the_same_answer_and_changes_nothing(
+    client: httpx.AsyncClient, storage: Storage
+) -> None:
+    answers = await asyncio.gather(*(client.post("/traces", json=batch(step(), "bad")) for _ in range(10)))
+    assert {answer.text for answer in answers} == {answers[0].text}
+    assert await step_ids(storage) == ["s1"]
+
+
+@pytest.mark.parametrize(
+    ("body", "headers", "status"),
+    [
+        (b"{", JSON, 400),
+        (b"[]", JSON, 400),
+        (b'{"trace_id": "t1"}', JSON, 400),
+        (b'{"trace_id": "t1", "reporter": "green-agent"}', JSON, 400),
+        (json.dumps(batch(trace_id="x" * 65)).encode(), JSON, 400),
+        (json.dumps(batch(*[step()] * 1001)).encode(), JSON, 400),
+        (b"\xff\xfe", JSON, 400),
+        (b"[" * 50_000, JSON, 400),
+        (b"{}", {"content-type": "text/plain"}, 415),
+        (b"{}", JSON | {"content-encoding": "br"}, 415),
+        (b" " * 100_001, JSON, 413),
+    ],
+)
+async def test_what_is_no_batch_is_refused_for_good(
+    client: httpx.AsyncClient, storage: Storage, body: bytes, headers: dict[str, str], status: int
+) -> None:
+    response = await client.post("/traces", content=body, headers=headers)
+    assert response.status_code == status
+    assert response.json()["detail"]
+    assert await storage.redis.keys("concord:*") == []
+
+
+async def test_a_body_without_a_declared_length_is_bounded_too(client: httpx.AsyncClient) -> None:
+    async def endless() -> AsyncIterator[bytes]:
+        for _ in range(200):
+            yield b" " * 1000
+
+    response = await client.post("/traces", content=endless(), headers=JSON)
+    assert response.status_code == 413
+
+
+async def test_a_refusal_does_not_give_the_input_back(client: httpx.AsyncClient) -> None:
+    response = await client.post("/traces", json=batch(step(call_type="SECRET-VALUE"), trace_id="t1"))
+    assert "SECRET-VALUE" not in response.text
+
+
+async def test_an_absent_redis_is_503_with_retry_after_and_nothing_is_lost_in_between(
+    private_redis: PrivateServer,
+) -> None:
+    app = create_app(CollectorSettings(redis_url=private_redis.url))
+    async with served(app) as url, httpx.AsyncClient(base_url=url, timeout=10) as client:
+        assert (await client.get("/readyz")).status_code == 200
+        await asyncio.to_thread(private_redis.kill)
+        response = await client.post("/traces", json=batch(step()))
+        assert (response.status_code, response.headers["retry-after"]) == (503, "1")
+        assert (await client.get("/readyz")).status_code == 503
+        assert (await client.get("/healthz")).status_code == 200
+        await asyncio.to_thread(private_redis.start)
+        assert (await client.post("/traces", json=batch(step()))).status_code == 202
+        assert (await client.get("/readyz")).status_code == 200
+        async with connect(private_redis.url) as storage:
+            assert await step_ids(storage) == ["s1"]
+
+
+async def test_agents_register_themselves_and_find_each_other(client: httpx.AsyncClient) -> None:
+    answer = await client.post("/register", json={"id": "writer", "url": "http://writer:9009", "functions": ["writer"]})
+    assert answer.status_code == 201
+    peers = (await client.get("/peers")).json()["peers"]
+    assert [(p["id"], p["url"], p["functions"]) for p in peers] == [("writer", "http://writer:9009/", ["writer"])]
+
+
+async def test_an_assessments_peers_are_its_roster_and_not_the_open_registry(
+    client: httpx.AsyncClient, storage: Storage
+) -> None:
+    await storage.registry.register("a1", [RosterEntry(id="reader", url="http://reader")])
+    await client.post("/register", json={"id": "writer", "url": "http://writer:9009"})
+    peers = (await client.get("/peers", params={"assessment_id": "a1"})).json()["peers"]
+    assert [peer["id"] for peer in peers] == ["reader"]
+    assert (await client.get("/peers", params={"assessment_id": "nobody"})).json() == {"peers": []}
+
+
+@pytest.mark.parametrize(
+    "registration",
+    [
+        {"id": "green-agent", "url": "http://x"},
+        {"id": "a/b", "url": "http://x"},
+        {"id": "a", "url": "file:///etc/passwd"},
+        {"id": "a", "url": "http://x", "assessment_id": "a1"},
+        {"id": "a", "url": "http://x", "functions": ["f"] * 17},
+    ],
+)
+async def test_a_registration_out_of_bounds_is_refused(
+    client: httpx.AsyncClient, registration: dict[str, object]
+) -> None:
+    assert (await client.post("/register", json=registration)).status_code in {400, 422}
+    assert (await client.get("/peers")).json() == {"peers": []}
+
+
+async def test_metrics_count_what_became_of_steps_and_batches(client: httpx.AsyncClient) -> None:
+    await client.post("/traces", json=batch(step(), "bad", dropped={"buffer_full": 4}))
+    await client.post("/traces", json=batch(step(), "bad"))
+    await client.post("/traces", content=b"{", headers=JSON)
+    exposition = (await client.get("/metrics")).text
+    for line in (
+        'concord_collector_steps_total{outcome="accepted"} 1.0',
+        'concord_collector_steps_total{outcome="duplicate"} 1.0',
+        'concord_collector_steps_total{outcome="rejected"} 2.0',
+        'concord_collector_batches_total{status="202"} 2.0',
+        'concord_collector_batches_total{status="400"} 1.0',
+        "concord_collector_reporter_dropped_total 4.0",
+    ):
+        assert line in exposition
+
+
+async def test_the_openapi_document_has_a_batch_and_its_references_resolve(client: httpx.AsyncClient) -> None:
+    document = (await client.get("/openapi.json")).json()
+    body = document["paths"]["/traces"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    assert body == {"$ref": "#/components/schemas/StepBatch"}
+    schemas = document["components"]["schemas"]
+    named = {part.split('"')[0] for part in json.dumps(document).split('"#/components/schemas/')[1:]}
+    assert named <= schemas.keys()

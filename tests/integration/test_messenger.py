@@ -1,0 +1,263 @@
+"""The messenger against real A2A agents: every call leaves a step, whatever became of it."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from concord.a2a import (
+    A2AClient,
+    AgentTimeoutError,
+    AgentUnreachableError,
+    IncomingMessage,
+    Messenger,
+    RemoteError,
+    TaskHandle,
+    TaskState,
+    TaskUpdate,
+)
+from concord.assignment import Assignment
+from concord.extensions import ASSIGNMENT_URI, TIMESTAMP_KEY, TRACEABILITY_KEY
+from concord.ids import new_step_id, new_trace_id
+from concord.steps import CallType, InteractionStep, ResponseTrace
+from tests.redis_servers import free_port
+from tests.serving import served, served_agent
+
+
+class Recorded:
+    """The steps that a messenger left."""
+
+    def __init__(self) -> None:
+        self.steps: list[InteractionStep] = []
+
+    def __call__(self, step: InteractionStep, _: Assignment) -> None:
+        self.steps.append(step)
+
+
+def ours() -> Assignment:
+    return Assignment(
+        assessment_id="a1", trace_id=new_trace_id(), step_id=new_step_id(), agent_id="caller", collector_url="http://c"
+    )
+
+
+async def echo(message: IncomingMessage, task: TaskHandle) -> None:
+    await task.working("thinking")
+    await task.complete(f"you said {message.text}", data={"heard": list(message.data_parts)})
+
+
+@asynccontextmanager
+async def messenger(timeout_s: float = 10) -> AsyncIterator[tuple[Messenger, Recorded]]:
+    recorded = Recorded()
+    async with Messenger(recorded, timeout_s=timeout_s) as opened:
+        yield opened, recorded
+
+
+async def test_a_call_gives_the_answer_and_leaves_a_step_in_the_specifications_form() -> None:
+    mine = ours()
+    async with served_agent(echo) as url, messenger() as (sender, recorded):
+        answer = await sender.send(url, text="hello", data={"n": 1}, assignment=mine, callee_id="echo")
+    assert (answer.state, answer.text, answer.data_parts) == (
+        TaskState.COMPLETED,
+        "you said hello",
+        ({"heard": [{"n": 1}]},),
+    )
+    (step,) = recorded.steps
+    assert (step.kind, step.trace_id, step.parent, step.failure) == (CallType.AGENT, mine.trace_id, mine.step_id, None)
+    assert step.agent_call is not None
+    assert (step.agent_call.agent_url, step.agent_call.agent_name) == (url, "echo")
+    assert step.agent_call.requests == {"text": "hello"}
+    assert step.latency is not None
+    assert step.start_time is not None
+    assert step.end_time is not None
+    assert step.end_time >= step.start_time
+
+
+async def test_the_callee_learns_its_assignment_and_the_trace_context() -> None:
+    received: list[IncomingMessage] = []
+
+    async def listen(message: IncomingMessage, task: TaskHandle) -> None:
+        received.append(message)
+        await task.complete("ok")
+
+    mine = ours()
+    async with served_agent(listen) as url, messenger() as (sender, recorded):
+        await sender.send(url, text="x", assignment=mine, callee_id="callee")
+    metadata = received[0].metadata
+    theirs = Assignment.from_metadata(metadata)
+    (step,) = recorded.steps
+    assert theirs == mine.model_copy(update={"agent_id": "callee", "step_id": step.step_id})
+    assert metadata["traceparent"] == f"00-{mine.trace_id}-{step.step_id}-01"
+    assert TIMESTAMP_KEY in metadata
+
+
+async def test_the_extensions_are_asked_for_in_the_headers_of_both_versions() -> None:
+    headers: list[httpx.Headers] = []
+    async with served_agent(echo) as url:
+        async with await A2AClient.connect(url) as client:
+            await note_headers(client, headers)
+        async with await A2AClient.connect(url, protocol_version="0.3") as client:
+            await note_headers(client, headers)
+    assert all(ASSIGNMENT_URI in sent["a2a-extensions"] for sent in headers)
+    assert ASSIGNMENT_URI in headers[1]["x-a2a-extensions"]
+
+
+async def note_headers(client: A2AClient, headers: list[httpx.Headers]) -> None:
+    async def note(request: httpx.Request) -> None:
+        headers.append(request.headers)
+
+    client._http.event_hooks["request"].append(note)
+    async for _ in client.stream(text="x", extensions=[ASSIGNMENT_URI]):
+        pass
+
+
+async def test_without_an_assignment_a_call_works_and_leaves_no_step() -> None:
+    async with served_agent(echo) as url, messenger() as (sender, recorded):
+        assert (await sender.send(url, text="hi")).succeeded
+    assert recorded.steps == []
+
+
+async def test_one_client_serves_all_calls_to_an_agent_however_its_url_is_spelt() -> None:
+    async with served_agent(echo) as url, messenger() as (sender, _):
+        await asyncio.gather(*(sender.send(spelt, text="x") for spelt in (url, url.rstrip("/"), url)))
+        assert len(sender._clients) == 1
+
+
+async def test_a_question_can_be_answered_in_the_same_task() -> None:
+    async def ask(message: IncomingMessage, task: TaskHandle) -> None:
+        if message.follow_up:
+            await task.complete(f"thanks for {message.text}")
+        else:
+            await task.input_required("which colour?")
+
+    async with served_agent(ask) as url, messenger() as (sender, recorded):
+        question = await sender.send(url, text="paint", assignment=ours())
+        assert (question.state, question.text) == (TaskState.INPUT_REQUIRED, "which colour?")
+        answer = await sender.send(
+            url, text="blue", assignment=ours(), task_id=question.task_id, context_id=question.context_id
+        )
+    assert (answer.state, answer.text) == (TaskState.COMPLETED, "thanks for blue")
+    assert answer.task_id == question.task_id
+    assert [step.failure for step in recorded.steps] == [None, None]
+
+
+async def test_a_follow_up_that_names_only_its_task_stays_in_its_context() -> None:
+    contexts: list[str] = []
+
+    async def ask(message: IncomingMessage, task: TaskHandle) -> None:
+        contexts.append(message.context_id)
+        await (task.complete("ok") if message.follow_up else task.input_required("?"))
+
+    async with served_agent(ask) as url, messenger() as (sender, _):
+        question = await sender.send(url, text="x")
+        await sender.send(url, text="y", task_id=question.task_id)
+    assert contexts[0] == contexts[1]
+
+
+async def test_updates_are_told_while_the_agent_works() -> None:
+    updates: list[TaskUpdate] = []
+    async with served_agent(echo) as url, messenger() as (sender, _):
+        await sender.send(url, text="x", on_update=updates.append)
+    assert "thinking" in [update.text for update in updates]
+
+
+@pytest.mark.parametrize(
+    ("ending", "state"), [("fail", TaskState.FAILED), ("reject", TaskState.REJECTED), ("raise", TaskState.FAILED)]
+)
+async def test_an_agents_failure_is_an_answer_and_stands_in_the_step(ending: str, state: TaskState) -> None:
+    async def end(_: IncomingMessage, task: TaskHandle) -> None:
+        if ending == "raise":
+            raise ValueError("a bug")
+        await (task.fail("a bug") if ending == "fail" else task.reject("a bug"))
+
+    async with served_agent(end) as url, messenger() as (sender, recorded):
+        answer = await sender.send(url, text="x", assignment=ours())
+    assert answer.state == state
+    assert "a bug" in answer.status_text
+    (step,) = recorded.steps
+    assert step.failure is not None
+    assert "a bug" in step.failure
+
+
+async def test_an_agent_that_is_not_there_is_unreachable_and_leaves_a_step() -> None:
+    async with messenger() as (sender, recorded):
+        with pytest.raises(AgentUnreachableError):
+            await sender.send(f"http://127.0.0.1:{free_port()}/", text="x", assignment=ours())
+    assert recorded.steps[0].failure is not None
+
+
+async def test_an_agent_that_does_not_answer_in_time_is_told_from_one_that_is_not_there() -> None:
+    async def sleep(_: IncomingMessage, task: TaskHandle) -> None:
+        await task.working("any moment now")
+        await asyncio.sleep(60)
+
+    async with served_agent(sleep) as url, messenger(timeout_s=0.5) as (sender, recorded):
+        with pytest.raises(AgentTimeoutError):
+            await sender.send(url, text="x", assignment=ours())
+    assert recorded.steps[0].failure is not None
+    assert "0.5 s" in recorded.steps[0].failure
+
+
+@pytest.mark.parametrize("path", ["card", "rpc"])
+async def test_what_does_not_speak_a2a_is_a_remote_error(path: str) -> None:
+    port = free_port()
+    app = FastAPI()
+    card: dict[str, object] = {"nonsense": True}
+    if path == "rpc":
+        card = {"name": "x", "url": f"http://127.0.0.1:{port}/", "capabilities": {"streaming": True}, "skills": []}
+    app.get("/.well-known/agent-card.json")(lambda: card)
+    app.post("/")(lambda: {"jsonrpc": "2.0", "id": 1, "error": {"code": -32603, "message": "broken"}})
+    async with served(app, port) as url, messenger() as (sender, recorded):
+        with pytest.raises(RemoteError):
+            await sender.send(url, text="x", assignment=ours())
+    assert recorded.steps[0].failure is not None
+
+
+async def test_cancelling_a_call_cancels_the_callees_task() -> None:
+    reached, cancelled = asyncio.Event(), asyncio.Event()
+
+    async def work(_: IncomingMessage, task: TaskHandle) -> None:
+        await task.working("busy")
+        reached.set()
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            cancelled.set()
+            raise
+
+    async with served_agent(work) as url, messenger() as (sender, recorded):
+        call = asyncio.create_task(sender.send(url, text="x", assignment=ours()))
+        await reached.wait()
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        async with asyncio.timeout(3):
+            await cancelled.wait()
+    assert recorded.steps[0].failure == "cancelled by the caller"
+
+
+async def test_steps_that_the_callee_sends_in_band_come_with_the_step_of_the_call() -> None:
+    inner = InteractionStep(step_id="inner", trace_id="t", call_type=CallType.TOOL)
+
+    async def trace(_: IncomingMessage, task: TaskHandle) -> None:
+        carried = ResponseTrace(trace_id="t", steps=[inner]).model_dump(mode="json", exclude_none=True)
+        await task.complete("ok", metadata={TRACEABILITY_KEY: carried})
+
+    async with served_agent(trace) as url, messenger() as (sender, recorded):
+        await sender.send(url, text="x", assignment=ours())
+    call = recorded.steps[0].agent_call
+    assert call is not None
+    assert call.response_trace is not None
+    assert [step.step_id for step in call.response_trace.steps] == ["inner"]
+
+
+async def test_a_trace_in_band_that_cannot_be_read_does_not_spoil_the_answer() -> None:
+    async def lie(_: IncomingMessage, task: TaskHandle) -> None:
+        await task.complete("ok", metadata={TRACEABILITY_KEY: {"steps": "none of your business"}})
+
+    async with served_agent(lie) as url, messenger() as (sender, recorded):
+        assert (await sender.send(url, text="x", assignment=ours())).text == "ok"
+    assert recorded.steps[0].agent_call is not None
+    assert recorded.steps[0].agent_call.response_trace is None

@@ -1,0 +1,182 @@
+"""The reporter against a real collector: it never keeps its agent waiting, and it is honest about what it lost."""
+
+import asyncio
+import os
+import time
+from collections.abc import AsyncIterator
+
+import pytest
+from fastapi import FastAPI, Request, Response
+
+from concord.assignment import Assignment
+from concord.reporter import TraceReporter
+from concord.reports import StepBatch
+from concord.steps import CallType, InteractionStep
+from concord.storage import connect
+from concord_collector.app import create_app
+from concord_collector.settings import CollectorSettings
+from tests.redis_servers import free_port
+from tests.serving import eventually, served
+
+
+class Receiver:
+    """A collector of the test's own, which answers as told and keeps what it was sent."""
+
+    def __init__(self) -> None:
+        self.batches: list[StepBatch] = []
+        self.statuses: list[int] = []
+        self.retry_after: str | None = None
+        self.app = FastAPI()
+        self.app.post("/traces")(self._take)
+
+    async def _take(self, request: Request) -> Response:
+        self.batches.append(StepBatch.model_validate_json(await request.body()))
+        status = self.statuses.pop(0) if self.statuses else 202
+        headers = {} if self.retry_after is None or status == 202 else {"retry-after": self.retry_after}
+        return Response(status_code=status, headers=headers)
+
+
+@pytest.fixture
+def receiver() -> Receiver:
+    return Receiver()
+
+
+@pytest.fixture
+async def url(receiver: Receiver) -> AsyncIterator[str]:
+    async with served(receiver.app) as served_at:
+        yield served_at
+
+
+def assignment(collector_url: str | None, trace_id: str = "t1") -> Assignment:
+    return Assignment(
+        assessment_id="a", trace_id=trace_id, step_id="root", agent_id="writer", collector_url=collector_url
+    )
+
+
+def step(step_id: object = "s", trace_id: str = "t1") -> InteractionStep:
+    return InteractionStep(step_id=str(step_id), trace_id=trace_id, call_type=CallType.TOOL)
+
+
+async def close(reporter: TraceReporter, timeout_s: float = 5) -> None:
+    await asyncio.to_thread(reporter.close, timeout_s)
+
+
+async def test_reported_steps_are_evaluated_from_the_collectors_store(redis_url: str) -> None:
+    async with served(create_app(CollectorSettings(redis_url=redis_url))) as collector:
+        reporter = TraceReporter()
+        for number in range(250):
+            reporter.report(step(number), assignment(collector))
+        await close(reporter)
+    async with connect(redis_url) as storage:
+        stored = [report async for each in storage.traces.batches("t1") for report in each.reports()]
+    assert [report.step.step_id for report in stored] == [str(number) for number in range(250)]
+    assert {report.reporter for report in stored} == {"writer"}
+
+
+async def test_a_batch_holds_one_trace_and_at_most_a_hundred_steps(receiver: Receiver, url: str) -> None:
+    reporter = TraceReporter()
+    for number in range(150):
+        reporter.report(step(number, "t1"), assignment(url, "t1"))
+    reporter.report(step("other", "t2"), assignment(url, "t2"))
+    await close(reporter)
+    assert all(s.trace_id == each.trace_id for each in receiver.batches for s in each.steps)
+    assert max(len(each.steps) for each in receiver.batches) <= TraceReporter.BATCH_STEPS
+    assert sum(len(each.steps) for each in receiver.batches) == 151
+
+
+@pytest.mark.parametrize("status", [429, 502, 503, 504])
+async def test_a_passing_refusal_is_tried_again_with_the_same_batch_id(
+    receiver: Receiver, url: str, status: int
+) -> None:
+    receiver.statuses = [status, status]
+    reporter = TraceReporter()
+    reporter.report(step(), assignment(url))
+    await eventually(lambda: len(receiver.batches) == 3)
+    await close(reporter)
+    assert len({each.batch_id for each in receiver.batches}) == 1
+
+
+async def test_it_does_not_come_back_before_retry_after(receiver: Receiver, url: str) -> None:
+    receiver.statuses, receiver.retry_after = [503], "1"
+    reporter = TraceReporter()
+    reporter.report(step(), assignment(url))
+    await eventually(lambda: len(receiver.batches) == 1)
+    first = time.monotonic()
+    await eventually(lambda: len(receiver.batches) == 2)
+    assert time.monotonic() - first >= 0.9  # a bound from below: the one thing that waiting promises
+    await close(reporter)
+
+
+async def test_a_final_refusal_is_not_repeated_and_the_next_batch_tells_the_loss(receiver: Receiver, url: str) -> None:
+    receiver.statuses = [400]
+    reporter = TraceReporter()
+    reporter.report(step("lost"), assignment(url))
+    assert await asyncio.to_thread(reporter.flush)
+    reporter.report(step("kept"), assignment(url))
+    await close(reporter)
+    assert [[s.step_id for s in each.steps] for each in receiver.batches] == [["lost"], ["kept"]]
+    assert [each.dropped for each in receiver.batches] == [{}, {"undelivered": 1}]
+
+
+async def test_a_full_buffer_drops_the_oldest_and_tells_how_many(
+    receiver: Receiver, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(TraceReporter, "BUFFER_STEPS", 10)
+    monkeypatch.setattr(TraceReporter, "BATCH_STEPS", 1000)
+    monkeypatch.setattr(TraceReporter, "FLUSH_S", 0.2)
+    reporter = TraceReporter()
+    for number in range(25):
+        reporter.report(step(number), assignment(url))
+    await close(reporter)
+    (only,) = receiver.batches
+    assert [s.step_id for s in only.steps] == [str(number) for number in range(15, 25)]
+    assert only.dropped == {"buffer_full": 15}
+
+
+async def test_a_collector_that_comes_late_gets_everything(receiver: Receiver) -> None:
+    port = free_port()
+    reporter = TraceReporter()
+    reporter.report(step("early"), assignment(f"http://127.0.0.1:{port}"))
+    await asyncio.sleep(0.8)
+    async with served(receiver.app, port):
+        await eventually(lambda: bool(receiver.batches))
+    await close(reporter)
+    assert [s.step_id for each in receiver.batches for s in each.steps] == ["early"]
+
+
+async def test_closing_without_a_collector_takes_no_longer_than_it_may() -> None:
+    reporter = TraceReporter()
+    reporter.report(step(), assignment(f"http://127.0.0.1:{free_port()}"))
+    async with asyncio.timeout(5):
+        await close(reporter, timeout_s=0.5)
+
+
+async def test_without_a_collector_in_the_assignment_nothing_is_sent() -> None:
+    reporter = TraceReporter()
+    reporter.report(step(), assignment(None))
+    assert reporter.flush(0)
+
+
+async def test_nothing_is_taken_after_closing(receiver: Receiver, url: str) -> None:
+    reporter = TraceReporter()
+    await close(reporter)
+    reporter.report(step(), assignment(url))
+    await asyncio.sleep(0.7)
+    assert receiver.batches == []
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+async def test_a_forked_child_reports_its_own_steps_and_none_of_its_parents(receiver: Receiver, url: str) -> None:
+    reporter = TraceReporter()
+    reporter.FLUSH_S = 30  # the parent's step must still be waiting when the child starts
+    reporter.report(step("parent"), assignment(url))
+    child = os.fork()
+    if child == 0:
+        reporter.report(step("child"), assignment(url))
+        reporter.close(5)
+        os._exit(0)
+    await asyncio.to_thread(os.waitpid, child, 0)
+    assert [s.step_id for each in receiver.batches for s in each.steps] == ["child"]
+    await close(reporter)
+    assert sorted(s.step_id for each in receiver.batches for s in each.steps) == ["child", "parent"]
