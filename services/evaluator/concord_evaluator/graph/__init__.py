@@ -1,0 +1,6 @@
+"""The agent graph: who exchanges messages with whom, and how the calls went."""
+
+from concord_evaluator.graph.agent_graph import AgentGraph, build_graph
+from concord_evaluator.graph.tally import CallTally, tally_calls
+
+__all__ = ["AgentGraph", "CallTally", "build_graph", "tally_calls"]

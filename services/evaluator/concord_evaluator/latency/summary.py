@@ -1,0 +1,61 @@
+"""Average, percentiles with their reliability, and the slowest agent. All latencies in milliseconds."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from typing import Final
+
+import numpy as np
+
+from concord.results import LatencySummary, Record
+from concord_evaluator.trace import Interaction
+
+P95_NEEDS: Final = 20
+P99_NEEDS: Final = 100
+"""Below so many values a percentile says more about their number than about the agents."""
+
+
+class CalleeLatencies(Record):
+    """The latencies of all attempts to call one agent."""
+
+    agent: str
+    latencies_ms: list[float]
+
+
+def latencies_of(calls: Iterable[Interaction]) -> list[CalleeLatencies]:
+    """The latencies that calls are known to have had, by callee, sorted."""
+    by_callee: defaultdict[str, list[float]] = defaultdict(list)
+    for call in calls:
+        by_callee[call.callee].extend(call.latencies_ms)
+    return [
+        CalleeLatencies(agent=agent, latencies_ms=sorted(values))
+        for agent, values in sorted(by_callee.items())
+        if values
+    ]
+
+
+def summarise(latencies: Iterable[CalleeLatencies], url_of: Callable[[str], str | None]) -> LatencySummary:
+    """The summary of all values together, whatever their order; the slowest agent is the slowest on average.
+
+    Percentiles are NumPy's `median_unbiased` (Hyndman & Fan 1996, type 8): at small n the usual linear ones
+    underestimate the tail. A callee may come more than once.
+    """
+    pooled: defaultdict[str, list[float]] = defaultdict(list)
+    for callee in latencies:
+        pooled[callee.agent].extend(callee.latencies_ms)
+    arrays = {agent: np.sort(np.asarray(values)) for agent, values in sorted(pooled.items()) if values}
+    if not arrays:
+        return LatencySummary()
+    values = np.sort(np.concatenate(list(arrays.values())))
+    p50, p95, p99 = np.percentile(values, [50, 95, 99], method="median_unbiased").tolist()
+    slowest = max(arrays, key=lambda agent: float(arrays[agent].mean()))
+    return LatencySummary(
+        avg=float(values.mean()),
+        p50=p50,
+        p95=p95,
+        p99=p99,
+        n=len(values),
+        p95_reliable=len(values) >= P95_NEEDS,
+        p99_reliable=len(values) >= P99_NEEDS,
+        slowest_agent=slowest,
+        slowest_agent_url=url_of(slowest),
+    )

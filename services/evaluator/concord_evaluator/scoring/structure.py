@@ -1,0 +1,107 @@
+"""Structure as a number: how well a team of this size is connected, how evenly it talks, and what to call that."""
+
+from statistics import fmean
+from typing import Final
+
+import networkx as nx
+
+from concord.results import Fraction, Quality, Record
+from concord_evaluator.graph import AgentGraph
+
+HIGH: Final = 0.66
+MEDIUM: Final = 0.33
+"""From where on coordination is called high, and medium: the leaderboard's cut-offs."""
+
+BOTTLENECK_CAP: Final = 0.65
+"""A team that hangs on one agent is not highly coordinated, however short its ways are."""
+
+ENOUGH_PARTNERS: Final = 4
+"""Direct partners beyond which an agent gains nothing: larger teams need short ways, not everyone with everyone."""
+
+
+class TeamStructure(Record):
+    """The structure of one trial. Undefined (null) for fewer than two agents; 0 for a silent team of two or more.
+
+    `distribution` is undefined for two agents as well, who share every message whatever they do.
+    """
+
+    agents: int
+    interactions: int
+    communication: Fraction | None
+    distribution: Fraction | None
+    coordination_value: Fraction | None
+    coordination_quality: Quality | None
+
+
+def structure_of(graph: AgentGraph, *, has_bottleneck: bool) -> TeamStructure:
+    """Rates the structure of a team.
+
+    coordination = communication * (1 + distribution) / 2, or communication alone where distribution is undefined:
+    uneven work costs up to half of what the connections are worth. With a bottleneck it is at most `BOTTLENECK_CAP`.
+    """
+    communication, distribution = _communication(graph), _distribution(graph)
+    value = communication
+    if communication is not None and distribution is not None:
+        value = communication * (1 + distribution) / 2
+    if value is not None and has_bottleneck:
+        value = min(value, BOTTLENECK_CAP)
+    return TeamStructure(
+        agents=len(graph.agents),
+        interactions=len(graph.interactions),
+        communication=communication,
+        distribution=distribution,
+        coordination_value=value,
+        coordination_quality=quality_of(value, has_bottleneck=has_bottleneck),
+    )
+
+
+def quality_of(value: float | None, *, has_bottleneck: bool) -> Quality | None:
+    """The label of a coordination value; None where there is no value."""
+    if value is None:
+        return None
+    if has_bottleneck:
+        return "bottleneck"
+    if value >= HIGH:
+        return "high"
+    return "medium" if value >= MEDIUM else "low"
+
+
+def _communication(graph: AgentGraph) -> float | None:
+    """The mean of the average and the worst integrated agent: one who is left out is not made up for by the rest.
+
+    An agent's integration is contacts * reach * sqrt(closeness), each in [0, 1] and 1 in a full mesh:
+    contacts: its direct partners (mean of in- and out-neighbours), of min(n - 1, `ENOUGH_PARTNERS`) that are enough;
+    reach: the share of the others that it can get a message to, directly or through others;
+    closeness: the mean of 1 / distance to all others (harmonic; unreachable ones count 0).
+    """
+    if len(graph.agents) < 2:
+        return None
+    distances = nx.all_pairs_shortest_path_length(graph.messages)
+    integration = [_integration(graph, agent, reached) for agent, reached in distances]
+    return min(1.0, (fmean(integration) + min(integration)) / 2)
+
+
+def _integration(graph: AgentGraph, agent: str, distances: dict[str, int]) -> float:
+    others = len(graph.agents) - 1
+    partners = (graph.messages.in_degree(agent) + graph.messages.out_degree(agent)) / 2
+    contacts = min(1.0, partners / min(others, ENOUGH_PARTNERS))
+    reach = (len(distances) - 1) / others
+    closeness = sum(1 / distance for distance in distances.values() if distance) / others
+    return contacts * reach * float(closeness**0.5)
+
+
+def _distribution(graph: AgentGraph) -> float | None:
+    """1 where all agents take part in equally many messages, 0 where one takes part in every one of them.
+
+    1 - Freeman's centralisation of message shares: with s the largest share of the messages that any agent takes
+    part in, (1 - s) / (1 - 2/n). A message has two ends, so equal shares are 2/n.
+    """
+    agents, messages = len(graph.agents), graph.n_messages
+    if agents < 2:
+        return None
+    if not messages:
+        return 0.0
+    if agents == 2:
+        return None
+    largest = max(graph.messages_of(agent) for agent in graph.agents) / messages
+    return min(1.0, (1 - largest) / (1 - 2 / agents))

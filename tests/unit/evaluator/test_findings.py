@@ -1,0 +1,78 @@
+"""What is found in which team, and what is not."""
+
+import pytest
+
+from concord.assessment import Thresholds
+from concord.results import Finding
+from concord_evaluator.findings import METRICS_NEEDED, find
+from concord_evaluator.metrics import measure
+from tests.unit.evaluator.graphs import Team, agents, chain, disjoint_pairs, graph_of, mesh, ring, star, with_isolated
+
+
+def found(team: Team, thresholds: Thresholds | None = None) -> list[Finding]:
+    graph = graph_of(team)
+    return find(graph, measure(graph, METRICS_NEEDED), thresholds or Thresholds())
+
+
+def ids(findings: list[Finding]) -> list[tuple[str, list[str]]]:
+    return [(finding.id, finding.agents) for finding in findings]
+
+
+@pytest.mark.parametrize("n", range(3, 9))
+def test_a_mesh_has_nothing_to_find(n: int) -> None:
+    assert found(mesh(n)) == []
+
+
+@pytest.mark.parametrize("n", range(4, 7))
+def test_the_hub_of_a_star_is_a_bottleneck_and_over_centralised(n: int) -> None:
+    assert ids(found(star(n))) == [("bottleneck", ["a00"]), ("over_centralised", ["a00"])]
+
+
+def test_the_bad_team_of_six_is_a_bottleneck_with_an_isolated_agent() -> None:
+    team = with_isolated(star(5))
+    bottleneck, *others = found(team)
+    assert (bottleneck.id, bottleneck.agents, bottleneck.threshold) == ("bottleneck", ["a00"], 0.5)
+    assert bottleneck.value == pytest.approx(0.6)
+    assert ids(others) == [("over_centralised", ["a00"]), ("isolated", ["isolated00"]), ("low_density", [])]
+
+
+def test_betweenness_of_exactly_the_threshold_is_no_bottleneck() -> None:
+    assert "bottleneck" not in {finding.id for finding in found(with_isolated(star(4)))}
+
+
+def test_whoever_is_declared_and_silent_is_isolated() -> None:
+    assert ids(found((agents(3), []))) == [
+        ("isolated", ["a00"]),
+        ("isolated", ["a01"]),
+        ("isolated", ["a02"]),
+        ("low_density", []),
+    ]
+
+
+def test_a_single_agent_is_not_isolated() -> None:
+    assert found((agents(1), [])) == []
+
+
+def test_two_agents_that_share_every_message_are_not_over_centralised() -> None:
+    assert found(disjoint_pairs(2, 1)) == []
+
+
+def test_density_is_unhealthy_up_to_and_with_the_threshold() -> None:
+    ring_of_ten, density = ring(10), 2 / 9
+    assert "low_density" not in {f.id for f in found(ring_of_ten, Thresholds(healthy_density=density - 0.001))}
+    assert "low_density" in {f.id for f in found(ring_of_ten, Thresholds(healthy_density=density))}
+
+
+def test_thresholds_are_the_configurations() -> None:
+    assert ids(found(chain(5), Thresholds(bottleneck=0.7))) == []
+    assert ids(found(chain(5), Thresholds(bottleneck=0.6))) == [("bottleneck", ["a02"])]
+
+
+def test_a_finding_names_the_steps_that_show_it_sorted_and_not_too_many() -> None:
+    spoke, *_ = [finding for finding in found(star(4)) if finding.id == "bottleneck"]
+    assert spoke.step_ids == ["000", "001", "002"]
+    assert len(found(star(40))[0].step_ids) == 20
+
+
+def test_advice_says_that_a_hub_may_be_the_design() -> None:
+    assert all("hub is the design" in finding.advice for finding in found(star(5)))

@@ -1,0 +1,162 @@
+"""The score: the PRD's kinds of team labelled right over whole families, and what each part is made of."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from concord.assessment import Thresholds
+from concord_evaluator.findings import METRICS_NEEDED, find
+from concord_evaluator.graph import CallTally, tally_calls
+from concord_evaluator.metrics import measure
+from concord_evaluator.scoring import WEIGHTS, Score, TeamStructure, score, structure_of
+from tests.unit.evaluator.graphs import (
+    Team,
+    agents,
+    chain,
+    complete_dag,
+    disjoint_pairs,
+    graph_of,
+    mesh,
+    partial_mesh,
+    ring,
+    side_by_side,
+    star,
+    with_isolated,
+)
+
+CALLS = CallTally(
+    calls=10, failed_calls=1, attempts=20, failed_attempts=5, own_attempts=10, retries=2, comparable=8, repeats=1
+)
+
+
+def structure(team: Team) -> TeamStructure:
+    graph = graph_of(team)
+    findings = find(graph, measure(graph, METRICS_NEEDED), Thresholds())
+    return structure_of(graph, has_bottleneck=any(finding.id == "bottleneck" for finding in findings))
+
+
+def scored(team: Team) -> Score:
+    return score(structure(team), tally_calls(graph_of(team)), None)
+
+
+def value(scored: Score, part: str) -> float | None:
+    return next(sub_score.value for sub_score in scored.sub_scores if sub_score.id == part)
+
+
+@pytest.mark.parametrize("team", [*map(mesh, range(2, 9)), *map(complete_dag, range(3, 9))])
+def test_high_coordination_is_high(team: Team) -> None:
+    assert structure(team).coordination_quality == "high"
+    assert structure(team).coordination_value == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("team", [*map(ring, range(4, 10)), partial_mesh()])
+def test_medium_coordination_is_medium(team: Team) -> None:
+    assert structure(team).coordination_quality == "medium"
+
+
+@pytest.mark.parametrize(
+    "team",
+    [
+        *(disjoint_pairs(n, 1) for n in range(3, 9)),
+        *(disjoint_pairs(n, 2) for n in range(4, 9)),
+        disjoint_pairs(6, 3),
+        side_by_side(mesh(3), mesh(3)),
+        side_by_side(mesh(5), mesh(5)),
+        (agents(4), []),
+    ],
+)
+def test_low_coordination_is_low(team: Team) -> None:
+    assert structure(team).coordination_quality == "low"
+
+
+@pytest.mark.parametrize("team", [*map(star, range(3, 9)), *map(chain, range(3, 9)), with_isolated(star(5))])
+def test_a_bottleneck_is_a_bottleneck(team: Team) -> None:
+    rated = structure(team)
+    assert rated.coordination_quality == "bottleneck"
+    assert rated.coordination_value is not None
+    assert rated.coordination_value <= 0.65
+
+
+@pytest.mark.parametrize("isolated", [1, 2, 3])
+@pytest.mark.parametrize("k", range(3, 13))
+def test_partial_isolation_is_never_high(k: int, isolated: int) -> None:
+    assert structure(with_isolated(mesh(k), isolated)).coordination_quality in {"medium", "low"}
+
+
+def test_a_bottleneck_caps_what_would_be_high() -> None:
+    rated = structure_of(graph_of(mesh(4)), has_bottleneck=True)
+    assert (rated.coordination_value, rated.coordination_quality) == (0.65, "bottleneck")
+
+
+def test_values_by_hand() -> None:
+    # A ring of four: contacts 2/3, reach 1, closeness (1 + 1 + 1/2) / 3; all alike, and evenly loaded.
+    assert structure(ring(4)).coordination_value == pytest.approx(2 / 3 * (2.5 / 3) ** 0.5)
+    # A star of five: the hub is at 1, a spoke at 1/4 * sqrt((1 + 3/2) / 4); the hub takes part in every message.
+    spoke = 0.25 * 0.625**0.5
+    rated = structure(star(5))
+    assert rated.communication == pytest.approx(((1 + 4 * spoke) / 5 + spoke) / 2)
+    assert rated.distribution == 0.0
+    assert rated.coordination_value == pytest.approx((rated.communication or 0) / 2)
+
+
+def test_calls_that_all_fail_are_no_coordination() -> None:
+    names, calls = complete_dag(4)
+    assert structure_of(graph_of((names, calls), failing=True), has_bottleneck=False).coordination_quality == "low"
+
+
+TEAMS = st.integers(2, 7).flatmap(
+    lambda n: st.lists(st.sampled_from(mesh(n)[1]), max_size=20).map(lambda calls: (agents(n), calls))
+)
+
+
+@given(TEAMS)
+def test_every_value_is_a_fraction(team: Team) -> None:
+    rated = structure(team)
+    parts = [rated.communication, rated.distribution, rated.coordination_value, scored(team).overall]
+    assert all(part is None or 0 <= part <= 1 for part in parts)
+
+
+@given(TEAMS, st.permutations(agents(7)))
+def test_what_agents_are_called_changes_nothing(team: Team, names: list[str]) -> None:
+    other = dict(zip(agents(7), names, strict=True))
+    renamed = [other[agent] for agent in team[0]], [(other[a], other[b]) for a, b in team[1]]
+    value, same = structure(team).coordination_value, structure(renamed).coordination_value
+    assert value == pytest.approx(same)
+
+
+def test_a_silent_team_scores_nothing() -> None:
+    silent = scored((agents(3), []))
+    assert (value(silent, "communication"), value(silent, "distribution"), silent.overall) == (0.0, 0.0, 0.0)
+
+
+def test_a_single_agent_has_no_coordination_to_score() -> None:
+    alone = score(structure((agents(1), [])), CALLS, None)
+    assert value(alone, "communication") is None
+    assert value(alone, "distribution") is None
+    assert alone.overall is None
+
+
+def test_the_whole_is_the_weighted_mean_of_the_defined_parts() -> None:
+    total = score(structure(mesh(4)), CALLS, 0.5)
+    assert value(total, "reliability") == 0.75
+    assert value(total, "efficiency") == pytest.approx(0.7)
+    expected = 0.35 * 0.5 + 0.35 * 1 + 0.1 * 1 + 0.1 * 0.75 + 0.1 * 0.7
+    assert total.overall == pytest.approx(expected)
+
+
+def test_an_undefined_part_takes_no_part_and_says_why() -> None:
+    total = score(structure(mesh(4)), CALLS, None)
+    task = total.sub_scores[0]
+    assert (task.value, task.reason) == (None, "nobody judged the outcome")
+    assert total.overall == pytest.approx((0.35 + 0.1 + 0.075 + 0.07) / 0.65)
+
+
+def test_given_weights_replace_the_default_ones() -> None:
+    only_communication = dict.fromkeys(WEIGHTS, 0.0) | {"communication": 1.0}
+    assert score(structure(ring(4)), CALLS, 0.0, only_communication).overall == pytest.approx(
+        structure(ring(4)).communication
+    )
+
+
+def test_without_any_weight_there_is_no_score() -> None:
+    assert score(structure(ring(4)), CALLS, 1.0, dict.fromkeys(WEIGHTS, 0.0)).overall is None
