@@ -1,0 +1,76 @@
+"""The images: what a leaderboard's runner expects of them, and that each holds only what it runs."""
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.redis_servers import containers_required, engine_answers
+
+pytestmark = [pytest.mark.containers, pytest.mark.timeout(900)]
+
+ROOT = Path(__file__).parents[2]
+KINDS = ["client", "collector", "evaluator", "gateway", "purple"]
+# Not needed there, and heavy, or a way in.
+ABSENT = {
+    "client": ["networkx", "openai", "concord_gateway", "pytest"],
+    "collector": ["a2a", "networkx", "numpy", "openai", "pytest"],
+    "evaluator": ["a2a", "pytest"],
+    "gateway": ["networkx", "numpy", "openai", "pytest"],
+    "purple": ["networkx", "numpy", "redis", "pytest"],
+}
+
+
+def docker(*arguments: str) -> str:
+    """What a docker command prints. Raises CalledProcessError."""
+    done = subprocess.run(["docker", *arguments], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
+    return done.stdout.strip()
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def image(request: pytest.FixtureRequest) -> str:
+    """The id of a freshly built image, for each kind."""
+    return build(request.param)
+
+
+def build(kind: str) -> str:
+    if not engine_answers() and not containers_required():
+        pytest.skip("no container engine answers")
+    names = ("--tag", f"concord-{kind}", "--file", f"deploy/{kind}.Dockerfile")
+    return docker("build", "--quiet", "--platform", "linux/amd64", *names, ".")
+
+
+def in_image(image: str, *command: str) -> str:
+    return docker("run", "--rm", "--entrypoint", command[0], image, *command[1:])
+
+
+def test_it_runs_on_the_platform_as_a_user_without_rights(image: str) -> None:
+    assert docker("image", "inspect", "--format", "{{.Os}}/{{.Architecture}}", image) == "linux/amd64"
+    assert in_image(image, "id", "-u") != "0"
+
+
+def test_it_has_the_curl_that_checks_it(image: str) -> None:
+    assert in_image(image, "curl", "--version").startswith("curl ")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_holds_only_what_it_runs(kind: str) -> None:
+    script = "import importlib.util, sys; print(*(name for name in sys.argv[1:] if importlib.util.find_spec(name)))"
+    assert in_image(build(kind), "python", "-c", script, *ABSENT[kind]) == ""
+
+
+@pytest.fixture
+def participant() -> Iterator[str]:
+    """The name of a running participant's container."""
+    command = ("--host", "0.0.0.0", "--port", "9009", "--card-url", "http://agent:9009")  # noqa: S104 - in a container
+    container = docker("run", "--detach", build("purple"), *command)
+    yield container
+    docker("rm", "--force", container)
+
+
+def test_a_participant_starts_as_the_platform_starts_it(participant: str) -> None:
+    check = "until curl --fail --silent http://localhost:9009/.well-known/agent-card.json; do sleep 0.2; done"
+    card = json.loads(docker("exec", participant, "timeout", "80", "sh", "-c", check))
+    assert {each["url"] for each in card["supportedInterfaces"]} == {"http://agent:9009/"}

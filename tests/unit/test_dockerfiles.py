@@ -1,0 +1,44 @@
+"""What every image's Dockerfile keeps to."""
+
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DOCKERFILES = sorted((ROOT / "deploy").glob("*.Dockerfile"))
+
+
+def instructions(dockerfile: Path) -> list[list[str]]:
+    """The instructions as words, continued lines joined, comments left out."""
+    text = dockerfile.read_text().replace("\\\n", " ")
+    return [line.split() for line in text.splitlines() if line and not line.startswith("#")]
+
+
+def test_there_is_one_for_each_kind_of_image() -> None:
+    kinds = {path.name.removesuffix(".Dockerfile") for path in DOCKERFILES}
+    assert kinds == {"client", "collector", "evaluator", "gateway", "purple"}
+
+
+@pytest.mark.parametrize("dockerfile", DOCKERFILES, ids=lambda path: path.name)
+def test_only_the_python_base_image_comes_from_a_registry(dockerfile: Path) -> None:
+    words = instructions(dockerfile)
+    assert {line[1] for line in words if line[0] == "FROM"} == {"python:3.13-slim"}
+    sources = {word for line in words if line[0] == "COPY" for word in line if word.startswith("--from=")}
+    assert sources == {"--from=builder"}
+    # A syntax line would fetch its front end from a registry.
+    assert "syntax=" not in dockerfile.read_text()
+
+
+@pytest.mark.parametrize("dockerfile", DOCKERFILES, ids=lambda path: path.name)
+def test_what_others_wrote_is_installed_by_hash(dockerfile: Path) -> None:
+    kind = dockerfile.name.removesuffix(".Dockerfile")
+    text = dockerfile.read_text()
+    for lock in ("build", kind):
+        assert f"--require-hashes -r locks/{lock}.txt" in text
+    assert "install --no-deps --no-index wheels/*.whl" in text
+
+
+@pytest.mark.parametrize("dockerfile", DOCKERFILES, ids=lambda path: path.name)
+def test_it_does_not_run_as_root(dockerfile: Path) -> None:
+    users = [line[1] for line in instructions(dockerfile) if line[0] == "USER"]
+    assert users == ["concord"]

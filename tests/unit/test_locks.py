@@ -1,0 +1,49 @@
+"""What the lock files keep to: everything by version and hash, tied to no index and no machine."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[2] / "locks"
+LOCKS = sorted(path for path in FOLDER.glob("*.txt") if path.name != "members.txt")
+IMAGES = [path for path in LOCKS if path.stem not in {"a2a-v03", "dev"}]
+PIN = re.compile(r"^([a-z0-9._-]+)(?:\[.*\])?==(\S+)(?: ; .*)? \\$")
+
+
+def pins(lock: Path) -> set[tuple[str, str]]:
+    """Names and versions; one name may have several, for different Pythons."""
+    return {(match[1], match[2]) for line in lock.read_text().splitlines() if (match := PIN.match(line))}
+
+
+@pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.name)
+def test_every_entry_is_a_version_with_hashes(lock: Path) -> None:
+    entries = re.split(r"\n(?=[^\s#])", lock.read_text())[1:]
+    assert entries
+    for entry in entries:
+        first, second, *_ = entry.splitlines()
+        assert PIN.match(first), first
+        assert second.startswith("    --hash=sha256:"), first
+
+
+@pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.name)
+def test_no_entry_names_an_index_or_a_path(lock: Path) -> None:
+    text = lock.read_text()
+    assert "://" not in text
+    assert not re.search(r"^\s*(-e|-i|-f|--index-url|--extra-index-url|--find-links)\b", text, re.MULTILINE)
+    assert not re.search(r"[\s@=]/\w", text)
+
+
+@pytest.mark.parametrize("lock", IMAGES, ids=lambda path: path.name)
+def test_an_image_has_the_versions_that_development_tests(lock: Path) -> None:
+    assert pins(lock) <= pins(FOLDER / "dev.txt")
+
+
+def test_the_tests_containers_do_not_push_the_job_queue_back() -> None:
+    versions = dict(pins(FOLDER / "dev.txt"))
+    assert tuple(map(int, versions["arq"].split(".")[:2])) >= (0, 28)
+    assert int(versions["redis"].split(".")[0]) == 5
+
+
+def test_the_old_client_is_the_one_that_the_platform_uses() -> None:
+    assert ("a2a-sdk", "0.3.26") in pins(FOLDER / "a2a-v03.txt")
