@@ -1,0 +1,57 @@
+"""A client of the A2A release that the platform's clients speak. Runs in its own environment, where only that one is.
+
+`a2a_v03_client.py URL send|stream` reads a text from standard input, sends it as the one text part of a message, and
+prints what came back as one JSON object. It does what the platform's client does, with the same calls.
+"""
+
+import asyncio
+import json
+import sys
+from uuid import uuid4
+
+import httpx
+from a2a.client import A2ACardResolver, ClientConfig, ClientFactory
+from a2a.types import Message, Part, Role, TextPart
+
+
+async def main(url: str, *, streaming: bool, text: str) -> None:
+    async with httpx.AsyncClient(timeout=300) as http:
+        card = await A2ACardResolver(httpx_client=http, base_url=url).get_agent_card()
+        client = ClientFactory(ClientConfig(httpx_client=http, streaming=streaming)).create(card)
+        message = Message(
+            kind="message",
+            role=Role.user,
+            parts=[Part(TextPart(kind="text", text=text))],
+            message_id=uuid4().hex,
+            context_id=None,
+        )
+        updates = []
+        task = None
+        async for event in client.send_message(message):
+            if isinstance(event, Message):
+                print(json.dumps({"kind": "message"}))
+                return
+            task, update = event
+            updates.append(None if update is None else update.kind)
+        print(
+            json.dumps(
+                {
+                    "kind": "task",
+                    "card_url": card.url,
+                    "protocol_version": card.protocol_version,
+                    "streaming": card.capabilities.streaming,
+                    "updates": updates,
+                    "state": task.status.state.value,
+                    "status": [part.root.text for part in task.status.message.parts if part.root.kind == "text"]
+                    if task.status.message
+                    else [],
+                    "artifacts": [
+                        [part.root.model_dump(mode="json", exclude_none=True) for part in artifact.parts]
+                        for artifact in task.artifacts or []
+                    ],
+                }
+            )
+        )
+
+
+asyncio.run(main(sys.argv[1], streaming=sys.argv[2] == "stream", text=sys.stdin.read()))

@@ -1,0 +1,42 @@
+"""Result rows for tests that need one and do not care how it came about."""
+
+from concord.assessment import Mode
+from concord.results import (
+    Detail,
+    GraphMetricsSummary,
+    LatencySummary,
+    ResultRow,
+    Scoring,
+    TaskRewards,
+    TraceIntegrity,
+)
+
+
+def make_row(*, time_used: float = 1.0, overall_score: float = 0.8) -> ResultRow:
+    """A row of one usable trial with this score."""
+    graph = GraphMetricsSummary(
+        graph_density=1.0, has_bottleneck=False, isolated_agents=[], coordination_quality="high"
+    )
+    detail = Detail(
+        assessment_id="a1",
+        mode=Mode.LIVE,
+        overall_score=overall_score,
+        reasoning="A test's row.",
+        coordination_quality="high",
+        confidence="low",
+        strengths=[],
+        weaknesses=[],
+        graph_metrics=graph,
+        latency_metrics=LatencySummary(),
+        agents=[],
+        metrics=[],
+        findings=[],
+        trials=[],
+        judge=None,
+        scoring=Scoring(version="0", pass_threshold=0.66, usable_trials=1, passed_trials=1, sub_scores=[]),
+        trace_integrity=TraceIntegrity(),
+        infrastructure=[],
+        warnings=[],
+    )
+    rewards = TaskRewards(overall_score=overall_score, graph_density=1.0, coordination_quality=0.9)
+    return ResultRow(pass_rate=100, time_used=time_used, score=100 * overall_score, task_rewards=rewards, detail=detail)

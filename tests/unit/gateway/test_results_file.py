@@ -1,0 +1,48 @@
+"""`results.json` is whole at every moment, and each assessment keeps its own."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from concord.assessment import AssessmentConfig, AssessmentPlan, Mode
+from concord.identity import RosterEntry
+from concord_gateway.results_file import write_results
+from tests.rows import make_row
+
+
+def plan(assessment_id: str) -> AssessmentPlan:
+    roster = [RosterEntry(id="a", url="http://a", agentbeats_id="uuid-a"), RosterEntry(id="b", url="http://b")]
+    return AssessmentPlan(
+        assessment_id=assessment_id, mode=Mode.LIVE, config=AssessmentConfig(), tasks=[], roster=roster, trials=[]
+    )
+
+
+def test_it_is_written_in_the_form_of_the_platforms_client(tmp_path: Path) -> None:
+    path = write_results(tmp_path / "new" / "folder", plan("a1"), make_row())
+    document = json.loads(path.read_text())
+    assert document["participants"] == {"a": "uuid-a"}
+    assert [row["domain"] for row in document["results"]] == ["graph-assessment"]
+
+
+def test_the_latest_assessment_replaces_the_file_and_each_keeps_its_own(tmp_path: Path) -> None:
+    write_results(tmp_path, plan("a1"), make_row(time_used=1))
+    write_results(tmp_path, plan("a2"), make_row(time_used=2))
+    used = {
+        path.name: json.loads(path.read_text())["results"][0]["time_used"]
+        for path in [tmp_path / "results.json", *(tmp_path / "assessments").iterdir()]
+    }
+    assert used == {"results.json": 2, "a1.json": 1, "a2.json": 2}
+
+
+def test_a_write_that_fails_leaves_the_old_file_and_no_debris(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_results(tmp_path, plan("a1"), make_row(time_used=1))
+
+    def refuse(*_: object) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr(Path, "replace", refuse)
+    with pytest.raises(OSError, match="disk full"):
+        write_results(tmp_path, plan("a2"), make_row(time_used=2))
+    assert json.loads((tmp_path / "results.json").read_text())["results"][0]["time_used"] == 1
+    assert [path.name for path in tmp_path.rglob(".*")] == []
