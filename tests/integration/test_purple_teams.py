@@ -3,15 +3,28 @@
 import asyncio
 import sys
 from asyncio.subprocess import DEVNULL
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import networkx as nx
 import pytest
+import uvicorn
+from fastapi import FastAPI
 from pydantic import JsonValue
 
-from concord.a2a import Answer, Messenger, TaskState, fetch_card
+from concord.a2a import (
+    AgentProfile,
+    Answer,
+    Handler,
+    IncomingMessage,
+    Messenger,
+    TaskHandle,
+    TaskState,
+    fetch_card,
+    mount_agent,
+)
 from concord.assignment import Assignment
 from concord.extensions import SUPPORTED_URIS
 from concord.identity import RosterEntry
@@ -19,6 +32,8 @@ from concord.ids import new_step_id, new_trace_id
 from concord.steps import CallType, InteractionStep
 from concord_purple.teams import TeamName
 from tests.integration.purple_processes import (
+    START_S,
+    STOP_S,
     Collector,
     Zygote,
     await_card,
@@ -230,6 +245,41 @@ async def test_peers_and_their_functions_come_from_the_registry_that_the_assignm
         answer = await _send(urls["agent_a"], TEXT, assignment, "agent_a")
         assert "17, found by agent_b." in answer.text
         assert "Written by agent_a" in answer.text
+
+
+async def test_cancelling_a_task_cancels_what_its_agent_asked_of_others(starter: Zygote) -> None:
+    began, cancelled = asyncio.Event(), asyncio.Event()
+
+    async def ponder(_message: IncomingMessage, _task: TaskHandle, /) -> None:
+        began.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cancelled.set()
+
+    urls = free_urls(["coordinator", "researcher"])
+    async with _serving(ponder, urls["researcher"]):
+        with starter.running({"coordinator": ["--function", "coordinator"]}, urls):
+            asking = asyncio.create_task(_send(urls["coordinator"], TEXT, _assignment("green-agent"), "coordinator"))
+            await asyncio.wait_for(began.wait(), START_S)
+            asking.cancel()
+            await asyncio.wait_for(cancelled.wait(), STOP_S)
+
+
+@asynccontextmanager
+async def _serving(handler: Handler, url: str) -> AsyncIterator[None]:
+    """An agent of our own at `url`, in this process."""
+    app = FastAPI()
+    agent = mount_agent(app, AgentProfile("own", "Ours.", "1", url, ()), handler)
+    server = uvicorn.Server(uvicorn.Config(app, port=int(port_of(url)), log_config=None, lifespan="off"))
+    running = asyncio.create_task(server.serve())
+    try:
+        await asyncio.to_thread(await_card, url)
+        yield
+    finally:
+        await agent.aclose()
+        server.should_exit = True
+        await running
 
 
 async def test_started_from_the_command_line_as_an_echo_it_answers_with_what_it_was_told_and_registers() -> None:

@@ -1,6 +1,5 @@
 """The agent as A2A sees it: takes a message, has its duty done, answers with findings and the steps they took."""
 
-import logging
 from datetime import UTC, datetime
 from typing import Any
 
@@ -21,8 +20,6 @@ from concord_purple.teams import WIRINGS, Seat
 from concord_purple.wording import reply_text
 from concord_purple.work import Findings
 
-logger = logging.getLogger(__name__)
-
 
 class PurpleAgent:
     """Serves messages by its function in its team. Anybody may ask; only an assignment makes it report."""
@@ -35,7 +32,7 @@ class PurpleAgent:
         self._discovery = discovery
         self._reporter = reporter
 
-    async def __call__(self, message: IncomingMessage, task: TaskHandle) -> None:
+    async def __call__(self, message: IncomingMessage, task: TaskHandle, /) -> None:
         """Works on one message and ends its task: completed, or rejected where it asks for nothing that can be done."""
         assignment = Assignment.from_metadata(message.metadata)
         journal = Journal(assignment, self._reporter)

@@ -9,7 +9,7 @@ from operator import or_
 
 from concord.a2a import AgentUnreachableError, Messenger, RemoteError
 from concord.assignment import Assignment
-from concord.identity import RosterEntry
+from concord.identity import RosterEntry, normalise_url
 from concord_purple.journal import Journal
 from concord_purple.requests import BadRequestError, Kind, Request, reply_in, to_data
 from concord_purple.teams import Seat, Wiring, chosen, rules_for, seat_of
@@ -45,8 +45,9 @@ class Job:
         rules = rules_for(self.wiring, self.seat.function, self.request.kind, kind)
         if not rules:
             return Findings()
-        seats = [seat for seat in map(seat_of, await self.peers()) if seat is not None]
-        asked = chosen(rules, self.seat, [seat for seat in seats if seat.url != self.seat.url])
+        own_url = normalise_url(self.seat.url)
+        others = [entry for entry in await self.peers() if normalise_url(entry.url) != own_url]
+        asked = chosen(rules, self.seat, [seat for seat in map(seat_of, others) if seat is not None])
         if not asked:
             return Findings()
         await self.progress(f"asking {', '.join(seat.agent_id for seat in asked)} to {kind.verb}")

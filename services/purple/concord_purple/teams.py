@@ -76,9 +76,10 @@ _MESH: Final[Wiring] = (
     Consultation(Function.REVIEWER, Kind.REVIEW, Kind.EVIDENCE, (Function.RESEARCHER, Function.SYNTHESIZER)),
 )
 
+_LINKS: Final = (Function.RESEARCHER, Function.SYNTHESIZER, Function.REVIEWER)
 _CHAIN: Final[Wiring] = (
-    Consultation(Function.COORDINATOR, Kind.TASK, Kind.RELAY, tuple(Function), Choice.NEXT),
-    *(Consultation(asker, Kind.RELAY, Kind.RELAY, tuple(Function), Choice.NEXT) for asker in Function),
+    Consultation(Function.COORDINATOR, Kind.TASK, Kind.RELAY, _LINKS, Choice.NEXT),
+    *(Consultation(asker, Kind.RELAY, Kind.RELAY, _LINKS, Choice.NEXT) for asker in _LINKS),
 )
 
 WIRINGS: Final[dict[TeamName, Wiring]] = {
@@ -88,8 +89,10 @@ WIRINGS: Final[dict[TeamName, Wiring]] = {
     # Its fault is not in the wiring alone: a second reviewer sits in the team whom nobody ever asks.
     TeamName.BAD: _COORDINATION,
 }
-"""A request leads only to kinds that come after it (task, then work, then answers) or, relayed, to a later seat:
-no call can come back to an agent that waits for it."""
+"""A request leads only to kinds that come after it (task, then work, then answers) or, relayed, to a later seat.
+
+So no call can come back to an agent that waits for it.
+"""
 
 
 def rules_for(wiring: Wiring, asker: Function, serving: Kind, kind: Kind) -> list[Consultation]:

@@ -1,6 +1,7 @@
 """What counts as a request, and what becomes of one on its way through a data part."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from concord_purple.requests import MAX_TEXT, BadRequestError, Kind, Reply, Request, reply_in, request_in, to_data
-from concord_purple.work import Aspect, Findings, add_draft, add_facts, add_verdict
+from concord_purple.work import Aspect, Findings, add_draft, add_facts, add_verdict, evidence_from_text
 
 TEXT = "Trips rose by 61 %. It may perhaps rain."
 
@@ -32,6 +33,19 @@ def test_a_request_arrives_as_it_was_sent(kind: Kind, aspects: tuple[Aspect, ...
 def test_a_reply_arrives_as_it_was_sent() -> None:
     reply = Reply(Kind.REVIEW, _findings())
     assert reply_in((_travelled(to_data(reply)),)) == reply
+
+
+def test_however_much_is_wrong_with_a_text_what_is_found_fits_a_message() -> None:
+    sentence = f"Obviously the {' '.join(f'word{n}' for n in range(30))} may perhaps cost {'9' * 40} and {'8' * 40} %. "
+    text = (sentence * (MAX_TEXT // len(sentence)))[:MAX_TEXT]
+    drafted = add_draft(text, add_facts(text, Aspect, Findings(), "r"), "s")
+    wronged = Findings(
+        facts=tuple(replace(fact, value=0.0, claim=fact.claim * 10) for fact in drafted.facts),
+        statements=drafted.statements,
+    )
+    found = add_verdict(text, wronged, "v") | Findings(checks=evidence_from_text(text, wronged, "r"))
+    assert len(found.refuted) > len(drafted.facts)
+    assert reply_in((to_data(Reply(Kind.RELAY, found)),)).findings == found
 
 
 def test_plain_text_is_a_task() -> None:

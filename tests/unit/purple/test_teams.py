@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from concord.identity import RosterEntry
+from concord_purple.duties import duty_of
 from concord_purple.requests import Kind
 from concord_purple.teams import WIRINGS, Function, Seat, TeamName, chosen, rules_for, seat_of
 
@@ -56,6 +57,13 @@ def test_no_request_can_come_back_to_an_agent_that_waits_for_it(team: TeamName, 
 @given(st.sampled_from(TeamName), SEATS)
 def test_nobody_asks_itself(team: TeamName, seats: list[Seat]) -> None:
     assert all(asker != asked for (asker, _), (asked, _) in _requests(team, seats).edges)
+
+
+@given(st.sampled_from(TeamName), SEATS)
+def test_nobody_is_asked_for_what_it_does_not_do(team: TeamName, seats: list[Seat]) -> None:
+    functions = {seat.agent_id: seat.function for seat in seats}
+    for _, (asked, kind) in _requests(team, seats).edges:
+        duty_of(functions[asked], kind)
 
 
 @pytest.mark.parametrize("team", TeamName)

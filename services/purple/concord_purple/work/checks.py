@@ -9,6 +9,7 @@ from concord_purple.work.findings import Check, Fact, Findings, Part, Statement
 from concord_purple.work.measure import measure
 from concord_purple.work.text import contains
 
+_MAX_REASON: Final = 500
 _QUOTE: Final = re.compile(r"“([^“”]*)”")
 _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
 
@@ -88,4 +89,4 @@ def _objection(statement: Statement, standing: dict[str, Fact], advice: dict[str
 
 
 def _check(subject: str, fault: str, checked_by: str) -> Check:
-    return Check(subject, not fault, checked_by, fault)
+    return Check(subject, not fault, checked_by, fault[:_MAX_REASON])
