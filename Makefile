@@ -52,8 +52,9 @@ lint: ruff ## check format, style and who may import whom
 	$(BIN)/lint-imports --no-cache --no-logo
 
 .PHONY: type_check
-type_check: setup ## check types, strictly
+type_check: setup $(A2A_V03)/ready ## check types, strictly
 	$(BIN)/mypy
+	$(BIN)/mypy --cache-dir .mypy_cache/a2a-v03 --python-executable $(A2A_V03)/bin/python tests/conformance/a2a_v03_client.py
 
 .PHONY: validate
 validate: lint type_check test ## lint, type_check and test
