@@ -7,6 +7,9 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from concord.assessment import Mode
 
+MAX_CALLS = 1000
+"""Calls that a trial's record lists: enough for a timeline, and a row stays small."""
+
 Quality = Literal["high", "medium", "low", "bottleneck"]
 Fraction = Annotated[float, Field(ge=0, le=1)]
 
@@ -75,6 +78,20 @@ class InteractionRecord(Record):
     corroborated: int
     reported: int
     latency_avg_ms: float | None
+
+
+class CallRecord(Record):
+    """One call of the trace, for a timeline. Times in milliseconds from the trial's earliest known start."""
+
+    step_id: str
+    parent_step_id: str | None
+    caller: str
+    callee: str
+    start_ms: float | None
+    duration_ms: float | None
+    error: str | None
+    provenance: Literal["observed", "corroborated", "reported"]
+    on_critical_path: bool
 
 
 class LatencySummary(Record):
@@ -171,6 +188,9 @@ class TrialRecord(Record):
     metrics: list[MetricRecord]
     findings: list[Finding]
     interactions: list[InteractionRecord]
+    calls: list[CallRecord] = []
+    """In causal order, the assessor's own calls among them; at most `MAX_CALLS`, the rest counted as omitted."""
+    calls_omitted: int = 0
     latency: LatencySummary
     steps: StepCounts
     trace_integrity: TraceIntegrity
