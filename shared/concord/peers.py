@@ -59,6 +59,6 @@ class PeerDiscovery:
             response = await self._http.get(url, headers=headers)
             response.raise_for_status()
             return PeerList.model_validate_json(response.content).peers
-        except (httpx.HTTPError, ValueError) as error:
+        except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
             logger.warning("no peers from the registry: %s: %s", type(error).__name__, error)
             return []

@@ -33,7 +33,8 @@ CONNECT_TIMEOUT_S: Final = 10.0
 CARD_TIMEOUT_S: Final = 10.0
 
 _PROXY_STATUS: Final = frozenset({502, 503, 504})
-_FAULTS: Final = (A2AError, httpx.HTTPError, ValueError)
+_FAULTS: Final = (A2AError, httpx.HTTPError, httpx.InvalidURL, OSError, ValueError, ExceptionGroup)
+"""A URL with an impossible host or port comes out of the HTTP stack as one of the latter."""
 
 
 class AgentUnreachableError(Exception):
@@ -261,7 +262,8 @@ def _ours(error: Exception) -> AgentUnreachableError | RemoteError:
     reason = str(error) or type(error).__name__
     if isinstance(error, A2AClientTimeoutError | httpx.ReadTimeout):
         return AgentTimeoutError(reason)
-    no_connection = isinstance(error, httpx.TransportError) or isinstance(error.__cause__, httpx.RequestError)
+    lost = (httpx.TransportError, httpx.InvalidURL, OSError, ExceptionGroup)
+    no_connection = isinstance(error, lost) or isinstance(error.__cause__, httpx.RequestError)
     if no_connection or getattr(error, "status_code", None) in _PROXY_STATUS:
         return AgentUnreachableError(reason)
     return RemoteError(reason)
