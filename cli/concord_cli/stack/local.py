@@ -45,12 +45,14 @@ async def local_stack(
         plan = plan_stack(scenario, ports, redis.url, output or folder.path / "output")
         async with Supervisor(folder, narrator.say) as supervisor:
             narrator.doing(f"Starting {sum(map(len, plan.groups))} programs")
-            await _start_redis(redis, supervisor)
-            for group in plan.groups:
-                supervisor.start(group)
-            await supervisor.ready()
-            yield LocalStack(plan, supervisor, folder)
-            narrator.doing("Stopping")
+            try:
+                await _start_redis(redis, supervisor)
+                for group in plan.groups:
+                    supervisor.start(group)
+                await supervisor.ready()
+                yield LocalStack(plan, supervisor, folder)
+            finally:
+                narrator.doing("Stopping")
 
 
 async def _start_redis(redis: RedisChoice, supervisor: Supervisor) -> None:
