@@ -1,0 +1,64 @@
+"""A whole green agent in real processes: gateway, both workers, and a Redis; participants are not needed here."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.redis_servers import PrivateServer, free_port
+
+READY_S = 30.0
+
+
+@pytest.fixture(scope="session")
+def green_agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a green agent that is ready to assess."""
+    folder = tmp_path_factory.mktemp("green")
+    server = PrivateServer(folder / "redis")
+    server.start()
+    port = free_port()
+    url = f"http://127.0.0.1:{port}/"
+    environment = os.environ | {"REDIS_URL": server.url, "CONCORD_OUTPUT_DIR": str(folder / "output")}
+    commands = [
+        ["concord_gateway", "--port", str(port), "--card-url", url],
+        ["concord_evaluator", "--queue", "fast"],
+        ["concord_evaluator", "--queue", "llm"],
+    ]
+    with ExitStack() as running:
+        running.callback(server.stop)
+        for words in commands:
+            running.callback(_end, _start(words, environment, folder / f"{'-'.join(words[::2])}.log"))
+        _wait_until_ready(f"{url}readyz")
+        yield url
+
+
+def _start(words: list[str], environment: dict[str, str], log: Path) -> "subprocess.Popen[bytes]":
+    with log.open("wb") as output:
+        return subprocess.Popen([sys.executable, "-m", *words], env=environment, stdout=output, stderr=output)
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    process.terminate()
+    try:
+        process.wait(15)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _wait_until_ready(url: str) -> None:
+    deadline = time.monotonic() + READY_S
+    while time.monotonic() < deadline:
+        try:
+            if httpx.get(url).is_success:
+                return
+        except httpx.TransportError:
+            pass
+        time.sleep(0.1)
+    raise TimeoutError(f"{url} is not ready after {READY_S} s")

@@ -1,0 +1,122 @@
+"""Clients of A2A 0.3, as all of the platform's are, get what the platform's wire contract promises them.
+
+The client is a real one: the last 0.3 release of the SDK, in an environment of its own.
+"""
+
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import jsonschema
+import pytest
+
+from concord.results import ResultRow
+
+CLIENT = Path(__file__).with_name("a2a_v03_client.py")
+SCHEMA = json.loads(Path("data/schemas/results.schema.json").read_text(encoding="utf-8"))
+
+Ask = Callable[[str, str], dict[str, Any]]
+"""Sends a text, streaming or not, and returns what the client was left with."""
+
+MODES = ["send", "stream"]
+
+
+@pytest.fixture
+def ask(green_agent: str) -> Ask:
+    python = os.environ.get("CONCORD_A2A_V03_PYTHON", ".venv-a2a-v03/bin/python")
+    assert Path(python).exists(), "no environment with the 0.3 client: `make test` makes it"
+
+    def run(text: str, mode: str) -> dict[str, Any]:
+        done = subprocess.run(
+            [python, str(CLIENT), green_agent, mode],
+            input=text,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        answer: dict[str, Any] = json.loads(done.stdout)
+        return answer
+
+    return run
+
+
+def pattern(edges: str, agents: str) -> str:
+    """An assessment request for a pattern; each edge is two letters, caller and callee."""
+    given = {"agents": list(agents), "edges": [{"from": edge[0], "to": edge[1]} for edge in edges.split()]}
+    return json.dumps({"participants": {}, "config": {"interaction_pattern": given}})
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_plain_text_is_rejected_with_a_reason_in_a_task(ask: Ask, mode: str) -> None:
+    answer = ask("Hello", mode)
+    assert (answer["kind"], answer["state"], answer["artifacts"]) == ("task", "rejected", [])
+    assert "not JSON" in answer["status"][0]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_an_assessment_ends_completed_with_one_artifact_of_one_data_part(ask: Ask, mode: str) -> None:
+    answer = ask(pattern("ab bc ca", "abc"), mode)
+    assert (answer["kind"], answer["state"]) == ("task", "completed")
+    [[part]] = answer["artifacts"]
+    assert part["kind"] == "data"
+    jsonschema.validate({"participants": {}, "results": [part["data"]]}, SCHEMA)
+
+
+def test_what_is_said_beside_the_result_never_parses_as_json(ask: Ask) -> None:
+    """The platform's client takes every text that parses as a result, even a bare number."""
+    for text in ask(pattern("ab", "ab"), "stream")["status"]:
+        with pytest.raises(ValueError, match="Expecting value"):
+            json.loads(text)
+
+
+def test_a_streaming_client_hears_of_progress(ask: Ask) -> None:
+    assert ask(pattern("ab bc", "abc"), "stream")["updates"].count("status-update") >= 3
+
+
+def test_the_card_names_the_url_to_post_to_and_that_it_streams(ask: Ask, green_agent: str) -> None:
+    answer = ask("Hello", "send")
+    assert (answer["card_url"], answer["streaming"]) == (green_agent, True)
+
+
+KINDS = {
+    "high_coordination": (pattern("ab ac ad bc bd cd", "abcd"), "high", []),
+    "medium_coordination": (pattern("ab bc cd de ea", "abcde"), "medium", []),
+    "low_coordination": (pattern("ab cd", "abcde"), "low", ["e"]),
+    "bottleneck": (pattern("ab ac ad ae", "abcde"), "bottleneck", []),
+    "partial_isolation": (pattern("ab bc ca", "abcd"), "medium", ["d"]),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_of_pattern_is_labelled_right_over_a2a(ask: Ask, kind: str) -> None:
+    request, label, isolated = KINDS[kind]
+    [[part]] = ask(request, "send")["artifacts"]
+    row = ResultRow.model_validate(part["data"])
+    assert (row.detail.coordination_quality, row.detail.graph_metrics.isolated_agents) == (label, isolated)
+
+
+@pytest.mark.parametrize("method", ["message/send", "message/stream", "tasks/get", "tasks/cancel"])
+def test_a_known_method_with_wrong_params_is_invalid_params(green_agent: str, method: str) -> None:
+    answer = httpx.post(green_agent, json={"jsonrpc": "2.0", "id": 1, "method": method, "params": {"nonsense": 1}})
+    assert answer.json()["error"]["code"] == -32602
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        (b"{", -32700),
+        (b"[]", -32600),
+        (b'{"jsonrpc": "2.0", "id": 1}', -32600),
+        (b'{"jsonrpc": "2.0", "id": 1, "method": "no/such"}', -32601),
+        (b'{"jsonrpc": "2.0", "id": 1, "method": "tasks/get", "params": {"id": "unknown"}}', -32001),
+    ],
+)
+def test_errors_have_the_codes_of_the_standard(green_agent: str, body: bytes, code: int) -> None:
+    answer = httpx.post(green_agent, content=body, headers={"content-type": "application/json"})
+    assert answer.json()["error"]["code"] == code

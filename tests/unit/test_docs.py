@@ -1,0 +1,30 @@
+"""The documentation names every setting, and everything it links to is there."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from concord.assessment import AssessmentConfig
+from concord_collector.settings import CollectorSettings
+from concord_gateway.settings import GatewaySettings
+
+DOCUMENTS = [Path("README.md"), Path("CONTRIBUTING.md"), *sorted(Path("docs").glob("*.md"))]
+
+
+def test_every_key_of_the_config_is_documented() -> None:
+    documented = set(re.findall(r"`(\w+)`", Path("docs/assessments.md").read_text(encoding="utf-8")))
+    assert AssessmentConfig.model_fields.keys() <= documented
+
+
+@pytest.mark.parametrize("settings", [CollectorSettings, GatewaySettings])
+def test_every_setting_of_the_services_is_documented(settings: type[CollectorSettings | GatewaySettings]) -> None:
+    documented = set(re.findall(r"`([A-Z_]+)`", Path("docs/running.md").read_text(encoding="utf-8")))
+    names = {str(field.validation_alias or f"CONCORD_{name.upper()}") for name, field in settings.model_fields.items()}
+    assert names <= documented
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=str)
+def test_every_link_to_a_file_leads_somewhere(document: Path) -> None:
+    links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", document.read_text(encoding="utf-8"))
+    assert [link for link in links if not (document.parent / link).exists()] == []
