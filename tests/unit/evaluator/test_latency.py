@@ -4,12 +4,12 @@ import pytest
 
 from concord.results import LatencySummary
 from concord_evaluator.latency import CalleeLatencies, latencies_of, summarise
-from tests.unit.evaluator.traces import call, observed, projected, told
+from tests.unit.evaluator.traces import call, observed, projected, roster, told, url_of
 
 
 def summary(**latencies_ms: list[float]) -> LatencySummary:
     callees = [CalleeLatencies(agent=agent, latencies_ms=values) for agent, values in latencies_ms.items()]
-    return summarise(callees, lambda agent: f"http://{agent}.test")
+    return summarise(callees, roster("A"))
 
 
 def test_without_latencies_there_are_no_values() -> None:
@@ -42,7 +42,12 @@ def test_percentiles_of_few_values_are_marked_unreliable(n: int, p95: bool, p99:
 
 def test_the_slowest_agent_is_slowest_on_average() -> None:
     slow = summary(B=[10.0, 500.0], A=[300.0, 300.0])
-    assert (slow.slowest_agent, slow.slowest_agent_url) == ("A", "http://A.test")
+    assert (slow.slowest_agent, slow.slowest_agent_url) == ("A", url_of("A"))
+
+
+def test_a_stranger_is_known_by_its_url_and_an_inner_agent_has_none() -> None:
+    assert summary(**{"url:http://x.test/a": [1.0]}).slowest_agent_url == "http://x.test/a"
+    assert summary(**{"A/critic": [1.0]}).slowest_agent_url is None
 
 
 def test_the_order_of_values_changes_no_bit() -> None:

@@ -31,8 +31,7 @@ CALLS = CallTally(
 
 def structure(team: Team) -> TeamStructure:
     graph = graph_of(team)
-    findings = find(graph, measure(graph, METRICS_NEEDED), Thresholds())
-    return structure_of(graph, has_bottleneck=any(finding.id == "bottleneck" for finding in findings))
+    return structure_of(graph, find(graph, measure(graph, METRICS_NEEDED), Thresholds()))
 
 
 def scored(team: Team) -> Score:
@@ -84,7 +83,8 @@ def test_partial_isolation_is_never_high(k: int, isolated: int) -> None:
 
 
 def test_a_bottleneck_caps_what_would_be_high() -> None:
-    rated = structure_of(graph_of(mesh(4)), has_bottleneck=True)
+    bottleneck, *_ = find(graph_of(star(4)), measure(graph_of(star(4)), METRICS_NEEDED), Thresholds())
+    rated = structure_of(graph_of(mesh(4)), [bottleneck])
     assert (rated.coordination_value, rated.coordination_quality) == (0.65, "bottleneck")
 
 
@@ -100,8 +100,7 @@ def test_values_by_hand() -> None:
 
 
 def test_calls_that_all_fail_are_no_coordination() -> None:
-    names, calls = complete_dag(4)
-    assert structure_of(graph_of((names, calls), failing=True), has_bottleneck=False).coordination_quality == "low"
+    assert structure_of(graph_of(complete_dag(4), failing=True), []).coordination_quality == "low"
 
 
 TEAMS = st.integers(2, 7).flatmap(

@@ -1,5 +1,5 @@
 """Findings: what a team should know about its own coordination, with the figure and the steps that show it."""
 
-from concord_evaluator.findings.flags import METRICS_NEEDED, find
+from concord_evaluator.findings.flags import MAX_STEP_IDS, METRICS_NEEDED, find
 
-__all__ = ["METRICS_NEEDED", "find"]
+__all__ = ["MAX_STEP_IDS", "METRICS_NEEDED", "find"]

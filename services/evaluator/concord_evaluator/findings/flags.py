@@ -53,8 +53,8 @@ def _over_centralised(graph: AgentGraph, values: _Values, threshold: float) -> I
                 value=share,
                 threshold=threshold,
                 step_ids=_steps_of(graph, {agent}),
-                advice=f"{agent} takes part in {share:.0%} of all messages: hand some of its conversations to others. "
-                "If a hub is the design, this is its price rather than a fault.",
+                advice=f"{agent} takes part in most messages: hand some of its conversations to others. If a hub is "
+                "the design, this is its price rather than a fault.",
             )
 
 

@@ -1,11 +1,12 @@
 """Average, percentiles with their reliability, and the slowest agent. All latencies in milliseconds."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Final
 
 import numpy as np
 
+from concord.identity import Roster
 from concord.results import LatencySummary, Record
 from concord_evaluator.trace import Interaction
 
@@ -33,7 +34,7 @@ def latencies_of(calls: Iterable[Interaction]) -> list[CalleeLatencies]:
     ]
 
 
-def summarise(latencies: Iterable[CalleeLatencies], url_of: Callable[[str], str | None]) -> LatencySummary:
+def summarise(latencies: Iterable[CalleeLatencies], roster: Roster) -> LatencySummary:
     """The summary of all values together, whatever their order; the slowest agent is the slowest on average.
 
     Percentiles are NumPy's `median_unbiased` (Hyndman & Fan 1996, type 8): at small n the usual linear ones
@@ -57,5 +58,12 @@ def summarise(latencies: Iterable[CalleeLatencies], url_of: Callable[[str], str 
         p95_reliable=len(values) >= P95_NEEDS,
         p99_reliable=len(values) >= P99_NEEDS,
         slowest_agent=slowest,
-        slowest_agent_url=url_of(slowest),
+        slowest_agent_url=_url_of(slowest, roster),
     )
+
+
+def _url_of(agent: str, roster: Roster) -> str | None:
+    """The declared URL of an agent, or the one that a stranger goes by. An agent inside a participant has none."""
+    if agent in roster:
+        return roster[agent].url
+    return agent.removeprefix("url:") if agent.startswith("url:") else None

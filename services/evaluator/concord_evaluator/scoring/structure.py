@@ -1,11 +1,12 @@
 """Structure as a number: how well a team of this size is connected, how evenly it talks, and what to call that."""
 
+from collections.abc import Iterable
 from statistics import fmean
 from typing import Final
 
 import networkx as nx
 
-from concord.results import Fraction, Quality, Record
+from concord.results import Finding, Fraction, Quality, Record
 from concord_evaluator.graph import AgentGraph
 
 HIGH: Final = 0.66
@@ -27,31 +28,39 @@ class TeamStructure(Record):
 
     agents: int
     interactions: int
+    density: float | None
+    bottlenecks: list[str]
+    isolated: list[str]
     communication: Fraction | None
     distribution: Fraction | None
     coordination_value: Fraction | None
     coordination_quality: Quality | None
 
 
-def structure_of(graph: AgentGraph, *, has_bottleneck: bool) -> TeamStructure:
-    """Rates the structure of a team.
+def structure_of(graph: AgentGraph, findings: Iterable[Finding]) -> TeamStructure:
+    """Rates the structure of a team, of which `findings` say where it is flawed.
 
     coordination = communication * (1 + distribution) / 2, or communication alone where distribution is undefined:
     uneven work costs up to half of what the connections are worth. With a bottleneck it is at most `BOTTLENECK_CAP`.
     """
+    found = list(findings)
+    bottlenecks = [agent for finding in found if finding.id == "bottleneck" for agent in finding.agents]
     communication, distribution = _communication(graph), _distribution(graph)
     value = communication
     if communication is not None and distribution is not None:
         value = communication * (1 + distribution) / 2
-    if value is not None and has_bottleneck:
+    if value is not None and bottlenecks:
         value = min(value, BOTTLENECK_CAP)
     return TeamStructure(
         agents=len(graph.agents),
         interactions=len(graph.interactions),
+        density=nx.density(graph.messages) if len(graph.agents) > 1 else None,
+        bottlenecks=bottlenecks,
+        isolated=[agent for finding in found if finding.id == "isolated" for agent in finding.agents],
         communication=communication,
         distribution=distribution,
         coordination_value=value,
-        coordination_quality=quality_of(value, has_bottleneck=has_bottleneck),
+        coordination_quality=quality_of(value, has_bottleneck=bool(bottlenecks)),
     )
 
 

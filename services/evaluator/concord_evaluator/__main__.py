@@ -1,0 +1,55 @@
+"""`python -m concord_evaluator`: a worker on one of the two queues, or the replay of dead letters."""
+
+import argparse
+import asyncio
+
+from concord.service import configure_logging
+from concord.storage import RETRIES_WORKER, Queue, connect, run_worker
+from concord_evaluator.settings import EvaluatorSettings
+from concord_evaluator.worker import EvaluatorJobs, ProcessPool
+
+
+def main() -> None:
+    """Reads arguments and environment, and works until stopped."""
+    parser = _parser()
+    arguments = parser.parse_args()
+    if arguments.queue is None and not arguments.replay_dead_letters:
+        parser.error("--queue is needed to work")
+    settings = EvaluatorSettings()
+    configure_logging("evaluator", level=settings.log_level, form=settings.log_format)
+    if arguments.replay_dead_letters:
+        print(f"queued again: {asyncio.run(replay(settings, arguments.queue))}")  # noqa: T201 - the command's answer
+    else:
+        asyncio.run(work(settings, arguments.queue))
+
+
+async def work(settings: EvaluatorSettings, queue: Queue) -> None:
+    """Works on a queue until SIGTERM or SIGINT."""
+    async with (
+        connect(settings.redis_url, retries=RETRIES_WORKER) as storage,
+        ProcessPool(settings.pool_processes) as pool,
+    ):
+        jobs = EvaluatorJobs(storage.traces, storage.assessments, storage.jobs, pool)
+        await run_worker(settings.redis_url, queue, jobs.functions(queue), settings.policy(queue), jobs.on_dead_letter)
+
+
+async def replay(settings: EvaluatorSettings, queue: Queue | None) -> int:
+    """Queues the dead letters (of one queue, or all) again. Returns how many there were."""
+    async with connect(settings.redis_url) as storage:
+        letters = [letter for letter in await storage.jobs.dead_letters() if queue in {None, letter.job.queue}]
+        for letter in letters:
+            await storage.jobs.replay(letter)
+    return len(letters)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser("concord_evaluator", description="Evaluates traces from Redis (REDIS_URL).")
+    parser.add_argument("--queue", type=Queue, choices=list(Queue), help="the queue to work on")
+    parser.add_argument(
+        "--replay-dead-letters", action="store_true", help="queue jobs that failed for good again, and exit"
+    )
+    return parser
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+"""Means over trials: of metrics, findings and the parts of the score."""
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Final, TypeVar
+
+from concord.results import Finding, MetricParameter, MetricRecord, MetricStatus, SubScore, TrialRecord
+from concord_evaluator.aggregate.trials import mean
+from concord_evaluator.findings import MAX_STEP_IDS
+
+_AGGREGATION: Final = MetricParameter(name="aggregation", value="mean over trials")
+
+_Item = TypeVar("_Item")
+_Key = TypeVar("_Key", bound=Hashable)
+
+
+def mean_metrics(records: Sequence[TrialRecord]) -> list[MetricRecord]:
+    """Each metric of each agent as its mean over the trials in which it has a value; `n` counts these."""
+    groups = _grouped(
+        (metric for record in records for metric in record.metrics), lambda metric: (metric.id, metric.agent)
+    )
+    return [_mean_metric(metrics) for _, metrics in sorted(groups, key=lambda group: (group[0][0], group[0][1] or ""))]
+
+
+def _mean_metric(metrics: list[MetricRecord]) -> MetricRecord:
+    valued = [metric for metric in metrics if metric.value is not None]
+    status, reason = metrics[0].status, metrics[0].reason
+    if valued:
+        approximate = any(metric.status is MetricStatus.APPROXIMATE for metric in valued)
+        status, reason = (MetricStatus.APPROXIMATE if approximate else MetricStatus.OK), None
+    return metrics[0].model_copy(
+        update={
+            "value": mean(metric.value for metric in valued),
+            "status": status,
+            "reason": reason,
+            "n": len(valued),
+            "params": [*metrics[0].params, _AGGREGATION],
+        }
+    )
+
+
+def merge_findings(records: Sequence[TrialRecord]) -> list[Finding]:
+    """Each finding about the same agents once, most frequent first, with its mean value and some of its steps."""
+    groups = _grouped(
+        (finding for record in records for finding in record.findings),
+        lambda finding: (finding.id, tuple(finding.agents)),
+    )
+    merged = [_merged_finding(findings) for _, findings in groups]
+    return sorted(merged, key=lambda finding: (-finding.trials, finding.id, finding.agents))
+
+
+def _merged_finding(findings: list[Finding]) -> Finding:
+    step_ids = sorted({step_id for finding in findings for step_id in finding.step_ids})
+    return findings[0].model_copy(
+        update={
+            "value": mean(finding.value for finding in findings),
+            "step_ids": step_ids[:MAX_STEP_IDS],
+            "trials": len(findings),
+        }
+    )
+
+
+def mean_sub_scores(records: Sequence[TrialRecord]) -> list[SubScore]:
+    """Each part of the score as its mean over the trials in which it is defined."""
+    groups = _grouped((part for record in records for part in record.sub_scores), lambda part: part.id)
+    return [_mean_sub_score(parts) for _, parts in groups]
+
+
+def _mean_sub_score(parts: list[SubScore]) -> SubScore:
+    defined = [part.value for part in parts if part.value is not None]
+    return parts[0].model_copy(
+        update={
+            "value": mean(defined),
+            "reason": None if defined else parts[0].reason,
+            "inputs": [MetricParameter(name="trials", value=str(len(defined)))],
+        }
+    )
+
+
+def _grouped(items: Iterable[_Item], key: Callable[[_Item], _Key]) -> list[tuple[_Key, list[_Item]]]:
+    """Items by their key, in the order in which keys first come."""
+    groups: defaultdict[_Key, list[_Item]] = defaultdict(list)
+    for item in items:
+        groups[key(item)].append(item)
+    return list(groups.items())

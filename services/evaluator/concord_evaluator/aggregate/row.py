@@ -1,0 +1,103 @@
+"""The row: the leaderboard's figures in front, and everything behind them in the detail."""
+
+from collections.abc import Sequence
+from typing import Final, Literal
+
+from concord.assessment import AssessmentPlan
+from concord.results import Detail, InfrastructureFailure, ResultRow, Scoring, TaskRewards, TrialRecord
+from concord_evaluator.aggregate.failures import infrastructure_failures
+from concord_evaluator.aggregate.means import mean_metrics, mean_sub_scores, merge_findings
+from concord_evaluator.aggregate.team import (
+    agent_records,
+    coordination_value,
+    declared_agents,
+    graph_metrics,
+    latency_over,
+    trace_integrity,
+)
+from concord_evaluator.aggregate.trials import EvaluatedTrial, evaluated_trials, mean
+from concord_evaluator.aggregate.warnings import warnings_of
+from concord_evaluator.aggregate.words import frequent, judgments_of, merged_judgment, reasoning
+from concord_evaluator.documents import JudgedTrial
+from concord_evaluator.scoring import SCORING_VERSION
+
+ADEQUATE_TASKS: Final = 10
+"""Diverse scenarios from which on results are taken for statistically meaningful (PRD, statistical validity)."""
+
+
+def make_row(
+    plan: AssessmentPlan, verdicts: Sequence[JudgedTrial], infrastructure: Sequence[InfrastructureFailure]
+) -> ResultRow:
+    """Aggregates the verdicts on the plan's trials and the infrastructure failures met on the way.
+
+    Means are over the usable trials that have a value; a flag holds if it does in more than half of them.
+    """
+    trials = evaluated_trials(plan, verdicts)
+    usable = [trial for trial in trials if trial.record.usable]
+    detail = _detail(plan, trials, usable, infrastructure_failures(plan, infrastructure, verdicts, trials))
+    return ResultRow(
+        pass_rate=_pass_rate(usable),
+        time_used=sum(trial.record.time_used for trial in trials),
+        score=None if detail.overall_score is None else 100 * detail.overall_score,
+        task_rewards=TaskRewards(
+            overall_score=detail.overall_score,
+            graph_density=detail.graph_metrics.graph_density,
+            coordination_quality=coordination_value(usable),
+        ),
+        detail=detail,
+    )
+
+
+def _detail(
+    plan: AssessmentPlan,
+    trials: Sequence[EvaluatedTrial],
+    usable: Sequence[EvaluatedTrial],
+    infrastructure: list[InfrastructureFailure],
+) -> Detail:
+    roster, records, judgments = declared_agents(plan), [trial.record for trial in usable], judgments_of(usable)
+    graph = graph_metrics(usable)
+    return Detail(
+        assessment_id=plan.assessment_id,
+        mode=plan.mode,
+        overall_score=mean(record.overall_score for record in records),
+        reasoning=reasoning(usable, judgments, len(plan.trials)),
+        coordination_quality=graph.coordination_quality,
+        confidence=_confidence(usable),
+        strengths=frequent(judgment.strengths for judgment in judgments),
+        weaknesses=frequent(judgment.weaknesses for judgment in judgments),
+        graph_metrics=graph,
+        latency_metrics=latency_over(usable, roster),
+        agents=agent_records(trials, roster),
+        metrics=mean_metrics(records),
+        findings=merge_findings(records),
+        trials=[trial.record for trial in trials],
+        judge=merged_judgment(judgments),
+        scoring=_scoring(plan, records),
+        trace_integrity=trace_integrity(trials),
+        infrastructure=infrastructure,
+        warnings=warnings_of(plan, trials),
+    )
+
+
+def _pass_rate(usable: Sequence[EvaluatedTrial]) -> float | None:
+    """The percentage of usable trials that passed; None where none has a score to pass with."""
+    passed = [trial.record.passed for trial in usable if trial.record.passed is not None]
+    return 100 * sum(passed) / len(passed) if passed else None
+
+
+def _scoring(plan: AssessmentPlan, records: Sequence[TrialRecord]) -> Scoring:
+    return Scoring(
+        version=SCORING_VERSION,
+        pass_threshold=plan.config.thresholds.passing,
+        usable_trials=len(records),
+        passed_trials=sum(record.passed is True for record in records),
+        sub_scores=mean_sub_scores(records),
+    )
+
+
+def _confidence(usable: Sequence[EvaluatedTrial]) -> Literal["insufficient", "low", "adequate"]:
+    """By how many different tasks tell of coordination at all: a single agent's trials never do."""
+    telling = [trial for trial in usable if trial.structure is not None and trial.structure.communication is not None]
+    if not telling:
+        return "insufficient"
+    return "adequate" if len({trial.record.task_id for trial in telling}) >= ADEQUATE_TASKS else "low"

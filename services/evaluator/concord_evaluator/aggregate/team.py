@@ -1,0 +1,99 @@
+"""The team over all trials: its agents, its latencies, and how far its traces can be trusted."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from statistics import fmean
+
+from concord.assessment import AssessmentPlan
+from concord.identity import Roster, RosterEntry
+from concord.results import AgentRecord, GraphMetricsSummary, LatencySummary, TraceIntegrity
+from concord_evaluator.aggregate.trials import EvaluatedTrial, mean
+from concord_evaluator.documents import AgentTally
+from concord_evaluator.latency import summarise
+from concord_evaluator.scoring import BOTTLENECK_CAP, TeamStructure, quality_of
+
+
+def declared_agents(plan: AssessmentPlan) -> Roster:
+    """Everyone declared for any task of the plan that has a trial."""
+    tasks = dict.fromkeys(trial.task_id for trial in plan.trials)
+    entries: dict[str, RosterEntry] = {}
+    for task_id in tasks:
+        entries |= {entry.id: entry for entry in plan.agents(task_id)}
+    return Roster(entries.values())
+
+
+def agent_records(trials: Sequence[EvaluatedTrial], roster: Roster) -> list[AgentRecord]:
+    """The nodes of all trials' graphs, sorted; the declared agents where no trial was evaluated."""
+    tallies: defaultdict[str, list[AgentTally]] = defaultdict(list)
+    for trial in trials:
+        for tally in trial.agents:
+            tallies[tally.id].append(tally)
+    latencies: defaultdict[str, list[float]] = defaultdict(list)
+    for trial in trials:
+        for callee in trial.latencies:
+            latencies[callee.agent].extend(callee.latencies_ms)
+    ids = sorted(tallies) if trials else [entry.id for entry in roster]
+    return [_agent_record(agent, tallies[agent], latencies[agent], roster) for agent in ids]
+
+
+def _agent_record(agent: str, tallies: list[AgentTally], latencies: list[float], roster: Roster) -> AgentRecord:
+    entry = next((entry for entry in roster if entry.id == agent), None)
+    return AgentRecord(
+        id=agent,
+        url=None if entry is None else entry.url,
+        agentbeats_id=None if entry is None else entry.agentbeats_id,
+        functions=[] if entry is None else list(entry.functions),
+        declared=entry is not None,
+        calls_made=sum(tally.calls_made for tally in tallies),
+        calls_received=sum(tally.calls_received for tally in tallies),
+        errors_received=sum(tally.errors_received for tally in tallies),
+        latency_avg_ms=fmean(sorted(latencies)) if latencies else None,
+    )
+
+
+def latency_over(trials: Iterable[EvaluatedTrial], roster: Roster) -> LatencySummary:
+    """The summary of all calls of all trials together."""
+    return summarise((callee for trial in trials for callee in trial.latencies), roster)
+
+
+def graph_metrics(trials: Iterable[EvaluatedTrial]) -> GraphMetricsSummary:
+    """The PRD's figures: means, and what holds in more than half of the trials."""
+    structures = _structures(trials)
+    isolated = Counter(agent for structure in structures for agent in structure.isolated)
+    has_bottleneck = _has_bottleneck(structures)
+    return GraphMetricsSummary(
+        graph_density=mean(structure.density for structure in structures),
+        has_bottleneck=has_bottleneck if structures else None,
+        isolated_agents=sorted(agent for agent, times in isolated.items() if 2 * times > len(structures)),
+        coordination_quality=quality_of(_coordination_value(structures), has_bottleneck=has_bottleneck),
+    )
+
+
+def coordination_value(trials: Iterable[EvaluatedTrial]) -> float | None:
+    """The mean coordination value, capped where the team as a whole counts as a bottleneck."""
+    return _coordination_value(_structures(trials))
+
+
+def _structures(trials: Iterable[EvaluatedTrial]) -> list[TeamStructure]:
+    return [trial.structure for trial in trials if trial.structure is not None]
+
+
+def _has_bottleneck(structures: Sequence[TeamStructure]) -> bool:
+    return 2 * sum(bool(structure.bottlenecks) for structure in structures) > len(structures)
+
+
+def _coordination_value(structures: Sequence[TeamStructure]) -> float | None:
+    value = mean(structure.coordination_value for structure in structures)
+    return min(value, BOTTLENECK_CAP) if value is not None and _has_bottleneck(structures) else value
+
+
+def trace_integrity(trials: Sequence[EvaluatedTrial]) -> TraceIntegrity:
+    """Counts summed over the trials; completeness is the share of all their steps whose place is known."""
+    parts = [trial.record.trace_integrity for trial in trials]
+    counts = [name for name in TraceIntegrity.model_fields if name != "completeness"]
+    placed = [(part.completeness, part.steps) for part in parts if part.completeness is not None]
+    steps = sum(count for _, count in placed)
+    total = TraceIntegrity(
+        completeness=min(1.0, sum(share * count for share, count in placed) / steps) if steps else None
+    )
+    return total.model_copy(update={name: sum(getattr(part, name) for part in parts) for name in counts})

@@ -1,0 +1,27 @@
+"""Warnings: what the request asked for in vain, and what the trials' evaluation had to leave out."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from concord.assessment import AssessmentPlan
+from concord_evaluator.aggregate.trials import EvaluatedTrial
+from concord_evaluator.metrics import metric_ids
+from concord_evaluator.pipeline import JUDGE, evaluator_ids
+
+MAX_TRIAL_WARNINGS: Final = 50
+
+
+def warnings_of(plan: AssessmentPlan, trials: Sequence[EvaluatedTrial]) -> list[str]:
+    """All warnings for the row; those of trials up to `MAX_TRIAL_WARNINGS`."""
+    config = plan.config
+    of_trials = [f"{trial.record.trial_id}: {warning}" for trial in trials for warning in trial.warnings]
+    return [
+        *_unknown("config key", config.unknown_keys, ()),
+        *_unknown("evaluator", config.evaluators or (), (*evaluator_ids(), JUDGE)),
+        *_unknown("metric", config.metrics or (), metric_ids()),
+        *of_trials[:MAX_TRIAL_WARNINGS],
+    ]
+
+
+def _unknown(kind: str, names: Sequence[str], known: Sequence[str]) -> Iterator[str]:
+    return (f"unknown {kind}: {name}" for name in dict.fromkeys(names) if name not in known)

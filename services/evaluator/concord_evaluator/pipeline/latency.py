@@ -1,0 +1,13 @@
+"""The latency evaluator: how long the agents took to answer."""
+
+from collections.abc import Mapping
+
+from concord_evaluator.latency import latencies_of, summarise
+from concord_evaluator.pipeline.registry import Contribution, TrialInput, evaluator
+
+
+@evaluator("latency")
+def evaluate_latency(trial: TrialInput, _: Mapping[str, Contribution]) -> Contribution:
+    """Summarises the latencies of all calls that agents were to answer, the assessor's included."""
+    latencies = latencies_of(trial.projection.answered_calls)
+    return Contribution(latency=summarise(latencies, trial.roster), latencies=tuple(latencies))

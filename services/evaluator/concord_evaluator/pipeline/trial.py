@@ -1,0 +1,95 @@
+"""One trial from the batches of its trace to its evaluation: pure, and made to run in a process of its own."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from statistics import fmean
+
+from concord.assessment import AssessmentPlan
+from concord.identity import Roster
+from concord.jobs import EvaluateTrial
+from concord.reports import Report, ReportBatch
+from concord.results import InteractionRecord, TraceIntegrity
+from concord_evaluator.documents import AgentTally, TrialEvaluation
+from concord_evaluator.pipeline.registry import Contribution, TrialInput, run_evaluators
+from concord_evaluator.trace import Interaction, Projection, Provenance, project
+
+
+def evaluate_trial(plan: AssessmentPlan, request: EvaluateTrial, batches: Sequence[ReportBatch]) -> TrialEvaluation:
+    """Evaluates a trial from all batches of its trace, oldest first. Raises KeyError for a trial not in the plan."""
+    roster = Roster(plan.agents(plan.trial(request.trial_id).task_id))
+    in_time = batches if request.closed_after is None else batches[: request.closed_after]
+    projection = project(_reports(in_time), roster, plan.config.evidence)
+    done = run_evaluators(TrialInput(projection, roster, plan.config), plan.config.evaluators)
+    return _evaluation(request, projection, done, _integrity(projection, batches, in_time))
+
+
+def _reports(batches: Iterable[ReportBatch]) -> Iterator[Report]:
+    return (report for batch in batches for report in batch.reports())
+
+
+def _integrity(
+    projection: Projection, batches: Sequence[ReportBatch], in_time: Sequence[ReportBatch]
+) -> TraceIntegrity:
+    late = sum(batch.n_steps for batch in batches[len(in_time) :])
+    dropped = sum(batch.dropped for batch in batches)
+    return projection.integrity.model_copy(update={"late": late, "dropped": dropped})
+
+
+def _evaluation(
+    request: EvaluateTrial, projection: Projection, done: Mapping[str, Contribution], integrity: TraceIntegrity
+) -> TrialEvaluation:
+    contributions = [done[evaluator_id] for evaluator_id in sorted(done)]
+    return TrialEvaluation(
+        outcome=request.outcome,
+        metrics=[record for contribution in contributions for record in contribution.metrics],
+        findings=[finding for contribution in contributions for finding in contribution.findings],
+        structure=next((made.structure for made in contributions if made.structure is not None), None),
+        calls=next((made.calls for made in contributions if made.calls is not None), None),
+        latency=next((made.latency for made in contributions if made.latency is not None), None),
+        latencies=[callee for contribution in contributions for callee in contribution.latencies],
+        agents=_agent_tallies(projection),
+        interactions=_interaction_records(projection.interactions),
+        steps=projection.steps,
+        trace_integrity=integrity,
+        warnings=list(_warnings(projection)),
+    )
+
+
+def _agent_tallies(projection: Projection) -> list[AgentTally]:
+    made = Counter(call.caller for call in projection.interactions)
+    received = Counter(call.callee for call in projection.interactions)
+    errors = Counter(call.callee for call in projection.interactions if call.failed)
+    return [
+        AgentTally(id=agent, calls_made=made[agent], calls_received=received[agent], errors_received=errors[agent])
+        for agent in projection.agents
+    ]
+
+
+def _interaction_records(calls: Sequence[Interaction]) -> list[InteractionRecord]:
+    """One record per pair of agents; the calls come sorted by it."""
+    pairs = groupby(calls, key=lambda call: (call.caller, call.callee))
+    return [_interaction_record(caller, callee, list(group)) for (caller, callee), group in pairs]
+
+
+def _interaction_record(caller: str, callee: str, calls: list[Interaction]) -> InteractionRecord:
+    trust = Counter(call.provenance for call in calls)
+    latencies = sorted(latency for call in calls for latency in call.latencies_ms)
+    return InteractionRecord(
+        caller=caller,
+        callee=callee,
+        calls=len(calls),
+        errors=sum(call.failed for call in calls),
+        retries=sum(call.retries for call in calls),
+        observed=trust[Provenance.OBSERVED],
+        corroborated=trust[Provenance.CORROBORATED],
+        reported=trust[Provenance.REPORTED],
+        latency_avg_ms=fmean(latencies) if latencies else None,
+    )
+
+
+def _warnings(projection: Projection) -> Iterator[str]:
+    if projection.self_calls:
+        yield f"{projection.self_calls} calls of an agent to itself are left out of structure"
+    if projection.unattributed_calls:
+        yield f"{projection.unattributed_calls} calls with an unknown end are left out of structure"

@@ -1,0 +1,34 @@
+"""The evaluator's settings, from the environment."""
+
+import os
+from typing import Annotated
+
+from pydantic import Field
+
+from concord.service import StatefulServiceSettings
+from concord.storage import Queue, WorkerPolicy
+
+
+class EvaluatorSettings(StatefulServiceSettings):
+    """`REDIS_URL`, and `CONCORD_` variables for the rest; times in seconds."""
+
+    job_timeout_fast_s: Annotated[float, Field(gt=0)] = 10
+    job_timeout_llm_s: Annotated[float, Field(gt=0)] = 60
+    """A killed worker's job is taken up again this long after it was started, and 11 s more."""
+    max_jobs: Annotated[int, Field(ge=1)] = 4
+    """Jobs that one worker has in hand at once."""
+    max_tries: Annotated[int, Field(ge=1)] = 5
+    """How often a job that meets passing faults is tried before it is a dead letter."""
+    pool_processes: Annotated[int, Field(ge=1)] = os.cpu_count() or 1
+    """Processes of one worker for CPU-bound work."""
+    completion_wait_s: Annotated[int, Field(ge=0, lt=10)] = 8
+    """How long running jobs may take after SIGTERM: below the ten seconds after which containers are killed."""
+
+    def policy(self, queue: Queue) -> WorkerPolicy:
+        """How a worker of that queue treats its jobs."""
+        return WorkerPolicy(
+            timeout_s=self.job_timeout_fast_s if queue is Queue.FAST else self.job_timeout_llm_s,
+            max_tries=self.max_tries,
+            max_jobs=self.max_jobs,
+            completion_wait_s=self.completion_wait_s,
+        )

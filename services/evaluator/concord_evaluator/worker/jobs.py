@@ -1,0 +1,134 @@
+"""The evaluator's three jobs: evaluate a trial, judge it, make the row. Each may run twice and does its work once."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Final, Literal
+
+import structlog
+from pydantic import JsonValue
+
+from concord.assessment import AssessmentPlan
+from concord.jobs import (
+    ROW_DOCUMENT,
+    ROW_FAILURE_DOCUMENT,
+    AggregateAssessment,
+    EvaluateTrial,
+    JudgeTrial,
+    TrialVerdict,
+    trial_document,
+)
+from concord.results import InfrastructureFailure
+from concord.storage import AssessmentStore, Job, JobFunction, JobQueue, Queue, TraceStore
+from concord_evaluator.documents import TrialEvaluation, evaluation_document
+from concord_evaluator.judge import judge_by_rules
+from concord_evaluator.pipeline import JUDGE, verdict_on
+from concord_evaluator.worker.own_steps import host_step
+from concord_evaluator.worker.pool import ProcessPool
+from concord_evaluator.worker.work import evaluation_of, row_of
+
+MAX_MESSAGE: Final = 500
+"""Characters of an error that a failure quotes."""
+
+BY_RULES: Final = "this version judges by rules"
+
+_STAGES: Final[Mapping[str, Literal["evaluation", "judgment", "aggregation"]]] = {
+    EvaluateTrial.function: "evaluation",
+    JudgeTrial.function: "judgment",
+    AggregateAssessment.function: "aggregation",
+}
+
+logger: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
+
+
+class EvaluatorJobs:
+    """The job functions over their storage. What they leave is what whoever asked for them waits for."""
+
+    def __init__(self, traces: TraceStore, assessments: AssessmentStore, queue: JobQueue, pool: ProcessPool) -> None:
+        self._traces = traces
+        self._assessments = assessments
+        self._queue = queue
+        self._pool = pool
+
+    def functions(self, queue: Queue) -> dict[str, JobFunction]:
+        """The functions of a queue's jobs, by the names that these have."""
+        jobs: dict[type[EvaluateTrial | JudgeTrial | AggregateAssessment], JobFunction] = {
+            EvaluateTrial: self.evaluate_trial,
+            JudgeTrial: self.judge_trial,
+            AggregateAssessment: self.aggregate_assessment,
+        }
+        return {job.function: function for job, function in jobs.items() if job.queue is queue}
+
+    async def evaluate_trial(self, arguments: Mapping[str, JsonValue]) -> None:
+        """Evaluates a trial unless that was done, and has it judged. Raises StorageUnavailableError, RetryLater."""
+        request = EvaluateTrial.model_validate(arguments)
+        if await self._is_judged(request.assessment_id, request.trial_id):
+            return
+        if await self._assessments.load(request.assessment_id, evaluation_document(request.trial_id)) is None:
+            await self._evaluate(request)
+        await self._queue.enqueue(JudgeTrial(assessment_id=request.assessment_id, trial_id=request.trial_id).job())
+
+    async def _evaluate(self, request: EvaluateTrial) -> None:
+        started_at = datetime.now(UTC)
+        plan = await self._plan(request.assessment_id)
+        trace_id = plan.trial(request.trial_id).trace_id
+        batches = [batch async for batch in self._traces.batches(trace_id)]
+        evaluation = await self._pool.run(request.job_id, evaluation_of, plan, request, batches)
+        await self._assessments.save(request.assessment_id, evaluation_document(request.trial_id), evaluation)
+        own = host_step("evaluate_trial", request.trial_id, trace_id, started_at)
+        await self._traces.append(own.batch, own.receipt)
+        logger.info("evaluated", job=request.job_id, batches=len(batches), seconds=own.seconds)
+
+    async def judge_trial(self, arguments: Mapping[str, JsonValue]) -> None:
+        """Judges and scores an evaluated trial. Raises StorageUnavailableError; LookupError if it is not evaluated."""
+        request = JudgeTrial.model_validate(arguments)
+        if await self._is_judged(request.assessment_id, request.trial_id):
+            return
+        document = await self._assessments.load(request.assessment_id, evaluation_document(request.trial_id))
+        if document is None:
+            raise LookupError(f"{request.trial_id} is not evaluated")
+        plan, evaluation = await self._plan(request.assessment_id), TrialEvaluation.model_validate_json(document)
+        asked = plan.config.evaluators is None or JUDGE in plan.config.evaluators
+        judgment = judge_by_rules(evaluation, plan.mode, BY_RULES) if asked else None
+        verdict = verdict_on(plan, evaluation, judgment)
+        await self._assessments.save(request.assessment_id, trial_document(request.trial_id), verdict.model_dump_json())
+        logger.info("judged", job=request.job_id, score=verdict.record and verdict.record.overall_score)
+
+    async def aggregate_assessment(self, arguments: Mapping[str, JsonValue]) -> None:
+        """Makes the row from the verdicts there are. Raises StorageUnavailableError, RetryLater."""
+        request = AggregateAssessment.model_validate(arguments)
+        if await self._assessments.load(request.assessment_id, ROW_DOCUMENT) is not None:
+            return
+        plan = await self._plan(request.assessment_id)
+        loaded = [
+            await self._assessments.load(request.assessment_id, trial_document(trial.trial_id)) for trial in plan.trials
+        ]
+        verdicts = [document for document in loaded if document is not None]
+        row = await self._pool.run(request.job_id, row_of, plan, verdicts, request.infrastructure)
+        await self._assessments.save(request.assessment_id, ROW_DOCUMENT, row)
+        logger.info("aggregated", job=request.job_id, trials=len(plan.trials), verdicts=len(verdicts))
+
+    async def on_dead_letter(self, job: Job, error: str) -> None:
+        """Leaves the failure of a job where its result is waited for."""
+        assessment_id, trial_id = job.arguments.get("assessment_id"), job.arguments.get("trial_id")
+        if isinstance(assessment_id, str) and isinstance(trial_id, str):
+            if not await self._is_judged(assessment_id, trial_id):
+                verdict = TrialVerdict(state="failed", failure=_failure(job, trial_id, error))
+                await self._assessments.save(assessment_id, trial_document(trial_id), verdict.model_dump_json())
+        elif isinstance(assessment_id, str):
+            failure = _failure(job, None, error)
+            await self._assessments.save(assessment_id, ROW_FAILURE_DOCUMENT, failure.model_dump_json())
+
+    async def _is_judged(self, assessment_id: str, trial_id: str) -> bool:
+        """Whether there is a verdict that stands. One that tells of a failure does not stand in the way of a retry."""
+        document = await self._assessments.load(assessment_id, trial_document(trial_id))
+        return document is not None and TrialVerdict.model_validate_json(document).state == "evaluated"
+
+    async def _plan(self, assessment_id: str) -> AssessmentPlan:
+        plan = await self._assessments.plan(assessment_id)
+        if plan is None:
+            raise LookupError(f"there is no assessment {assessment_id!r}")
+        return plan
+
+
+def _failure(job: Job, trial_id: str | None, error: str) -> InfrastructureFailure:
+    return InfrastructureFailure(trial_id=trial_id, stage=_STAGES[job.function], message=error[:MAX_MESSAGE])

@@ -1,0 +1,47 @@
+"""The evaluator's own work as steps of the trace: graph work is HOST."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from concord.identity import GREEN_AGENT
+from concord.ids import new_step_id
+from concord.reports import BatchReceipt, Channel, ReportBatch, StepBatch, pack
+from concord.steps import CallType, InteractionStep, StepAction, ToolInvocation
+
+
+@dataclass(frozen=True, slots=True)
+class OwnReport:
+    """A report as the trace store takes it; `seconds`: how long the work took."""
+
+    batch: ReportBatch
+    receipt: BatchReceipt
+    seconds: float
+
+
+def host_step(work: str, trial_id: str, trace_id: str, started_at: datetime) -> OwnReport:
+    """Work on a trial that ends now. Its batch is named by what was done: done twice, it is told once."""
+    now = datetime.now(UTC)
+    seconds = (now - started_at).total_seconds()
+    step = InteractionStep(
+        step_id=new_step_id(),
+        trace_id=trace_id,
+        call_type=CallType.HOST,
+        step_action=StepAction(tool_invocation=ToolInvocation(tool_name=work)),
+        additional_attributes={"trial_id": trial_id},
+        latency=max(0, round(seconds * 1000)),
+        start_time=started_at,
+        end_time=now,
+    )
+    batch = StepBatch(batch_id=f"{work}:{trace_id}"[:64], trace_id=trace_id, reporter=GREEN_AGENT, steps=[step])
+    stored = ReportBatch(
+        batch_id=batch.batch_id,
+        trace_id=trace_id,
+        reporter=GREEN_AGENT,
+        authenticated=True,
+        channel=Channel.OBSERVED,
+        received_at=now,
+        n_steps=1,
+        dropped=0,
+        body=pack(batch.model_dump_json(exclude_none=True).encode()),
+    )
+    return OwnReport(stored, BatchReceipt(accepted=1, duplicate=0, rejected=[]), seconds)
