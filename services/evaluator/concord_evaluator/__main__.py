@@ -29,6 +29,8 @@ async def work(settings: EvaluatorSettings, queue: Queue) -> None:
         connect(settings.redis_url, retries=RETRIES_WORKER) as storage,
         ProcessPool(settings.pool_processes) as pool,
     ):
+        if queue is Queue.FAST:
+            await pool.warm_up()
         jobs = EvaluatorJobs(storage.traces, storage.assessments, storage.jobs, pool)
         await run_worker(settings.redis_url, queue, jobs.functions(queue), settings.policy(queue), jobs.on_dead_letter)
 

@@ -32,12 +32,16 @@ def agent_records(trials: Sequence[EvaluatedTrial], roster: Roster) -> list[Agen
     for trial in trials:
         for callee in trial.latencies:
             latencies[callee.agent].extend(callee.latencies_ms)
-    ids = sorted(tallies) if trials else [entry.id for entry in roster]
-    return [_agent_record(agent, tallies[agent], latencies[agent], roster) for agent in ids]
+    declared = {entry.id: entry for entry in roster}
+    return [
+        _agent_record(agent, declared.get(agent), tallies[agent], latencies[agent])
+        for agent in sorted(tallies if trials else declared)
+    ]
 
 
-def _agent_record(agent: str, tallies: list[AgentTally], latencies: list[float], roster: Roster) -> AgentRecord:
-    entry = next((entry for entry in roster if entry.id == agent), None)
+def _agent_record(
+    agent: str, entry: RosterEntry | None, tallies: list[AgentTally], latencies: list[float]
+) -> AgentRecord:
     return AgentRecord(
         id=agent,
         url=None if entry is None else entry.url,

@@ -1,4 +1,4 @@
-"""The agent graph, in two views: requests with their replies, and requests alone."""
+"""The agent graph, in three views: requests with their replies, requests alone, and who was answered."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -15,6 +15,7 @@ class AgentGraph:
 
     `messages`: an edge for whoever sent another a request or a reply; the PRD's metrics and flags are defined on it.
     `requests`: an edge from each caller to its callees. Both without self-loops; their `weight` counts messages.
+    `exchanges`: an undirected edge between two agents of whom one called the other and was answered.
     `answered`: every call that an agent was to answer, the assessor's included, which is no part of the graph.
     """
 
@@ -23,6 +24,7 @@ class AgentGraph:
     answered: tuple[Interaction, ...]
     messages: "nx.DiGraph[str]"
     requests: "nx.DiGraph[str]"
+    exchanges: "nx.Graph[str]"
 
     @property
     def n_messages(self) -> int:
@@ -36,18 +38,22 @@ class AgentGraph:
 
 
 def build_graph(projection: Projection) -> AgentGraph:
-    """Builds both views, nodes and edges in sorted order, so that the same trace gives the same bits.
+    """Builds the views, nodes and edges in sorted order, so that the same trace gives the same bits.
 
     A logical call is one request however often it was tried, and one reply unless it failed.
     """
     requests = Counter((call.caller, call.callee) for call in projection.interactions)
     replies = Counter((call.callee, call.caller) for call in projection.interactions if not call.failed)
+    exchanges: nx.Graph[str] = nx.Graph()
+    exchanges.add_nodes_from(projection.agents)
+    exchanges.add_edges_from(sorted(replies))
     return AgentGraph(
         agents=projection.agents,
         interactions=projection.interactions,
         answered=projection.answered_calls,
         messages=_digraph(projection.agents, requests + replies),
         requests=_digraph(projection.agents, requests),
+        exchanges=exchanges,
     )
 
 

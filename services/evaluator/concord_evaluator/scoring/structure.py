@@ -78,22 +78,22 @@ def quality_of(value: float | None, *, has_bottleneck: bool) -> Quality | None:
 def _communication(graph: AgentGraph) -> float | None:
     """The mean of the average and the worst integrated agent: one who is left out is not made up for by the rest.
 
-    An agent's integration is contacts * reach * sqrt(closeness), each in [0, 1] and 1 in a full mesh:
-    contacts: its direct partners (mean of in- and out-neighbours), of min(n - 1, `ENOUGH_PARTNERS`) that are enough;
-    reach: the share of the others that it can get a message to, directly or through others;
+    An agent's integration is contacts * reach * sqrt(closeness), each in [0, 1] and 1 in a full mesh, over calls that
+    were answered:
+    contacts: its direct partners, of the min(n - 1, `ENOUGH_PARTNERS`) that are enough;
+    reach: the share of the others that it is connected with, directly or through others;
     closeness: the mean of 1 / distance to all others (harmonic; unreachable ones count 0).
     """
     if len(graph.agents) < 2:
         return None
-    distances = nx.all_pairs_shortest_path_length(graph.messages)
+    distances = nx.all_pairs_shortest_path_length(graph.exchanges)
     integration = [_integration(graph, agent, reached) for agent, reached in distances]
     return min(1.0, (fmean(integration) + min(integration)) / 2)
 
 
 def _integration(graph: AgentGraph, agent: str, distances: dict[str, int]) -> float:
     others = len(graph.agents) - 1
-    partners = (graph.messages.in_degree(agent) + graph.messages.out_degree(agent)) / 2
-    contacts = min(1.0, partners / min(others, ENOUGH_PARTNERS))
+    contacts = min(1.0, graph.exchanges.degree(agent) / min(others, ENOUGH_PARTNERS))
     reach = (len(distances) - 1) / others
     closeness = sum(1 / distance for distance in distances.values() if distance) / others
     return contacts * reach * float(closeness**0.5)

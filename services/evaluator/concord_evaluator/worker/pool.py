@@ -34,8 +34,6 @@ class ProcessPool:
         self._running: dict[str, asyncio.Task[object]] = {}
 
     async def __aenter__(self) -> Self:
-        """Starts a process, so that the first job does not wait for imports."""
-        await self.run("start", os.getpid)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -43,6 +41,10 @@ class ProcessPool:
         self._executor.shutdown(wait=False, cancel_futures=True)
         for process in multiprocessing.active_children():
             process.terminate()
+
+    async def warm_up(self) -> None:
+        """Starts a process, so that the first job does not wait for its imports."""
+        await self.run("warm up", os.getpid)
 
     async def run(self, key: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """The function's result, computed in another process: function, arguments and result must pickle.

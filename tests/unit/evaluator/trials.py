@@ -1,0 +1,101 @@
+"""Plans, trials and their verdicts, with only what a test is about."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
+
+from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, TrialSpec
+from concord.identity import RosterEntry
+from concord.jobs import EvaluateTrial
+from concord.reports import Report, ReportBatch, StepBatch, pack
+from concord.results import TrialOutcome
+from concord_evaluator.documents import JudgedTrial, TrialEvaluation
+from concord_evaluator.judge import judge_by_rules
+from concord_evaluator.pipeline import evaluate_trial, verdict_on
+from tests.unit.evaluator.graphs import Team
+from tests.unit.evaluator.traces import RECEIVED_AT, TRACE_ID, call, told, url_of
+
+State = Literal["completed", "failed", "timeout"]
+
+
+def plan(
+    agents: Iterable[str], *, trials: int = 1, tasks: int = 1, config: Mapping[str, object] | None = None
+) -> AssessmentPlan:
+    """A plan of `trials` trials over `tasks` tasks in turn."""
+    specs = [TaskSpec(id=f"task-{number}", text="work") for number in range(tasks)]
+    return AssessmentPlan(
+        assessment_id="assessment",
+        mode=Mode.LIVE,
+        config=AssessmentConfig.model_validate(config or {}),
+        tasks=specs,
+        roster=[RosterEntry(id=agent, url=url_of(agent), functions=("reviewer",)) for agent in agents],
+        trials=[
+            TrialSpec(
+                trial_id=f"trial-{number + 1}", task_id=specs[number % tasks].id, run=1, seed=number, trace_id=TRACE_ID
+            )
+            for number in range(trials)
+        ],
+    )
+
+
+def outcome(
+    trial_id: str = "trial-1",
+    *,
+    state: State = "completed",
+    infrastructure: bool = False,
+    error: str | None = None,
+    answer: str | None = "done",
+    time_used: float = 2.0,
+) -> TrialOutcome:
+    return TrialOutcome(
+        trial_id=trial_id,
+        state=state,
+        infrastructure=infrastructure,
+        error=error,
+        answer=answer,
+        time_used=time_used,
+    )
+
+
+def batch(number: int, reports: Sequence[Report], *, dropped: int = 0) -> ReportBatch:
+    """Reports of one reporter as they are stored."""
+    first = reports[0]
+    steps = StepBatch(trace_id=TRACE_ID, reporter=first.reporter, steps=[report.step for report in reports])
+    return ReportBatch(
+        batch_id=str(number),
+        trace_id=TRACE_ID,
+        reporter=first.reporter,
+        authenticated=first.authenticated,
+        channel=first.channel,
+        received_at=RECEIVED_AT,
+        n_steps=len(reports),
+        dropped=dropped,
+        body=pack(steps.model_dump_json(exclude_none=True).encode()),
+    )
+
+
+def evaluated(
+    plan: AssessmentPlan,
+    batches: Sequence[ReportBatch],
+    ended: TrialOutcome | None = None,
+    *,
+    closed_after: int | None = None,
+) -> TrialEvaluation:
+    ended = ended or outcome()
+    request = EvaluateTrial(
+        assessment_id=plan.assessment_id, trial_id=ended.trial_id, outcome=ended, closed_after=closed_after
+    )
+    return evaluate_trial(plan, request, batches)
+
+
+def batches_of(team: Team, *, latency: int | None = None, error: str | None = None) -> list[ReportBatch]:
+    """The batches of a team in which every pair is one call."""
+    return [
+        batch(number, told(a, call(f"{number:03}", b, latency=latency, error=error)))
+        for number, (a, b) in enumerate(team[1])
+    ]
+
+
+def judged(plan: AssessmentPlan, team: Team, ended: TrialOutcome | None = None, *, latency: int = 10) -> JudgedTrial:
+    """The verdict on a trial in which every pair of the team is one call."""
+    evaluation = evaluated(plan, batches_of(team, latency=latency), ended)
+    return verdict_on(plan, evaluation, judge_by_rules(evaluation, plan.mode, "no model here"))
