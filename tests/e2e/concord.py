@@ -1,0 +1,109 @@
+"""The command line as its users have it: a process, its output, its files and the processes that it starts."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from uuid import uuid4
+
+from concord.results import ResultRow
+from concord_cli.stack.probes import is_free
+from tests.e2e.processes import processes_with
+
+ROOT = Path(__file__).parents[2]
+MESH, BAD = ROOT / "scenarios/mesh.toml", ROOT / "scenarios/bad.toml"
+
+
+class Concord:
+    """One process of `concord`, in a folder of its own."""
+
+    def __init__(self, folder: Path, *arguments: str, **environment: str) -> None:
+        self.folder = folder
+        self.mark = uuid4().hex
+        self.temporary = folder / f"tmp-{self.mark}"
+        self.temporary.mkdir()
+        self.lines: list[str] = []
+        self._errors = (folder / f"stderr-{self.mark}").open("w+")
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "concord_cli", *arguments],
+            cwd=folder,
+            env={**os.environ, "TEST_MARK": self.mark, "TMPDIR": str(self.temporary), **environment},
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            text=True,
+        )
+
+    def read_until(self, text: str) -> None:
+        """Reads its output up to the line with this text; fails where it ends without one."""
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            self.lines.append(line)
+            if text in line:
+                return
+        raise AssertionError(f"ended without {text!r}:\n{self.output}")
+
+    def send(self, number: signal.Signals) -> None:
+        """Sends it a signal."""
+        self._process.send_signal(number)
+
+    def finish(self) -> int:
+        """Reads the rest of its output and returns its exit code."""
+        assert self._process.stdout is not None
+        if not self._process.stdout.closed:
+            self.lines += self._process.stdout
+            self._process.stdout.close()
+            self._process.wait()
+            self._errors.seek(0)
+            self.lines += self._errors
+            self._errors.close()
+        return self._process.wait()
+
+    @property
+    def running(self) -> bool:
+        """Whether it has not ended."""
+        return self._process.poll() is None
+
+    @property
+    def output(self) -> str:
+        """What it has written so far; once it has ended, followed by what it wrote to standard error."""
+        return "".join(self.lines)
+
+    @property
+    def addresses(self) -> dict[str, str]:
+        """The URLs that it printed, by name."""
+        return dict(re.findall(r"^ *(\w+) +(http://\S+)", self.output, re.MULTILINE))
+
+    def left_behind(self) -> list[object]:
+        """Its processes that still live, and its temporary files that are still there."""
+        return [*processes_with(self.mark).values(), *self.temporary.iterdir()]
+
+
+@contextmanager
+def concord(folder: Path, *arguments: str, **environment: str) -> Iterator[Concord]:
+    """Starts `concord`; where it still runs in the end, it is interrupted."""
+    running = Concord(folder, *arguments, **environment)
+    try:
+        yield running
+    finally:
+        running.send(signal.SIGINT)
+        running.finish()
+
+
+def row_in(path: Path) -> ResultRow:
+    """The one row of a results file."""
+    [row] = json.loads(path.read_text())["results"]
+    return ResultRow.model_validate(row)
+
+
+def row_of_free_ports(length: int) -> range:
+    """Ports in a row that nobody listens on."""
+    for first in count(20_000 + os.getpid() % 10_000):
+        if all(map(is_free, row := range(first, first + length))):
+            return row
+    raise AssertionError("no ports are free")

@@ -1,0 +1,26 @@
+"""Whole runs that several tests look at."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.e2e.concord import BAD, MESH, Concord, concord, row_of_free_ports
+
+
+@pytest.fixture(scope="session")
+def mesh(tmp_path_factory: pytest.TempPathFactory) -> Concord:
+    """`concord run` on the shipped team, finished; its results are in `output/results.json` of its folder."""
+    with concord(tmp_path_factory.mktemp("mesh"), "run", str(MESH)) as running:
+        running.finish()
+        return running
+
+
+@pytest.fixture(scope="session")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Concord]:
+    """`concord up` on the bad team, ready; a killed worker's job is taken up again soon."""
+    ports = iter(row_of_free_ports(8))
+    options = [f"--{name}-port={next(ports)}" for name in ("gateway", "collector", "agents")]
+    folder = tmp_path_factory.mktemp("stack")
+    with concord(folder, "up", str(BAD), *options, CONCORD_JOB_TIMEOUT_FAST_S="5") as running:
+        running.read_until("Ctrl-C stops everything")
+        yield running

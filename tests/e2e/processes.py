@@ -1,0 +1,53 @@
+"""Which processes live, and whose they are. Linux only."""
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+
+def processes_with(mark: str) -> dict[int, list[str]]:
+    """The command line, by process id, of every process that has `mark` in its environment, or whose session has."""
+    marked = {pid: words for pid in _all() if mark in _read(pid, "environ") and (words := _command(pid))}
+    # A Redis writes its title over its environment: it is known by the session that its leash leads.
+    return marked | {pid: words for pid in _all() if _session(pid) in marked and (words := _command(pid))}
+
+
+def programs_with(mark: str, word: str) -> list[int]:
+    """The ids of those of them that run `word`, without their leashes, oldest first."""
+    return sorted(
+        pid
+        for pid, words in processes_with(mark).items()
+        if any(word in each for each in words[:3]) and not any("leash.py" in each for each in words)
+    )
+
+
+def until(condition: Callable[[], bool], limit_s: float = 30) -> None:
+    """Returns once the condition holds; fails where it never does."""
+    deadline = time.monotonic() + limit_s
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.02)
+
+
+def _all() -> list[int]:
+    return [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
+
+
+def _command(pid: int) -> list[str]:
+    """Its words; none of a process that is gone, or dead and not yet collected."""
+    return _read(pid, "cmdline").split("\0")[:-1]
+
+
+def _session(pid: int) -> int:
+    try:
+        return os.getsid(pid)
+    except ProcessLookupError:
+        return -1
+
+
+def _read(pid: int, name: str) -> str:
+    try:
+        return Path(f"/proc/{pid}/{name}").read_text(errors="replace")
+    except OSError:
+        return ""

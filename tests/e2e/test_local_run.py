@@ -1,0 +1,89 @@
+"""`concord run` on the shipped team: what `make run` gives a newcomer."""
+
+import json
+import signal
+
+import jsonschema
+import pytest
+
+from concord.results import ResultRow
+from tests.e2e.concord import MESH, ROOT, Concord, concord, row_in
+from tests.e2e.processes import processes_with, programs_with, until
+
+TEAM = ["coordinator", "researcher_1", "researcher_2", "synthesizer", "reviewer"]
+
+
+@pytest.fixture(scope="module")
+def row(mesh: Concord) -> ResultRow:
+    assert mesh.finish() == 0, mesh.output
+    return row_in(mesh.folder / "output/results.json")
+
+
+def test_it_succeeds_and_its_results_fit_the_schema_that_is_shipped(mesh: Concord) -> None:
+    assert mesh.finish() == 0, mesh.output
+    schema = json.loads((ROOT / "data/schemas/results.schema.json").read_text())
+
+    jsonschema.validate(json.loads((mesh.folder / "output/results.json").read_text()), schema)
+
+
+def test_every_agent_of_the_team_is_in_the_row(row: ResultRow) -> None:
+    assert sorted(agent.id for agent in row.detail.agents) == sorted(TEAM)
+
+
+def test_the_interactions_are_the_calls_that_the_agents_made(row: ResultRow) -> None:
+    [trial] = row.detail.trials
+    pairs = {(each.caller, each.callee) for each in trial.interactions}
+
+    assert ("coordinator", "researcher_1") in pairs
+    assert ("reviewer", "synthesizer") in pairs
+    assert {name for pair in pairs for name in pair} == set(TEAM)
+    assert all(each.calls > 0 and each.latency_avg_ms is not None for each in trial.interactions)
+
+
+def test_a_good_team_has_neither_a_bottleneck_nor_an_isolated_agent(row: ResultRow) -> None:
+    assert row.detail.graph_metrics.has_bottleneck is False
+    assert row.detail.graph_metrics.isolated_agents == []
+    assert not {"bottleneck", "isolated_agent"} & {finding.id for finding in row.detail.findings}
+
+
+def test_the_team_solves_its_task(row: ResultRow) -> None:
+    [trial] = row.detail.trials
+
+    assert (trial.state, trial.usable, trial.passed) == ("completed", True, True)
+    assert trial.answer
+
+
+def test_the_output_tells_which_redis_what_happens_and_what_came_out(mesh: Concord, row: ResultRow) -> None:
+    assert "Redis: " in mesh.output
+    assert "trial 1 of 1" in mesh.output
+    assert f"Score {row.score:.1f} of 100" in mesh.output
+    assert "coordinator   →" in mesh.output
+    assert "The whole result is in output/results.json" in mesh.output
+
+
+def test_nothing_is_left_behind(mesh: Concord) -> None:
+    assert mesh.left_behind() == []
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_run_that_is_stopped_half_way_leaves_nothing_behind(
+    number: signal.Signals, code: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    with concord(tmp_path_factory.mktemp("stopped"), "run", str(MESH)) as running:
+        running.read_until("Starting")
+        until(lambda: bool(programs_with(running.mark, "concord_purple")))
+        running.send(number)
+
+        assert running.finish() == code
+        assert running.left_behind() == []
+
+
+def test_a_run_that_is_killed_leaves_nothing_behind(tmp_path_factory: pytest.TempPathFactory) -> None:
+    with concord(tmp_path_factory.mktemp("killed"), "run", str(MESH)) as running:
+        running.read_until("Starting")
+        until(lambda: bool(programs_with(running.mark, "concord_purple")))
+        assert len(processes_with(running.mark)) > len(TEAM)
+        running.send(signal.SIGKILL)
+        running.finish()
+
+        until(lambda: running.left_behind() == [])
