@@ -23,7 +23,7 @@ async def run(path: Path, output: Path, narrator: Narrator) -> None:
     scenario = _local_scenario(path)
     prepare_folder(output)
     async with local_stack(scenario, some_ports(scenario), narrator) as stack:
-        narrator.say(f"All programs are ready; {len(stack.plan.agent_urls)} agents are to be assessed")
+        narrator.say("All programs are ready")
         narrator.doing("Assessing")
         results = await stack.supervisor.guard(_assess_on(stack, scenario, narrator))
     write_results(output, scenario.agentbeats_ids, results)
