@@ -110,7 +110,8 @@ class AssessmentConfig(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _one_source_of_tasks(cls, data: object) -> object:
-        if isinstance(data, dict) and len({"tasks", "task", "interaction_pattern"} & data.keys()) > 1:
+        sources = ("tasks", "task", "interaction_pattern")
+        if isinstance(data, dict) and sum(data.get(source) is not None for source in sources) > 1:
             raise ValueError("give only one of `tasks`, `task` and `interaction_pattern`")
         return data
 

@@ -25,15 +25,15 @@ def green_agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     port = free_port()
     url = f"http://127.0.0.1:{port}/"
     environment = os.environ | {"REDIS_URL": server.url, "CONCORD_OUTPUT_DIR": str(folder / "output")}
-    commands = [
-        ["concord_gateway", "--port", str(port), "--card-url", url],
-        ["concord_evaluator", "--queue", "fast"],
-        ["concord_evaluator", "--queue", "llm"],
-    ]
+    commands = {
+        "gateway": ["concord_gateway", "--port", str(port), "--card-url", url],
+        "fast": ["concord_evaluator", "--queue", "fast"],
+        "llm": ["concord_evaluator", "--queue", "llm"],
+    }
     with ExitStack() as running:
         running.callback(server.stop)
-        for words in commands:
-            running.callback(_end, _start(words, environment, folder / f"{'-'.join(words[::2])}.log"))
+        for name, words in commands.items():
+            running.callback(_end, _start(words, environment, folder / f"{name}.log"))
         _wait_until_ready(f"{url}readyz")
         yield url
 

@@ -85,20 +85,22 @@ def test_the_card_names_the_url_to_post_to_and_that_it_streams(ask: Ask, green_a
 
 
 KINDS = {
-    "high_coordination": (pattern("ab ac ad bc bd cd", "abcd"), "high", []),
-    "medium_coordination": (pattern("ab bc cd de ea", "abcde"), "medium", []),
-    "low_coordination": (pattern("ab cd", "abcde"), "low", ["e"]),
-    "bottleneck": (pattern("ab ac ad ae", "abcde"), "bottleneck", []),
-    "partial_isolation": (pattern("ab bc ca", "abcd"), "medium", ["d"]),
+    "high_coordination": (pattern("ab ac ad bc bd cd", "abcd"), {"high"}, []),
+    "medium_coordination": (pattern("ab bc cd de ea", "abcde"), {"medium"}, []),
+    "low_coordination": (pattern("ab cd", "abcde"), {"low"}, ["e"]),
+    "bottleneck": (pattern("ab ac ad ae", "abcde"), {"bottleneck"}, []),
+    "partial_isolation": (pattern("ab bc ca", "abcd"), {"medium", "low"}, ["d"]),
 }
+"""The PRD's five kinds: a request of each, the labels that are right for it, and who is isolated."""
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_of_pattern_is_labelled_right_over_a2a(ask: Ask, kind: str) -> None:
-    request, label, isolated = KINDS[kind]
+    request, labels, isolated = KINDS[kind]
     [[part]] = ask(request, "send")["artifacts"]
     row = ResultRow.model_validate(part["data"])
-    assert (row.detail.coordination_quality, row.detail.graph_metrics.isolated_agents) == (label, isolated)
+    assert row.detail.coordination_quality in labels
+    assert row.detail.graph_metrics.isolated_agents == isolated
 
 
 @pytest.mark.parametrize("method", ["message/send", "message/stream", "tasks/get", "tasks/cancel"])

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from concord.assessment import AssessmentConfig, AssessmentRequest, Mode, TaskSpec, plan_trials
+from concord.assessment import AssessmentConfig, AssessmentPlan, AssessmentRequest, Mode, TaskSpec, plan_trials
+from concord.identity import RosterEntry
 
 PATTERN = {"agents": ["a", "b"], "edges": [{"from": "a", "to": "b"}]}
 TEXT_TASK = {"id": "t", "text": "x"}
@@ -85,3 +86,20 @@ def test_trials_are_one_per_task_and_run_with_reproducible_seeds(n_tasks: int, n
     assert len({(trial.task_id, trial.run) for trial in trials}) == len(trials) == n_tasks * num_runs
     assert len({trial.trace_id for trial in trials}) == len({trial.trial_id for trial in trials}) == len(trials)
     assert [trial.seed for trial in trials] == [trial.seed for trial in plan_trials(tasks, num_runs, seed)]
+
+
+@pytest.mark.parametrize("config", [{}, {"task": "x"}, {"tasks": [TEXT_TASK]}, {"interaction_pattern": PATTERN}])
+def test_a_plan_survives_being_stored(config: dict[str, object]) -> None:
+    given = request({**config, "weights": {"task": 0.5}, "colour": "red"}, {"a": "http://a"})
+    tasks = given.config.chosen_tasks([TaskSpec(id="d", text="do")])
+    plan = AssessmentPlan(
+        assessment_id="a1",
+        mode=given.mode,
+        config=given.config,
+        tasks=tasks,
+        roster=[RosterEntry(id="a", url="http://a")],
+        trials=plan_trials(tasks, 2, 0),
+    )
+    again = AssessmentPlan.model_validate_json(plan.model_dump_json(by_alias=True))
+    assert again == plan
+    assert again.config.unknown_keys == ["colour"]

@@ -80,8 +80,13 @@ def test_a_tool_step_calls_no_agent() -> None:
 
 
 def test_latency_is_the_reported_one_before_the_difference_of_the_times() -> None:
-    times = {"start_time": datetime(2026, 1, 1, tzinfo=UTC), "end_time": datetime(2026, 1, 1, 0, 0, 1, tzinfo=UTC)}
-    step = InteractionStep(step_id="s", trace_id="t", call_type=CallType.AGENT, **times)
+    step = InteractionStep(
+        step_id="s",
+        trace_id="t",
+        call_type=CallType.AGENT,
+        start_time=datetime(2026, 1, 1, tzinfo=UTC),
+        end_time=datetime(2026, 1, 1, 0, 0, 1, tzinfo=UTC),
+    )
     assert step.latency_ms == 1000
     assert step.model_copy(update={"latency": 7}).latency_ms == 7
     assert step.model_copy(update={"start_time": None}).latency_ms is None
