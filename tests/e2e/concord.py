@@ -33,7 +33,7 @@ class Concord:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "concord_cli", *arguments],
             cwd=folder,
-            env={**os.environ, "TEST_MARK": self.mark, "TMPDIR": str(self.temporary), **environment},
+            env={**_bare_environment(), "TEST_MARK": self.mark, "TMPDIR": str(self.temporary), **environment},
             stdout=subprocess.PIPE,
             stderr=self._errors,
             text=True,
@@ -82,6 +82,12 @@ class Concord:
     def left_behind(self) -> list[object]:
         """Its processes that still live, and its temporary files that are still there."""
         return [*processes_with(self.mark).values(), *self.temporary.iterdir()]
+
+
+def _bare_environment() -> dict[str, str]:
+    """Ours without what would change a run: another Redis, a language model, settings of services and agents."""
+    ours = ("REDIS_URL", "AGENTBEATS_", "CONCORD_", "PURPLE_")
+    return {name: value for name, value in os.environ.items() if not name.startswith(ours)}
 
 
 @contextmanager
