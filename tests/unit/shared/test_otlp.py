@@ -1,0 +1,209 @@
+"""What a span means: OpenTelemetry's conventions, old and new, as interaction steps."""
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import JsonValue
+
+from concord.otlp import AttributeValue, Span, SpanError, read_json, spans_in, to_step, without_internals
+from concord.steps import CallType
+
+TRACE = "5b8efff798038103d269b633813fc60c"
+
+
+def span(
+    span_id: str = "eee19b7ec3c1b174",
+    parent_id: str = "",
+    attributes: Mapping[str, AttributeValue] = {},
+    **changes: object,
+) -> Span:
+    fields: dict[str, Any] = {
+        "trace_id": TRACE, "span_id": span_id, "parent_id": parent_id, "name": "work", "scope": "", "service": "",
+        "start_ns": 0, "end_ns": 0, "client": False, "failed": False,
+        "message": "",
+    }  # fmt: skip
+    return Span(**fields | changes, attributes=attributes)
+
+
+def export(*spans: dict[str, Any], service: str = "writer", scope: str = "s") -> dict[str, Any]:
+    resource = {"attributes": [{"key": "service.name", "value": {"stringValue": service}}]}
+    return {"resourceSpans": [{"resource": resource, "scopeSpans": [{"scope": {"name": scope}, "spans": list(spans)}]}]}
+
+
+@pytest.mark.parametrize(
+    ("attributes", "kind"),
+    [
+        ({"gen_ai.operation.name": "invoke_agent"}, CallType.AGENT),
+        ({"gen_ai.operation.name": "execute_tool"}, CallType.TOOL),
+        ({"gen_ai.operation.name": "chat"}, CallType.TOOL),
+        ({"gen_ai.operation.name": "embeddings"}, CallType.TOOL),
+        ({"gen_ai.operation.name": "create_agent"}, CallType.HOST),
+        ({"openinference.span.kind": "AGENT"}, CallType.AGENT),
+        ({"openinference.span.kind": "LLM"}, CallType.TOOL),
+        ({"openinference.span.kind": "CHAIN"}, CallType.HOST),
+        ({"traceloop.span.kind": "agent"}, CallType.AGENT),
+        ({"traceloop.span.kind": "workflow"}, CallType.HOST),
+        ({}, CallType.HOST),
+    ],
+)
+def test_an_operation_decides_what_kind_of_step_a_span_is(attributes: dict[str, str], kind: CallType) -> None:
+    assert to_step(span(attributes=attributes)).kind is kind
+
+
+@pytest.mark.parametrize(
+    ("name", "attributes"),
+    [
+        ("x", {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "critic"}),
+        ("invoke_agent critic", {"gen_ai.operation.name": "invoke_agent"}),
+        ("x", {"openinference.span.kind": "AGENT", "agent.name": "critic"}),
+        ("critic.agent", {"traceloop.span.kind": "agent", "traceloop.entity.name": "critic"}),
+    ],
+)
+def test_a_calls_agent_name_is_whom_it_went_to_and_not_who_made_it(name: str, attributes: dict[str, str]) -> None:
+    told = span(name=name, attributes=attributes)
+    call = to_step(told).agent_call
+    assert call is not None
+    assert (call.agent_name, told.agent) == ("critic", "")
+
+
+def test_the_agent_name_of_all_else_is_whose_work_it_is() -> None:
+    told = span(attributes={"gen_ai.operation.name": "chat", "gen_ai.agent.name": "critic"})
+    assert told.agent == "critic"
+    assert to_step(told, agent_name=told.agent).additional_attributes["agent_name"] == "critic"
+
+
+def test_a_model_is_a_tool_by_its_name_and_counts_its_tokens() -> None:
+    attributes: dict[str, AttributeValue] = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.request.model": "m-1",
+        "gen_ai.usage.input_tokens": 30,
+        "gen_ai.usage.output_tokens": 12,
+    }
+    step = to_step(span(attributes=attributes))
+    assert step.step_action is not None
+    assert step.step_action.tool_invocation is not None
+    assert (step.step_action.tool_invocation.tool_name, step.total_tokens) == ("m-1", 42)
+
+
+def test_a_call_of_an_agent_counts_no_tokens_since_its_models_do() -> None:
+    attributes: dict[str, AttributeValue] = {"gen_ai.operation.name": "invoke_agent", "gen_ai.usage.input_tokens": 30}
+    assert to_step(span(attributes=attributes)).total_tokens is None
+
+
+def test_older_names_of_an_attribute_are_read_and_newer_ones_win() -> None:
+    old = span(attributes={"gen_ai.operation.name": "chat", "gen_ai.usage.prompt_tokens": 7})
+    both = span(attributes=dict(old.attributes) | {"gen_ai.usage.input_tokens": 9})
+    assert (to_step(old).total_tokens, to_step(both).total_tokens) == (7, 9)
+
+
+def test_times_are_exact_to_the_microsecond_and_give_the_latency() -> None:
+    step = to_step(span(start_ns=1_700_000_000_123_456_789, end_ns=1_700_000_000_373_456_789))
+    assert step.start_time == datetime(2023, 11, 14, 22, 13, 20, 123456, tzinfo=UTC)
+    assert step.latency_ms == 250.0
+
+
+def test_an_error_keeps_its_message_else_its_type() -> None:
+    assert to_step(span(failed=True, message="no route")).failure == "no route"
+    assert to_step(span(failed=True, attributes={"error.type": "timeout"})).failure == "timeout"
+    assert to_step(span(attributes={"error.type": "timeout"})).failure is None
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"trace_id": ""},
+        {"trace_id": "0" * 32},
+        {"span_id": "0" * 16},
+        {"span_id": "eee19b7ec3c1b17"},
+        {"parent_id": "xyz"},
+        {"end_ns": 2**80},
+        {"attributes": {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "x" * 300}},
+    ],
+)
+def test_a_span_that_can_be_no_step_is_refused_with_the_reason(changes: dict[str, Any]) -> None:
+    with pytest.raises(SpanError, match=r"\w"):
+        to_step(span(**changes))
+
+
+def test_spans_of_the_sdks_insides_are_left_out_and_what_is_under_them_moves_up() -> None:
+    spans = [
+        span("a" * 16, "1" * 16),
+        span("b" * 16, "a" * 16, scope="a2a-python-sdk"),
+        span("c" * 16, "b" * 16, scope="a2a-python-sdk"),
+        span("d" * 16, "c" * 16),
+    ]
+    kept = {each.span_id: each.parent_id for each in without_internals(spans)}
+    assert kept == {"a" * 16: "1" * 16, "d" * 16: "a" * 16}
+
+
+def test_internal_spans_in_a_cycle_end_somewhere() -> None:
+    spans = [
+        span("b" * 16, "c" * 16, scope="a2a-python-sdk"),
+        span("c" * 16, "b" * 16, scope="a2a-python-sdk"),
+        span("d" * 16, "c" * 16),
+    ]
+    assert [each.parent_id for each in without_internals(spans)] == [""]
+
+
+def test_json_has_hex_ids_numbers_as_text_and_values_of_every_kind() -> None:
+    written = {
+        "traceId": TRACE.upper(),
+        "spanId": "EEE19B7EC3C1B174",
+        "parentSpanId": None,
+        "name": "chat m",
+        "kind": 3,
+        "startTimeUnixNano": "1700000000000000000",
+        "endTimeUnixNano": 1700000001000000000,
+        "status": {"code": "STATUS_CODE_ERROR", "message": "no"},
+        "attributes": [
+            {"key": "gen_ai.operation.name", "value": {"stringValue": "chat"}},
+            {"key": "gen_ai.usage.input_tokens", "value": {"intValue": "30"}},
+            {"key": "url.full", "value": {"stringValue": "http://x/secret"}},
+            {"key": "gen_ai.input.messages", "value": {"arrayValue": {"values": [{"kvlistValue": {"values": [
+                {"key": "role", "value": {"stringValue": "user"}}]}}]}}},
+        ],
+        "flags": 257,
+    }  # fmt: skip
+    (read,) = read_json(json.dumps(export(written)).encode())
+    assert (read.trace_id, read.span_id, read.parent_id) == (TRACE, "eee19b7ec3c1b174", "")
+    assert (read.service, read.scope, read.client, read.failed, read.message) == ("writer", "s", True, True, "no")
+    assert (read.start_ns, read.end_ns) == (1_700_000_000_000_000_000, 1_700_000_001_000_000_000)
+    assert read.attributes == {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.usage.input_tokens": 30,
+        "gen_ai.input.messages": '[{"role": "user"}]',
+    }
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b'{"resourceSpans": 3}', b'{"resourceSpans": [{"scopeSpans": [7]}]}'])
+def test_what_is_no_export_is_refused(body: bytes) -> None:
+    with pytest.raises(ValueError, match=r"\w"):
+        list(read_json(body))
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
+        st.sampled_from(["resourceSpans", "resource", "scopeSpans", "scope", "spans", "attributes", "key", "value",
+                         "stringValue", "intValue", "arrayValue", "values", "traceId", "status", "code", "name"]),
+        inner, max_size=4),
+    max_leaves=20,
+)  # fmt: skip
+
+
+@given(json_values)
+def test_any_json_is_read_or_refused_and_nothing_else(document: JsonValue) -> None:
+    try:
+        spans = list(spans_in(document))
+    except ValueError:
+        return
+    for each in without_internals(spans):
+        try:
+            to_step(each)
+        except SpanError:
+            continue
