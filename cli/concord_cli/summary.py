@@ -24,7 +24,7 @@ def summary(row: ResultRow) -> RenderableType:
         ("Parts of the score", _parts(detail.scoring.sub_scores)),
         ("Agent graph", _graph(detail)),
         ("Findings", _findings(detail.findings)),
-        ("Who called whom", _calls(detail.trials)),
+        (_calls_title(len(detail.trials)), _calls(detail.trials)),
         ("Latency", _latency(detail.latency_metrics)),
         ("Judgment", _judgment(detail)),
         ("Be wary", _warnings(detail)),
@@ -43,8 +43,8 @@ def _headline(row: ResultRow) -> Text:
     score = "No score" if row.score is None else f"Score {row.score:.1f} of {row.max_score:.0f}"
     line = Text.assemble((score, "bold"), " · coordination: ")
     line.append(quality or "not told", style=_QUALITY_STYLES.get(quality or "", ""))
-    line.append(f" · {scoring.passed_trials} of {_count(scoring.usable_trials, 'usable trial')} passed")
-    line.append(f" · {_count(len(detail.agents), 'agent')} · {row.time_used:.1f} s")
+    passed = f"{scoring.passed_trials} of {_count(scoring.usable_trials, 'usable trial')} passed"
+    line.append(f"\n{_count(len(detail.agents), 'agent')} · {passed} · {row.time_used:.1f} s")
     if detail.confidence != "adequate":
         line.append(f" · confidence: {detail.confidence}", style="yellow")
     return line
@@ -79,12 +79,21 @@ def _findings(findings: list[Finding]) -> RenderableType:
         return Text("None: nothing stands out.", "green")
     table = _table()
     for finding in findings:
-        figure = "" if finding.value is None else f"{finding.value:.2f}"
-        if figure and finding.threshold is not None:
-            figure += f" (threshold {finding.threshold:.2f})"
-        title = Text.assemble((finding.id.replace("_", " "), "bold yellow"), "\n", (figure, "dim"))
-        table.add_row(title, Text.assemble((printable(", ".join(finding.agents)), "bold"), "\n", _said(finding.advice)))
+        title = Text.assemble((finding.id.replace("_", " "), "bold yellow"), "\n", (_figure(finding), "dim"))
+        agents = [Text(printable(", ".join(finding.agents)), "bold")] if finding.agents else []
+        table.add_row(title, Group(*agents, _said(finding.advice)))
     return table
+
+
+def _figure(finding: Finding) -> str:
+    if finding.value is None:
+        return ""
+    told = f"{finding.value:.2f}"
+    return told if finding.threshold in {None, finding.value} else f"{told} (threshold {finding.threshold:.2f})"
+
+
+def _calls_title(trials: int) -> str:
+    return "Who called whom" if trials == 1 else f"Who called whom, over {trials} trials"
 
 
 def _calls(trials: list[TrialRecord]) -> RenderableType:
@@ -127,7 +136,9 @@ def _latency(latency: LatencySummary) -> RenderableType | None:
 
 def _judgment(detail: Detail) -> RenderableType | None:
     judge = detail.judge
-    said = [("+", line) for line in detail.strengths] + [("-", line) for line in detail.weaknesses]
+    advice = {finding.advice for finding in detail.findings}
+    said = [("+", line) for line in detail.strengths]
+    said += [("-", line) for line in detail.weaknesses if line not in advice]
     if not detail.reasoning and not said:
         return None
     sources = {"rules": "by rules, without a language model", "llm": "by a language model"}

@@ -20,7 +20,11 @@ def line_with(word: str, text: str) -> str:
 
 
 def test_the_headline_has_score_label_trials_agents_and_time() -> None:
-    assert "Score 80.0 of 100 · coordination: high · 1 of 1 usable trial passed · 2 agents · 4.2 s" in shown(row())
+    text = shown(row())
+
+    assert "Score 80.0 of 100 · coordination: high\n" in text
+    assert "2 agents · 1 of 1 usable trial passed · 4.2 s\n" in text
+    assert "confidence: low" in shown(row(confidence="low"))
 
 
 def test_every_part_of_the_score_is_shown_and_an_undefined_one_says_why() -> None:
@@ -51,10 +55,20 @@ def test_a_finding_names_the_agents_the_figure_and_what_to_do() -> None:
     assert line_with("isolated", text).split() == ["isolated", "agents", "alone"]
 
 
+def test_advice_is_given_once() -> None:
+    text = shown(row(findings=[BOTTLENECK], weaknesses=[BOTTLENECK.advice, "They are slow."]))
+
+    assert text.count(BOTTLENECK.advice) == 1
+    assert "- They are slow." in text
+
+
 def test_calls_are_summed_over_the_trials_with_those_that_failed() -> None:
     trials = [trial(interaction("hub", "reviewer", 2)), trial(interaction("hub", "reviewer", 1, errors=1))]
 
-    assert "hub  →  reviewer x3 (1 failed)" in shown(row(trials=trials))
+    text = shown(row(trials=trials))
+
+    assert "Who called whom, over 2 trials" in text
+    assert "hub  →  reviewer x3 (1 failed)" in text
 
 
 def test_a_large_team_is_cut_short_and_says_so() -> None:
