@@ -43,7 +43,7 @@ def test_the_interactions_are_the_calls_that_the_agents_made(row: ResultRow) -> 
 def test_a_good_team_has_neither_a_bottleneck_nor_an_isolated_agent(row: ResultRow) -> None:
     assert row.detail.graph_metrics.has_bottleneck is False
     assert row.detail.graph_metrics.isolated_agents == []
-    assert not {"bottleneck", "isolated_agent"} & {finding.id for finding in row.detail.findings}
+    assert not {"bottleneck", "isolated"} & {finding.id for finding in row.detail.findings}
 
 
 def test_the_team_solves_its_task(row: ResultRow) -> None:

@@ -81,7 +81,9 @@ def test_the_hub_of_a_bad_team_is_a_bottleneck(bad_row: ResultRow) -> None:
 
 
 def test_an_agent_whom_nobody_asks_is_named_as_isolated(bad_row: ResultRow) -> None:
-    assert bad_row.detail.graph_metrics.isolated_agents == ["reviewer_2"]
+    [isolated] = [finding for finding in bad_row.detail.findings if finding.id == "isolated"]
+
+    assert bad_row.detail.graph_metrics.isolated_agents == isolated.agents == ["reviewer_2"]
 
 
 def test_the_gateway_keeps_the_same_result_itself(stack: Concord, bad_row: ResultRow) -> None:
