@@ -1,0 +1,265 @@
+"""The evaluator on a real Redis: jobs that do their work once, processes that may die, and failures that are told."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from concord.jobs import (
+    ROW_DOCUMENT,
+    ROW_FAILURE_DOCUMENT,
+    AggregateAssessment,
+    EvaluateTrial,
+    JudgeTrial,
+    TrialVerdict,
+    trial_document,
+)
+from concord.reports import BatchReceipt
+from concord.results import InfrastructureFailure, ResultRow
+from concord.steps import CallType
+from concord.storage import Queue, RetryLater, Storage, connect
+from concord_evaluator.__main__ import replay
+from concord_evaluator.documents import evaluation_document
+from concord_evaluator.settings import EvaluatorSettings
+from concord_evaluator.worker import EvaluatorJobs, ProcessPool
+from tests.unit.evaluator.graphs import mesh
+from tests.unit.evaluator.traces import TRACE_ID
+from tests.unit.evaluator.trials import batches_of, outcome, plan
+
+TEAM = mesh(3)
+PLAN = plan(TEAM[0])
+EVALUATE = EvaluateTrial(assessment_id=PLAN.assessment_id, trial_id="trial-1", outcome=outcome(), closed_after=6)
+JUDGE = JudgeTrial(assessment_id=PLAN.assessment_id, trial_id="trial-1")
+AGGREGATE = AggregateAssessment(assessment_id=PLAN.assessment_id)
+
+
+@pytest.fixture
+async def storage(redis_url: str) -> AsyncIterator[Storage]:
+    """A storage with a plan, and the trace of its one trial: a mesh of three, each call a batch."""
+    async with connect(redis_url) as opened:
+        await opened.assessments.save_plan(PLAN)
+        for batch in batches_of(TEAM, latency=5):
+            await opened.traces.append(batch, BatchReceipt(accepted=1, duplicate=0, rejected=[]))
+        yield opened
+
+
+@pytest.fixture
+async def pool() -> AsyncIterator[ProcessPool]:
+    async with ProcessPool(1) as opened:
+        yield opened
+
+
+@pytest.fixture
+def jobs(storage: Storage, pool: ProcessPool) -> EvaluatorJobs:
+    return EvaluatorJobs(storage.traces, storage.assessments, storage.jobs, pool)
+
+
+async def document(storage: Storage, name: str, timeout_s: float = 60) -> str:
+    """The document of that name, once it is there."""
+    async with asyncio.timeout(timeout_s):
+        while (found := await storage.assessments.load(PLAN.assessment_id, name)) is None:
+            await asyncio.sleep(0.05)
+    return found
+
+
+async def steps_in_trace(storage: Storage) -> list[tuple[str, CallType]]:
+    batches = [batch async for batch in storage.traces.batches(TRACE_ID)]
+    return [(report.reporter, report.step.kind) for batch in batches for report in batch.reports()]
+
+
+class TestJobs:
+    async def test_a_trial_becomes_a_verdict_and_the_assessment_a_row(
+        self, storage: Storage, jobs: EvaluatorJobs
+    ) -> None:
+        await jobs.evaluate_trial(EVALUATE.job().arguments)
+        await jobs.judge_trial(JUDGE.job().arguments)
+        await jobs.aggregate_assessment(AGGREGATE.job().arguments)
+        verdict = TrialVerdict.model_validate_json(await document(storage, trial_document("trial-1")))
+        row = ResultRow.model_validate_json(await document(storage, ROW_DOCUMENT))
+        assert (verdict.state, verdict.failure) == ("evaluated", None)
+        assert row.detail.trials == [verdict.record]
+        assert (row.score, row.detail.coordination_quality, row.detail.latency_metrics.n) == (100.0, "high", 6)
+
+    async def test_a_trial_evaluated_twice_is_evaluated_once_and_judged_once(
+        self, storage: Storage, jobs: EvaluatorJobs
+    ) -> None:
+        await jobs.evaluate_trial(EVALUATE.job().arguments)
+        first = await document(storage, evaluation_document("trial-1"))
+        await jobs.evaluate_trial(EVALUATE.job().arguments)
+        assert await document(storage, evaluation_document("trial-1")) == first
+        assert await storage.jobs.depth(Queue.LLM) == 1
+        assert (await steps_in_trace(storage)).count(("green-agent", CallType.HOST)) == 1
+
+    async def test_a_judged_trial_is_not_judged_anew(self, storage: Storage, jobs: EvaluatorJobs) -> None:
+        await jobs.evaluate_trial(EVALUATE.job().arguments)
+        await jobs.judge_trial(JUDGE.job().arguments)
+        verdict = await document(storage, trial_document("trial-1"))
+        await storage.assessments.save(PLAN.assessment_id, evaluation_document("trial-1"), "not even JSON")
+        await jobs.judge_trial(JUDGE.job().arguments)
+        await jobs.evaluate_trial(EVALUATE.job().arguments)
+        assert await document(storage, trial_document("trial-1")) == verdict
+
+    async def test_the_evaluators_own_work_is_no_part_of_what_it_evaluates(
+        self, storage: Storage, jobs: EvaluatorJobs
+    ) -> None:
+        await jobs.evaluate_trial(EVALUATE.job().arguments)
+        await jobs.judge_trial(JUDGE.job().arguments)
+        record = TrialVerdict.model_validate_json(await document(storage, trial_document("trial-1"))).record
+        assert record is not None
+        assert (record.steps.host, record.trace_integrity.steps, record.trace_integrity.late) == (0, 6, 0)
+
+    async def test_judging_what_was_not_evaluated_is_an_error(self, jobs: EvaluatorJobs) -> None:
+        with pytest.raises(LookupError, match="not evaluated"):
+            await jobs.judge_trial(JUDGE.job().arguments)
+
+    async def test_each_queue_has_its_own_jobs(self, jobs: EvaluatorJobs) -> None:
+        assert sorted(jobs.functions(Queue.FAST)) == ["aggregate_assessment", "evaluate_trial"]
+        assert sorted(jobs.functions(Queue.LLM)) == ["judge_trial"]
+
+
+class TestDeadLetters:
+    async def test_of_a_trial_leave_a_failed_verdict(self, storage: Storage, jobs: EvaluatorJobs) -> None:
+        await jobs.on_dead_letter(JUDGE.job(), "x" * 10_000)
+        verdict = TrialVerdict.model_validate_json(await document(storage, trial_document("trial-1")))
+        assert (verdict.state, verdict.record) == ("failed", None)
+        assert verdict.failure == InfrastructureFailure(trial_id="trial-1", stage="judgment", message="x" * 500)
+
+    async def test_of_an_assessment_leave_a_failure_in_place_of_the_row(
+        self, storage: Storage, jobs: EvaluatorJobs
+    ) -> None:
+        await jobs.on_dead_letter(AGGREGATE.job(), "no luck")
+        failure = InfrastructureFailure.model_validate_json(await document(storage, ROW_FAILURE_DOCUMENT))
+        assert (failure.trial_id, failure.stage, failure.message) == (None, "aggregation", "no luck")
+
+    async def test_do_not_take_back_a_verdict_that_stands(self, storage: Storage, jobs: EvaluatorJobs) -> None:
+        await jobs.evaluate_trial(EVALUATE.job().arguments)
+        await jobs.judge_trial(JUDGE.job().arguments)
+        await jobs.on_dead_letter(EVALUATE.job(), "timed out after it was done")
+        verdict = TrialVerdict.model_validate_json(await document(storage, trial_document("trial-1")))
+        assert verdict.state == "evaluated"
+
+    async def test_that_are_replayed_get_their_verdict_after_all(
+        self, storage: Storage, jobs: EvaluatorJobs, redis_url: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        await storage.jobs.bury(EVALUATE.job(), "it was a bad day")
+        await jobs.on_dead_letter(EVALUATE.job(), "it was a bad day")
+        monkeypatch.setenv("REDIS_URL", redis_url)
+        assert await replay(EvaluatorSettings(), Queue.LLM) == 0
+        assert await replay(EvaluatorSettings(), None) == 1
+        assert await storage.jobs.depth(Queue.FAST) == 1
+        await jobs.evaluate_trial(EVALUATE.job().arguments)
+        await jobs.judge_trial(JUDGE.job().arguments)
+        verdict = TrialVerdict.model_validate_json(await document(storage, trial_document("trial-1")))
+        assert verdict.state == "evaluated"
+
+
+class TestPool:
+    async def test_a_process_that_dies_is_replaced_and_its_job_tried_again(self, pool: ProcessPool) -> None:
+        with pytest.raises(RetryLater):
+            await pool.run("deadly", _die)
+        assert await pool.run("harmless", os.getpid) != os.getpid()
+
+    async def test_a_call_that_is_under_way_is_waited_for_and_not_made_again(self, pool: ProcessPool) -> None:
+        await pool.warm_up()
+        first = asyncio.create_task(pool.run("same", _slow_pid, 0.3))
+        await asyncio.sleep(0.1)
+        first.cancel()
+        second = asyncio.create_task(pool.run("same", os.getpid))
+        assert await second < 0, "the second call got its own result, not that of the first"
+
+    async def test_what_a_function_raises_is_raised(self, pool: ProcessPool) -> None:
+        with pytest.raises(ValueError, match="invalid literal"):
+            await pool.run("bad", int, "x")
+
+
+def _die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _slow_pid(seconds: float) -> int:
+    time.sleep(seconds)
+    return -os.getpid()
+
+
+@contextmanager
+def worker(queue: Queue, url: str, log: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A worker as it really runs, ended at last however it stands."""
+    command = [sys.executable, "-m", "concord_evaluator", "--queue", queue.value]
+    with log.open("wb") as output:
+        process = subprocess.Popen(command, env=os.environ | {"REDIS_URL": url}, stderr=output)
+        try:
+            yield process
+        finally:
+            process.kill()
+            process.wait()
+
+
+def alive(pids: list[int]) -> list[int]:
+    """Those of the processes that still run: a zombie does not."""
+    return [pid for pid in pids if (state := _stat(pid)) is not None and state[0] != "Z"]
+
+
+def children(pid: int) -> list[int]:
+    """The processes below one, at any depth."""
+    parents = {int(path.name): stat for path in Path("/proc").glob("[0-9]*") if (stat := _stat(int(path.name)))}
+    below = [child for child, stat in parents.items() if int(stat[1]) == pid]
+    return below + [grandchild for child in below for grandchild in children(child)]
+
+
+def _stat(pid: int) -> list[str] | None:
+    """State, parent and so on of a process (proc(5)); None if there is no such process."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+
+
+class TestWorkers:
+    async def test_take_a_trial_from_the_queue_to_its_row_and_stop_when_told(
+        self, storage: Storage, redis_url: str, tmp_path: Path
+    ) -> None:
+        with (
+            worker(Queue.FAST, redis_url, tmp_path / "fast") as fast,
+            worker(Queue.LLM, redis_url, tmp_path / "llm") as llm,
+        ):
+            await storage.jobs.enqueue(EVALUATE.job())
+            await document(storage, trial_document("trial-1"))
+            await storage.jobs.enqueue(AGGREGATE.job())
+            row = ResultRow.model_validate_json(await document(storage, ROW_DOCUMENT))
+            assert row.score == 100.0
+            below = children(fast.pid)
+            assert below
+            for process in (fast, llm):
+                process.terminate()
+                assert await asyncio.to_thread(process.wait, 15) == 0
+            assert alive(below) == []
+        assert b"Traceback" not in (tmp_path / "fast").read_bytes() + (tmp_path / "llm").read_bytes()
+
+    async def test_that_are_killed_leave_no_process_behind(
+        self, storage: Storage, redis_url: str, tmp_path: Path
+    ) -> None:
+        with worker(Queue.FAST, redis_url, tmp_path / "fast") as killed:
+            await storage.jobs.enqueue(EVALUATE.job())
+            await document(storage, evaluation_document("trial-1"))
+            below = children(killed.pid)
+            assert below
+            killed.kill()
+            async with asyncio.timeout(10):
+                while alive(below):
+                    await asyncio.sleep(0.05)
+
+    async def test_tell_of_a_job_that_cannot_be_done(self, storage: Storage, redis_url: str, tmp_path: Path) -> None:
+        nobody = EvaluateTrial(assessment_id=PLAN.assessment_id, trial_id="trial-9", outcome=outcome("trial-9"))
+        with worker(Queue.FAST, redis_url, tmp_path / "fast"):
+            await storage.jobs.enqueue(nobody.job())
+            verdict = TrialVerdict.model_validate_json(await document(storage, trial_document("trial-9")))
+        assert verdict.failure is not None
+        assert (verdict.failure.stage, "trial-9" in verdict.failure.message) == ("evaluation", True)
+        assert [letter.job.job_id for letter in await storage.jobs.dead_letters()] == [nobody.job_id]
