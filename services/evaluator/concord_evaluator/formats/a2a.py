@@ -1,0 +1,84 @@
+"""A2A traceability: response traces in either wire form, alone or anywhere within A2A messages, artifacts or tasks."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from pydantic import JsonValue
+
+from concord.extensions import TRACEABILITY_KEY
+from concord.reports import Channel
+from concord.steps import MAX_ID_LENGTH, InteractionStep
+from concord_evaluator.formats.registry import TraceFormat
+from concord_evaluator.formats.source import Head, Source
+from concord_evaluator.formats.trace import Origin, Trace, TraceBuilder, calls_in
+
+UNNAMED_AGENT: Final = "agent"
+"""Whose a response trace is when the file has no name to tell it by."""
+
+_NOT_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9 _.-]")
+_TRACE_ID_KEYS: Final = frozenset({"trace_id", "traceId"})
+
+
+def _recognises(head: Head) -> bool:
+    keys = head.json_keys
+    if TRACEABILITY_KEY.encode() in head.data:
+        return True
+    return bool(keys & _TRACE_ID_KEYS) and "steps" in keys and "reporter" not in keys
+
+
+def _read(source: Source) -> Iterator[Trace]:
+    """All traces at the end: an agent's answers to several requests may be of one trace."""
+    answering = _agent_named(source.stem)
+    builders: dict[str, TraceBuilder] = {}
+    for line, value in source.json_values():
+        with source.blaming(line):
+            found = list(_response_traces(value))
+            if not found:
+                raise ValueError("holds no response trace, an object with `trace_id` and `steps`")
+            for trace_id, steps in found:
+                builder = builders.get(trace_id)
+                if builder is None:
+                    builder = builders[trace_id] = TraceBuilder(trace_id, Origin(source.name, line))
+                    builder.warn(f"a response trace does not say whose it is: taken for {answering}'s, after the file")
+                _take(builder, steps, answering)
+    return (builder.build() for builder in builders.values())
+
+
+def _agent_named(stem: str) -> str:
+    return _NOT_IN_NAMES.sub("-", stem).strip("- ")[:MAX_ID_LENGTH] or UNNAMED_AGENT
+
+
+def _response_traces(value: JsonValue) -> Iterator[tuple[str, list[JsonValue]]]:
+    """The outermost objects that are response traces, as trace id and steps, in the order of the document."""
+    pending = [value]
+    while pending:
+        each = pending.pop()
+        if isinstance(each, list):
+            pending.extend(reversed(each))
+        elif isinstance(each, dict):
+            trace_id, steps = each.get("trace_id", each.get("traceId")), each.get("steps")
+            if trace_id is None or not isinstance(steps, list):
+                pending.extend(reversed(each.values()))
+            elif "reporter" in each:
+                raise ValueError(
+                    "a response trace has no `reporter`, a batch in Concord's own form has: --format concord"
+                )
+            else:
+                yield str(trace_id), steps
+
+
+def _take(builder: TraceBuilder, steps: list[JsonValue], answering: str) -> None:
+    """Adds the steps. Whoever is called by name alone is an agent as well: the extension has agents call agents."""
+    for index, raw in enumerate(steps):
+        if not isinstance(raw, dict):
+            raise ValueError(f"steps[{index}]: should be an object")
+        told = raw if _TRACE_ID_KEYS & raw.keys() else {**raw, "trace_id": builder.trace_id}
+        step = InteractionStep.model_validate(told)
+        for call in calls_in(step):
+            if call.agent_name and not call.agent_url:
+                builder.declare(call.agent_name)
+        builder.add(step, answering, channel=Channel.IN_BAND)
+
+
+FORMAT = TraceFormat(_recognises, _read)

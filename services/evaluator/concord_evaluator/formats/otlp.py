@@ -1,0 +1,30 @@
+"""OTLP/JSON: spans as OpenTelemetry's collector and SDKs write them, one document or one export request to a line."""
+
+from collections.abc import Iterator
+
+from concord.otlp import spans_in
+from concord.reports import Channel
+from concord_evaluator.formats.registry import TraceFormat
+from concord_evaluator.formats.source import Head, Source
+from concord_evaluator.formats.spans import ReadSpan, traces_of
+from concord_evaluator.formats.trace import Trace
+
+
+def _recognises(head: Head) -> bool:
+    return "resourceSpans" in head.json_keys
+
+
+def _read(source: Source) -> Iterator[Trace]:
+    return traces_of(_spans(source), source, Channel.OTLP)
+
+
+def _spans(source: Source) -> Iterator[ReadSpan]:
+    for line, value in source.json_values():
+        with source.blaming(line):
+            if not isinstance(value, dict) or "resourceSpans" not in value:
+                raise ValueError("no export of spans: has no `resourceSpans`")
+            spans = list(spans_in(value))
+        yield from (ReadSpan(span, line) for span in spans)
+
+
+FORMAT = TraceFormat(_recognises, _read)

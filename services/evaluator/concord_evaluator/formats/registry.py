@@ -1,0 +1,75 @@
+"""The registry of trace formats: found among the installed packages, chosen by name or by a file's first KiB."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import entry_points
+from typing import Final
+
+from concord_evaluator.formats.source import Head, Source
+from concord_evaluator.formats.trace import Trace
+
+ENTRY_POINT_GROUP: Final = "concord.trace_formats"
+"""A package adds a format by an entry point in this group: `name = "module:FORMAT"`, a `TraceFormat`."""
+
+
+@dataclass(frozen=True, slots=True)
+class TraceFormat:
+    """A format: whether a file looks like it, and the traces in such a file.
+
+    `read` yields a trace as soon as it is complete, and raises FormatError for a file that is not what it looked
+    like, or holds no trace.
+    """
+
+    recognises: Callable[[Head], bool]
+    read: Callable[[Source], Iterator[Trace]]
+
+
+class UnknownFormatError(Exception):
+    """There is no format of that name."""
+
+
+class BrokenFormatError(Exception):
+    """An installed package offers a format that cannot be used."""
+
+
+@cache
+def trace_formats() -> Mapping[str, TraceFormat]:
+    """All installed formats by their names, sorted. Raises BrokenFormatError."""
+    formats: dict[str, TraceFormat] = {}
+    for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: entry.name):
+        package = entry.dist.name if entry.dist is not None else entry.value
+        if entry.name in formats:
+            raise BrokenFormatError(f"{package}: there are two trace formats called {entry.name!r}")
+        try:
+            found = entry.load()
+        except Exception as error:
+            raise BrokenFormatError(f"{package}: the trace format {entry.name!r} cannot be loaded: {error}") from error
+        if not isinstance(found, TraceFormat):
+            raise BrokenFormatError(f"{package}: {entry.value} is no TraceFormat")
+        formats[entry.name] = found
+    return formats
+
+
+def read_traces(source: Source, format_name: str | None = None) -> Iterator[Trace]:
+    """The traces of a source, in the format of that name, or else in the one that recognises it.
+
+    Raises FormatError, at the first trace or later; UnknownFormatError.
+    """
+    name = format_name or recognise(source)
+    if name not in trace_formats():
+        raise UnknownFormatError(f"unknown trace format {name!r}: one of {', '.join(trace_formats())}")
+    return trace_formats()[name].read(source)
+
+
+def recognise(source: Source) -> str:
+    """The name of the one format that recognises a source. Raises FormatError if there is none, or more than one."""
+    head = source.head
+    if not head.data.strip():
+        raise source.error("is empty")
+    names = [name for name, each in trace_formats().items() if each.recognises(head)]
+    if len(names) == 1:
+        return names[0]
+    if names:
+        raise source.error(f"could be {' or '.join(names)}: say which with --format", 1)
+    raise source.error(f"is no trace in any known format ({', '.join(trace_formats())})", 1)

@@ -1,0 +1,174 @@
+"""Where traces are read from: one file or stream of bytes, read once, with errors that say where."""
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from io import BytesIO
+from itertools import chain
+from pathlib import PurePath
+from typing import BinaryIO, Final
+
+from pydantic import JsonValue, ValidationError
+from pydantic_core import ErrorDetails, from_json
+
+HEAD_BYTES: Final = 1024
+"""How much of a file its format is recognised by."""
+
+_CHUNK_BYTES: Final = 1 << 20
+_BOM: Final = b"\xef\xbb\xbf"
+_MAX_REASONS: Final = 3
+_MAX_MESSAGE: Final = 300
+_JSON_PLACE: Final = re.compile(r" at line (\d+) column (\d+)$")
+
+
+class FormatError(Exception):
+    """A file is not what it was taken for: where (`line` counts from 1; None: nowhere in particular), and why."""
+
+    def __init__(self, file: str, line: int | None, reason: str) -> None:
+        self.file, self.line, self.reason = file, line, reason
+        where = file if line is None else f"{file}:{line}"
+        super().__init__(f"{where}: {reason}")
+
+
+@dataclass(frozen=True)
+class Head:
+    """What a format is recognised by: the file's name and its first KiB."""
+
+    filename: str
+    data: bytes
+
+    @cached_property
+    def first_line(self) -> str:
+        """The first line, as far as it is in the head."""
+        return _without_bom(self.data).split(b"\n", 1)[0].decode("utf-8", "ignore").strip()
+
+    @cached_property
+    def json(self) -> JsonValue:
+        """The first JSON value, as far as it is in the head; None where there is none."""
+        try:
+            value: JsonValue = from_json(_without_bom(self.data), allow_partial="trailing-strings")
+        except ValueError:
+            return None
+        return value
+
+    @property
+    def json_keys(self) -> frozenset[str]:
+        """The keys that the first JSON object (or the first object of a first array) is seen to have."""
+        value = self.json
+        if isinstance(value, list) and value:
+            value = value[0]
+        return frozenset(value) if isinstance(value, dict) else frozenset()
+
+
+class Source:
+    """A stream of bytes and the name to call it by. `on_read` is told of every piece that is read (bytes)."""
+
+    def __init__(self, name: str, stream: BinaryIO, on_read: Callable[[int], None] = lambda _: None) -> None:
+        self.name = name
+        self._stream = stream
+        self._on_read = on_read
+        self._start = stream.read(HEAD_BYTES)
+
+    @property
+    def head(self) -> Head:
+        """What its format is recognised by."""
+        return Head(PurePath(self.name).name, self._start)
+
+    @property
+    def stem(self) -> str:
+        """Its name without folder and suffix."""
+        return PurePath(self.name).stem
+
+    def error(self, reason: str, line: int | None = None) -> FormatError:
+        """The error to raise."""
+        return FormatError(self.name, line, reason)
+
+    @contextmanager
+    def blaming(self, line: int | None) -> Iterator[None]:
+        """Turns what validation and conversion raise into a FormatError about `line`."""
+        try:
+            yield
+        except ValidationError as error:
+            raise self.error(_reasons(error), line) from error
+        except (ValueError, ArithmeticError) as error:
+            raise self.error(_shortened(str(error)), line) from error
+
+    def lines(self) -> Iterator[tuple[int, bytes]]:
+        """The lines that are not blank, stripped, with their numbers."""
+        for number, line in self._all_lines():
+            if stripped := line.strip():
+                yield number, stripped
+
+    def json_values(self) -> Iterator[tuple[int, JsonValue]]:
+        """JSON values with the line each begins at: one to a line or, if the first line is none, one in all.
+
+        An array stands for its elements. Raises FormatError where there is no JSON, or nothing at all.
+        """
+        lines = self._all_lines()
+        before, (number, first) = self._first_line(lines)
+        try:
+            value = from_json(first)
+        except ValueError:
+            rest = b"".join([b"\n" * before, first, *(line for _, line in lines)])
+            yield from _elements(number, self._parsed(rest, None))
+            return
+        yield from _elements(number, value)
+        for number, line in lines:
+            if line.strip():
+                yield from _elements(number, self._parsed(line, number))
+
+    def _first_line(self, lines: Iterator[tuple[int, bytes]]) -> tuple[int, tuple[int, bytes]]:
+        for before, (number, line) in enumerate(lines):
+            if line.strip():
+                return before, (number, line)
+        raise self.error("is empty")
+
+    def _parsed(self, text: bytes, line: int | None) -> JsonValue:
+        try:
+            value: JsonValue = from_json(text)
+        except ValueError as error:
+            place = _JSON_PLACE.search(str(error))
+            where = int(place[1]) if place and line is None else line
+            column = f" (column {place[2]})" if place else ""
+            raise self.error(f"no valid JSON: {_JSON_PLACE.sub('', str(error))}{column}", where) from error
+        return value
+
+    def _all_lines(self) -> Iterator[tuple[int, bytes]]:
+        start = self._start
+        if start and not start.endswith(b"\n"):
+            start += self._stream.readline()
+        for number, line in enumerate(chain(BytesIO(_without_bom(start)), self._stream), 1):
+            self._on_read(len(line))
+            yield number, line
+
+
+def _without_bom(data: bytes) -> bytes:
+    return data.removeprefix(_BOM)
+
+
+def _elements(line: int, value: JsonValue) -> Iterator[tuple[int, JsonValue]]:
+    if isinstance(value, list):
+        yield from ((line, element) for element in value)
+    else:
+        yield line, value
+
+
+def _reasons(error: ValidationError) -> str:
+    """What is wrong, on one line: `steps[1].call_type: Input should be 'AGENT', 'TOOL' or 'HOST'`."""
+    details = error.errors(include_url=False, include_input=False)
+    said = [_reason(detail) for detail in details[:_MAX_REASONS]]
+    if len(details) > _MAX_REASONS:
+        said.append(f"and {len(details) - _MAX_REASONS} more")
+    return "; ".join(said)
+
+
+def _reason(detail: ErrorDetails) -> str:
+    where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in detail["loc"]).lstrip(".")
+    message = "unknown key" if detail["type"] == "extra_forbidden" else detail["msg"].removeprefix("Value error, ")
+    return _shortened(f"{where}: {message}" if where else message)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _MAX_MESSAGE else f"{text[:_MAX_MESSAGE]}…"

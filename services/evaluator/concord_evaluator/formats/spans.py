@@ -1,0 +1,149 @@
+"""From spans to steps: which agent each span belongs to, and which of them are calls from one agent to another."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from concord.otlp import Span, to_step, without_internals
+from concord.reports import Channel
+from concord.steps import AgentInvocation, CallType, InteractionStep, StepAction
+from concord_evaluator.formats.source import Source
+from concord_evaluator.formats.trace import Origin, Trace, TraceBuilder
+
+UNNAMED_SERVICE: Final = "unknown_service"
+"""What OpenTelemetry calls a service that does not say what it is called."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSpan:
+    """A span, and the line that it was read from."""
+
+    span: Span
+    line: int
+
+    @property
+    def agent(self) -> str:
+        """The agent that the span names: whose work it is or, in a call, who was called. Empty where it names none."""
+        return self.span.agent or self.span.callee
+
+    @property
+    def service(self) -> str:
+        """The service that the span was exported by."""
+        return self.span.service or UNNAMED_SERVICE
+
+    @property
+    def awaits(self) -> bool:
+        """Whether it is the caller's side of the invocation of an agent that works elsewhere."""
+        return self.span.client and bool(self.span.callee)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """The agent that a span belongs to. `awaiting`: under the invocation of it, still on the caller's side."""
+
+    agent: str
+    service: str
+    awaiting: bool
+
+
+def traces_of(
+    spans: Iterable[ReadSpan], source: Source, channel: Channel, warnings: Iterable[str] = ()
+) -> Iterator[Trace]:
+    """The traces that spans (in any order) make up, in the order in which they first appear.
+
+    Raises FormatError where there are none, or one cannot be a step.
+    """
+    by_trace: defaultdict[str, list[ReadSpan]] = defaultdict(list)
+    for each in spans:
+        by_trace[each.span.trace_id].append(each)
+    if not by_trace:
+        raise source.error("holds no spans")
+    while by_trace:
+        trace_id = next(iter(by_trace))
+        yield _trace(trace_id, by_trace.pop(trace_id), source, channel, warnings)
+
+
+def _trace(trace_id: str, spans: list[ReadSpan], source: Source, channel: Channel, warnings: Iterable[str]) -> Trace:
+    with source.blaming(spans[0].line):
+        builder = TraceBuilder(trace_id, Origin(source.name, spans[0].line))
+    for warning in warnings:
+        builder.warn(warning)
+    places = _places(_by_id(spans), _sole_agents(spans))
+    visible = list(without_internals(each.span for each in spans))
+    if len(visible) < len(spans):
+        builder.warn(f"{len(spans) - len(visible)} spans of a library's insides are left out")
+    lines = {each.span.span_id: each.line for each in spans}
+    for span in visible:
+        with source.blaming(lines[span.span_id]):
+            agent = places[span.span_id].agent
+            caller = places[span.parent_id].agent if span.parent_id in places else agent
+            builder.declare(agent)
+            builder.add(_step(span, caller, agent), caller, channel=channel)
+    return builder.build()
+
+
+def _by_id(spans: Iterable[ReadSpan]) -> dict[str, ReadSpan]:
+    """Each span by its id; of several that share one (and so will conflict), the least, whatever their order."""
+    by_id: dict[str, ReadSpan] = {}
+    for each in spans:
+        known = by_id.setdefault(each.span.span_id, each)
+        if _rank(each) < _rank(known):
+            by_id[each.span.span_id] = each
+    return by_id
+
+
+def _rank(each: ReadSpan) -> tuple[str, str, str]:
+    return each.service, each.agent, each.span.parent_id
+
+
+def _sole_agents(spans: Iterable[ReadSpan]) -> dict[str, str]:
+    """By service, the one agent that works in it; services with several, or none, are not there."""
+    named: defaultdict[str, set[str]] = defaultdict(set)
+    for each in spans:
+        if each.agent and not each.awaits:
+            named[each.service].add(each.agent)
+    return {service: next(iter(agents)) for service, agents in named.items() if len(agents) == 1}
+
+
+def _places(by_id: Mapping[str, ReadSpan], sole_agents: Mapping[str, str]) -> dict[str, _Place]:
+    """The place of each span, parents first. In a circle of parents, the first span by its id is taken to have none."""
+    places: dict[str, _Place] = {}
+    for span_id in sorted(by_id):
+        chain: dict[str, None] = {}
+        current = span_id
+        while current in by_id and current not in places and current not in chain:
+            chain[current] = None
+            current = by_id[current].span.parent_id
+        for each in reversed(chain):
+            places[each] = _place(by_id[each], places.get(by_id[each].span.parent_id), sole_agents)
+    return places
+
+
+def _place(each: ReadSpan, parent: _Place | None, sole_agents: Mapping[str, str]) -> _Place:
+    """The agent a span names; else that of the span above it in its service, or of the invocation it answers.
+
+    What is left belongs to the one agent that works in its service or, where there is none or are several, to the
+    service as a whole.
+    """
+    if each.agent:
+        return _Place(each.agent, each.service, each.awaits)
+    if parent is not None and parent.service == each.service:
+        return parent
+    if parent is not None and parent.awaiting:
+        return _Place(parent.agent, each.service, awaiting=False)
+    return _Place(sole_agents.get(each.service, each.service), each.service, awaiting=False)
+
+
+def _step(span: Span, caller: str, agent: str) -> InteractionStep:
+    """A call where the span belongs to another agent than the one above it; else an agent's own work or tool."""
+    step = to_step(span)
+    if caller != agent:
+        call = step.agent_call or AgentInvocation()
+        action = StepAction(agent_invocation=call.model_copy(update={"agent_name": agent}))
+        attributes = {name: value for name, value in step.additional_attributes.items() if name != "call_type"}
+        changes = {"call_type": CallType.AGENT, "step_action": action, "additional_attributes": attributes}
+        return step.model_copy(update=changes)
+    if step.kind is CallType.AGENT:
+        return step.model_copy(update={"call_type": CallType.HOST, "step_action": None})
+    return step

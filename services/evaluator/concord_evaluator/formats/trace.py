@@ -1,0 +1,229 @@
+"""A trace as a file tells it, and the builder that readers make it with."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from hashlib import blake2b
+from pathlib import PurePath
+from typing import Final, NamedTuple
+
+from concord.identity import RESERVED_IDS, RosterEntry, normalise_url
+from concord.reports import MAX_BATCH_STEPS, Channel, Report, ReportBatch, pack
+from concord.steps import MAX_ID_LENGTH, AgentInvocation, CallType, InteractionStep, StepAction, as_utc
+
+UNDATED: Final = datetime.fromtimestamp(0, UTC)
+"""When a report was received that nobody received: it stood in a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a trace stands: the file, and the line at which it begins (None: not in one place)."""
+
+    file: str
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """Everything a file says of one trace: its reports, and what it is of.
+
+    `roster`: the agents that are known to belong to it, whether or not they did anything. `task_success`: how far the
+    task succeeded, in [0, 1], where the file says. `duration_s`: from the first to the last time told, in seconds.
+    `warnings`: what had to be inferred.
+    """
+
+    trace_id: str
+    batches: tuple[ReportBatch, ...]
+    roster: tuple[RosterEntry, ...]
+    origin: Origin
+    task: str
+    task_success: float | None
+    duration_s: float
+    warnings: tuple[str, ...]
+
+    def reports(self) -> Iterator[Report]:
+        """The reports, read anew from their batches one batch at a time."""
+        return (report for batch in self.batches for report in batch.reports())
+
+
+class _Reporter(NamedTuple):
+    name: str
+    channel: Channel
+    authenticated: bool
+
+
+@dataclass(slots=True)
+class _OpenBatch:
+    steps: list[bytes] = field(default_factory=list)
+    dropped: int = 0
+
+
+class TraceBuilder:
+    """Collects the reports of one trace in whatever order they come, compressed, since a trace may be large."""
+
+    def __init__(self, trace_id: str, origin: Origin) -> None:
+        """Raises ValueError for a trace id that is too long, or empty."""
+        self.trace_id = _checked_id(trace_id, "trace id")
+        self.task = ""
+        self.task_success: float | None = None
+        self._origin = origin
+        self._open: dict[_Reporter, _OpenBatch] = {}
+        self._batches: list[ReportBatch] = []
+        self._declared: dict[str, RosterEntry] = {}
+        self._reporters: dict[str, None] = {}
+        self._reached: dict[str, set[str]] = {}
+        self._warnings: dict[str, None] = {}
+        self._started: datetime | None = None
+        self._ended: datetime | None = None
+
+    def declare(self, agent: RosterEntry | str) -> None:
+        """Says that an agent belongs to the trace. The first entry for an id stands. Raises ValueError for a bad id."""
+        entry = agent if isinstance(agent, RosterEntry) else RosterEntry(id=agent, url=f"trace://{agent}")
+        self._declared.setdefault(entry.id, entry)
+
+    def warn(self, text: str) -> None:
+        """Notes, once, what the reader had to infer."""
+        self._warnings[text] = None
+
+    def add(
+        self,
+        step: InteractionStep,
+        reporter: str,
+        *,
+        channel: Channel = Channel.HTTP,
+        authenticated: bool = False,
+    ) -> None:
+        """Adds a step as `reporter`, the agent that made it, told it. Raises ValueError for a bad id."""
+        if reporter not in self._reporters:
+            self._reporters[_checked_id(reporter, "reporter")] = None
+        for call in calls_in(step):
+            if call.agent_url and call.agent_name:
+                self._reached.setdefault(normalise_url(call.agent_url), set()).add(call.agent_name)
+        self._see_times(step)
+        key = _Reporter(reporter, channel, authenticated)
+        batch = self._open.setdefault(key, _OpenBatch())
+        batch.steps.append(step.model_dump_json(exclude_unset=True).encode())
+        if len(batch.steps) == MAX_BATCH_STEPS:
+            self._close(key)
+
+    def add_message(
+        self,
+        step_id: str,
+        sender: str,
+        receiver: str,
+        text: str,
+        *,
+        attributes: Mapping[str, str] | None = None,
+        sent_at: datetime | None = None,
+    ) -> None:
+        """Adds a message of a log: a call of the receiver by the sender, who both belong to the trace.
+
+        Raises ValueError for a bad id.
+        """
+        for agent in (sender, receiver):
+            self.declare(agent)
+        step = InteractionStep(
+            step_id=step_id,
+            trace_id=self.trace_id,
+            call_type=CallType.AGENT,
+            step_action=StepAction(agent_invocation=AgentInvocation(agent_name=receiver, requests={"text": text})),
+            additional_attributes=dict(attributes or {}),
+            start_time=sent_at,
+        )
+        self.add(step, sender)
+
+    def drop(self, reporter: str, steps: int) -> None:
+        """Notes that a reporter had to drop steps."""
+        key = _Reporter(_checked_id(reporter, "reporter"), Channel.HTTP, False)
+        self._open.setdefault(key, _OpenBatch()).dropped += steps
+
+    def build(self) -> Trace:
+        """The trace of everything added so far."""
+        for key in list(self._open):
+            self._close(key)
+        duration = self._ended - self._started if self._started and self._ended else None
+        return Trace(
+            trace_id=self.trace_id,
+            batches=tuple(self._batches),
+            roster=tuple(self._roster()),
+            origin=self._origin,
+            task=self.task,
+            task_success=self.task_success,
+            duration_s=duration.total_seconds() if duration else 0.0,
+            warnings=tuple(self._warnings),
+        )
+
+    def _see_times(self, step: InteractionStep) -> None:
+        for moment in (step.start_time, step.end_time):
+            if moment is not None:
+                known = as_utc(moment)
+                self._started = known if self._started is None else min(self._started, known)
+                self._ended = known if self._ended is None else max(self._ended, known)
+
+    def _close(self, key: _Reporter) -> None:
+        batch = self._open.pop(key)
+        batch_id = f"batch-{len(self._batches) + 1}"
+        head = {"batch_id": batch_id, "trace_id": self.trace_id, "reporter": key.name}
+        body = b"".join((json.dumps(head).encode()[:-1], b', "steps": [', b",".join(batch.steps), b"]}"))
+        self._batches.append(
+            ReportBatch(
+                batch_id=batch_id,
+                trace_id=self.trace_id,
+                reporter=key.name,
+                authenticated=key.authenticated,
+                channel=key.channel,
+                received_at=UNDATED,
+                n_steps=len(batch.steps),
+                dropped=batch.dropped,
+                body=pack(body),
+            )
+        )
+
+    def _roster(self) -> Iterator[RosterEntry]:
+        """The declared agents, the reporters, and those that are called at an address, each with all its addresses.
+
+        An address answers to one name (the first in order, where callers differ), so that one agent is one node.
+        """
+        entries = dict(self._declared)
+        for reporter in self._reporters:
+            entries.setdefault(reporter, RosterEntry(id=reporter, url=f"trace://{reporter}"))
+        known = {normalise_url(name) for entry in entries.values() for name in (entry.url, *entry.aliases)}
+        for url in sorted(self._reached.keys() - known):
+            name = min(self._reached[url])
+            if len(name) > MAX_ID_LENGTH:
+                continue
+            entry = entries.get(name)
+            if entry is None:
+                entries[name] = RosterEntry(id=name, url=url)
+            elif entry.url.startswith("trace://"):
+                entries[name] = entry.model_copy(update={"url": url})
+            else:
+                entries[name] = entry.model_copy(update={"aliases": (*entry.aliases, url)})
+        return (entry for entry in entries.values() if entry.id not in RESERVED_IDS)
+
+
+def calls_in(step: InteractionStep) -> Iterator[AgentInvocation]:
+    """The calls of agents that a step tells of: its own, and those in the answers it carries."""
+    pending = [step]
+    while pending:
+        call = pending.pop().agent_call
+        if call is not None:
+            yield call
+            if call.response_trace is not None:
+                pending.extend(call.response_trace.steps)
+
+
+def file_trace_id(file: str, number: int) -> str:
+    """An id for the `number`-th trace (from 1) of a file that has none: the file's stem, shortened with a digest."""
+    stem, suffix = PurePath(file).stem, f"#{number}"
+    if len(stem) + len(suffix) > MAX_ID_LENGTH:
+        name = blake2b(stem.encode(errors="replace"), digest_size=4).hexdigest()
+        stem = f"{stem[: MAX_ID_LENGTH - len(suffix) - len(name) - 1]}-{name}"
+    return stem + suffix
+
+
+def _checked_id(text: str, what: str) -> str:
+    if not 1 <= len(text) <= MAX_ID_LENGTH:
+        raise ValueError(f"{what}: must have 1 to {MAX_ID_LENGTH} characters, has {len(text)}")
+    return text
