@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
@@ -18,6 +18,9 @@ class ServiceSettings(BaseSettings):
 
 
 class StatefulServiceSettings(ServiceSettings):
-    """Adds `REDIS_URL`: where state is. It has no prefix, since everything else that uses a Redis calls it so."""
+    """Adds where state is, and what tokens are signed with."""
 
     redis_url: str = Field("redis://127.0.0.1:6379/0", validation_alias="REDIS_URL")
+    """It has no prefix, since everything else that uses a Redis calls it so."""
+    token_secret: SecretStr = SecretStr("")
+    """Comma-separated: the first signs, all are good. Without it, the services of one Redis share one they made."""

@@ -13,6 +13,7 @@ from concord.storage.ports import (
     Queue,
     RegistryFullError,
     RetryLater,
+    SecretStore,
     StorageUnavailableError,
     TraceStore,
 )
@@ -32,6 +33,7 @@ __all__ = [
     "Queue",
     "RegistryFullError",
     "RetryLater",
+    "SecretStore",
     "Storage",
     "StorageUnavailableError",
     "TraceStore",

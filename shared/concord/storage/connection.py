@@ -14,8 +14,9 @@ from redis.backoff import FullJitterBackoff
 from concord.storage.assessments import RedisAssessmentStore
 from concord.storage.faults import storage_faults
 from concord.storage.jobs import ArqJobQueue
-from concord.storage.ports import AgentRegistry, AssessmentStore, TraceStore
+from concord.storage.ports import AgentRegistry, AssessmentStore, SecretStore, TraceStore
 from concord.storage.registry import RedisAgentRegistry
+from concord.storage.secrets import RedisSecretStore
 from concord.storage.traces import RedisTraceStore
 
 RETRIES_REQUEST: Final = 2
@@ -32,6 +33,7 @@ class Storage:
     traces: TraceStore
     registry: AgentRegistry
     assessments: AssessmentStore
+    secrets: SecretStore
     jobs: ArqJobQueue
     redis: ArqRedis
 
@@ -65,6 +67,7 @@ async def connect(url: str, *, retries: int = RETRIES_REQUEST) -> AsyncIterator[
             traces=RedisTraceStore(redis),
             registry=RedisAgentRegistry(redis),
             assessments=RedisAssessmentStore(redis),
+            secrets=RedisSecretStore(redis),
             jobs=ArqJobQueue(redis),
             redis=redis,
         )

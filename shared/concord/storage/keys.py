@@ -6,6 +6,8 @@ PREFIX: Final = "concord:v1"
 
 DEAD_LETTERS: Final = f"{PREFIX}:dead-letters"
 
+TOKEN_SECRET: Final = f"{PREFIX}:token-secret"
+
 
 def reports(trace_id: str) -> str:
     """The stream of a trace's report batches."""

@@ -91,6 +91,13 @@ class AssessmentStore(Protocol):
         """The JSON document of that name, or None."""
 
 
+class SecretStore(Protocol):
+    """The secret that the services of one stack sign tokens with, where none was configured."""
+
+    async def token_secret(self) -> str:
+        """The secret; made by the first to ask, the same for all. Raises StorageUnavailableError."""
+
+
 class JobQueue(Protocol):
     """Jobs for the evaluator's workers, run at least once."""
 

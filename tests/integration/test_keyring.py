@@ -1,0 +1,63 @@
+"""The services of one stack agree on what signs tokens, configured or not."""
+
+import asyncio
+
+import pytest
+from pydantic import SecretStr
+
+from concord.keyring import Keyring
+from concord.storage import StorageUnavailableError, connect
+from concord.tokens import TokenRejectedError
+from tests.redis_servers import PrivateServer
+
+CONFIGURED = SecretStr("x" * 32)
+
+
+async def test_two_services_of_one_redis_agree_without_being_configured(redis_url: str) -> None:
+    async with connect(redis_url) as here, connect(redis_url) as there:
+        ours, theirs = (Keyring(SecretStr(""), storage.secrets.token_secret) for storage in (here, there))
+        issuer, other = await asyncio.gather(ours.issuer(), theirs.issuer())
+        for keyring, signer in ((ours, other), (theirs, issuer)):
+            token = signer.issue("a1", "t1", "writer", 60).get_secret_value()
+            assert (await keyring.verify(token)).agent_id == "writer"
+
+
+async def test_a_secret_that_redis_lost_is_replaced_and_the_new_one_found(redis_url: str) -> None:
+    async with connect(redis_url) as storage:
+        gateway, collector = (Keyring(SecretStr(""), storage.secrets.token_secret) for _ in range(2))
+        old = (await gateway.issuer()).issue("a1", "t1", "writer", 60).get_secret_value()
+        await collector.verify(old)
+        await storage.redis.flushall()
+        new = (await gateway.issuer()).issue("a1", "t1", "writer", 60).get_secret_value()
+        collector._asked_at = float("-inf")  # a second has passed
+        assert (await collector.verify(new)).agent_id == "writer"
+        with pytest.raises(TokenRejectedError):
+            await collector.verify(old)
+
+
+async def test_strange_tokens_do_not_make_it_ask_redis_each_time(redis_url: str) -> None:
+    async with connect(redis_url) as storage:
+        asked = 0
+
+        async def shared() -> str:
+            nonlocal asked
+            asked += 1
+            return await storage.secrets.token_secret()
+
+        keyring = Keyring(SecretStr(""), shared)
+        for _ in range(20):
+            with pytest.raises(TokenRejectedError):
+                await keyring.verify("nonsense")
+        assert asked == 1
+
+
+async def test_with_a_configured_secret_redis_is_not_asked(private_redis: PrivateServer) -> None:
+    async with connect(private_redis.url, retries=0) as storage:
+        private_redis.stop()
+        keyring = Keyring(CONFIGURED, storage.secrets.token_secret)
+        token = (await keyring.issuer()).issue("a1", "t1", "writer", 60).get_secret_value()
+        assert (await keyring.verify(token)).agent_id == "writer"
+        with pytest.raises(TokenRejectedError):
+            await keyring.verify("nonsense")
+        with pytest.raises(StorageUnavailableError):
+            await Keyring(SecretStr(""), storage.secrets.token_secret).verify(token)

@@ -1,0 +1,95 @@
+"""A token speaks for one agent in one trial, until it expires, and only where its secret is known."""
+
+import time
+
+import jwt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import SecretStr
+
+from concord.redaction import REDACTED, redact
+from concord.tokens import TokenExpiredError, TokenIssuer, TokenRejectedError, TokenVerifier, parse_secrets
+
+OLD, NEW, FOREIGN = (SecretStr(letter * 32) for letter in "one")
+
+ids = st.text(min_size=1, max_size=64)
+
+
+def issue(secret: SecretStr = NEW, *, agent_id: str = "writer", ttl_s: float = 60) -> str:
+    return TokenIssuer([secret]).issue("a1", "t1", agent_id, ttl_s).get_secret_value()
+
+
+TOKEN = issue()
+
+
+@given(ids, ids, ids)
+def test_what_was_claimed_is_read_again(assessment_id: str, trace_id: str, agent_id: str) -> None:
+    before = time.time()
+    token = TokenIssuer([NEW]).issue(assessment_id, trace_id, agent_id, 60).get_secret_value()
+    claims = TokenVerifier([NEW]).verify(token)
+    assert (claims.assessment_id, claims.trace_id, claims.agent_id) == (assessment_id, trace_id, agent_id)
+    assert before + 59 <= claims.expires_at <= time.time() + 60
+
+
+def test_a_token_past_its_time_is_expired_rather_than_wrong() -> None:
+    with pytest.raises(TokenExpiredError):
+        TokenVerifier([NEW]).verify(issue(ttl_s=-60))
+
+
+def test_a_token_of_another_secret_is_rejected() -> None:
+    with pytest.raises(TokenRejectedError):
+        TokenVerifier([NEW]).verify(issue(FOREIGN))
+
+
+@given(st.data())
+def test_a_token_with_any_character_changed_is_rejected(data: st.DataObject) -> None:
+    # The last character of a part may hold bits that mean nothing.
+    places = [place for place in range(len(TOKEN) - 1) if TOKEN[place] != "." and TOKEN[place + 1] != "."]
+    place = data.draw(st.sampled_from(places))
+    other = data.draw(st.sampled_from([letter for letter in "ABCxyz019-_" if letter != TOKEN[place]]))
+    with pytest.raises(TokenRejectedError):
+        TokenVerifier([NEW]).verify(TOKEN[:place] + other + TOKEN[place + 1 :])
+
+
+@given(st.text() | st.text(alphabet="eyJ.-_A0=", max_size=200))
+def test_what_is_no_token_is_rejected(text: str) -> None:
+    with pytest.raises(TokenRejectedError):
+        TokenVerifier([NEW]).verify(text)
+
+
+@pytest.mark.parametrize("algorithm", ["none", "HS384"])
+def test_a_token_cannot_choose_another_algorithm(algorithm: str) -> None:
+    header = jwt.get_unverified_header(issue())
+    claims = {"aid": "a1", "tid": "t1", "sub": "writer", "exp": time.time() + 60}
+    key = "" if algorithm == "none" else NEW.get_secret_value() * 2
+    forged = jwt.encode(claims, key, algorithm, headers={"kid": header["kid"]})
+    with pytest.raises(TokenRejectedError):
+        TokenVerifier([NEW]).verify(forged)
+
+
+def test_a_secret_can_be_replaced_while_tokens_of_the_old_one_are_about() -> None:
+    rotated = [NEW, OLD]
+    assert TokenVerifier(rotated).verify(issue(OLD)).agent_id == "writer"
+    fresh = TokenIssuer(rotated).issue("a1", "t1", "reader", 60).get_secret_value()
+    assert TokenVerifier([NEW]).verify(fresh).agent_id == "reader"
+    with pytest.raises(TokenRejectedError):
+        TokenVerifier([OLD]).verify(fresh)
+
+
+def test_secrets_are_read_from_a_comma_separated_setting_and_short_ones_refused() -> None:
+    assert parse_secrets(f" {NEW.get_secret_value()} ,{OLD.get_secret_value()},") == [NEW, OLD]
+    assert parse_secrets("") == []
+    with pytest.raises(ValueError, match="at least 32") as refusal:
+        parse_secrets("hunter2")
+    assert "hunter2" not in str(refusal.value)
+
+
+@given(st.text(), st.text())
+def test_no_token_outlives_redaction_and_nothing_else_is_touched(before: str, after: str) -> None:
+    token = issue()
+    text = f"{before} /a2a/{token}/reader/ {after}"
+    assert token not in redact(text)
+    assert token.encode() not in redact(text.encode())
+    assert redact(f"/a2a/{token}/reader/") == f"/a2a/{REDACTED}/reader/"
+    assert redact(before) == before
