@@ -16,7 +16,9 @@ from concord_cli.stack import leash
 from concord_cli.stack.folder import RunFolder
 from concord_cli.stack.probes import Probe
 
-READY_TIMEOUT_S = 30.0
+READY_TIMEOUT_S = 90.0
+"""A dozen programs that start at once on a busy machine take their time; one that cannot start ends and says why."""
+
 PROBE_INTERVAL_S = 0.1
 GRACE_S = 3.0
 """How long a program has to end by itself once asked."""
