@@ -1,4 +1,4 @@
-"""The command line: `concord run`, `concord up`, `concord assess`."""
+"""The command line: `concord run`, `concord up`, `concord assess`, `concord evaluate`."""
 
 import asyncio
 import signal
@@ -68,6 +68,36 @@ def assess(scenario: ScenarioFile, output: OutputFile = RESULTS_FILE) -> None:
         _execute(commands.ask(scenario, output, narrator))
 
 
+@app.command("evaluate")
+def evaluate_traces(
+    paths: Annotated[list[Path], typer.Argument(metavar="PATHS...", help="Files, folders, or - for standard input.")],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Where the rows go: .json in one document, .jsonl a row a line."),
+    ] = None,
+    graphml: Annotated[
+        Path | None, typer.Option(help="Where the agent graph goes: a .graphml file, or a folder for several traces.")
+    ] = None,
+    format_name: Annotated[
+        str | None, typer.Option("--format", help="What the files are, if that cannot be told from themselves.")
+    ] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="Evaluators, metrics, thresholds, weights, evidence, roster; .toml or .json.")
+    ] = None,
+    keep_going: Annotated[bool, typer.Option("--keep-going", help="Leave out files that are no traces.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
+) -> None:
+    """Evaluate traces that are there already, with no service running: a row for each."""
+    with _exit_codes(), _terminable():
+        # Imported here: the graph library takes a while to load, and only a full installation has it.
+        try:
+            from concord_cli.evaluate import Request, evaluate
+        except ModuleNotFoundError as error:
+            raise UsageError(f"evaluating needs all of Concord, concord-cli[local]: {error.name} is missing") from error
+
+        evaluate(Request(paths, format_name, config, output, graphml, keep_going, quiet))
+
+
 class _TerminatedError(Exception):
     """SIGTERM came."""
 
@@ -90,6 +120,20 @@ def _exit_codes() -> Iterator[None]:
 def _leave(code: int, message: str) -> None:
     typer.echo("concord: " + "\n".join(map(printable, message.splitlines())), err=True)
     raise typer.Exit(code)
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Lets SIGTERM end a command that is not asynchronous like Ctrl-C does: by an exception where it stands."""
+
+    def terminate(*_: object) -> None:
+        raise _TerminatedError
+
+    before = signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _execute(work: Coroutine[Any, Any, None]) -> None:

@@ -24,7 +24,7 @@ def _spans(source: Source) -> Iterator[ReadSpan]:
             if not isinstance(value, dict) or "resourceSpans" not in value:
                 raise ValueError("no export of spans: has no `resourceSpans`")
             spans = list(spans_in(value))
-        yield from (ReadSpan(span, line) for span in spans)
+        yield from (ReadSpan.of(span, line) for span in spans)
 
 
 FORMAT = TraceFormat(_recognises, _read)

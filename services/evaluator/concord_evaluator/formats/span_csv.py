@@ -47,7 +47,7 @@ def _spans(source: Source) -> Iterator[ReadSpan]:
             if len(fields) != len(columns):
                 raise ValueError(f"{len(fields)} fields under {len(columns)} columns")
             span = _span(dict(zip(columns, fields, strict=True)), service)
-        yield ReadSpan(span, number)
+        yield ReadSpan.of(span, number)
 
 
 def _fields(line: str) -> list[str]:

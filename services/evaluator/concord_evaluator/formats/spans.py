@@ -17,25 +17,23 @@ UNNAMED_SERVICE: Final = "unknown_service"
 
 @dataclass(frozen=True, slots=True)
 class ReadSpan:
-    """A span, and the line that it was read from."""
+    """A span, the line that it was read from, and what it says itself about whose it is.
+
+    `agent`: the agent it names, whose work it is or, in a call, who was called; empty where it names none. `awaits`:
+    whether it is the caller's side of the invocation of an agent that works elsewhere.
+    """
 
     span: Span
     line: int
+    service: str
+    agent: str
+    awaits: bool
 
-    @property
-    def agent(self) -> str:
-        """The agent that the span names: whose work it is or, in a call, who was called. Empty where it names none."""
-        return self.span.agent or self.span.callee
-
-    @property
-    def service(self) -> str:
-        """The service that the span was exported by."""
-        return self.span.service or UNNAMED_SERVICE
-
-    @property
-    def awaits(self) -> bool:
-        """Whether it is the caller's side of the invocation of an agent that works elsewhere."""
-        return self.span.client and bool(self.span.callee)
+    @classmethod
+    def of(cls, span: Span, line: int) -> "ReadSpan":
+        """What `span` says."""
+        called = span.callee
+        return cls(span, line, span.service or UNNAMED_SERVICE, span.agent or called, span.client and bool(called))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +86,7 @@ def _by_id(spans: Iterable[ReadSpan]) -> dict[str, ReadSpan]:
     by_id: dict[str, ReadSpan] = {}
     for each in spans:
         known = by_id.setdefault(each.span.span_id, each)
-        if _rank(each) < _rank(known):
+        if each is not known and _rank(each) < _rank(known):
             by_id[each.span.span_id] = each
     return by_id
 

@@ -1,0 +1,92 @@
+"""The rows of an evaluation as a person likes to read them: a line for each trace, and what to be wary of."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from concord.results import ResultRow
+from concord_cli.narrator import printable
+
+MAX_NAMES: Final = 3
+"""Agents named in a cell; the others are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class TraceLine:
+    """What the table shows of a row, so that the row itself need not be kept."""
+
+    trace: str
+    agents: int
+    calls: int
+    density: float | None
+    bottlenecks: tuple[str, ...]
+    isolated: tuple[str, ...]
+    label: str | None
+    score: float | None
+    warnings: tuple[str, ...]
+
+    @classmethod
+    def of(cls, row: ResultRow) -> "TraceLine":
+        """The line of a row with one trial."""
+        detail = row.detail
+        return cls(
+            trace=detail.assessment_id,
+            agents=len(detail.agents),
+            calls=sum(call.calls for trial in detail.trials for call in trial.interactions),
+            density=detail.graph_metrics.graph_density,
+            bottlenecks=tuple(name for found in detail.findings if found.id == "bottleneck" for name in found.agents),
+            isolated=tuple(detail.graph_metrics.isolated_agents),
+            label=detail.coordination_quality,
+            score=row.score,
+            warnings=tuple(warning.partition(": ")[2] for warning in detail.warnings),
+        )
+
+
+def table_of(lines: Sequence[TraceLine]) -> RenderableType:
+    """A line for each trace, and below what had to be inferred or left out, with how many traces it concerns."""
+    table = Table(box=None, header_style="dim", padding=(0, 2, 0, 0))
+    table.add_column("trace", overflow="fold")
+    for column in ("agents", "calls", "density"):
+        table.add_column(column, justify="right")
+    for column in ("bottleneck", "isolated", "label"):
+        table.add_column(column, overflow="fold")
+    table.add_column("score", justify="right")
+    for line in lines:
+        table.add_row(
+            _text(line.trace),
+            str(line.agents),
+            str(line.calls),
+            _figure(line.density, 2),
+            _names(line.bottlenecks),
+            _names(line.isolated),
+            line.label or "-",
+            _figure(line.score, 1),
+        )
+    return Group(table, *_wary(lines))
+
+
+def _wary(lines: Iterable[TraceLine]) -> Iterable[RenderableType]:
+    told = Counter(warning for line in lines for warning in line.warnings)
+    if told:
+        yield Text("\nBe wary", style="bold")
+        for warning, traces in told.items():
+            yield _text(f"  {warning} ({traces} {'trace' if traces == 1 else 'traces'})")
+
+
+def _figure(value: float | None, digits: int) -> str:
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+def _names(names: Sequence[str]) -> Text:
+    shown = ", ".join(names[:MAX_NAMES]) or "-"
+    return _text(shown if len(names) <= MAX_NAMES else f"{shown} +{len(names) - MAX_NAMES}")
+
+
+def _text(text: str) -> Text:
+    """Text that an agent or a file may have written: no markup, no escapes."""
+    return Text("\n".join(map(printable, text.split("\n"))))

@@ -1,0 +1,68 @@
+"""A trace without services: evaluated, judged by rules, scored and made a row by the functions that workers use."""
+
+from typing import Final
+
+from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, TrialSpec
+from concord.identity import Roster, RosterEntry
+from concord.jobs import EvaluateTrial
+from concord.results import Judgment, ResultRow, TrialOutcome
+from concord_evaluator.aggregate import make_row
+from concord_evaluator.documents import TrialEvaluation
+from concord_evaluator.formats import Trace
+from concord_evaluator.judge import judge_by_rules
+from concord_evaluator.pipeline import JUDGE, evaluate_trial, verdict_on
+
+TRIAL_ID: Final = "trial-1"
+TASK_ID: Final = "trace"
+
+BY_RULES: Final = "a trace from a file is judged by rules"
+TOLD: Final = f"{BY_RULES}; how far the task succeeded, the file says"
+
+
+def evaluate_trace(trace: Trace, config: AssessmentConfig) -> ResultRow:
+    """The row of a trace: an assessment with one task and one trial, which is over. Pure.
+
+    Of `config`, what is about evaluation counts: evaluators, metrics, thresholds, weights, evidence, and a roster,
+    whose entries stand before those of the trace.
+    """
+    plan = _plan(trace, config)
+    outcome = TrialOutcome(
+        trial_id=TRIAL_ID,
+        state="completed",
+        infrastructure=False,
+        error=None,
+        answer=None,
+        time_used=trace.duration_s,
+    )
+    request = EvaluateTrial(assessment_id=plan.assessment_id, trial_id=TRIAL_ID, outcome=outcome)
+    evaluation = evaluate_trial(plan, request, trace.batches)
+    asked = config.evaluators is None or JUDGE in config.evaluators
+    verdict = verdict_on(plan, evaluation, _judgment(evaluation, plan.mode, trace) if asked else None)
+    told = verdict.model_copy(update={"warnings": (*trace.warnings, *verdict.warnings)})
+    return make_row(plan, [told], [])
+
+
+def _plan(trace: Trace, config: AssessmentConfig) -> AssessmentPlan:
+    """Ground truth as far as modes go: the interactions are given, and nobody waits for an answer."""
+    return AssessmentPlan(
+        assessment_id=trace.trace_id,
+        mode=Mode.GROUND_TRUTH,
+        config=config,
+        tasks=[TaskSpec(id=TASK_ID, text=trace.task or trace.trace_id)],
+        roster=_roster(trace.roster, config.roster),
+        trials=[TrialSpec(trial_id=TRIAL_ID, task_id=TASK_ID, run=1, seed=config.seed, trace_id=trace.trace_id)],
+    )
+
+
+def _roster(found: tuple[RosterEntry, ...], declared: list[RosterEntry]) -> list[RosterEntry]:
+    known = Roster(declared)
+    strangers = [
+        entry for entry in found if known.resolve("", entry.id) not in known and known.resolve(entry.url) not in known
+    ]
+    return [*declared, *strangers]
+
+
+def _judgment(evaluation: TrialEvaluation, mode: Mode, trace: Trace) -> Judgment:
+    if trace.task_success is None:
+        return judge_by_rules(evaluation, mode, BY_RULES)
+    return judge_by_rules(evaluation, mode, TOLD).model_copy(update={"task_success": trace.task_success})
