@@ -3,10 +3,13 @@
 import re
 from typing import Final, overload
 
+TOKEN_PREFIX: Final = "concord_"  # noqa: S105 - no secret
+"""What every token starts with, so that it can be told from all other text, and from other people's tokens."""
+
 REDACTED: Final = "-"
 """What stands in a token's place. A proxy's URL with it still names the callee, and leads nowhere."""
 
-_TOKEN: Final = re.compile(r"eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{16,}", re.ASCII)
+_TOKEN: Final = re.compile(rf"{TOKEN_PREFIX}eyJ[\w-]*(?:\.[\w-]*){0, 2}", re.ASCII)
 _TOKEN_BYTES: Final = re.compile(_TOKEN.pattern.encode())
 
 
@@ -15,8 +18,7 @@ def redact(text: str) -> str: ...
 @overload
 def redact(text: bytes) -> bytes: ...
 def redact(text: str | bytes) -> str | bytes:
-    """The text with `REDACTED` for everything in it that has the form of a signed token (a JWT), ours or another's."""
-    # Nearly every text has none, and the plain search is a hundred times faster than the expression.
+    """The text with `REDACTED` in the place of every token in it."""
     if isinstance(text, bytes):
-        return _TOKEN_BYTES.sub(REDACTED.encode(), text) if b"eyJ" in text else text
-    return _TOKEN.sub(REDACTED, text) if "eyJ" in text else text
+        return _TOKEN_BYTES.sub(REDACTED.encode(), text)
+    return _TOKEN.sub(REDACTED, text)

@@ -11,6 +11,8 @@ import jwt
 from jwt.types import Options
 from pydantic import SecretStr
 
+from concord.redaction import TOKEN_PREFIX
+
 MIN_SECRET_LENGTH: Final = 32
 """HS256 wants a key as long as its digest (RFC 7518, section 3.2)."""
 
@@ -48,10 +50,16 @@ class TokenIssuer:
     def __init__(self, secrets: Sequence[SecretStr]) -> None:
         self._secret = secrets[0].get_secret_value()
 
-    def issue(self, assessment_id: str, trace_id: str, agent_id: str, ttl_s: float) -> SecretStr:
-        """A token for an agent in a trial, good for `ttl_s` seconds. It is fit for a URL's path as it is."""
-        claims = {"aid": assessment_id, "tid": trace_id, "sub": agent_id, "exp": int(time.time() + ttl_s)}
-        return SecretStr(jwt.encode(claims, self._secret, _ALGORITHM, headers={"kid": _key_id(self._secret)}))
+    def issue(self, claims: Claims) -> SecretStr:
+        """The token that claims so: the same claims give the same token. It is fit for a URL's path as it is."""
+        written = {
+            "aid": claims.assessment_id,
+            "tid": claims.trace_id,
+            "sub": claims.agent_id,
+            "exp": int(claims.expires_at),
+        }
+        token = jwt.encode(written, self._secret, _ALGORITHM, headers={"kid": _key_id(self._secret)})
+        return SecretStr(TOKEN_PREFIX + token)
 
 
 class TokenVerifier:
@@ -81,7 +89,7 @@ class TokenVerifier:
         if secret is None:
             raise TokenRejectedError("the token is not one of this assessor's")
         try:
-            claims = jwt.decode(token, secret, [_ALGORITHM], options=_OPTIONS)
+            claims = jwt.decode(token.removeprefix(TOKEN_PREFIX), secret, [_ALGORITHM], options=_OPTIONS)
         except jwt.InvalidTokenError as error:
             raise TokenRejectedError("the token is not one of this assessor's") from error
         return Claims(claims["aid"], claims["tid"], claims["sub"], float(claims["exp"]))
@@ -101,9 +109,9 @@ def _key_id(secret: str) -> str:
 
 def _named_key(token: str) -> str:
     """The key id in a token's unverified header; "" where there is none."""
-    if len(token) > _MAX_TOKEN_LENGTH:
+    if len(token) > _MAX_TOKEN_LENGTH or not token.startswith(TOKEN_PREFIX):
         return ""
     try:
-        return str(jwt.get_unverified_header(token).get("kid", ""))
+        return str(jwt.get_unverified_header(token.removeprefix(TOKEN_PREFIX)).get("kid", ""))
     except jwt.InvalidTokenError:
         return ""

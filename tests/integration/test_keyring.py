@@ -1,16 +1,21 @@
 """The services of one stack agree on what signs tokens, configured or not."""
 
 import asyncio
+import time
 
 import pytest
 from pydantic import SecretStr
 
 from concord.keyring import Keyring
 from concord.storage import StorageUnavailableError, connect
-from concord.tokens import TokenRejectedError
+from concord.tokens import Claims, TokenRejectedError
 from tests.redis_servers import PrivateServer
 
 CONFIGURED = SecretStr("x" * 32)
+
+
+def claims() -> Claims:
+    return Claims("a1", "t1", "writer", time.time() + 60)
 
 
 async def test_two_services_of_one_redis_agree_without_being_configured(redis_url: str) -> None:
@@ -18,17 +23,17 @@ async def test_two_services_of_one_redis_agree_without_being_configured(redis_ur
         ours, theirs = (Keyring(SecretStr(""), storage.secrets.token_secret) for storage in (here, there))
         issuer, other = await asyncio.gather(ours.issuer(), theirs.issuer())
         for keyring, signer in ((ours, other), (theirs, issuer)):
-            token = signer.issue("a1", "t1", "writer", 60).get_secret_value()
+            token = signer.issue(claims()).get_secret_value()
             assert (await keyring.verify(token)).agent_id == "writer"
 
 
 async def test_a_secret_that_redis_lost_is_replaced_and_the_new_one_found(redis_url: str) -> None:
     async with connect(redis_url) as storage:
         gateway, collector = (Keyring(SecretStr(""), storage.secrets.token_secret) for _ in range(2))
-        old = (await gateway.issuer()).issue("a1", "t1", "writer", 60).get_secret_value()
+        old = (await gateway.issuer()).issue(claims()).get_secret_value()
         await collector.verify(old)
         await storage.redis.flushall()
-        new = (await gateway.issuer()).issue("a1", "t1", "writer", 60).get_secret_value()
+        new = (await gateway.issuer()).issue(claims()).get_secret_value()
         collector._asked_at = float("-inf")  # a second has passed
         assert (await collector.verify(new)).agent_id == "writer"
         with pytest.raises(TokenRejectedError):
@@ -55,7 +60,7 @@ async def test_with_a_configured_secret_redis_is_not_asked(private_redis: Privat
     async with connect(private_redis.url, retries=0) as storage:
         private_redis.stop()
         keyring = Keyring(CONFIGURED, storage.secrets.token_secret)
-        token = (await keyring.issuer()).issue("a1", "t1", "writer", 60).get_secret_value()
+        token = (await keyring.issuer()).issue(claims()).get_secret_value()
         assert (await keyring.verify(token)).agent_id == "writer"
         with pytest.raises(TokenRejectedError):
             await keyring.verify("nonsense")
