@@ -9,7 +9,7 @@ TOKEN_PREFIX: Final = "concord_"  # noqa: S105 - no secret
 REDACTED: Final = "-"
 """What stands in a token's place. A proxy's URL with it still names the callee, and leads nowhere."""
 
-_TOKEN: Final = re.compile(rf"{TOKEN_PREFIX}eyJ[\w-]*(?:\.[\w-]*){0, 2}", re.ASCII)
+_TOKEN: Final = re.compile(TOKEN_PREFIX + r"eyJ[\w-]*(?:\.[\w-]*){0,2}", re.ASCII)
 _TOKEN_BYTES: Final = re.compile(_TOKEN.pattern.encode())
 
 
