@@ -23,6 +23,9 @@ PROBE_INTERVAL_S = 0.1
 GRACE_S = 3.0
 """How long a program has to end by itself once asked."""
 
+GROUP_TIMEOUT_S = 0.5
+"""How long what a program left behind has to vanish once killed."""
+
 STABLE_S = 10.0
 """A program that lived this long has started well: what ends it afterwards is counted anew."""
 
@@ -104,7 +107,7 @@ class Child:
         if self._stopping.is_set():
             _let_go(process)
         code = await process.wait()
-        _kill_group(process.pid)
+        await _end_group(process.pid)
         return _how_it_ended(code)
 
     async def _pause(self, seconds: float) -> None:
@@ -131,10 +134,14 @@ def _let_go(process: Process) -> None:
         process.stdin.close()
 
 
-def _kill_group(leader: int) -> None:
-    """Ends what a dead program left behind, or the program itself where its leash was killed."""
-    with suppress(ProcessLookupError):
-        os.killpg(leader, signal.SIGKILL)
+async def _end_group(leader: int) -> None:
+    """Ends what a dead program left behind, or the program itself where its leash was killed, and sees it gone."""
+    # A dead process that nobody collects, as in a container without an init, would be waited for without end.
+    with suppress(ProcessLookupError, PermissionError, TimeoutError):
+        async with asyncio.timeout(GROUP_TIMEOUT_S):
+            while True:
+                os.killpg(leader, signal.SIGKILL)
+                await asyncio.sleep(PROBE_INTERVAL_S / 10)
 
 
 def _how_it_ended(code: int) -> str:
