@@ -6,7 +6,7 @@ SHELL := /bin/sh
 VENV := .venv
 A2A_V03 := .venv-a2a-v03
 BIN := $(VENV)/bin
-MEMBERS := shared services/collector services/evaluator services/gateway services/purple cli
+MEMBERS := shared services/collector services/environment services/evaluator services/gateway services/purple cli
 TESTS := tests/unit tests/integration tests/e2e tests/conformance
 
 export CONCORD_A2A_V03_PYTHON := $(CURDIR)/$(A2A_V03)/bin/python

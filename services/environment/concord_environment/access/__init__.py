@@ -1,0 +1,1 @@
+"""Who calls: keys, what they grant, and a log of the calls."""

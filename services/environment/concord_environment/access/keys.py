@@ -1,0 +1,111 @@
+"""Keys: made once, kept as a hash, revoked for good."""
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from hashlib import sha256
+from typing import Final
+
+from concord_environment.access.permissions import ALL, any_grants
+from concord_environment.core.faults import Conflict, Forbidden, Invalid, NotThere
+
+MAX_KEYS: Final = 1_000
+MIN_ADMIN_KEY: Final = 32
+"""How many characters an admin key has at least."""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key. Its secret is not in it: only the secret's SHA-256."""
+
+    key_id: str
+    name: str
+    permissions: tuple[str, ...]
+    created_at: datetime
+    secret_hash: str
+    created_by: str | None = None
+    revoked_at: datetime | None = None
+
+    def may(self, permission: str) -> bool:
+        """Whether the key grants a permission."""
+        return any_grants(self.permissions, permission)
+
+    def require(self, permission: str) -> None:
+        """Forbidden, naming the permission, unless the key grants it."""
+        if not self.may(permission):
+            raise Forbidden(f"Permission denied: requires '{permission}'")
+
+
+def hash_secret(secret: str) -> str:
+    """What is kept of a secret. It has 256 random bits, so a fast hash is enough."""
+    return sha256(secret.encode()).hexdigest()
+
+
+class Keyring:
+    """The keys of one process. Ids come from the seed and a counter, so that runs can be compared event by event."""
+
+    def __init__(self, seed: int, keys: Sequence[Key] = ()) -> None:
+        self._seed = seed
+        self._keys = {key.key_id: key for key in keys}
+        self._by_hash = {key.secret_hash: key.key_id for key in keys}
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    @property
+    def keys(self) -> list[Key]:
+        """Every key, the revoked too, in the order they were made."""
+        return list(self._keys.values())
+
+    def admit(self, secret: str) -> Key | None:
+        """The key that a secret belongs to, unless it is revoked."""
+        key_id = self._by_hash.get(hash_secret(secret))
+        key = None if key_id is None else self._keys[key_id]
+        return None if key is None or key.revoked_at is not None else key
+
+    def make_admin(self, secret: str, now: datetime) -> Key:
+        """The key that may do everything. Its secret is given from outside; with another, the old one ends."""
+        if len(secret) < MIN_ADMIN_KEY:
+            raise Invalid(f"the admin key needs at least {MIN_ADMIN_KEY} characters")
+        key = Key(self._id(0), "admin", (ALL,), now, hash_secret(secret))
+        if (known := self._keys.get(key.key_id)) is not None:
+            del self._by_hash[known.secret_hash]
+        return self._keep(key)
+
+    def make(self, name: str, permissions: Sequence[str], maker: Key, now: datetime) -> tuple[Key, str]:
+        """A new key and its secret, which is not kept. Nobody can grant what they do not have."""
+        if len(self._keys) >= MAX_KEYS:
+            raise Conflict(f"there are {MAX_KEYS} keys already")
+        for permission in permissions:
+            if not maker.may(permission):
+                raise Forbidden(f"Permission denied: cannot grant '{permission}' without having it")
+        secret = secrets.token_hex(32)
+        key = Key(self._id(len(self._keys)), name, tuple(permissions), now, hash_secret(secret), maker.key_id)
+        return self._keep(key), secret
+
+    def get(self, key_id: str) -> Key:
+        """The key with this id, or NotThere."""
+        key = self._keys.get(key_id)
+        if key is None:
+            raise NotThere(f"there is no key {key_id}")
+        return key
+
+    def revoke(self, key_id: str, now: datetime) -> Key:
+        """Ends a key. NotThere for an unknown one, Conflict for one that is revoked."""
+        key = self.get(key_id)
+        if key.revoked_at is not None:
+            raise Conflict(f"the key {key_id} is revoked already")
+        return self._keep(replace(key, revoked_at=now))
+
+    def is_admin(self, key_id: str) -> bool:
+        """Whether this is the id of the admin key."""
+        return key_id == self._id(0)
+
+    def _keep(self, key: Key) -> Key:
+        self._keys[key.key_id] = key
+        self._by_hash[key.secret_hash] = key.key_id
+        return key
+
+    def _id(self, count: int) -> str:
+        return "ues_" + sha256(f"key {self._seed} {count}".encode()).hexdigest()[:16]

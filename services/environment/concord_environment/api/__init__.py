@@ -1,0 +1,1 @@
+"""The HTTP contract: one router for each resource."""

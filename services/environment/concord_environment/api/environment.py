@@ -1,0 +1,109 @@
+"""`/environment`: everything at once, in full or in short."""
+
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from fastapi import APIRouter, Depends
+from fastapi.responses import PlainTextResponse
+from pydantic import BaseModel
+
+from concord_environment.api.access import Addressed, permitted
+from concord_environment.core.events import EventStatus
+from concord_environment.core.faults import Invalid
+from concord_environment.environment import EnvironmentSimulation
+from concord_environment.modalities.overview import VIEWS, as_json, as_text
+from concord_environment.modalities.views import StatePage
+from concord_environment.modalities.world import MODALITIES
+from concord_environment.scenario.consistency import inconsistencies
+
+
+class EnvironmentState(BaseModel):
+    """The state of every modality."""
+
+    current_time: datetime
+    modalities: dict[str, dict[str, Any]]
+    summary: dict[str, int]
+
+
+class PendingEvents(BaseModel):
+    """What is yet to come."""
+
+    pending_count: int
+    next_event_time: datetime | None
+
+
+class CompactSnapshot(BaseModel):
+    """The state of every modality in short."""
+
+    snapshot_time: datetime
+    format: Literal["compact"] = "compact"
+    modalities: dict[str, dict[str, Any]]
+    events: PendingEvents
+
+
+class ModalityList(BaseModel):
+    """The modalities."""
+
+    modalities: list[str]
+    count: int
+
+
+class Validation(BaseModel):
+    """Whether the state fits together."""
+
+    valid: bool
+    errors: list[str]
+    checked_at: datetime
+
+
+router = APIRouter(prefix="/environment", tags=["environment"])
+
+
+@router.get(
+    "/state",
+    response_model=EnvironmentState | CompactSnapshot,
+    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
+    dependencies=[Depends(permitted("environment:read"))],
+)
+async def read_state(
+    simulation: Addressed,
+    compact: bool = False,
+    format: Literal["json", "text"] = "json",  # noqa: A002 - the contract's
+) -> EnvironmentState | CompactSnapshot | PlainTextResponse:
+    """The latest of every modality; with `compact` in short, and then also as text for a prompt."""
+    pending = simulation.count(EventStatus.PENDING)
+    if format == "text":
+        if not compact:
+            raise Invalid("format: text goes with compact=true only")
+        return PlainTextResponse(as_text(simulation.world, simulation.now, pending))
+    if compact:
+        return _compact(simulation, pending)
+    states = {views.modality: views.state(simulation.world, simulation.now, StatePage()) for views in VIEWS}
+    summary = {"pending_events": pending, "executed_events": simulation.count(EventStatus.EXECUTED)}
+    return EnvironmentState(
+        current_time=simulation.now,
+        modalities={name: state.model_dump(mode="json") for name, state in states.items()},
+        summary=summary,
+    )
+
+
+def _compact(simulation: EnvironmentSimulation, pending: int) -> CompactSnapshot:
+    following = simulation.next_event()
+    return CompactSnapshot(
+        snapshot_time=simulation.now,
+        modalities=as_json(simulation.world, simulation.now),
+        events=PendingEvents(pending_count=pending, next_event_time=following.scheduled_time if following else None),
+    )
+
+
+@router.get("/modalities", dependencies=[Depends(permitted("environment:list"))])
+async def list_modalities(simulation: Addressed) -> ModalityList:  # noqa: ARG001 - asks for a key
+    """The modalities there are."""
+    return ModalityList(modalities=list(MODALITIES), count=len(MODALITIES))
+
+
+@router.post("/validate", dependencies=[Depends(permitted("environment:validate"))])
+async def validate(simulation: Addressed) -> Validation:
+    """Checks that what refers to something refers to something that is there."""
+    errors = inconsistencies(simulation.world)
+    return Validation(valid=not errors, errors=errors[:100], checked_at=datetime.now(UTC))

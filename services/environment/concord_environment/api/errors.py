@@ -1,0 +1,93 @@
+"""Faults as HTTP answers; none of them repeats what was sent."""
+
+from typing import Any, Final
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel
+
+from concord_environment.core.faults import Conflict, Fault, Forbidden, Invalid, NotThere
+from concord_environment.lifecycle import HeldError
+
+_STATUS: Final = ((NotThere, 404), (Conflict, 409), (Forbidden, 403), (Invalid, 422))
+
+
+class Problem(BaseModel):
+    """What was wrong."""
+
+    detail: str
+
+
+class BadField(BaseModel):
+    """What was wrong with one field."""
+
+    loc: list[str | int]
+    msg: str
+    type: str
+
+
+class BadFields(BaseModel):
+    """What was wrong, field by field."""
+
+    detail: list[BadField]
+
+
+class ActiveHold(BaseModel):
+    """A hold that keeps time where it is."""
+
+    hold_id: str
+    reason: str | None
+    agent_id: str
+
+
+class Held(BaseModel):
+    """Who keeps time where it is."""
+
+    message: str
+    active_holds: list[ActiveHold]
+
+
+class Refusal(BaseModel):
+    """Why the state of things does not allow it."""
+
+    detail: str | Held
+
+
+RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
+    400: {"model": Problem, "description": "The body is no JSON, or the call means nothing."},
+    401: {"model": Problem, "description": "The key is missing, unknown or revoked."},
+    403: {"model": Problem, "description": "The key does not grant what it takes; the answer names it."},
+    404: {"model": Problem, "description": "What the call names is not there."},
+    409: {"model": Refusal, "description": "The state of things does not allow it."},
+    413: {"model": Problem, "description": "The body is too large."},
+    422: {"model": BadFields, "description": "A field is wrong."},
+}
+"""What every route can answer beside what it is for."""
+
+
+def add_error_handlers(app: FastAPI) -> None:
+    """Answers Faults and bad requests."""
+
+    @app.exception_handler(Fault)
+    async def on_fault(request: Request, fault: Fault) -> JSONResponse:  # noqa: ARG001 - FastAPI's signature
+        if isinstance(fault, HeldError):
+            return JSONResponse({"detail": _held(fault).model_dump()}, 409)
+        if isinstance(fault, Invalid):
+            return _bad_fields([{"loc": ["body"], "msg": str(fault), "type": "invalid"}])
+        status = next((status for kind, status in _STATUS if isinstance(fault, kind)), 400)
+        return JSONResponse({"detail": str(fault)}, status)
+
+    @app.exception_handler(RequestValidationError)
+    async def on_bad_request(request: Request, error: RequestValidationError) -> JSONResponse:  # noqa: ARG001
+        fields = [{"loc": list(one["loc"]), "msg": one["msg"], "type": one["type"]} for one in error.errors()]
+        return _bad_fields(fields[:50])
+
+
+def _bad_fields(fields: list[dict[str, Any]]) -> JSONResponse:
+    return JSONResponse({"detail": fields}, 422)
+
+
+def _held(fault: HeldError) -> Held:
+    holds = [ActiveHold(hold_id=hold.hold_id, reason=hold.reason, agent_id=hold.agent_id) for hold in fault.holds]
+    return Held(message=str(fault), active_holds=holds)

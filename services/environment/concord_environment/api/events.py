@@ -1,0 +1,272 @@
+"""`/events`: what is due, what was done, and scheduling more."""
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from itertools import islice
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query, Response
+from pydantic import BaseModel, Field, JsonValue
+
+from concord_environment.access.keys import Key
+from concord_environment.api.access import Addressed, Served, permitted
+from concord_environment.api.errors import BadFields
+from concord_environment.api.event_view import EventView, event_view
+from concord_environment.core.events import DEFAULT_PRIORITY, Event, EventStatus
+from concord_environment.core.faults import Conflict, Fault, NotThere
+from concord_environment.core.simulation import Submission
+from concord_environment.environment import Environment, EnvironmentSimulation
+from concord_environment.modalities.fields import JsonObject, Moment
+from concord_environment.modalities.registry import parse
+from concord_environment.modalities.world import MODALITIES
+
+MAX_BATCH = 1_000
+
+Data = Annotated[dict[str, JsonValue], Field(max_length=200)]
+Priority = Annotated[int, Field(ge=0, le=100)]
+
+
+class ImmediateRequest(BaseModel):
+    """An action to be executed at once. Whose it is, the key says; an `agent_id` in the body counts for nothing."""
+
+    modality: Annotated[str, Field(max_length=50)]
+    data: Data
+    priority: Priority = DEFAULT_PRIORITY
+    metadata: JsonObject = Field(default_factory=dict)
+
+
+class EventRequest(ImmediateRequest):
+    """An action to be executed at a time."""
+
+    scheduled_time: Moment
+
+
+class BatchRequest(BaseModel):
+    """Many actions. By default sound ones are taken and others told of."""
+
+    events: Annotated[list[EventRequest], Field(min_length=1, max_length=MAX_BATCH)]
+    stop_on_first_error: bool = False
+    validate_only: bool = False
+
+
+class BatchItem(BaseModel):
+    """What became of one action of a batch."""
+
+    index: int
+    success: bool
+    event_id: str | None
+    error: str | None
+
+
+class BatchAnswer(BaseModel):
+    """What became of a batch."""
+
+    total_submitted: int
+    total_created: int
+    total_failed: int
+    events: list[BatchItem]
+
+
+class EventList(BaseModel):
+    """A page of events by due time, and how many there are of each status in all."""
+
+    events: list[EventView]
+    total: int
+    pending: int
+    executed: int
+    failed: int
+    skipped: int
+
+
+class EventSummary(BaseModel):
+    """How many events there are."""
+
+    total: int
+    pending: int
+    executed: int
+    failed: int
+    skipped: int
+    cancelled: int
+    by_modality: dict[str, int]
+    next_event_time: datetime | None
+
+
+class Cancellation(BaseModel):
+    """An event that will not happen."""
+
+    cancelled: bool
+    event_id: str
+
+
+router = APIRouter(prefix="/events", tags=["events"])
+
+
+@router.get("", dependencies=[Depends(permitted("events:list"))])
+async def list_events(
+    simulation: Addressed,
+    status: EventStatus | None = None,
+    start_time: Annotated[Moment | None, Query()] = None,
+    end_time: Annotated[Moment | None, Query()] = None,
+    modality: Annotated[str | None, Query(max_length=50)] = None,
+    agent_id: Annotated[str | None, Query(max_length=100)] = None,
+    limit: Annotated[int, Query(ge=1, le=MAX_BATCH)] = 100,
+    offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
+) -> EventList:
+    """Events that fit every filter, in the order in which they are due."""
+    found = (
+        event
+        for event in _candidates(simulation, status)
+        if (status is None or event.status is status)
+        and (start_time is None or event.scheduled_time >= start_time)
+        and (end_time is None or event.scheduled_time <= end_time)
+        and modality in (None, event.modality)
+        and agent_id in (None, event.agent_id)
+    )
+    page, total = _page(found, offset, limit)
+    return EventList(
+        events=[event_view(event) for event in page],
+        total=total,
+        pending=simulation.count(EventStatus.PENDING),
+        executed=simulation.count(EventStatus.EXECUTED),
+        failed=simulation.count(EventStatus.FAILED),
+        skipped=simulation.count(EventStatus.SKIPPED),
+    )
+
+
+def _candidates(simulation: EnvironmentSimulation, status: EventStatus | None) -> Iterator[Event]:
+    if status is EventStatus.PENDING:
+        return simulation.events.group("pending", "")
+    return simulation.events.rows()
+
+
+def _page(found: Iterator[Event], offset: int, limit: int) -> tuple[list[Event], int]:
+    before = sum(1 for _ in islice(found, offset))
+    page = list(islice(found, limit))
+    return page, before + len(page) + sum(1 for _ in found)
+
+
+@router.post("", status_code=201)
+async def create_event(
+    request: EventRequest,
+    environment: Served,
+    simulation: Addressed,
+    caller: Annotated[Key, Depends(permitted("events:create"))],
+) -> EventView:
+    """Schedules an action. 409 for a time that is past."""
+    return event_view(environment.schedule(simulation, [_submission(environment, simulation, caller, request)])[0])
+
+
+@router.post("/immediate", status_code=201)
+async def execute_now(
+    request: ImmediateRequest,
+    environment: Served,
+    simulation: Addressed,
+    caller: Annotated[Key, Depends(permitted("events:execute"))],
+) -> EventView:
+    """Executes an action at once."""
+    action = parse(request.modality, request.data)
+    event = environment.submit(
+        simulation, caller, action, due=simulation.now, priority=request.priority, metadata=dict(request.metadata)
+    )
+    return event_view(event)
+
+
+@router.post(
+    "/batch",
+    status_code=201,
+    responses={
+        200: {"model": BatchAnswer, "description": "Nothing was wanted but a check."},
+        207: {"model": BatchAnswer, "description": "Some were scheduled."},
+        400: {"model": BatchAnswer | BadFields, "description": "None was scheduled."},
+    },
+)
+async def create_batch(
+    request: BatchRequest,
+    environment: Served,
+    simulation: Addressed,
+    caller: Annotated[Key, Depends(permitted("events:batch"))],
+    response: Response,
+) -> BatchAnswer:
+    """Schedules up to 1000 actions in one step. 201 for all, 207 for some, 400 for none; 200 for a check."""
+    checked = [_checked(environment, simulation, caller, one) for one in request.events]
+    sound = [one for one in checked if isinstance(one, Submission)]
+    failed = len(checked) - len(sound)
+    refused = request.validate_only or (request.stop_on_first_error and failed > 0) or not sound
+    created = [] if refused else environment.schedule(simulation, sound)
+    response.status_code = 200 if request.validate_only else 400 if not created else 207 if failed else 201
+    return BatchAnswer(
+        total_submitted=len(checked),
+        total_created=len(created),
+        total_failed=failed,
+        events=list(_items(checked, iter(created))),
+    )
+
+
+def _submission(
+    environment: Environment, simulation: EnvironmentSimulation, caller: Key, request: EventRequest
+) -> Submission:
+    action = environment.authorise(simulation, caller, parse(request.modality, request.data))
+    metadata = {**request.metadata, "created_by_key": caller.key_id}
+    return Submission(action, request.scheduled_time, caller.key_id, request.priority, metadata)
+
+
+def _checked(
+    environment: Environment, simulation: EnvironmentSimulation, caller: Key, request: EventRequest
+) -> Submission | Fault:
+    try:
+        submission = _submission(environment, simulation, caller, request)
+    except Fault as fault:
+        return fault
+    if submission.due < simulation.now:
+        return Conflict(f"{submission.due.isoformat()} is in the past: it is {simulation.now.isoformat()}")
+    return submission
+
+
+def _items(checked: Iterable[Submission | Fault], created: Iterator[Event]) -> Iterator[BatchItem]:
+    for index, one in enumerate(checked):
+        if isinstance(one, Fault):
+            yield BatchItem(index=index, success=False, event_id=None, error=str(one))
+        else:
+            event = next(created, None)
+            yield BatchItem(index=index, success=True, event_id=event.event_id if event else None, error=None)
+
+
+@router.get("/next", dependencies=[Depends(permitted("events:read"))])
+async def next_event(simulation: Addressed) -> EventView:
+    """The event that comes next; 404 where nothing is pending."""
+    event = simulation.next_event()
+    if event is None:
+        raise NotThere("no event is pending")
+    return event_view(event)
+
+
+@router.get("/summary", dependencies=[Depends(permitted("events:summary"))])
+async def summarise(simulation: Addressed) -> EventSummary:
+    """How many events there are, by status and modality."""
+    following = simulation.next_event()
+    return EventSummary(
+        total=len(simulation.events),
+        pending=simulation.count(EventStatus.PENDING),
+        executed=simulation.count(EventStatus.EXECUTED),
+        failed=simulation.count(EventStatus.FAILED),
+        skipped=simulation.count(EventStatus.SKIPPED),
+        cancelled=simulation.count(EventStatus.CANCELLED),
+        by_modality={name: simulation.events.found_size("modality", name) for name in MODALITIES},
+        next_event_time=following.scheduled_time if following else None,
+    )
+
+
+@router.get("/{event_id}", dependencies=[Depends(permitted("events:read"))])
+async def read_event(event_id: str, simulation: Addressed) -> EventView:
+    """One event."""
+    event = simulation.events.get(event_id)
+    if event is None:
+        raise NotThere(f"there is no event {event_id}")
+    return event_view(event)
+
+
+@router.delete("/{event_id}", dependencies=[Depends(permitted("events:delete"))])
+async def cancel_event(event_id: str, environment: Served, simulation: Addressed) -> Cancellation:
+    """Cancels a pending event."""
+    environment.publish([simulation.cancel(event_id)], simulation)
+    return Cancellation(cancelled=True, event_id=event_id)

@@ -1,0 +1,211 @@
+"""`/simulation`: going back and forth, the chain of hashes, replays and branches."""
+
+from datetime import datetime
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Depends, Query
+from pydantic import BaseModel, Field
+
+from concord_environment.api.access import Addressed, Served, permitted
+from concord_environment.core.clock import from_us
+from concord_environment.core.journal import Step, StepKind
+from concord_environment.core.replay import replay
+from concord_environment.environment import Environment, EnvironmentSimulation
+
+MAX_STEPS: Final = 1_000
+"""How many steps an answer tells of one by one."""
+
+
+class CountRequest(BaseModel):
+    """How many steps."""
+
+    count: Annotated[int, Field(ge=1, le=100_000)] = 1
+
+
+class StepView(BaseModel):
+    """One step: a scheduling, an execution, a failure, a skipping or a cancelling. `hash` is its link of the chain."""
+
+    kind: StepKind
+    event_ids: list[str]
+    at: datetime
+    hash: str
+
+
+class Undone(BaseModel):
+    """What was taken back."""
+
+    undone_count: int
+    undone: list[StepView]
+    current_time: datetime
+    can_undo: bool
+    can_redo: bool
+
+
+class Redone(BaseModel):
+    """What was done again."""
+
+    redone_count: int
+    redone: list[StepView]
+    current_time: datetime
+    can_undo: bool
+    can_redo: bool
+
+
+router = APIRouter(prefix="/simulation", tags=["simulation"])
+
+
+@router.post("/undo", dependencies=[Depends(permitted("simulation:undo"))])
+async def undo(environment: Served, simulation: Addressed, request: CountRequest | None = None) -> Undone:
+    """Goes back by as many steps, to the moment before; an executed event is pending again."""
+    steps = simulation.undo(request.count if request else 1)
+    environment.announce("undo.performed", steps=len(steps))
+    back, forth = _can(simulation)
+    return Undone(
+        undone_count=len(steps),
+        undone=_steps(steps[:MAX_STEPS]),
+        current_time=simulation.now,
+        can_undo=back,
+        can_redo=forth,
+    )
+
+
+@router.post("/redo", dependencies=[Depends(permitted("simulation:redo"))])
+async def redo(environment: Served, simulation: Addressed, request: CountRequest | None = None) -> Redone:
+    """Takes as many undone steps again."""
+    steps = simulation.redo(request.count if request else 1)
+    environment.announce("redo.performed", steps=len(steps))
+    back, forth = _can(simulation)
+    return Redone(
+        redone_count=len(steps),
+        redone=_steps(steps[:MAX_STEPS]),
+        current_time=simulation.now,
+        can_undo=back,
+        can_redo=forth,
+    )
+
+
+class Chain(BaseModel):
+    """A page of the chain of hashes, oldest link first. Two runs of the same calls have the same."""
+
+    head: str
+    total: int
+    links: list[StepView]
+
+
+@router.get("/chain", dependencies=[Depends(permitted("simulation:chain"))])
+async def chain(
+    simulation: Addressed,
+    limit: Annotated[int, Query(ge=1, le=MAX_STEPS)] = 100,
+    offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
+) -> Chain:
+    """The steps since the simulation was last loaded, each with its hash."""
+    steps = [step for step in simulation.journal.steps if step.kind is not StepKind.CLOCK]
+    return Chain(head=simulation.position.head, total=len(steps), links=_steps(steps[offset : offset + limit]))
+
+
+class ReplayRequest(BaseModel):
+    """Whether ties are to come in another order, which the seed decides."""
+
+    shuffle_ties: bool = False
+    tie_seed: Annotated[int, Field(ge=0, le=2**31)] = 1
+
+
+class ReorderedTie(BaseModel):
+    """Events of one time and priority that came in another order."""
+
+    scheduled_time: datetime
+    priority: int
+    before: list[str]
+    after: list[str]
+
+
+class ReplayReport(BaseModel):
+    """A replay against the run. `differing_tables` is what came out else; ties that matter are to blame."""
+
+    matches: bool
+    head: str
+    replayed_head: str
+    steps: int
+    reordered: list[ReorderedTie]
+    differing_tables: list[str]
+    refused_calls: int
+
+
+@router.post("/replay", dependencies=[Depends(permitted("simulation:replay"))])
+async def replay_run(simulation: Addressed, request: ReplayRequest | None = None) -> ReplayReport:
+    """Makes every call since the load again, on a copy, and compares. The simulation stays as it is."""
+    asked = request or ReplayRequest()
+    report = replay(simulation, asked.tie_seed if asked.shuffle_ties else None)
+    return ReplayReport(
+        matches=report.matches,
+        head=report.head,
+        replayed_head=report.replayed_head,
+        steps=report.steps,
+        reordered=[
+            ReorderedTie(
+                scheduled_time=tie.scheduled_time,
+                priority=tie.priority,
+                before=list(tie.before),
+                after=list(tie.after),
+            )
+            for tie in report.reordered[:MAX_STEPS]
+        ],
+        differing_tables=list(report.differing_tables),
+        refused_calls=report.refused_calls,
+    )
+
+
+class ForkRequest(BaseModel):
+    """How many branches."""
+
+    count: Annotated[int, Field(ge=1, le=16)] = 1
+
+
+class Branch(BaseModel):
+    """A simulation of its own; the header X-UES-Branch addresses it."""
+
+    branch_id: str
+    current_time: datetime
+    chain_head: str
+
+
+class Branches(BaseModel):
+    """The branches."""
+
+    branches: list[Branch]
+
+
+@router.post("/fork", status_code=201, dependencies=[Depends(permitted("simulation:fork"))])
+async def fork(environment: Served, simulation: Addressed, request: ForkRequest | None = None) -> Branches:
+    """Branches from where the simulation stands. What happens on one, happens on no other."""
+    names = environment.fork(simulation, request.count if request else 1)
+    return Branches(branches=[_branch(environment, name) for name in names])
+
+
+@router.get("/branches", dependencies=[Depends(permitted("simulation:fork"))])
+async def list_branches(environment: Served) -> Branches:
+    """The branches there are."""
+    return Branches(branches=[_branch(environment, name) for name in environment.branches])
+
+
+@router.delete("/branches/{branch_id}", status_code=204, dependencies=[Depends(permitted("simulation:fork"))])
+async def delete_branch(branch_id: str, environment: Served) -> None:
+    """Ends a branch."""
+    environment.branch(branch_id)
+    del environment.branches[branch_id]
+
+
+def _branch(environment: Environment, name: str) -> Branch:
+    simulation = environment.branches[name]
+    return Branch(branch_id=name, current_time=simulation.now, chain_head=simulation.position.head)
+
+
+def _can(simulation: EnvironmentSimulation) -> tuple[bool, bool]:
+    return bool(simulation.journal.steps), bool(simulation.journal.undone)
+
+
+def _steps(steps: list[Step]) -> list[StepView]:
+    return [
+        StepView(kind=step.kind, event_ids=list(step.event_ids), at=from_us(step.after.clock), hash=step.after.head)
+        for step in steps
+    ]

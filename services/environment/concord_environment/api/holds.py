@@ -1,0 +1,91 @@
+"""`/simulation/hold`: agents that keep time where it is while they work."""
+
+from datetime import datetime, timedelta
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends
+from pydantic import BaseModel, Field
+
+from concord_environment.access.keys import Key
+from concord_environment.api.access import Served, permitted
+from concord_environment.lifecycle import MAX_HOLD_S, Hold
+
+
+class HoldRequest(BaseModel):
+    """A wish that time stand still. The holder is the caller's key, whatever `agent_id` says."""
+
+    reason: Annotated[str | None, Field(max_length=500)] = None
+    timeout_seconds: Annotated[float, Field(gt=0, le=MAX_HOLD_S, allow_inf_nan=False)] = 30.0
+
+
+class HoldView(BaseModel):
+    """A hold. Times are the wall clock's: it runs out by itself."""
+
+    hold_id: str
+    agent_id: str
+    reason: str | None
+    timeout_seconds: float
+    acquired_at: datetime
+    expires_at: datetime
+
+
+class NewHold(HoldView):
+    """A hold that was just taken."""
+
+    active_hold_count: int
+
+
+class Released(BaseModel):
+    """A hold that was let go of."""
+
+    released: bool
+    hold_id: str
+    active_hold_count: int
+
+
+class HoldList(BaseModel):
+    """The holds that keep time where it is."""
+
+    holds: list[HoldView]
+    active_count: int
+
+
+router = APIRouter(prefix="/simulation", tags=["simulation"])
+
+
+@router.post("/hold")
+async def hold(
+    environment: Served,
+    caller: Annotated[Key, Depends(permitted("simulation:hold"))],
+    request: HoldRequest | None = None,
+) -> NewHold:
+    """Keeps time where it is, until released or run out. Moving it answers 409 meanwhile."""
+    asked = request or HoldRequest()
+    taken = environment.lifecycle.hold(caller.key_id, asked.reason, asked.timeout_seconds)
+    return NewHold(**_fields(taken), active_hold_count=len(environment.lifecycle.holds()))
+
+
+@router.post("/release/{hold_id}", dependencies=[Depends(permitted("simulation:release"))])
+async def release(hold_id: str, environment: Served) -> Released:
+    """Lets go of a hold; 404 if it ran out."""
+    released = environment.lifecycle.release(hold_id)
+    left = len(environment.lifecycle.holds())
+    return Released(released=True, hold_id=released.hold_id, active_hold_count=left)
+
+
+@router.get("/holds", dependencies=[Depends(permitted("simulation:holds"))])
+async def list_holds(environment: Served) -> HoldList:
+    """The holds that keep time where it is."""
+    holds = environment.lifecycle.holds()
+    return HoldList(holds=[HoldView(**_fields(one)) for one in holds], active_count=len(holds))
+
+
+def _fields(hold: Hold) -> dict[str, Any]:
+    return {
+        "hold_id": hold.hold_id,
+        "agent_id": hold.agent_id,
+        "reason": hold.reason,
+        "timeout_seconds": hold.timeout_seconds,
+        "acquired_at": hold.acquired_at,
+        "expires_at": hold.acquired_at + timedelta(seconds=hold.timeout_seconds),
+    }

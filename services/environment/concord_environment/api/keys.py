@@ -1,0 +1,98 @@
+"""`/keys`: who may do what."""
+
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, HTTPException
+from pydantic import BaseModel, Field
+
+from concord_environment.access.keys import Key
+from concord_environment.access.permissions import Permission
+from concord_environment.api.access import Served, permitted
+from concord_environment.modalities.fields import Name
+
+
+class KeyRequest(BaseModel):
+    """A key to be made."""
+
+    name: Name
+    permissions: Annotated[list[Permission], Field(max_length=200)] = []
+
+
+class KeyView(BaseModel):
+    """A key, without its secret."""
+
+    key_id: str
+    name: str
+    permissions: list[str]
+    created_at: datetime
+    created_by: str | None
+    revoked_at: datetime | None = None
+
+
+class NewKey(KeyView):
+    """A key with its secret, which is shown this once."""
+
+    secret: str
+
+
+class KeyList(BaseModel):
+    """Every key."""
+
+    keys: list[KeyView]
+    count: int
+
+
+class Revocation(BaseModel):
+    """A key that ended."""
+
+    key_id: str
+    revoked: bool
+    revoked_at: datetime | None
+
+
+router = APIRouter(prefix="/keys", tags=["keys"])
+
+
+@router.post("", status_code=201)
+async def create_key(
+    request: KeyRequest, environment: Served, caller: Annotated[Key, Depends(permitted("keys:create"))]
+) -> NewKey:
+    """Makes a key. Nobody can grant what they do not have."""
+    key, secret = environment.keyring.make(request.name, request.permissions, caller, datetime.now(UTC))
+    environment.changes += 1
+    return NewKey(**_fields(key), secret=secret)
+
+
+@router.get("", dependencies=[Depends(permitted("keys:list"))])
+async def list_keys(environment: Served) -> KeyList:
+    """Every key, the revoked too."""
+    keys = [KeyView(**_fields(key)) for key in environment.keyring.keys]
+    return KeyList(keys=keys, count=len(keys))
+
+
+@router.get("/{key_id}", dependencies=[Depends(permitted("keys:read"))])
+async def read_key(key_id: str, environment: Served) -> KeyView:
+    """One key."""
+    return KeyView(**_fields(environment.keyring.get(key_id)))
+
+
+@router.delete("/{key_id}", dependencies=[Depends(permitted("keys:revoke"))])
+async def revoke_key(key_id: str, environment: Served) -> Revocation:
+    """Ends a key for good. The admin key cannot be ended."""
+    if environment.keyring.is_admin(environment.keyring.get(key_id).key_id):
+        raise HTTPException(400, "the admin key cannot be revoked")
+    key = environment.keyring.revoke(key_id, datetime.now(UTC))
+    environment.changes += 1
+    return Revocation(key_id=key.key_id, revoked=True, revoked_at=key.revoked_at)
+
+
+def _fields(key: Key) -> dict[str, Any]:
+    return {
+        "key_id": key.key_id,
+        "name": key.name,
+        "permissions": list(key.permissions),
+        "created_at": key.created_at,
+        "created_by": key.created_by,
+        "revoked_at": key.revoked_at,
+    }

@@ -1,0 +1,88 @@
+"""The environment's app: its routes on one environment."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+from fastapi import FastAPI
+
+from concord.service import BodyLimit
+from concord_environment import __version__
+from concord_environment.access.middleware import AccessLogging
+from concord_environment.api import (
+    access_logs,
+    calendars,
+    events,
+    history,
+    holds,
+    keys,
+    simulation,
+    socket,
+    time,
+    webhooks,
+)
+from concord_environment.api import (
+    environment as environment_routes,
+)
+from concord_environment.api.errors import RESPONSES, add_error_handlers
+from concord_environment.api.modalities import modality_routes
+from concord_environment.environment import Environment
+from concord_environment.pace import keep_pace
+from concord_environment.settings import EnvironmentSettings
+
+ROUTERS = (
+    keys.router,
+    time.router,
+    simulation.router,
+    history.router,
+    holds.router,
+    environment_routes.router,
+    events.router,
+    calendars.router,
+    access_logs.router,
+    webhooks.router,
+)
+
+
+def create_app(environment: Environment, settings: EnvironmentSettings) -> FastAPI:
+    """The environment as an ASGI app."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:  # noqa: ARG001 - FastAPI's signature
+        tasks = [
+            asyncio.create_task(environment.webhooks.deliver_from(environment.bus)),
+            asyncio.create_task(keep_pace(environment)),
+        ]
+        yield
+        for task in tasks:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+    app = FastAPI(
+        title="Concord environment",
+        version=__version__,
+        description="A simulated user's email, SMS, calendar and chat, in simulated time.",
+        lifespan=lifespan,
+    )
+    app.state.environment = environment
+    app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)
+    app.add_middleware(AccessLogging, environment=environment)
+    add_error_handlers(app)
+    _add_open_routes(app)
+    for router in (*ROUTERS, *modality_routes()):
+        app.include_router(router, responses=RESPONSES)
+    app.include_router(socket.router)
+    return app
+
+
+def _add_open_routes(app: FastAPI) -> None:
+    @app.get("/", tags=["open"])
+    async def root() -> dict[str, str]:
+        """What this is."""
+        return {"name": "Concord environment", "version": __version__, "docs": "/docs"}
+
+    @app.get("/health", tags=["open"])
+    async def health() -> dict[str, str]:
+        """Whether the process serves."""
+        return {"status": "healthy"}

@@ -1,0 +1,195 @@
+"""Tables of immutable rows, kept in order and indexed, whose every write can be taken back."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
+from typing import Any, Final, Generic, TypeVar
+
+from pydantic import TypeAdapter
+from sortedcontainers import SortedList
+
+Row = TypeVar("Row")
+Place = tuple[Any, ...]
+"""Where a row stands in its table's order: compared as a tuple, its key last."""
+
+_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One write: what stood under a key before and after; None is nothing."""
+
+    table: str
+    key: str
+    before: Any
+    after: Any
+
+
+@cache
+def _adapter(row: type[Row]) -> TypeAdapter[Row]:
+    # To build one takes a hundred times as long as to fill a small table, and every fork has new tables.
+    return TypeAdapter(row)
+
+
+class Table(Generic[Row]):
+    """Rows by key.
+
+    `order` gives a row's place; a table without one keeps no order. `indexes` group rows under words and keep each
+    group in order (a folder's mails); `lookups` group them without order, for small groups (a thread's mails).
+    """
+
+    def __init__(
+        self,
+        name: str,
+        row: type[Row],
+        *,
+        order: Callable[[Row], Place] | None = None,
+        indexes: Mapping[str, Callable[[Row], Iterable[str]]] = _NOTHING,
+        lookups: Mapping[str, Callable[[Row], Iterable[str]]] = _NOTHING,
+        digest: Callable[[Row], bytes] | None = None,
+    ) -> None:
+        self.name = name
+        self.adapter: TypeAdapter[Row] = _adapter(row)  # type: ignore[arg-type]  # classes are hashable
+        self.digest = digest or self.adapter.dump_json
+        """What of a row goes into the chain of hashes."""
+        self._order = order
+        self._indexes = indexes
+        self._lookups = lookups
+        self._rows: dict[str, Row] = {}
+        self._places: SortedList[Place] = SortedList()
+        self._grouped: dict[str, dict[str, SortedList[Place]]] = {index: {} for index in indexes}
+        self._found: dict[str, dict[str, dict[str, None]]] = {lookup: {} for lookup in lookups}
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._rows
+
+    def get(self, key: str) -> Row | None:
+        """The row under a key, if there is one."""
+        return self._rows.get(key)
+
+    def items(self) -> Iterator[tuple[str, Row]]:
+        """Keys and rows: in order where the table has one, else by key."""
+        keys = (place[-1] for place in self._places) if self._order else iter(sorted(self._rows))
+        return ((key, self._rows[key]) for key in keys)
+
+    def rows(self) -> Iterator[Row]:
+        """The rows, in order."""
+        return (row for _, row in self.items())
+
+    def window(self, start: int, stop: int, *, latest_first: bool = False) -> list[Row]:
+        """The rows from place `start` up to `stop`, counted from the front or from the back of the order."""
+        return self._slice(self._places, start, stop, latest_first)
+
+    def group(self, index: str, word: str) -> Iterator[Row]:
+        """The rows that an index has under a word, in order."""
+        return (self._rows[place[-1]] for place in self._grouped[index].get(word, ()))
+
+    def group_size(self, index: str, word: str) -> int:
+        """How many rows an index has under a word, without looking at them."""
+        return len(self._grouped[index].get(word, ()))
+
+    def group_window(self, index: str, word: str, start: int, stop: int, *, latest_first: bool = False) -> list[Row]:
+        """Like `window`, within one group."""
+        places = self._grouped[index].get(word)
+        return [] if places is None else self._slice(places, start, stop, latest_first)
+
+    def first(self, index: str, word: str) -> Row | None:
+        """The first row that an index has under a word."""
+        places = self._grouped[index].get(word)
+        return self._rows[places[0][-1]] if places else None
+
+    def words(self, index: str) -> list[str]:
+        """The words under which an index has rows."""
+        return sorted(self._grouped[index])
+
+    def found(self, lookup: str, word: str) -> list[Row]:
+        """The rows that a lookup has under a word, in the table's order."""
+        rows = [self._rows[key] for key in self._found[lookup].get(word, ())]
+        return sorted(rows, key=self._order) if self._order and len(rows) > 1 else rows
+
+    def latest_found(self, lookup: str, word: str) -> Iterator[Row]:
+        """The rows that a lookup has under a word, the last one written there first."""
+        return (self._rows[key] for key in reversed(self._found[lookup].get(word, {})))
+
+    def found_size(self, lookup: str, word: str) -> int:
+        """How many rows a lookup has under a word."""
+        return len(self._found[lookup].get(word, ()))
+
+    def found_words(self, lookup: str) -> int:
+        """Under how many words a lookup has rows."""
+        return len(self._found[lookup])
+
+    def write(self, key: str, row: Row | None) -> Change:
+        """Puts a row under a key, or with None takes it away."""
+        before = self._rows.get(key)
+        if row is None:
+            self._rows.pop(key, None)
+        else:
+            self._rows[key] = row
+        old, new = self._place(key, before), self._place(key, row)
+        if self._order and old != new:
+            _replace(self._places, old, new)
+        for index, words_of in self._indexes.items():
+            self._regroup(self._grouped[index], _words(words_of, before), _words(words_of, row), old, new)
+        for lookup, words_of in self._lookups.items():
+            _refind(self._found[lookup], _words(words_of, before), _words(words_of, row), key)
+        return Change(self.name, key, before, row)
+
+    def _place(self, key: str, row: Row | None) -> Place | None:
+        if row is None:
+            return None
+        return (*self._order(row), key) if self._order else (key,)
+
+    @staticmethod
+    def _regroup(
+        groups: "dict[str, SortedList[Place]]",
+        old: tuple[str, ...],
+        new: tuple[str, ...],
+        old_place: Place | None,
+        new_place: Place | None,
+    ) -> None:
+        if old == new and old_place == new_place:
+            return
+        for word in old:
+            _replace(groups[word], old_place, None)
+            if not groups[word]:
+                del groups[word]
+        for word in new:
+            if word not in groups:
+                groups[word] = SortedList()
+            _replace(groups[word], None, new_place)
+
+    def _slice(self, places: "SortedList[Place]", start: int, stop: int, latest_first: bool) -> list[Row]:
+        size = len(places)
+        start, stop = min(start, size), min(stop, size)
+        if latest_first:
+            start, stop = size - stop, size - start
+        rows = [self._rows[place[-1]] for place in places.islice(start, stop)]
+        return rows[::-1] if latest_first else rows
+
+
+def _words(words_of: Callable[[Row], Iterable[str]], row: Row | None) -> tuple[str, ...]:
+    return () if row is None else tuple(words_of(row))
+
+
+def _replace(places: "SortedList[Place]", old: Place | None, new: Place | None) -> None:
+    if old is not None:
+        places.remove(old)
+    if new is not None:
+        places.add(new)
+
+
+def _refind(groups: dict[str, dict[str, None]], old: tuple[str, ...], new: tuple[str, ...], key: str) -> None:
+    if old == new:
+        return
+    for word in old:
+        keys = groups[word]
+        del keys[key]
+        if not keys:
+            del groups[word]
+    for word in new:
+        groups.setdefault(word, {})[key] = None

@@ -1,0 +1,61 @@
+"""What an action does to the world while it runs: writes that all happen or none, ids, and further actions."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypeVar
+from uuid import UUID
+
+from concord_environment.core.actions import Action
+from concord_environment.core.identity import row_id
+from concord_environment.core.tables import Change, Table
+
+Row = TypeVar("Row")
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """An action that another action brings about, now or later."""
+
+    action: Action
+    due: datetime
+
+
+class Transaction:
+    """The writes of one action, at one moment."""
+
+    def __init__(self, now: datetime, space: UUID, sequence: int, agent_id: str | None) -> None:
+        self.now = now
+        """The simulated time at which the action happens."""
+        self.agent_id = agent_id
+        """The key that the action came with."""
+        self.changes: list[Change] = []
+        self.causes: list[Cause] = []
+        self._space = space
+        self._sequence = sequence
+        self._ids = 0
+        self._tables: list[Table[Any]] = []
+
+    def new_id(self) -> str:
+        """An id for something that the action makes."""
+        self._ids += 1
+        return row_id(self._space, self._sequence, self._ids)
+
+    def put(self, table: Table[Row], key: str, row: Row) -> None:
+        """Writes a row."""
+        self.changes.append(table.write(key, row))
+        self._tables.append(table)
+
+    def drop(self, table: Table[Row], key: str) -> None:
+        """Takes a row away."""
+        self.changes.append(table.write(key, None))
+        self._tables.append(table)
+
+    def cause(self, action: Action, due: datetime | None = None) -> None:
+        """Has another action follow, at once if no time is given."""
+        self.causes.append(Cause(action, self.now if due is None else due))
+
+    def roll_back(self) -> None:
+        """Takes every write back, latest first."""
+        for table, change in zip(reversed(self._tables), reversed(self.changes), strict=True):
+            table.write(change.key, change.before)
+        self.changes, self.causes, self._tables = [], [], []

@@ -1,0 +1,149 @@
+"""One simulated user's environment: the simulation, who may do what to it, and who hears of it."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from concord_environment.access.keys import Key, Keyring
+from concord_environment.access.log import AccessLog
+from concord_environment.core.actions import Action
+from concord_environment.core.events import DEFAULT_PRIORITY, Event, EventStatus
+from concord_environment.core.faults import Conflict, NotThere
+from concord_environment.core.simulation import Simulation, Submission
+from concord_environment.lifecycle import Lifecycle
+from concord_environment.modalities.registry import apply, operation_of
+from concord_environment.modalities.world import EnvironmentWorld
+from concord_environment.notices.bus import Bus, Notice
+from concord_environment.notices.webhooks import Webhooks
+
+START: Final = datetime(2026, 1, 1, 9, tzinfo=UTC)
+"""When a simulation begins that nobody gave a time: never the wall clock, so that two runs are alike."""
+
+PROCTOR: Final = "events:execute"
+"""Who may execute events outside the flow of time acts at once; everybody else's actions wait until time moves."""
+
+MAX_BRANCHES: Final = 16
+MAX_PENDING: Final = 200_000
+
+EnvironmentSimulation = Simulation[EnvironmentWorld]
+
+
+class Environment:
+    """Everything that one process serves."""
+
+    def __init__(self, seed: int, simulation: EnvironmentSimulation | None = None, keys: Sequence[Key] = ()) -> None:
+        self.seed = seed
+        self.simulation = simulation or new_simulation(seed)
+        self.branches: dict[str, EnvironmentSimulation] = {}
+        self.keyring = Keyring(seed, keys)
+        self.lifecycle = Lifecycle()
+        self.access_log = AccessLog()
+        self.bus = Bus()
+        self.webhooks = Webhooks()
+        self.scenario_metadata: dict[str, Any] = {}
+        self.changes = 0
+        """Goes up with every call that may have changed something: what a snapshot is held against."""
+
+    def branch(self, branch_id: str | None) -> EnvironmentSimulation:
+        """The simulation that a call is about: the main one, or a branch."""
+        if branch_id is None:
+            return self.simulation
+        if branch_id not in self.branches:
+            raise NotThere(f"there is no branch {branch_id}")
+        return self.branches[branch_id]
+
+    def fork(self, simulation: EnvironmentSimulation, count: int) -> list[str]:
+        """Branches from where a simulation stands; each goes its own way."""
+        if len(self.branches) + count > MAX_BRANCHES:
+            raise Conflict(f"there can be {MAX_BRANCHES} branches: delete some first")
+        free = (name for number in range(1, 2 * MAX_BRANCHES + 1) if (name := f"branch_{number}") not in self.branches)
+        names = [next(free) for _ in range(count)]
+        for name in names:
+            self.branches[name] = simulation.fork()
+        return names
+
+    def replace(self, simulation: EnvironmentSimulation) -> None:
+        """Puts another simulation in the place of the main one; its branches end."""
+        self.simulation = simulation
+        self.branches.clear()
+        self.lifecycle.release_all()
+
+    def submit(
+        self,
+        simulation: EnvironmentSimulation,
+        caller: Key,
+        action: Action,
+        *,
+        due: datetime | None = None,
+        priority: int = DEFAULT_PRIORITY,
+        metadata: dict[str, Any] | None = None,
+    ) -> Event:
+        """Does an action in a caller's name, now or later.
+
+        It needs the action's own permission, and names nobody that the caller may not speak for. What is due later is
+        scheduled. What is due now happens now if a proctor does it, and else waits for time to move.
+        """
+        bound = self.authorise(simulation, caller, action)
+        later = due or _arrival(bound)
+        submission = Submission(bound, later or simulation.now, caller.key_id, priority, _signed(metadata, caller))
+        if later is not None and later > simulation.now:
+            return self.schedule(simulation, [submission])[0]
+        if caller.may(PROCTOR):
+            event = simulation.act(submission)
+            self.publish([event], simulation)
+            return event
+        simulation.check(bound)
+        return self.schedule(simulation, [submission])[0]
+
+    def authorise(self, simulation: EnvironmentSimulation, caller: Key, action: Action) -> Action:
+        """The action as the caller may do it, or Forbidden."""
+        operation = operation_of(action)
+        caller.require(operation.permission)
+        bound: Action = operation.bind(simulation.world, action, caller)
+        return bound
+
+    def schedule(self, simulation: EnvironmentSimulation, submissions: Sequence[Submission]) -> list[Event]:
+        """Schedules actions that are authorised."""
+        if simulation.count(EventStatus.PENDING) + len(submissions) > MAX_PENDING:
+            raise Conflict(f"more than {MAX_PENDING} events would be pending")
+        events = simulation.schedule(submissions)
+        self.publish(events, simulation)
+        return events
+
+    def publish(self, events: Sequence[Event], simulation: EnvironmentSimulation) -> None:
+        """Tells subscribers what became of events of the main simulation."""
+        self.changes += 1
+        if simulation is not self.simulation:
+            return
+        self.bus.publish([notice for event in events for notice in _notices(event)])
+
+    def announce(self, kind: str, **data: Any) -> None:  # noqa: ANN401 - plain JSON values
+        """Tells subscribers of something else than an event."""
+        self.changes += 1
+        self.bus.publish([Notice(kind, data, self.simulation.now)])
+
+
+def new_simulation(seed: int, start: datetime = START) -> EnvironmentSimulation:
+    """A simulation in which nothing has happened yet."""
+    return Simulation(EnvironmentWorld(), apply, start, seed=seed)
+
+
+def _arrival(action: Action) -> datetime | None:
+    """When a message says that it was sent: one that comes in later is scheduled for then."""
+    sent_at = getattr(action, "sent_at", None)
+    return sent_at if isinstance(sent_at, datetime) else None
+
+
+def _notices(event: Event) -> list[Notice]:
+    at = event.executed_at or event.created_at
+    stage = "scheduled" if event.status is EventStatus.PENDING else str(event.status)
+    data = {"event_id": event.event_id, "modality": event.modality, "agent_id": event.agent_id}
+    times = {"status": str(event.status), "scheduled_time": event.scheduled_time.isoformat()}
+    notices = [Notice(f"event.{stage}", {**data, **times}, at)]
+    if event.status is EventStatus.EXECUTED:
+        notices.append(Notice(operation_of(event.action).notice, data, at))
+    return notices
+
+
+def _signed(metadata: dict[str, Any] | None, caller: Key) -> dict[str, Any]:
+    return {**(metadata or {}), "created_by_key": caller.key_id}

@@ -1,0 +1,1 @@
+"""The calendar: events that recur by RFC 5545 and invitations that are answered by RFC 5546."""

@@ -1,0 +1,71 @@
+"""Who may say what in the calendar: the user for the user, the organiser for the meeting, the proctor for anybody."""
+
+from typing import Final
+
+from concord_environment.core.faults import Forbidden
+from concord_environment.modalities.calendar.records import Attendee
+from concord_environment.modalities.calendar.requests import CreateEvent, Respond, UpdateEvent
+from concord_environment.modalities.fields import same_address
+from concord_environment.modalities.operation import Caller
+from concord_environment.modalities.world import EnvironmentWorld
+
+ORGANISE_FOR_OTHERS: Final = "calendar:create:others"
+CHANGE_FOR_OTHERS: Final = "calendar:update:others"
+RESPOND_FOR_OTHERS: Final = "calendar:respond:others"
+
+OWN_VIEW: Final = frozenset({"calendar_id", "color", "reminders", "visibility", "transparency"})
+"""What anybody may change about a meeting that somebody else organises: how it stands in their own calendar."""
+_TARGET: Final = frozenset({"operation", "event_id", "recurrence_scope", "recurrence_id"})
+
+
+def bind_create(world: EnvironmentWorld, action: CreateEvent, caller: Caller) -> CreateEvent:
+    """The user as organiser, and nobody's answer but the user's."""
+    own = world.email.address
+    if action.organizer is not None and not same_address(action.organizer, own):
+        _require(caller, ORGANISE_FOR_OTHERS, "organizer: to organise for others")
+    for attendee in action.attendees:
+        if attendee.response != "needs-action" and not same_address(attendee.email, own):
+            _require(caller, RESPOND_FOR_OTHERS, f"attendees: to answer for {attendee.email}")
+    return action.model_copy(update={"organizer": action.organizer or own})
+
+
+def bind_update(world: EnvironmentWorld, action: UpdateEvent, caller: Caller) -> UpdateEvent:
+    """Only the organiser's own meetings, except how they look in the user's calendar; and nobody else's answer."""
+    own = world.email.address
+    event = world.calendar.events.get(action.event_id)
+    if event is None:
+        return action
+    if event.organizer is not None and not same_address(event.organizer, own):
+        foreign = action.model_fields_set - OWN_VIEW - _TARGET
+        if foreign:
+            _require(caller, CHANGE_FOR_OTHERS, f"{', '.join(sorted(foreign))}: {event.organizer} organises this;")
+    if action.organizer is not None and not same_address(action.organizer, own):
+        _require(caller, CHANGE_FOR_OTHERS, "organizer: to hand a meeting over")
+    known = {attendee.email.casefold(): attendee for attendee in event.attendees}
+    merged = tuple(_merged(attendee, known.get(attendee.email.casefold())) for attendee in action.attendees or ())
+    for attendee in merged:
+        before = known.get(attendee.email.casefold())
+        stood = before.response if before else "needs-action"
+        if attendee.response != stood and not same_address(attendee.email, own):
+            _require(caller, RESPOND_FOR_OTHERS, f"attendees: to answer for {attendee.email}")
+    return action if action.attendees is None else action.model_copy(update={"attendees": merged})
+
+
+def bind_respond(world: EnvironmentWorld, action: Respond, caller: Caller) -> Respond:
+    """The user's own answer, unless the caller may answer for others."""
+    own = world.email.address
+    if action.attendee_email is not None and not same_address(action.attendee_email, own):
+        _require(caller, RESPOND_FOR_OTHERS, f"attendee_email: to answer for {action.attendee_email}")
+    return action.model_copy(update={"attendee_email": action.attendee_email or own})
+
+
+def _merged(attendee: Attendee, known: Attendee | None) -> Attendee:
+    """An attendee who is named again without an answer keeps the one that was given."""
+    if known is None or "response" in attendee.model_fields_set:
+        return attendee
+    return attendee.model_copy(update={"response": known.response, "comment": attendee.comment or known.comment})
+
+
+def _require(caller: Caller, permission: str, what: str) -> None:
+    if not caller.may(permission):
+        raise Forbidden(f"Permission denied: {what} requires '{permission}'")

@@ -1,0 +1,194 @@
+"""What each action in the calendar does."""
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Final
+from zoneinfo import ZoneInfo
+
+from concord_environment.core.clock import as_utc
+from concord_environment.core.faults import Conflict, Invalid, NotThere
+from concord_environment.core.transaction import Transaction
+from concord_environment.modalities.calendar import authority, requests
+from concord_environment.modalities.calendar.calendars import CALENDAR_CONTAINER_OPERATIONS, existing_calendar
+from concord_environment.modalities.calendar.records import CalendarEvent
+from concord_environment.modalities.calendar.recurrence import (
+    Occurrence,
+    begun_at,
+    check,
+    ended_before,
+    occurrence_on,
+    occurrences,
+)
+from concord_environment.modalities.calendar.scheduling import answered, revised
+from concord_environment.modalities.calendar.state import CalendarState
+from concord_environment.modalities.operation import AnyOperation, Operation
+from concord_environment.modalities.world import EnvironmentWorld
+
+_TARGET: Final = frozenset({"operation", "event_id", "recurrence_scope", "recurrence_id"})
+_NULLABLE: Final = frozenset({"description", "location", "color", "conference_link", "recurrence"})
+
+
+def _create(world: EnvironmentWorld, action: requests.CreateEvent, transaction: Transaction) -> None:
+    state, settings = world.calendar, world.calendar.current_settings
+    event_id = action.event_id or transaction.new_id()
+    if event_id in state.events:
+        raise Conflict(f"an event {event_id} is there already")
+    calendar_id = existing_calendar(state, action.calendar_id or settings.default_calendar_id).calendar_id
+    zone = action.timezone or settings.user_timezone
+    given = {name: getattr(action, name) for name in type(action).model_fields if name != "operation"}
+    moments = {"start": _moment(action.start, zone), "end": _moment(action.end, zone)}
+    stamps = {"created_at": transaction.now, "updated_at": transaction.now}
+    event = CalendarEvent(
+        **{**given, **moments, **stamps, "event_id": event_id, "calendar_id": calendar_id, "timezone": zone}
+    )
+    _put(state, event, transaction)
+
+
+def _update(world: EnvironmentWorld, action: requests.UpdateEvent, transaction: Transaction) -> None:
+    state, event = world.calendar, _existing(world.calendar, action.event_id)
+    if action.calendar_id is not None:
+        existing_calendar(state, action.calendar_id)
+    changes = _changes(action, event.timezone)
+    occurrence = _occurrence(event, action, transaction.now)
+    if occurrence is None:
+        _put(state, revised(event, changes, transaction.now), transaction)
+    elif action.recurrence_scope == "this_and_future":
+        _cut(state, event, occurrence, transaction)
+        later = replace(begun_at(event, occurrence), event_id=transaction.new_id())
+        _put(state, revised(later, changes, transaction.now), transaction)
+    else:
+        single = _singled_out(state, event, occurrence, transaction)
+        _put(state, revised(single, {**changes, "recurrence": None}, transaction.now), transaction)
+
+
+def _delete(world: EnvironmentWorld, action: requests.DeleteEvent, transaction: Transaction) -> None:
+    state, event = world.calendar, _existing(world.calendar, action.event_id)
+    occurrence = _occurrence(event, action, transaction.now)
+    if occurrence is not None and action.recurrence_scope == "this_and_future":
+        _cut(state, event, occurrence, transaction)
+    elif occurrence is not None:
+        _except(state, event, occurrence.day, transaction)
+    else:
+        if event.parent_event_id is not None and event.recurrence_id is not None:
+            series = state.events.get(event.parent_event_id)
+            if series is not None:
+                _except(state, series, event.recurrence_id, transaction)
+                return
+        for changed in state.events.found("parent", event.event_id):
+            transaction.drop(state.events, changed.event_id)
+        transaction.drop(state.events, event.event_id)
+
+
+def _respond(world: EnvironmentWorld, action: requests.Respond, transaction: Transaction) -> None:
+    state, event = world.calendar, _existing(world.calendar, action.event_id)
+    if event.recurrence is not None and action.recurrence_id is not None:
+        event = _singled_out(state, event, _known_occurrence(event, action.recurrence_id), transaction)
+        event = replace(event, recurrence=None)
+    email = action.attendee_email or world.email.address
+    answer = answered(event, email, action.response, action.comment, transaction.now)
+    transaction.put(state.events, answer.event_id, answer)
+
+
+def _existing(state: CalendarState, event_id: str) -> CalendarEvent:
+    event = state.events.get(event_id)
+    if event is None:
+        raise NotThere(f"there is no event {event_id}")
+    return event
+
+
+def _put(state: CalendarState, event: CalendarEvent, transaction: Transaction) -> None:
+    if event.end < event.start:
+        raise Invalid("end: lies before the start")
+    check(event)
+    transaction.put(state.events, event.event_id, event)
+
+
+def _moment(moment: datetime, zone: str) -> datetime:
+    return as_utc(moment.replace(tzinfo=ZoneInfo(zone)) if moment.tzinfo is None else moment)
+
+
+def _changes(action: requests.UpdateEvent, zone: str) -> dict[str, Any]:
+    """What is to be changed: the fields that were given; null clears those that may be empty."""
+    given = {name: getattr(action, name) for name in action.model_fields_set - _TARGET}
+    changes = {name: value for name, value in given.items() if value is not None or name in _NULLABLE}
+    for name in ("start", "end"):
+        if name in changes:
+            changes[name] = _moment(changes[name], action.timezone or zone)
+    return changes
+
+
+def _occurrence(
+    event: CalendarEvent, action: requests.UpdateEvent | requests.DeleteEvent, now: datetime
+) -> Occurrence | None:
+    """The occurrence that an action is about; None where it is about the whole event."""
+    scope = action.recurrence_scope or ("this" if action.recurrence_id else "all")
+    if event.recurrence is None or scope == "all":
+        return None
+    if action.recurrence_id is not None:
+        return _known_occurrence(event, action.recurrence_id)
+    if scope == "this":
+        if isinstance(action, requests.UpdateEvent) and action.recurrence_exceptions is not None:
+            return None
+        raise Invalid("recurrence_id: say which occurrence is meant")
+    following = next(occurrences(event, now, None), None)
+    if following is None:
+        raise NotThere("the series has no occurrence from now on")
+    return following
+
+
+def _known_occurrence(event: CalendarEvent, day: str) -> Occurrence:
+    occurrence = occurrence_on(event, day)
+    if occurrence is None:
+        raise NotThere(f"the series does not happen on {day}")
+    return occurrence
+
+
+def _singled_out(
+    state: CalendarState, event: CalendarEvent, occurrence: Occurrence, transaction: Transaction
+) -> CalendarEvent:
+    """The occurrence as an event of its own: the one that was changed before, or one like the series."""
+    known = state.changed_occurrences(event).get(occurrence.day)
+    return known or replace(
+        event,
+        event_id=transaction.new_id(),
+        parent_event_id=event.event_id,
+        recurrence_id=occurrence.day,
+        recurrence_exceptions=(),
+        start=occurrence.start,
+        end=occurrence.end,
+    )
+
+
+def _except(state: CalendarState, event: CalendarEvent, day: str, transaction: Transaction) -> None:
+    changed = state.changed_occurrences(event).get(day)
+    if changed is not None:
+        transaction.drop(state.events, changed.event_id)
+    days = tuple(sorted({*event.recurrence_exceptions, day}))
+    transaction.put(state.events, event.event_id, revised(event, {"recurrence_exceptions": days}, transaction.now))
+
+
+def _cut(state: CalendarState, event: CalendarEvent, occurrence: Occurrence, transaction: Transaction) -> None:
+    """Ends a series before an occurrence; from its very first, nothing of it is left."""
+    for day, changed in state.changed_occurrences(event).items():
+        if day >= occurrence.day:
+            transaction.drop(state.events, changed.event_id)
+    if occurrence.start <= event.start:
+        transaction.drop(state.events, event.event_id)
+    else:
+        shortened = replace(ended_before(event, occurrence.day), updated_at=transaction.now)
+        transaction.put(state.events, event.event_id, shortened)
+
+
+CALENDAR_OPERATIONS: Final[tuple[AnyOperation, ...]] = (
+    Operation(
+        requests.CreateEvent, _create, "create", "calendar:create", "calendar.event_created", authority.bind_create
+    ),
+    Operation(
+        requests.UpdateEvent, _update, "update", "calendar:update", "calendar.event_updated", authority.bind_update
+    ),
+    Operation(requests.DeleteEvent, _delete, "delete", "calendar:delete", "calendar.event_deleted"),
+    Operation(
+        requests.Respond, _respond, "respond", "calendar:respond", "calendar.event_responded", authority.bind_respond
+    ),
+    *CALENDAR_CONTAINER_OPERATIONS,
+)

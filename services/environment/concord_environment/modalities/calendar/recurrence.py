@@ -1,0 +1,124 @@
+"""When a series happens: its occurrences in a window, and the two series that a cut makes of one."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import date, datetime, time, timedelta
+from itertools import islice
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from ical.iter import as_rrule
+from ical.types import Recur
+
+from concord_environment.core.clock import as_utc
+from concord_environment.core.faults import Invalid
+from concord_environment.modalities.calendar.records import CalendarEvent, RecurrenceRule
+from concord_environment.modalities.calendar.rules import recurs, without_end
+
+MAX_OCCURRENCES: Final = 20_000
+"""How far a series is followed: a daily one for fifty years."""
+
+_DAYS: Final = {
+    "monday": "MO",
+    "tuesday": "TU",
+    "wednesday": "WE",
+    "thursday": "TH",
+    "friday": "FR",
+    "saturday": "SA",
+    "sunday": "SU",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """One time at which a series happens. `day` is what tells it from the others, in the event's zone."""
+
+    day: str
+    start: datetime
+    end: datetime
+
+
+def rrule_of(rule: RecurrenceRule, zone: ZoneInfo) -> str:
+    """The rule as RFC 5545 writes it, its end included."""
+    if rule.rrule is not None:
+        return rule.rrule
+    parts = [f"FREQ={rule.frequency.upper()}", f"INTERVAL={rule.interval}"]
+    if rule.days_of_week:
+        parts.append("BYDAY=" + ",".join(_DAYS[day] for day in rule.days_of_week))
+    if rule.month_of_year is not None:
+        parts.append(f"BYMONTH={rule.month_of_year}")
+    if rule.day_of_month is not None:
+        parts.append(f"BYMONTHDAY={rule.day_of_month}")
+    if rule.end_type == "count":
+        parts.append(f"COUNT={rule.count}")
+    if rule.end_type == "until" and rule.end_date is not None:
+        parts.append(f"UNTIL={_end_of(rule.end_date, zone):%Y%m%dT%H%M%SZ}")
+    return ";".join(parts)
+
+
+def check(event: CalendarEvent) -> None:
+    """Raises Invalid for a series that never happens."""
+    if event.recurrence is not None:
+        zone = ZoneInfo(event.timezone)
+        if not recurs(rrule_of(event.recurrence, zone), event.start.astimezone(zone)):
+            raise Invalid("recurrence: there is no day that fits it")
+
+
+def occurrences(event: CalendarEvent, start: datetime | None, end: datetime | None) -> Iterator[Occurrence]:
+    """The occurrences of a series that overlap [start, end), exceptions left out, in order.
+
+    The time of day is kept in the event's zone, across changes of the clocks.
+    """
+    zone = ZoneInfo(event.timezone)
+    length = event.end - event.start
+    for moment in islice(_moments(event, zone), MAX_OCCURRENCES):
+        begin = as_utc(moment)
+        if end is not None and begin >= end:
+            return
+        day = moment.date().isoformat()
+        if day not in event.recurrence_exceptions and (start is None or begin + length > start or begin == start):
+            yield Occurrence(day, begin, begin + length)
+
+
+def occurrence_on(event: CalendarEvent, day: str) -> Occurrence | None:
+    """The occurrence of a series on a day, if there is one."""
+    zone = ZoneInfo(event.timezone)
+    midnight = datetime.combine(date.fromisoformat(day), time(), zone)
+    following = as_utc(midnight + timedelta(days=1))
+    return next((one for one in occurrences(event, as_utc(midnight), following) if one.day == day), None)
+
+
+def ended_before(event: CalendarEvent, day: str) -> CalendarEvent:
+    """The series up to the day before."""
+    if event.recurrence is None:
+        return event
+    last = date.fromisoformat(day) - timedelta(days=1)
+    rule = event.recurrence
+    if rule.rrule is None:
+        ended = rule.model_copy(update={"end_type": "until", "end_date": last, "count": None})
+    else:
+        until = _end_of(last, ZoneInfo(event.timezone))
+        ended = rule.model_copy(update={"rrule": f"{without_end(rule.rrule)};UNTIL={until:%Y%m%dT%H%M%SZ}"})
+    return replace(event, recurrence=ended)
+
+
+def begun_at(event: CalendarEvent, occurrence: Occurrence) -> CalendarEvent:
+    """The series from an occurrence on; one that ends after a number of times has as many fewer left."""
+    rule = event.recurrence
+    if rule is not None and rule.end_type == "count" and rule.count is not None:
+        unbroken = replace(event, recurrence_exceptions=())
+        gone = sum(1 for _ in occurrences(unbroken, None, occurrence.start))
+        rule = rule.model_copy(update={"count": max(1, rule.count - gone)})
+    return replace(event, recurrence=rule, start=occurrence.start, end=occurrence.end)
+
+
+def _moments(event: CalendarEvent, zone: ZoneInfo) -> Iterator[datetime]:
+    start = event.start.astimezone(zone)
+    if event.recurrence is None:
+        return iter((start,))
+    moments = as_rrule(Recur.from_rrule(rrule_of(event.recurrence, zone)), [], [], start)
+    return (moment for moment in moments or () if isinstance(moment, datetime))
+
+
+def _end_of(day: date, zone: ZoneInfo) -> datetime:
+    return as_utc(datetime.combine(day, time(23, 59, 59), zone))

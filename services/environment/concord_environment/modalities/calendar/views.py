@@ -1,0 +1,168 @@
+"""What callers see of the calendar."""
+
+from datetime import datetime
+from typing import Final
+
+from pydantic import BaseModel
+
+from concord_environment.modalities.calendar.queries import CalendarQuery, events_on, find_events
+from concord_environment.modalities.calendar.records import Calendar, CalendarEvent, Reminders
+from concord_environment.modalities.calendar.state import CalendarState
+from concord_environment.modalities.views import QueryAnswer, StatePage, StateView, Views, finding, heading
+from concord_environment.modalities.world import EnvironmentWorld
+
+
+class CalendarView(BaseModel):
+    """A calendar; `event_ids` are those of its events that the page shows."""
+
+    calendar_id: str
+    name: str
+    color: str
+    visible: bool
+    created_at: datetime
+    updated_at: datetime
+    event_ids: tuple[str, ...]
+    event_count: int
+    default_reminders: Reminders
+
+
+class EventSummary(BaseModel):
+    """An event in one line."""
+
+    event_id: str
+    title: str
+    start: datetime
+    end: datetime
+    location: str | None
+    recurring: bool
+
+
+class CalendarCounts(StateView):
+    """How much is in the calendars."""
+
+    default_calendar_id: str
+    user_timezone: str
+    calendar_count: int
+    event_count: int
+    events_today: int
+
+
+class CalendarStateView(CalendarCounts):
+    """A page of the events, by their start; series as such."""
+
+    calendars: dict[str, CalendarView]
+    events: dict[str, CalendarEvent]
+    returned_count: int
+    has_more: bool
+
+
+class CalendarBriefView(CalendarCounts):
+    """What happens today, series as occurrences, and what is on now."""
+
+    today: list[EventSummary]
+    current_event: EventSummary | None
+    next_event: EventSummary | None
+
+
+class CalendarAnswer(QueryAnswer):
+    """The events found."""
+
+    events: list[CalendarEvent]
+
+
+class CalendarList(BaseModel):
+    """The calendars."""
+
+    calendars: list[CalendarView]
+    default_calendar_id: str
+
+
+def list_calendars(world: EnvironmentWorld) -> CalendarList:
+    """Every calendar, without the ids of its events."""
+    state = world.calendar
+    calendars = [_calendar(state, calendar, ()) for calendar in state.calendars.rows()]
+    return CalendarList(calendars=calendars, default_calendar_id=state.current_settings.default_calendar_id)
+
+
+def _calendar(state: CalendarState, calendar: Calendar, event_ids: tuple[str, ...]) -> CalendarView:
+    return CalendarView(
+        calendar_id=calendar.calendar_id,
+        name=calendar.name,
+        color=calendar.color,
+        visible=calendar.visible,
+        created_at=calendar.created_at,
+        updated_at=calendar.updated_at,
+        event_ids=event_ids,
+        event_count=state.events.group_size("calendar", calendar.calendar_id),
+        default_reminders=calendar.default_reminders,
+    )
+
+
+def _counts(world: EnvironmentWorld, now: datetime, today: int) -> dict[str, object]:
+    state = world.calendar
+    return {
+        **heading(world, "calendar", now),
+        "default_calendar_id": state.current_settings.default_calendar_id,
+        "user_timezone": state.current_settings.user_timezone,
+        "calendar_count": len(state.calendars),
+        "event_count": len(state.events),
+        "events_today": today,
+    }
+
+
+def _state(world: EnvironmentWorld, now: datetime, page: StatePage) -> CalendarStateView:
+    state = world.calendar
+    if page.since is None:
+        events = state.events.window(page.offset, page.stop)
+    else:
+        query = CalendarQuery(start=page.since, limit=page.limit, offset=page.offset)
+        events, _ = find_events(state, query, now)
+    shown: dict[str, list[str]] = {}
+    for event in events:
+        shown.setdefault(event.calendar_id, []).append(event.event_id)
+    return CalendarStateView.model_validate(
+        {
+            **_counts(world, now, len(events_on(state, now))),
+            "calendars": {
+                key: _calendar(state, calendar, tuple(shown.get(key, ()))) for key, calendar in state.calendars.items()
+            },
+            "events": {event.event_id: event for event in events},
+            "returned_count": len(events),
+            "has_more": page.since is None and page.stop < len(state.events),
+        }
+    )
+
+
+def _brief(world: EnvironmentWorld, now: datetime) -> CalendarBriefView:
+    today = events_on(world.calendar, now)
+    current = next((event for event in today if event.start <= now < event.end), None)
+    following = next((event for event in today if event.start > now), None)
+    return CalendarBriefView.model_validate(
+        {
+            **_counts(world, now, len(today)),
+            "today": [_summary(event) for event in today],
+            "current_event": current and _summary(current),
+            "next_event": following and _summary(following),
+        }
+    )
+
+
+def _summary(event: CalendarEvent) -> EventSummary:
+    return EventSummary(
+        event_id=event.event_id,
+        title=event.title,
+        start=event.start,
+        end=event.end,
+        location=event.location,
+        recurring=event.recurrence is not None,
+    )
+
+
+def _answer(world: EnvironmentWorld, now: datetime, query: CalendarQuery) -> CalendarAnswer:
+    events, total = find_events(world.calendar, query, now)
+    return CalendarAnswer.model_validate({**finding("calendar", query, len(events), total), "events": events})
+
+
+CALENDAR_VIEWS: Final = Views(
+    "calendar", _state, CalendarStateView, _brief, CalendarBriefView, CalendarQuery, _answer, CalendarAnswer
+)

@@ -1,0 +1,1 @@
+"""The chat between the user and the assistant."""

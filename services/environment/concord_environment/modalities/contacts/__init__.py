@@ -1,0 +1,1 @@
+"""The address book: who people are, and who is blocked."""

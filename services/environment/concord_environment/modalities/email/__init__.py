@@ -1,0 +1,1 @@
+"""The mailbox: folders, labels, threads by RFC 5322."""

@@ -1,0 +1,164 @@
+"""What each action in a mailbox does."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final, TypeVar
+
+from concord_environment.core.faults import Conflict, Forbidden, NotThere
+from concord_environment.core.transaction import Transaction
+from concord_environment.modalities.email import requests
+from concord_environment.modalities.email.records import Attachment, Email
+from concord_environment.modalities.email.state import EmailState
+from concord_environment.modalities.email.threading import place_in_thread, references_for
+from concord_environment.modalities.fields import same_address
+from concord_environment.modalities.operation import AnyOperation, Caller, Operation
+from concord_environment.modalities.world import EnvironmentWorld
+
+S = TypeVar("S", bound=requests._Selection)
+
+
+def _bind_send(world: EnvironmentWorld, action: requests.SendEmail, caller: Caller) -> requests.SendEmail:  # noqa: ARG001
+    own = world.email.address
+    if action.from_address is not None and not same_address(action.from_address, own):
+        raise Forbidden(f"from_address: this mailbox sends as {own} only")
+    return action.model_copy(update={"from_address": own})
+
+
+def _send(world: EnvironmentWorld, action: requests.SendEmail, transaction: Transaction) -> None:
+    state, own = world.email, action.from_address or world.email.address
+    sent = replace(_message(state, action, transaction, transaction.new_id(), own), folder="sent", is_read=True)
+    _file(state, sent, transaction)
+    recipients = (*action.to_addresses, *action.cc_addresses, *action.bcc_addresses)
+    if any(same_address(recipient, own) for recipient in recipients):
+        # The copy that comes in is another row, so it needs another id; the thread is the same.
+        copy = action.model_dump(exclude={"operation", "bcc_addresses", "from_address"})
+        incoming = {**copy, "from_address": own, "thread_id": sent.thread_id, "in_reply_to": sent.in_reply_to}
+        transaction.cause(requests.ReceiveEmail.model_validate(incoming))
+
+
+def _receive(world: EnvironmentWorld, action: requests.ReceiveEmail, transaction: Transaction) -> None:
+    state = world.email
+    message_id = action.message_id or transaction.new_id()
+    if message_id in state.emails:
+        raise Conflict(f"a mail {message_id} is there already")
+    email = _message(state, action, transaction, message_id, action.from_address)
+    folder = "spam" if action.folder == "inbox" and world.contacts.is_blocked(action.from_address) else action.folder
+    labels = tuple(dict.fromkeys(action.labels))
+    sent_at = min(action.sent_at or transaction.now, transaction.now)
+    _file(state, replace(email, folder=folder, labels=labels, is_read=action.is_read, sent_at=sent_at), transaction)
+
+
+def _message(
+    state: EmailState,
+    action: requests.SendEmail | requests.ReceiveEmail,
+    transaction: Transaction,
+    message_id: str,
+    sender: str,
+) -> Email:
+    parent = None if action.in_reply_to is None else state.emails.get(action.in_reply_to)
+    return Email(
+        message_id=message_id,
+        thread_id=action.thread_id or message_id,
+        from_address=sender,
+        to_addresses=action.to_addresses,
+        subject=action.subject,
+        sent_at=transaction.now,
+        received_at=transaction.now,
+        body_text=action.body_text,
+        body_html=action.body_html,
+        cc_addresses=action.cc_addresses,
+        bcc_addresses=action.bcc_addresses,
+        reply_to_address=action.reply_to_address,
+        attachments=tuple(_with_id(attachment, transaction) for attachment in action.attachments),
+        in_reply_to=action.in_reply_to,
+        references=action.references or (references_for(parent) if parent else ()),
+        priority=action.priority,
+    )
+
+
+def _with_id(attachment: Attachment, transaction: Transaction) -> Attachment:
+    if attachment.attachment_id is not None:
+        return attachment
+    return attachment.model_copy(update={"attachment_id": transaction.new_id()})
+
+
+def _file(state: EmailState, email: Email, transaction: Transaction) -> None:
+    if email.thread_id == email.message_id:
+        email = place_in_thread(state, email, transaction)
+    transaction.put(state.emails, email.message_id, email)
+
+
+def _each(change: Callable[[Email, S], Email]) -> Callable[[EnvironmentWorld, S, Transaction], None]:
+    def apply(world: EnvironmentWorld, action: S, transaction: Transaction) -> None:
+        for email in _selected(world.email, action):
+            changed = change(email, action)
+            if changed != email:
+                transaction.put(world.email.emails, email.message_id, changed)
+
+    return apply
+
+
+def _selected(state: EmailState, action: requests._Selection) -> list[Email]:
+    found = {message_id: state.emails.get(message_id) for message_id in action.ids}
+    if missing := [message_id for message_id, email in found.items() if email is None]:
+        raise NotThere(f"there is no mail {missing[0]}")
+    return [email for email in found.values() if email is not None]
+
+
+def _delete(world: EnvironmentWorld, action: requests.Delete, transaction: Transaction) -> None:
+    for email in _selected(world.email, action):
+        if email.folder == "trash":
+            transaction.drop(world.email.emails, email.message_id)
+        else:
+            transaction.put(world.email.emails, email.message_id, replace(email, folder="trash"))
+
+
+def _labelled(email: Email, action: requests.AddLabel) -> Email:
+    return replace(email, labels=tuple(dict.fromkeys((*email.labels, *action.labels))))
+
+
+def _unlabelled(email: Email, action: requests.RemoveLabel) -> Email:
+    return replace(email, labels=tuple(label for label in email.labels if label not in action.labels))
+
+
+EMAIL_OPERATIONS: Final[tuple[AnyOperation, ...]] = (
+    Operation(requests.SendEmail, _send, "send", "email:send", "email.sent", _bind_send),
+    Operation(requests.ReceiveEmail, _receive, "receive", "email:receive", "email.received"),
+    Operation(
+        requests.MarkRead, _each(lambda email, _: replace(email, is_read=True)), "read", "email:read", "email.read"
+    ),
+    Operation(
+        requests.MarkUnread,
+        _each(lambda email, _: replace(email, is_read=False)),
+        "unread",
+        "email:unread",
+        "email.unread",
+    ),
+    Operation(
+        requests.Star, _each(lambda email, _: replace(email, is_starred=True)), "star", "email:star", "email.starred"
+    ),
+    Operation(
+        requests.Unstar,
+        _each(lambda email, _: replace(email, is_starred=False)),
+        "unstar",
+        "email:unstar",
+        "email.unstarred",
+    ),
+    Operation(
+        requests.Archive,
+        _each(lambda email, _: replace(email, folder="archive")),
+        "archive",
+        "email:archive",
+        "email.archived",
+    ),
+    Operation(requests.Delete, _delete, "delete", "email:delete", "email.deleted"),
+    Operation(requests.AddLabel, _each(_labelled), "label", "email:label", "email.labelled"),
+    Operation(requests.RemoveLabel, _each(_unlabelled), "unlabel", "email:unlabel", "email.unlabelled"),
+    Operation(
+        requests.Move,
+        _each(lambda email, action: replace(email, folder=action.folder)),
+        "move",
+        "email:move",
+        "email.moved",
+    ),
+)

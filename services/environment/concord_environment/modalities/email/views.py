@@ -1,0 +1,154 @@
+"""What callers see of the mailbox."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime
+from typing import Final
+
+from pydantic import BaseModel
+
+from concord_environment.modalities.email.queries import EmailQuery, find_emails
+from concord_environment.modalities.email.records import FOLDERS, Email, EmailThread
+from concord_environment.modalities.email.state import STARRED, UNREAD, EmailState
+from concord_environment.modalities.fields import same_address
+from concord_environment.modalities.views import QueryAnswer, StatePage, StateView, Views, finding, heading
+from concord_environment.modalities.world import EnvironmentWorld
+
+BRIEF: Final = 50
+"""How many mails the compact state names."""
+
+
+class EmailSummary(BaseModel):
+    """A mail without its text."""
+
+    message_id: str
+    thread_id: str
+    from_address: str
+    to_addresses: tuple[str, ...]
+    subject: str
+    received_at: datetime
+    is_read: bool
+    is_starred: bool
+    folder: str
+    labels: tuple[str, ...]
+    has_attachments: bool
+
+
+class EmailCounts(StateView):
+    """How many mails there are of each kind, in the whole mailbox."""
+
+    user_email_address: str
+    total_email_count: int
+    unread_count: int
+    starred_count: int
+    total_threads: int
+    draft_count: int
+    folder_counts: dict[str, int]
+    label_counts: dict[str, int]
+
+
+class EmailStateView(EmailCounts):
+    """A page of the mailbox, latest mails first; threads, folders and labels as far as they show on it."""
+
+    emails: dict[str, Email]
+    threads: dict[str, EmailThread]
+    folders: dict[str, list[str]]
+    labels: dict[str, list[str]]
+    drafts: dict[str, Email]
+    returned_count: int
+    has_more: bool
+
+
+class EmailBriefView(EmailCounts):
+    """The latest mails of the inbox, without their texts."""
+
+    emails: list[EmailSummary]
+
+
+class EmailAnswer(QueryAnswer):
+    """The mails found."""
+
+    emails: list[Email]
+
+
+def _counts(world: EnvironmentWorld, now: datetime) -> dict[str, object]:
+    state = world.email
+    names = dict.fromkeys((*FOLDERS, *state.emails.words("folder")))
+    return {
+        **heading(world, "email", now),
+        "user_email_address": state.address,
+        "total_email_count": len(state.emails),
+        "unread_count": state.emails.group_size("flag", UNREAD),
+        "starred_count": state.emails.group_size("flag", STARRED),
+        "total_threads": state.emails.found_words("thread"),
+        "draft_count": state.emails.group_size("folder", "drafts"),
+        "folder_counts": {name: state.emails.group_size("folder", name) for name in names},
+        "label_counts": {name: state.emails.group_size("label", name) for name in state.emails.words("label")},
+    }
+
+
+def _state(world: EnvironmentWorld, now: datetime, page: StatePage) -> EmailStateView:
+    state, counts = world.email, _counts(world, now)
+    emails = [_as_seen(state, email) for email in _page(state, page)]
+    folders: dict[str, list[str]] = {name: [] for name in FOLDERS}
+    labels: dict[str, list[str]] = {}
+    for email in emails:
+        folders.setdefault(email.folder, []).append(email.message_id)
+        for label in email.labels:
+            labels.setdefault(label, []).append(email.message_id)
+    threads = {email.thread_id: state.thread(email.thread_id) for email in emails}
+    return EmailStateView.model_validate(
+        {
+            **counts,
+            "emails": {email.message_id: email for email in emails},
+            "threads": {thread_id: thread for thread_id, thread in threads.items() if thread},
+            "folders": folders,
+            "labels": labels,
+            "drafts": {email.message_id: email for email in emails if email.folder == "drafts"},
+            "returned_count": len(emails),
+            "has_more": page.since is None and page.stop < len(state.emails),
+        }
+    )
+
+
+def _page(state: EmailState, page: StatePage) -> list[Email]:
+    if page.since is None:
+        return state.emails.window(page.offset, page.stop, latest_first=True)
+    query = EmailQuery(since=page.since, limit=page.limit, offset=page.offset)
+    return find_emails(state, query)[0]
+
+
+def _brief(world: EnvironmentWorld, now: datetime) -> EmailBriefView:
+    latest = world.email.emails.group_window("folder", "inbox", 0, BRIEF, latest_first=True)
+    return EmailBriefView.model_validate({**_counts(world, now), "emails": list(_summaries(latest))})
+
+
+def _summaries(emails: Iterable[Email]) -> Iterable[EmailSummary]:
+    for email in emails:
+        yield EmailSummary(
+            message_id=email.message_id,
+            thread_id=email.thread_id,
+            from_address=email.from_address,
+            to_addresses=email.to_addresses,
+            subject=email.subject,
+            received_at=email.received_at,
+            is_read=email.is_read,
+            is_starred=email.is_starred,
+            folder=email.folder,
+            labels=email.labels,
+            has_attachments=bool(email.attachments),
+        )
+
+
+def _answer(world: EnvironmentWorld, now: datetime, query: EmailQuery) -> EmailAnswer:  # noqa: ARG001 - one signature
+    emails, total = find_emails(world.email, query)
+    shown = [_as_seen(world.email, email) for email in emails]
+    return EmailAnswer.model_validate({**finding("email", query, len(emails), total), "emails": shown})
+
+
+def _as_seen(state: EmailState, email: Email) -> Email:
+    """Blind copies are the sender's to see: of a mail that came in, the user was never told them."""
+    return email if same_address(email.from_address, state.address) else replace(email, bcc_addresses=())
+
+
+EMAIL_VIEWS: Final = Views("email", _state, EmailStateView, _brief, EmailBriefView, EmailQuery, _answer, EmailAnswer)

@@ -1,0 +1,1 @@
+"""Where the user is, and was."""

@@ -1,0 +1,1 @@
+"""Text messages: SMS and RCS, in conversations of two or more."""

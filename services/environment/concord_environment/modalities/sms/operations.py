@@ -1,0 +1,203 @@
+"""What each action with text messages does."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any, Final
+
+from concord_environment.core.faults import Conflict, Forbidden, NotThere
+from concord_environment.core.transaction import Transaction
+from concord_environment.modalities.operation import AnyOperation, Caller, Operation
+from concord_environment.modalities.sms import requests
+from concord_environment.modalities.sms.records import Conversation, Participant, Reaction, SMSMessage
+from concord_environment.modalities.sms.state import SMSState
+from concord_environment.modalities.world import EnvironmentWorld
+
+
+def _bind_send(world: EnvironmentWorld, action: requests.SendMessage, caller: Caller) -> requests.SendMessage:  # noqa: ARG001
+    own = world.sms.number
+    if action.from_number not in (None, own):
+        raise Forbidden(f"from_number: this phone sends as {own} only")
+    return action.model_copy(update={"from_number": own})
+
+
+def _bind_reaction(world: EnvironmentWorld, action: requests.AddReaction, caller: Caller) -> requests.AddReaction:
+    own = world.sms.number
+    if action.phone_number not in (None, own) and not caller.may("sms:receive"):
+        raise Forbidden(f"phone_number: reactions of others need 'sms:receive'; yours is {own}")
+    return action.model_copy(update={"phone_number": action.phone_number or own})
+
+
+def _send(world: EnvironmentWorld, action: requests.SendMessage, transaction: Transaction) -> None:
+    state = world.sms
+    own = action.from_number or state.number
+    thread_id = _thread(state, action.thread_id, (own, *action.to_numbers), transaction)
+    message = SMSMessage(
+        message_id=transaction.new_id(),
+        thread_id=thread_id,
+        from_number=own,
+        to_numbers=action.to_numbers,
+        body=action.body,
+        direction="outgoing",
+        sent_at=transaction.now,
+        message_type=action.message_type,
+        attachments=_attachments(action, transaction),
+        is_read=True,
+        replied_to_message_id=action.replied_to_message_id,
+    )
+    transaction.put(state.messages, message.message_id, message)
+
+
+def _receive(world: EnvironmentWorld, action: requests.ReceiveMessage, transaction: Transaction) -> None:
+    state = world.sms
+    if world.contacts.is_blocked(action.from_number):
+        raise Conflict(f"{action.from_number} is blocked")
+    message_id = action.message_id or transaction.new_id()
+    if message_id in state.messages:
+        raise Conflict(f"a message {message_id} is there already")
+    recipients = action.to_numbers or (state.number,)
+    thread_id = _thread(state, action.thread_id, (action.from_number, *recipients), transaction)
+    message = SMSMessage(
+        message_id=message_id,
+        thread_id=thread_id,
+        from_number=action.from_number,
+        to_numbers=recipients,
+        body=action.body,
+        direction="incoming",
+        sent_at=transaction.now,
+        message_type=action.message_type,
+        attachments=_attachments(action, transaction),
+        delivered_at=transaction.now,
+        delivery_status="delivered",
+        replied_to_message_id=action.replied_to_message_id,
+        is_spam=action.is_spam,
+    )
+    transaction.put(state.messages, message.message_id, message)
+
+
+def _attachments(action: requests._Message, transaction: Transaction) -> tuple[Any, ...]:
+    return tuple(
+        attachment.model_copy(update={"attachment_id": attachment.attachment_id or transaction.new_id()})
+        for attachment in action.attachments
+    )
+
+
+def _thread(state: SMSState, thread_id: str | None, numbers: Iterable[str], transaction: Transaction) -> str:
+    """The conversation meant: the one named, else the one of exactly these people, else a new one of them."""
+    people = sorted(dict.fromkeys(numbers))
+    if thread_id is not None and thread_id in state.conversations:
+        return thread_id
+    if thread_id is None and (known := state.conversations.found("members", " ".join(people))):
+        return known[0].thread_id
+    conversation = Conversation(
+        thread_id=thread_id or transaction.new_id(),
+        conversation_type="group" if len(people) > 2 else "one_on_one",
+        participants=tuple(Participant(number, transaction.now) for number in people),
+        created_at=transaction.now,
+    )
+    transaction.put(state.conversations, conversation.thread_id, conversation)
+    return conversation.thread_id
+
+
+def _message(state: SMSState, message_id: str) -> SMSMessage:
+    message = state.messages.get(message_id)
+    if message is None or message.is_deleted:
+        raise NotThere(f"there is no message {message_id}")
+    return message
+
+
+def _each(
+    change: Callable[[SMSMessage, Transaction], SMSMessage],
+) -> Callable[[EnvironmentWorld, Any, Transaction], None]:
+    def apply(world: EnvironmentWorld, action: requests._Selection, transaction: Transaction) -> None:
+        for message in [_message(world.sms, message_id) for message_id in action.ids]:
+            transaction.put(world.sms.messages, message.message_id, change(message, transaction))
+
+    return apply
+
+
+def _read(message: SMSMessage, transaction: Transaction) -> SMSMessage:
+    return replace(message, is_read=True, read_at=message.read_at or transaction.now)
+
+
+def _deleted(message: SMSMessage, transaction: Transaction) -> SMSMessage:  # noqa: ARG001 - one signature for all
+    return replace(message, is_deleted=True, body="", attachments=(), reactions=())
+
+
+def _react(world: EnvironmentWorld, action: requests.AddReaction, transaction: Transaction) -> None:
+    message = _message(world.sms, action.message_id)
+    number = action.phone_number or world.sms.number
+    if any(known.phone_number == number and known.emoji == action.emoji for known in message.reactions):
+        raise Conflict(f"{number} has put {action.emoji} on this message already")
+    reaction = Reaction(transaction.new_id(), message.message_id, number, action.emoji, transaction.now)
+    reacted = replace(message, reactions=(*message.reactions, reaction))
+    transaction.put(world.sms.messages, message.message_id, reacted)
+
+
+def _create_group(world: EnvironmentWorld, action: requests.CreateGroup, transaction: Transaction) -> None:
+    creator = action.creator_number or world.sms.number
+    thread_id = action.thread_id or transaction.new_id()
+    if thread_id in world.sms.conversations:
+        raise Conflict(f"a conversation {thread_id} is there already")
+    people = dict.fromkeys((creator, *action.participant_numbers))
+    conversation = Conversation(
+        thread_id=thread_id,
+        conversation_type="group",
+        participants=tuple(Participant(number, transaction.now, number == creator) for number in people),
+        created_at=transaction.now,
+        created_by=creator,
+        group_name=action.group_name,
+    )
+    transaction.put(world.sms.conversations, thread_id, conversation)
+
+
+def _update_conversation(
+    world: EnvironmentWorld, action: requests.UpdateConversation, transaction: Transaction
+) -> None:
+    state = world.sms
+    conversation = state.conversations.get(action.thread_id)
+    if conversation is None:
+        raise NotThere(f"there is no conversation {action.thread_id}")
+    updated = replace(
+        conversation,
+        is_pinned=conversation.is_pinned if action.pin is None else action.pin,
+        is_muted=conversation.is_muted if action.mute is None else action.mute,
+        is_archived=conversation.is_archived if action.archive is None else action.archive,
+        draft_message=action.draft_message
+        if "draft_message" in action.model_fields_set
+        else conversation.draft_message,
+    )
+    transaction.put(state.conversations, updated.thread_id, updated)
+    if action.mark_all_read:
+        for message in list(state.messages.group("flag", f"unread:{action.thread_id}")):
+            transaction.put(state.messages, message.message_id, _read(message, transaction))
+
+
+def _deliver(world: EnvironmentWorld, action: requests.UpdateDeliveryStatus, transaction: Transaction) -> None:
+    message = _message(world.sms, action.message_id)
+    at, status = transaction.now, action.new_status
+    delivered_at = message.delivered_at or (at if status in ("delivered", "read") else None)
+    updated = replace(message, delivery_status=status, delivered_at=delivered_at)
+    if status == "read":
+        updated = replace(updated, read_at=at, is_read=True)
+    transaction.put(world.sms.messages, message.message_id, updated)
+
+
+SMS_OPERATIONS: Final[tuple[AnyOperation, ...]] = (
+    Operation(requests.SendMessage, _send, "send", "sms:send", "sms.sent", _bind_send),
+    Operation(requests.ReceiveMessage, _receive, "receive", "sms:receive", "sms.received"),
+    Operation(requests.MarkMessagesRead, _each(_read), "read", "sms:read", "sms.read"),
+    Operation(
+        requests.MarkMessagesUnread,
+        _each(lambda message, _: replace(message, is_read=False, read_at=None)),
+        "unread",
+        "sms:unread",
+        "sms.unread",
+    ),
+    Operation(requests.DeleteMessages, _each(_deleted), "delete", "sms:delete", "sms.deleted"),
+    Operation(requests.AddReaction, _react, "react", "sms:react", "sms.reacted", _bind_reaction),
+    Operation(requests.CreateGroup, _create_group, "group", "sms:group", "sms.group_created"),
+    Operation(
+        requests.UpdateConversation, _update_conversation, "conversation", "sms:conversation", "sms.conversation"
+    ),
+    Operation(requests.UpdateDeliveryStatus, _deliver, "delivery", "sms:delivery", "sms.delivery"),
+)

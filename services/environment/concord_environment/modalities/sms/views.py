@@ -1,0 +1,156 @@
+"""What callers see of the text messages."""
+
+from collections.abc import Iterable
+from dataclasses import asdict
+from datetime import datetime
+from typing import Final, Literal
+
+from pydantic import BaseModel
+
+from concord_environment.modalities.sms.queries import SMSQuery, find_messages
+from concord_environment.modalities.sms.records import Conversation, Participant, SMSMessage
+from concord_environment.modalities.sms.state import UNREAD, SMSState
+from concord_environment.modalities.views import QueryAnswer, StatePage, StateView, Views, finding, heading
+from concord_environment.modalities.world import EnvironmentWorld
+
+PREVIEW: Final = 100
+"""How many characters of its last message the compact state shows of a conversation."""
+BRIEF: Final = 50
+"""How many conversations the compact state names."""
+
+
+class ConversationView(BaseModel):
+    """A conversation with what is worked out from its messages."""
+
+    thread_id: str
+    conversation_type: Literal["one_on_one", "group"]
+    participants: tuple[Participant, ...]
+    created_at: datetime
+    created_by: str | None
+    group_name: str | None
+    group_photo_url: str | None
+    is_pinned: bool
+    is_muted: bool
+    is_archived: bool
+    draft_message: str | None
+    last_message_at: datetime
+    message_count: int
+    unread_count: int
+
+
+class ConversationBrief(BaseModel):
+    """A conversation in one line."""
+
+    thread_id: str
+    participants: tuple[str, ...]
+    group_name: str | None
+    last_message_at: datetime
+    last_message: str | None
+    message_count: int
+    unread_count: int
+
+
+class SMSCounts(StateView):
+    """How many messages there are, in all conversations."""
+
+    user_phone_number: str
+    total_message_count: int
+    total_conversation_count: int
+    unread_count: int
+
+
+class SMSStateView(SMSCounts):
+    """A page of the messages, latest first, and the conversations that they belong to."""
+
+    messages: dict[str, SMSMessage]
+    conversations: dict[str, ConversationView]
+    returned_count: int
+    has_more: bool
+
+
+class SMSBriefView(SMSCounts):
+    """The conversations, each with its last message."""
+
+    conversations: list[ConversationBrief]
+
+
+class SMSAnswer(QueryAnswer):
+    """The messages found."""
+
+    messages: list[SMSMessage]
+
+
+def _counts(world: EnvironmentWorld, now: datetime) -> dict[str, object]:
+    state = world.sms
+    return {
+        **heading(world, "sms", now),
+        "user_phone_number": state.number,
+        "total_message_count": len(state.messages),
+        "total_conversation_count": len(state.conversations),
+        "unread_count": state.messages.group_size("flag", UNREAD),
+    }
+
+
+def conversation_view(state: SMSState, conversation: Conversation) -> ConversationView:
+    """A conversation with its counts."""
+    return ConversationView(
+        **{**asdict(conversation), "participants": conversation.participants},
+        last_message_at=state.last_message_at(conversation),
+        message_count=state.messages.group_size("thread", conversation.thread_id),
+        unread_count=state.messages.group_size("flag", f"{UNREAD}:{conversation.thread_id}"),
+    )
+
+
+def _state(world: EnvironmentWorld, now: datetime, page: StatePage) -> SMSStateView:
+    state = world.sms
+    if page.since is None:
+        messages = state.messages.window(page.offset, page.stop, latest_first=True)
+    else:
+        query = SMSQuery(since=page.since, limit=page.limit, offset=page.offset, include_deleted=True)
+        messages, _ = find_messages(state, query)
+    shown = _conversations(state, messages)
+    return SMSStateView.model_validate(
+        {
+            **_counts(world, now),
+            "messages": {message.message_id: message for message in messages},
+            "conversations": {one.thread_id: conversation_view(state, one) for one in shown},
+            "returned_count": len(messages),
+            "has_more": page.since is None and page.stop < len(state.messages),
+        }
+    )
+
+
+def _conversations(state: SMSState, messages: Iterable[SMSMessage]) -> Iterable[Conversation]:
+    """The conversations of messages; where there are few in all, also those without any."""
+    if len(state.conversations) <= BRIEF:
+        return state.conversations.rows()
+    threads = dict.fromkeys(message.thread_id for message in messages)
+    return filter(None, map(state.conversations.get, threads))
+
+
+def _brief(world: EnvironmentWorld, now: datetime) -> SMSBriefView:
+    state = world.sms
+    latest = sorted(state.conversations.rows(), key=state.last_message_at, reverse=True)[:BRIEF]
+    briefs = [_in_one_line(state, conversation) for conversation in latest]
+    return SMSBriefView.model_validate({**_counts(world, now), "conversations": briefs})
+
+
+def _in_one_line(state: SMSState, conversation: Conversation) -> ConversationBrief:
+    last = state.messages.group_window("thread", conversation.thread_id, 0, 1, latest_first=True)
+    return ConversationBrief(
+        thread_id=conversation.thread_id,
+        participants=tuple(participant.phone_number for participant in conversation.participants),
+        group_name=conversation.group_name,
+        last_message_at=state.last_message_at(conversation),
+        last_message=last[0].body[:PREVIEW] if last else None,
+        message_count=state.messages.group_size("thread", conversation.thread_id),
+        unread_count=state.messages.group_size("flag", f"{UNREAD}:{conversation.thread_id}"),
+    )
+
+
+def _answer(world: EnvironmentWorld, now: datetime, query: SMSQuery) -> SMSAnswer:  # noqa: ARG001 - one signature
+    messages, total = find_messages(world.sms, query)
+    return SMSAnswer.model_validate({**finding("sms", query, len(messages), total), "messages": messages})
+
+
+SMS_VIEWS: Final = Views("sms", _state, SMSStateView, _brief, SMSBriefView, SMSQuery, _answer, SMSAnswer)

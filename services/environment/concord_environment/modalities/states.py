@@ -1,0 +1,32 @@
+"""What every modality's state has: when it was last changed and how often."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from concord_environment.core.clock import EPOCH
+from concord_environment.core.tables import Table
+from concord_environment.modalities.fields import Moment
+
+SELF: Final = "self"
+"""The key of the only row of a table that holds what there is one of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Upkeep:
+    """When a modality was last changed, and by how many actions."""
+
+    last_updated: Moment
+    update_count: int = 0
+
+    def touched(self, at: datetime) -> "Upkeep":
+        """After one more action."""
+        return Upkeep(at, self.update_count + 1)
+
+
+UNTOUCHED: Final = Upkeep(EPOCH)
+
+
+def upkeep_table() -> Table[Upkeep]:
+    """The table of every modality's upkeep, by modality."""
+    return Table("upkeep", Upkeep)

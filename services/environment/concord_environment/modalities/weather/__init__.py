@@ -1,0 +1,1 @@
+"""The weather, at as many places as anybody reports it from."""

@@ -1,0 +1,1 @@
+"""Notices of what happens, for who subscribed: over web sockets and webhooks."""

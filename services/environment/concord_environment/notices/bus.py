@@ -1,0 +1,72 @@
+"""The bus: every notice to every subscriber that asked for its kind."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+MAX_WAITING: Final = 1_000
+"""How many notices wait for a slow subscriber; then the oldest are dropped, and it is told how many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something that happened, at a simulated time."""
+
+    type: str
+    data: dict[str, Any]
+    timestamp: datetime
+
+
+def wanted(patterns: Sequence[str] | None, kind: str) -> bool:
+    """Whether a kind of notice fits: `email.` is all of email, `email.sent` only that, None is everything."""
+    return patterns is None or any(
+        kind.startswith(pattern) if pattern.endswith(".") else kind == pattern for pattern in patterns
+    )
+
+
+class Subscription:
+    """One subscriber's queue."""
+
+    def __init__(self) -> None:
+        self.patterns: list[str] | None = None
+        self.dropped = 0
+        self._queue: asyncio.Queue[Notice] = asyncio.Queue(MAX_WAITING)
+
+    def offer(self, notice: Notice) -> None:
+        """Puts a notice into the queue, if it is wanted."""
+        if not wanted(self.patterns, notice.type):
+            return
+        if self._queue.full():
+            self._queue.get_nowait()
+            self.dropped += 1
+        self._queue.put_nowait(notice)
+
+    async def next(self) -> Notice:
+        """The next notice, when there is one."""
+        return await self._queue.get()
+
+
+class Bus:
+    """Hands notices out."""
+
+    def __init__(self) -> None:
+        self._subscriptions: list[Subscription] = []
+
+    def publish(self, notices: Sequence[Notice]) -> None:
+        """Hands notices to every subscriber, in order. Nobody is waited for."""
+        for subscription in self._subscriptions:
+            for notice in notices:
+                subscription.offer(notice)
+
+    @contextmanager
+    def subscribe(self) -> Iterator[Subscription]:
+        """A subscription for as long as the context lasts."""
+        subscription = Subscription()
+        self._subscriptions.append(subscription)
+        try:
+            yield subscription
+        finally:
+            self._subscriptions.remove(subscription)

@@ -1,0 +1,1 @@
+"""Scenarios: a whole simulation as a document, out and in."""

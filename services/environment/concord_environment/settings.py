@@ -1,0 +1,34 @@
+"""The environment's settings, from the process environment."""
+
+import secrets
+from pathlib import Path
+from typing import Self
+
+from pydantic import Field, SecretStr, model_validator
+
+from concord.service import ServiceSettings
+
+
+class EnvironmentSettings(ServiceSettings):
+    """`UES_ADMIN_KEY` or `UES_ADMIN_KEY_FILE`, `CONCORD_SEED`, `CONCORD_SNAPSHOT_FILE`, `CONCORD_MAX_BODY_BYTES`."""
+
+    admin_key: SecretStr | None = Field(None, validation_alias="UES_ADMIN_KEY")
+    admin_key_file: Path | None = Field(None, validation_alias="UES_ADMIN_KEY_FILE")
+    seed: int = 0
+    snapshot_file: Path | None = None
+    """Where the process leaves what it needs to go on after a restart; nowhere, if not set."""
+    max_body_bytes: int = 16 * 1024 * 1024
+
+    @model_validator(mode="after")
+    def _one_admin_key(self) -> Self:
+        if self.admin_key is not None and self.admin_key_file is not None:
+            raise ValueError("set UES_ADMIN_KEY or UES_ADMIN_KEY_FILE, not both")
+        return self
+
+    def admin_secret(self) -> tuple[str, bool]:
+        """The admin key, and whether it was made up here because none was given."""
+        if self.admin_key is not None:
+            return self.admin_key.get_secret_value(), False
+        if self.admin_key_file is not None:
+            return self.admin_key_file.read_text().strip(), False
+        return secrets.token_hex(32), True

@@ -1,0 +1,78 @@
+"""An environment's app, and callers with a proctor's and an agent's key."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import UTC, datetime
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from concord_environment.app import create_app
+from concord_environment.environment import Environment
+from concord_environment.settings import EnvironmentSettings
+
+ADMIN_KEY = "0123456789abcdef" * 4
+AGENT_PERMISSIONS = [
+    *(f"{modality}:{call}" for modality in ("email", "sms", "calendar", "chat") for call in ("state", "query")),
+    "time:read",
+    *(
+        f"email:{call}"
+        for call in ("send", "read", "unread", "star", "unstar", "archive", "delete", "label", "unlabel", "move")
+    ),
+    *(f"sms:{call}" for call in ("send", "read", "unread", "delete", "react")),
+    *(f"calendar:{call}" for call in ("create", "update", "delete", "respond")),
+    "chat:send",
+]
+
+Callers = Callable[[str], AbstractAsyncContextManager[httpx.AsyncClient]]
+
+
+def new_environment(seed: int = 0) -> Environment:
+    """An environment with an admin key."""
+    environment = Environment(seed)
+    environment.keyring.make_admin(ADMIN_KEY, datetime(2026, 1, 1, tzinfo=UTC))
+    return environment
+
+
+def new_app(environment: Environment) -> FastAPI:
+    """Its app."""
+    return create_app(environment, EnvironmentSettings())
+
+
+@asynccontextmanager
+async def calling(app: FastAPI, secret: str) -> AsyncIterator[httpx.AsyncClient]:
+    """A caller with a key."""
+    transport = httpx.ASGITransport(app=app)
+    headers = {"x-api-key": secret}
+    async with httpx.AsyncClient(transport=transport, base_url="http://environment", headers=headers) as client:
+        yield client
+
+
+@pytest.fixture
+def environment() -> Environment:
+    return new_environment()
+
+
+@pytest.fixture
+async def app(environment: Environment) -> AsyncIterator[FastAPI]:
+    app = new_app(environment)
+    async with app.router.lifespan_context(app):
+        yield app
+
+
+@pytest.fixture
+async def proctor(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
+    """Whoever runs the assessment; its simulation is started."""
+    async with calling(app, ADMIN_KEY) as client:
+        await client.post("/simulation/start", json={"auto_advance": False})
+        yield client
+
+
+@pytest.fixture
+async def agent(app: FastAPI, proctor: httpx.AsyncClient) -> AsyncIterator[httpx.AsyncClient]:
+    """The assistant under assessment."""
+    answer = await proctor.post("/keys", json={"name": "agent", "permissions": AGENT_PERMISSIONS})
+    async with calling(app, answer.json()["secret"]) as client:
+        client.headers["x-key-id"] = answer.json()["key_id"]
+        yield client

@@ -1,0 +1,109 @@
+"""Mail over HTTP: an agent's mail waits for time, goes out in the user's name, and keeps its thread."""
+
+import httpx
+
+
+async def send(caller: httpx.AsyncClient, **fields: object) -> httpx.Response:
+    return await caller.post("/email/send", json={"to_addresses": ["bob@example.com"], **fields})
+
+
+async def receive(proctor: httpx.AsyncClient, **fields: object) -> str:
+    body = {"from_address": "bob@example.com", "to_addresses": ["user@example.com"], **fields}
+    answer = await proctor.post("/email/receive", json=body)
+    assert answer.status_code == 200, answer.text
+    state = (await proctor.get("/email/state")).json()
+    return str(next(iter(state["emails"])))
+
+
+async def test_a_mail_of_an_agent_is_queued_and_goes_out_when_time_moves(
+    proctor: httpx.AsyncClient, agent: httpx.AsyncClient
+) -> None:
+    answer = (await send(agent, subject="Hello", body_text="there")).json()
+    assert answer["status"] == "pending"
+    assert (await agent.get("/email/state")).json()["total_email_count"] == 0
+
+    advanced = (await proctor.post("/simulator/time/advance", json={"seconds": 1})).json()
+
+    assert (advanced["events_executed"], advanced["events_failed"]) == (1, 0)
+    state = (await agent.get("/email/state")).json()
+    (mail,) = state["emails"].values()
+    assert mail["folder"] == "sent"
+    assert mail["from_address"] == state["user_email_address"]
+
+
+async def test_what_a_proctor_does_happens_at_once(proctor: httpx.AsyncClient) -> None:
+    await receive(proctor, subject="Hi")
+    assert (await proctor.get("/email/state")).json()["unread_count"] == 1
+
+
+async def test_a_mail_from_another_address_is_refused_and_says_whose_mailbox_it_is(agent: httpx.AsyncClient) -> None:
+    answer = await send(agent, from_address="boss@example.com")
+    assert answer.status_code == 403
+    assert "user@example.com" in answer.json()["detail"]
+
+
+async def test_every_action_carries_the_key_of_its_caller_whatever_the_body_says(
+    proctor: httpx.AsyncClient, agent: httpx.AsyncClient
+) -> None:
+    answer = await send(agent, agent_id="somebody else")
+    event = (await proctor.get(f"/events/{answer.json()['event_id']}")).json()
+    assert event["agent_id"] == agent.headers["x-key-id"]
+    assert event["metadata"]["created_by_key"] == agent.headers["x-key-id"]
+
+
+async def test_an_answer_joins_the_thread_of_what_it_answers(
+    proctor: httpx.AsyncClient, agent: httpx.AsyncClient
+) -> None:
+    parent = await receive(proctor, subject="Plan", message_id="plan@example.com")
+    await send(agent, subject="Re: Plan", in_reply_to=parent)
+    await proctor.post("/simulator/time/advance", json={"seconds": 1})
+
+    state = (await agent.get("/email/state")).json()
+
+    (thread,) = state["threads"].values()
+    assert thread["message_count"] == 2
+    reply = next(mail for mail in state["emails"].values() if mail["folder"] == "sent")
+    assert reply["references"] == [parent]
+
+
+async def test_a_mail_sent_later_comes_in_later(proctor: httpx.AsyncClient) -> None:
+    body = {"from_address": "bob@example.com", "to_addresses": ["user@example.com"], "subject": "Later"}
+    answer = (await proctor.post("/email/receive", json={**body, "sent_at": "2026-01-01T10:00:00Z"})).json()
+    assert answer["status"] == "pending"
+    await proctor.post("/simulator/time/advance", json={"seconds": 3600})
+    (mail,) = (await proctor.get("/email/state")).json()["emails"].values()
+    assert mail["received_at"] == "2026-01-01T10:00:00Z"
+
+
+async def test_who_writes_to_himself_gets_the_mail_too(proctor: httpx.AsyncClient, agent: httpx.AsyncClient) -> None:
+    await send(agent, to_addresses=["user@example.com"], subject="Note to self")
+    await proctor.post("/simulator/time/advance", json={"seconds": 1})
+    state = (await agent.get("/email/state")).json()
+    assert state["folder_counts"]["sent"] == state["folder_counts"]["inbox"] == 1
+    assert len(state["threads"]) == 1
+
+
+async def test_a_mail_that_is_not_there_cannot_be_read(agent: httpx.AsyncClient) -> None:
+    answer = await agent.post("/email/read", json={"message_id": "nothing"})
+    assert answer.status_code == 404
+
+
+async def test_mails_are_found_by_sender_folder_label_text_and_flag(
+    proctor: httpx.AsyncClient, agent: httpx.AsyncClient
+) -> None:
+    urgent = await receive(proctor, subject="Budget", body_text="numbers", from_address="eve@example.com")
+    await receive(proctor, subject="Lunch", labels=["food"])
+    await agent.post("/email/star", json={"message_ids": [urgent]})
+    await proctor.post("/simulator/time/advance", json={"seconds": 1})
+
+    async def found(**query: object) -> list[str]:
+        answer = (await agent.post("/email/query", json=query)).json()
+        return [mail["subject"] for mail in answer["emails"]]
+
+    assert await found(from_address="EVE@") == ["Budget"]
+    assert await found(label="food") == ["Lunch"]
+    assert await found(search="number") == ["Budget"]
+    assert await found(is_starred=True) == ["Budget"]
+    assert await found(folder="inbox", sort_by="subject", sort_order="asc") == ["Budget", "Lunch"]
+    assert await found(is_read=False, limit=1) == ["Lunch"]
+    assert await found(folder="trash") == []
