@@ -27,9 +27,12 @@ class Assignment(BaseModel):
     peers_url: Url | None = None
     token: SecretStr | None = None
 
-    def for_call(self, step_id: str, callee_id: str) -> "Assignment":
-        """The assignment to send along when its holder calls a peer: the callee's id, and never the caller's token."""
-        return self.model_copy(update={"step_id": step_id, "agent_id": callee_id, "token": None})
+    def for_call(self, step_id: str, callee_id: str, token: SecretStr | None = None) -> "Assignment":
+        """The assignment to send along when its holder calls a peer: the callee's id, and never the caller's token.
+
+        `token` is the callee's, which only whoever issues tokens can give.
+        """
+        return self.model_copy(update={"step_id": step_id, "agent_id": callee_id, "token": token})
 
     def metadata(self) -> dict[str, Any]:
         """The entries to put into a message's metadata."""

@@ -3,10 +3,12 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 
 import httpx
 import pytest
 from fastapi import FastAPI
+from pydantic import SecretStr
 
 from concord.a2a import (
     A2AClient,
@@ -22,6 +24,7 @@ from concord.a2a import (
 from concord.assignment import Assignment
 from concord.extensions import ASSIGNMENT_URI, TIMESTAMP_KEY, TRACEABILITY_KEY
 from concord.ids import new_step_id, new_trace_id
+from concord.redaction import TOKEN_PREFIX
 from concord.steps import CallType, InteractionStep, ResponseTrace
 from tests.redis_servers import free_port
 from tests.serving import served, served_agent
@@ -91,6 +94,48 @@ async def test_the_callee_learns_its_assignment_and_the_trace_context() -> None:
     assert theirs == mine.model_copy(update={"agent_id": "callee", "step_id": step.step_id})
     assert metadata["traceparent"] == f"00-{mine.trace_id}-{step.step_id}-01"
     assert TIMESTAMP_KEY in metadata
+
+
+async def test_the_callees_token_reaches_the_callee_and_no_history_of_its_tasks() -> None:
+    received: list[IncomingMessage] = []
+    history: list[object] = []
+
+    async def ask(message: IncomingMessage, task: TaskHandle) -> None:
+        received.append(message)
+        await task.input_required("?")
+
+    async with served_agent(ask) as url, messenger() as (sender, _), httpx.AsyncClient() as http:
+        send = partial(sender.send, url, assignment=ours(), callee_id="callee", token=SecretStr("s3cret"))
+        task_id = ""
+        for _ in range(3):
+            task_id = (await send(text="x", task_id=task_id)).task_id
+            asked = {"jsonrpc": "2.0", "id": 1, "method": "tasks/get", "params": {"id": task_id}}
+            history.append((await http.post(url, json=asked)).json()["result"]["history"])
+    for message in received:
+        theirs = Assignment.from_metadata(message.metadata)
+        assert theirs is not None
+        assert theirs.token == SecretStr("s3cret")
+    assert "metadata" in str(history[0])
+    assert "s3cret" not in str(history)
+
+
+async def test_the_callers_token_is_in_no_message_and_no_step_even_where_the_callees_url_holds_it() -> None:
+    received: list[IncomingMessage] = []
+
+    async def listen(message: IncomingMessage, task: TaskHandle) -> None:
+        received.append(message)
+        await task.complete("ok")
+
+    token = f"{TOKEN_PREFIX}eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ3cml0ZXIifQ.{'x' * 43}"
+    mine = ours().model_copy(update={"token": SecretStr(token)})
+    async with served_agent(listen) as url, messenger() as (sender, recorded):
+        await sender.send(url, text="x", assignment=mine)
+        with pytest.raises((AgentUnreachableError, RemoteError)):
+            await sender.send(f"{url}a2a/{token}/reader/", text="x", assignment=mine)
+    assert token not in str(received) + str([step.model_dump_json() for step in recorded.steps])
+    call = recorded.steps[1].agent_call
+    assert call is not None
+    assert call.agent_url == f"{url}a2a/-/reader/"
 
 
 async def test_the_extensions_are_asked_for_in_the_headers_of_both_versions() -> None:

@@ -9,7 +9,7 @@ from contextlib import aclosing, suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Self
 
-from pydantic import JsonValue
+from pydantic import JsonValue, SecretStr
 
 from concord.a2a.client import TIMEOUT_S, A2AClient, AgentTimeoutError, AgentUnreachableError, RemoteError
 from concord.a2a.messages import Answer, TaskUpdate
@@ -17,6 +17,7 @@ from concord.assignment import Assignment
 from concord.extensions import ASSIGNMENT_URI, TIMESTAMP_KEY, TIMESTAMP_URI, TRACEABILITY_URI
 from concord.identity import normalise_url
 from concord.ids import new_step_id
+from concord.redaction import redact
 from concord.steps import AgentInvocation, CallType, InteractionStep, StepAction
 
 logger = logging.getLogger(__name__)
@@ -68,15 +69,21 @@ class Messenger:
         task_id: str = "",
         context_id: str = "",
         on_update: OnUpdate | None = None,
+        step_id: str = "",
+        token: SecretStr | None = None,
     ) -> Answer:
         """Sends a message to the agent at `url` and waits until its task ends or asks for input.
 
         `assignment` is the one under which the caller works: its `step_id` becomes the call's parent, and the callee
         gets one of its own with the call's step id. Without it the call leaves no step. To answer a question or go on
-        with a task, give the answer's `task_id` and `context_id` back. When the waiting task is cancelled, so is the
-        callee's. Raises AgentUnreachableError (AgentTimeoutError where it did not answer in time), RemoteError.
+        with a task, give the answer's `task_id` and `context_id` back. `step_id` names the call where its id was known
+        before; `token` is the callee's own, never the caller's. When the waiting task is cancelled, so is the callee's.
+        Raises AgentUnreachableError (AgentTimeoutError where it did not answer in time), RemoteError.
         """
-        call = _Call(url, callee_id, assignment, {"text": text, "data": data})
+        theirs = None
+        if assignment is not None:
+            theirs = assignment.for_call(step_id or new_step_id(), callee_id or redact(url)[:64], token)
+        call = _Call(url, callee_id, theirs, {"text": text, "data": data})
         answer: Answer | None = None
         error: str | None = None
         try:
@@ -94,8 +101,8 @@ class Messenger:
             error = "cancelled by the caller"
             raise
         finally:
-            if assignment is not None:
-                self._on_step(call.step(assignment, answer, error), assignment)
+            if assignment is not None and theirs is not None:
+                self._on_step(call.step(assignment, theirs.step_id, answer, error), assignment)
 
     async def _client(self, url: str) -> A2AClient:
         key = normalise_url(url)
@@ -106,15 +113,15 @@ class Messenger:
 
 
 class _Call:
-    """One call in the making: its step id, and its clock (durations from the monotonic one)."""
+    """One call in the making: what the callee is told, and the call's clock (durations from the monotonic one)."""
 
     def __init__(
         self, url: str, callee_id: str, assignment: Assignment | None, request: Mapping[str, JsonValue]
     ) -> None:
-        self.step_id = new_step_id()
-        self.assignment = None if assignment is None else assignment.for_call(self.step_id, callee_id or url[:64])
+        self.assignment = assignment
         self.request = request
-        self._url = url
+        # The URL of a proxy holds its caller's token.
+        self._url = redact(url)
         self._callee_id = callee_id
         self._started_at = datetime.now(UTC)
         self._started = time.monotonic()
@@ -123,7 +130,7 @@ class _Call:
         stamped: dict[str, Any] = {TIMESTAMP_KEY: self._started_at.isoformat()}
         return stamped if self.assignment is None else stamped | self.assignment.metadata()
 
-    def step(self, parent: Assignment, answer: Answer | None, error: str | None) -> InteractionStep:
+    def step(self, parent: Assignment, step_id: str, answer: Answer | None, error: str | None) -> InteractionStep:
         elapsed = time.monotonic() - self._started
         attributes: dict[str, str] = {}
         if answer is not None:
@@ -131,9 +138,9 @@ class _Call:
             if not answer.succeeded:
                 error = f"the agent ended with {answer.state}: {answer.status_text[:MAX_QUOTED]}"
         if error is not None:
-            attributes["error"] = error[:MAX_QUOTED]
+            attributes["error"] = redact(error)[:MAX_QUOTED]
         return InteractionStep(
-            step_id=self.step_id,
+            step_id=step_id,
             trace_id=parent.trace_id,
             parent_step_id=parent.step_id,
             call_type=CallType.AGENT,

@@ -25,7 +25,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from concord.a2a.messages import IncomingMessage, data_of, data_part, new_message, text_part, texts_of
-from concord.extensions import SUPPORTED_URIS
+from concord.extensions import ASSIGNMENT_KEY, SUPPORTED_URIS
 
 logger = logging.getLogger(__name__)
 
@@ -166,6 +166,8 @@ class _BoundedTaskStore(InMemoryTaskStore):
         self._ended: dict[str, ServerCallContext] = {}
 
     async def save(self, task: pb.Task, context: ServerCallContext) -> None:
+        for message in task.history:
+            _forget_token(message)
         await super().save(task, context)
         if task.status.state not in _TERMINAL:
             return
@@ -211,12 +213,21 @@ _TERMINAL: Final = {
 
 
 def _submitted(task_id: str, context_id: str, message: pb.Message | None) -> pb.Task:
-    return pb.Task(
+    task = pb.Task(
         id=task_id,
         context_id=context_id,
         status=pb.TaskStatus(state=pb.TaskState.TASK_STATE_SUBMITTED),
         history=[] if message is None else [message],
     )
+    for sent in task.history:
+        _forget_token(sent)
+    return task
+
+
+def _forget_token(message: pb.Message) -> None:
+    """Takes the reader's own token out of a message that goes into a task's history, where others may read it."""
+    if ASSIGNMENT_KEY in message.metadata.fields:
+        message.metadata.fields[ASSIGNMENT_KEY].struct_value.fields.pop("token", None)
 
 
 def _incoming(context: RequestContext, task_id: str, context_id: str) -> IncomingMessage:

@@ -6,6 +6,8 @@ from typing import Final, Literal
 
 import structlog
 
+from concord.redaction import redact
+
 _QUIET: Final = ("httpx", "httpcore", "a2a", "arq", "openai")
 """These log every request with its URL, and a proxy's URL holds a token: only their warnings are let through."""
 
@@ -28,9 +30,11 @@ def configure_logging(service: str, *, level: str = "INFO", form: Literal["auto"
     )
     final: list[structlog.typing.Processor] = [structlog.stdlib.ProcessorFormatter.remove_processors_meta]
     if console:
-        final.append(structlog.dev.ConsoleRenderer())
+        # The default, where rich is installed, prints the local variables of every frame.
+        final.append(structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback))
     else:
         final += [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+    final.append(_redacted)
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(structlog.stdlib.ProcessorFormatter(foreign_pre_chain=shared, processors=final))
     root = logging.getLogger()
@@ -39,3 +43,8 @@ def configure_logging(service: str, *, level: str = "INFO", form: Literal["auto"
     for name in _QUIET:
         logging.getLogger(name).setLevel(logging.WARNING)
     structlog.contextvars.bind_contextvars(service=service)
+
+
+def _redacted(_: structlog.typing.WrappedLogger, __: str, line: structlog.typing.EventDict) -> str:
+    """The last processor, to which the line comes rendered: whoever logged it, no token gets out."""
+    return redact(str(line))
