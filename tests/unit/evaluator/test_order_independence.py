@@ -53,21 +53,21 @@ def read(told: list[Report]) -> Projection:
     return replace(projection, integrity=projection.integrity.model_copy(update={"duplicate": 0}))
 
 
-@settings(max_examples=80)
+@settings(max_examples=80, deadline=None)
 @given(st.lists(reports(), max_size=8).flatmap(lambda told: st.tuples(st.just(told), st.permutations(told))))
 def test_the_order_of_arrival_changes_nothing(cases: tuple[list[Report], list[Report]]) -> None:
     told, shuffled = cases
     assert read(told) == read(shuffled)
 
 
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(reports(), max_size=8), st.data())
 def test_reports_that_come_again_change_nothing_but_their_count(told: list[Report], data: st.DataObject) -> None:
     again = data.draw(st.lists(st.sampled_from(told), max_size=8)) if told else []
     assert read(told) == read(told + again)
 
 
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(reports(), max_size=8))
 def test_whatever_is_told_every_end_of_an_interaction_is_a_node_and_no_node_is_the_green_agent(
     told: list[Report],

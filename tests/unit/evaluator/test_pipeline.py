@@ -125,7 +125,7 @@ class TestTrial:
 CALLS = mesh(4)[1]
 
 
-@settings(max_examples=30)
+@settings(max_examples=30, deadline=None)
 @given(st.permutations(range(len(CALLS))), st.lists(st.integers(1, 4), min_size=len(CALLS)))
 def test_how_steps_are_split_into_batches_changes_nothing(order: list[int], sizes: list[int]) -> None:
     whole = evaluated(plan(agents(4)), batches_of((agents(4), CALLS)))

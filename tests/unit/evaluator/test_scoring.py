@@ -1,7 +1,7 @@
 """The score: the PRD's kinds of team labelled right over whole families, and what each part is made of."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from concord.assessment import Thresholds
@@ -108,6 +108,7 @@ TEAMS = st.integers(2, 7).flatmap(
 )
 
 
+@settings(max_examples=60, deadline=None)
 @given(TEAMS)
 def test_every_value_is_a_fraction(team: Team) -> None:
     rated = structure(team)
@@ -115,6 +116,7 @@ def test_every_value_is_a_fraction(team: Team) -> None:
     assert all(part is None or 0 <= part <= 1 for part in parts)
 
 
+@settings(max_examples=60, deadline=None)
 @given(TEAMS, st.permutations(agents(7)))
 def test_what_agents_are_called_changes_nothing(team: Team, names: list[str]) -> None:
     other = dict(zip(agents(7), names, strict=True))
