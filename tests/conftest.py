@@ -5,8 +5,13 @@ from pathlib import Path
 
 import pytest
 import redis
+from hypothesis import settings
 
 from tests.redis_servers import PrivateServer, candidates, shared_server
+
+# No example is too slow: how fast this machine happens to be is not what a property is about.
+settings.register_profile("concord", deadline=None)
+settings.load_profile("concord")
 
 
 @pytest.fixture(scope="session")

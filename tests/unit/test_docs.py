@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from concord.assessment import AssessmentConfig
+from concord.service import ServiceSettings
 from concord_collector.settings import CollectorSettings
+from concord_evaluator.settings import EvaluatorSettings
 from concord_gateway.settings import GatewaySettings
 
 DOCUMENTS = [Path("README.md"), Path("CONTRIBUTING.md"), *sorted(Path("docs").glob("*.md"))]
@@ -17,8 +19,8 @@ def test_every_key_of_the_config_is_documented() -> None:
     assert AssessmentConfig.model_fields.keys() <= documented
 
 
-@pytest.mark.parametrize("settings", [CollectorSettings, GatewaySettings])
-def test_every_setting_of_the_services_is_documented(settings: type[CollectorSettings | GatewaySettings]) -> None:
+@pytest.mark.parametrize("settings", [CollectorSettings, EvaluatorSettings, GatewaySettings])
+def test_every_setting_of_the_services_is_documented(settings: type[ServiceSettings]) -> None:
     documented = set(re.findall(r"`([A-Z_]+)`", Path("docs/running.md").read_text(encoding="utf-8")))
     names = {str(field.validation_alias or f"CONCORD_{name.upper()}") for name, field in settings.model_fields.items()}
     assert names <= documented
