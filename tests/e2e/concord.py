@@ -46,6 +46,7 @@ class Concord:
             self.lines.append(line)
             if text in line:
                 return
+        self.finish()
         raise AssertionError(f"ended without {text!r}:\n{self.output}")
 
     def send(self, number: signal.Signals) -> None:
