@@ -1,4 +1,4 @@
-"""The command line: `concord run`, `concord up`, `concord assess`, `concord evaluate`."""
+"""The command line: `concord run`, `concord up`, `concord assess`, `concord evaluate`, `concord report`."""
 
 import asyncio
 import signal
@@ -96,6 +96,24 @@ def evaluate_traces(
             raise UsageError(f"evaluating needs all of Concord, concord-cli[local]: {error.name} is missing") from error
 
         evaluate(Request(paths, format_name, config, output, graphml, keep_going, quiet))
+
+
+@app.command("report")
+def report_results(
+    results: Annotated[Path, typer.Argument(metavar="RESULTS", help="A results file: .json, or .jsonl.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Where the page goes; else beside the results, as .html.")
+    ] = None,
+    trial: Annotated[str | None, typer.Option(metavar="ID", help="Only this trial, not the whole row.")] = None,
+    assessment: Annotated[
+        str | None, typer.Option(metavar="ID", help="Of which assessment or trace, where there are several.")
+    ] = None,
+) -> None:
+    """Write a result as a page to read, print and send on: one HTML file that needs nothing else."""
+    with _exit_codes():
+        from concord_cli.report.command import report
+
+        typer.echo(f"The report is in {printable(str(report(results, output, trial, assessment)))}")
 
 
 class _TerminatedError(Exception):

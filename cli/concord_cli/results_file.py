@@ -23,9 +23,14 @@ def prepare_folder(path: Path) -> None:
 def write_results(path: Path, agentbeats_ids: Mapping[str, str], results: Sequence[JsonValue]) -> None:
     """Writes `{"participants": {role: agentbeats_id}, "results": [...]}`, replacing the file in one step."""
     document = json.dumps({"participants": dict(agentbeats_ids), "results": list(results)}, indent=2)
+    replace_text(path, document + "\n")
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Writes a file in one step: it is there whole or as it was. Raises OSError."""
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        unfinished.write_text(document + "\n", encoding="utf-8")
+        unfinished.write_text(text, encoding="utf-8")
         unfinished.replace(path)
     finally:
         unfinished.unlink(missing_ok=True)

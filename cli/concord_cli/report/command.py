@@ -1,0 +1,54 @@
+"""What `concord report` does, once its arguments are read: a row from a file to a page beside it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from concord.results import ResultRow, ResultsDocument
+from concord_cli.errors import AssessmentError, UsageError
+from concord_cli.report.renderer import render
+from concord_cli.report.text import shortened
+from concord_cli.results_file import prepare_folder, replace_text
+from concord_cli.scenario import reasons
+
+
+def report(results: Path, output: Path | None, trial_id: str | None, assessment_id: str | None) -> Path:
+    """Writes the page on a row of a results file, or on one of its trials, and returns where it is.
+
+    Raises UsageError for what is no results file, or has no such row or trial; AssessmentError if it cannot be written.
+    """
+    page = render(_chosen(results, _read(results), assessment_id), trial_id)
+    path = results.with_suffix(".html") if output is None else output
+    prepare_folder(path)
+    try:
+        replace_text(path, page)
+    except OSError as error:
+        raise AssessmentError(f"{path}: cannot be written: {error.strerror}") from error
+    return path
+
+
+def _read(path: Path) -> list[ResultRow]:
+    try:
+        text = path.read_bytes()
+        if path.suffix == ".jsonl":
+            return [ResultRow.model_validate_json(line) for line in text.splitlines() if line.strip()]
+        return ResultsDocument.model_validate_json(text).results
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from error
+    except ValidationError as error:
+        raise UsageError(f"{path}: not results of Concord: {shortened(reasons(error), 300)}") from error
+
+
+def _chosen(path: Path, rows: Sequence[ResultRow], assessment_id: str | None) -> ResultRow:
+    if not rows:
+        raise UsageError(f"{path}: there is no result in it")
+    ids = ", ".join(shortened(row.detail.assessment_id, 40) for row in rows[:5]) + (", …" if len(rows) > 5 else "")
+    if assessment_id is None:
+        if len(rows) > 1:
+            raise UsageError(f"{path}: there are {len(rows)} results; choose one with --assessment: {ids}")
+        return rows[0]
+    for row in rows:
+        if row.detail.assessment_id == assessment_id:
+            return row
+    raise UsageError(f"{path}: no assessment is called {assessment_id!r}; there are: {ids}")

@@ -1,0 +1,53 @@
+"""Findings with their figures in words, and links to the calls that show them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from concord.results import Finding
+from concord_cli.report.calls import CallName, Listing
+from concord_cli.report.figures import figure
+from concord_cli.report.text import counted, named, on_one_line
+
+
+@dataclass(frozen=True, slots=True)
+class StepLink:
+    """A call that shows a finding; `anchor`: the id of its bar, or of its row where it has no bar."""
+
+    name: CallName
+    anchor: str
+
+
+@dataclass(frozen=True, slots=True)
+class FindingView:
+    """A finding, texts ready to be shown. `unlisted` counts steps that are none of the calls on the page."""
+
+    title: str
+    agents: list[str]
+    figure: str | None
+    threshold: str | None
+    metric: str | None
+    trials: str | None
+    advice: str
+    steps: list[StepLink]
+    unlisted: int
+
+
+def findings_of(findings: Sequence[Finding], listing: Listing, n_trials: int) -> list[FindingView]:
+    """The findings on `n_trials` trials, linked to the calls that are listed."""
+    return [_finding(finding, listing, n_trials) for finding in findings]
+
+
+def _finding(finding: Finding, listing: Listing, n_trials: int) -> FindingView:
+    calls = listing.calls
+    known = [calls[step_id] for step_id in dict.fromkeys(finding.step_ids) if step_id in calls]
+    return FindingView(
+        title=named(finding.id),
+        agents=[on_one_line(agent) for agent in finding.agents],
+        figure=None if finding.value is None else figure(finding.value),
+        threshold=None if finding.threshold is None else figure(finding.threshold),
+        metric=None if finding.metric_id is None else named(finding.metric_id).lower(),
+        trials=f"in {finding.trials} of {counted(n_trials, 'trial')}" if n_trials > 1 else None,
+        advice=on_one_line(finding.advice),
+        steps=[StepLink(name, name.bar if name.bar in listing.bars else name.row) for name in known],
+        unlisted=len(set(finding.step_ids) - set(calls)),
+    )

@@ -1,0 +1,72 @@
+"""Flows as arrows: how wide, which way round, and where the number of failed calls has room."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from concord_cli.report.figures import duration
+from concord_cli.report.flows import Flow
+from concord_cli.report.graph.shapes import Arrow, Curve, Mark, Node, curve
+from concord_cli.report.text import counted, on_one_line, width_of
+
+MARK_FONT: Final = 11.0
+"""Size of the numbers on arrows in user units; the style sheet says the same."""
+
+MARK_HEIGHT: Final = 16.0
+_THINNEST: Final = 1.2
+_BEND: Final = 0.18
+"""Of every arrow, to its right: so the two directions between two agents stay apart."""
+
+_MANY: Final = 8
+"""Calls that make an arrow the widest, unless another flow has more: a single call is never wide."""
+
+_SPOTS: Final = (0.5, 0.62, 0.38, 0.74, 0.26)
+
+
+def arrows_of(flows: Sequence[Flow], nodes: Mapping[str, Node], widest: float) -> Iterator[Arrow]:
+    """An arrow for each flow, those with errors last and so on top; the one with most calls is `widest`."""
+    most = max((flow.calls for flow in flows), default=_MANY)
+    marks: list[Mark] = []
+    for flow in sorted(flows, key=lambda flow: (flow.errors > 0, flow.calls, flow.caller, flow.callee)):
+        width = round(_THINNEST + (widest - _THINNEST) * max(flow.calls, 0) / max(most, _MANY), 1)
+        caller, callee = nodes[flow.caller], nodes[flow.callee]
+        bent = _between(caller, callee, width)
+        mark = _mark(flow.errors, bent, marks, nodes) if flow.errors else None
+        if mark is not None:
+            marks.append(mark)
+        yield Arrow(flow.caller, flow.callee, bent.line(), bent.head(width), width, _title(flow), flow.errors > 0, mark)
+
+
+def _between(caller: Node, callee: Node, width: float) -> Curve:
+    start, end = complex(caller.x, caller.y), complex(callee.x, callee.y)
+    return curve(start, caller.radius, end, callee.radius, _BEND, width)
+
+
+def _title(flow: Flow) -> str:
+    told = [counted(flow.calls, "call")]
+    if flow.errors:
+        told.append(f"{flow.errors:,} failed")
+    if flow.latency_ms is not None:
+        told.append(f"{duration(flow.latency_ms)} on average")
+    return f"{on_one_line(flow.caller)} → {on_one_line(flow.callee)}: {', '.join(told)}"
+
+
+def _mark(errors: int, bent: Curve, others: Sequence[Mark], nodes: Mapping[str, Node]) -> Mark | None:
+    """A mark at the first spot of the arrow that is free; None where none is: the arrow is dashed anyway."""
+    text = f"✕ {errors:,}"
+    width = 2 * math.ceil(width_of(text, MARK_FONT) / 2) + 8
+    for spot in _SPOTS:
+        point = bent.at(spot)
+        mark = Mark(round(point.real, 1), round(point.imag, 1), width, text)
+        if not any(_touch(mark, other) for other in others) and not any(_on(mark, node) for node in nodes.values()):
+            return mark
+    return None
+
+
+def _touch(mark: Mark, other: Mark) -> bool:
+    return abs(mark.x - other.x) < (mark.width + other.width) / 2 + 2 and abs(mark.y - other.y) < MARK_HEIGHT + 2
+
+
+def _on(mark: Mark, node: Node) -> bool:
+    beside, above = abs(mark.x - node.x), abs(mark.y - node.y)
+    return beside < mark.width / 2 + node.radius and above < MARK_HEIGHT / 2 + node.radius

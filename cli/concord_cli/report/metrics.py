@@ -1,0 +1,132 @@
+"""Metrics as tables: one of the team's figures, one of each agent's."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from concord.results import MetricRecord, MetricStatus
+from concord_cli.report.definitions import definition_of
+from concord_cli.report.figures import NONE, figure
+from concord_cli.report.text import named, on_one_line
+
+MAX_AGENTS: Final = 200
+"""Agents with a row of their own; those with the largest values of the first metric."""
+
+
+@dataclass(frozen=True, slots=True)
+class TeamMetric:
+    """A figure of the whole team. `definition` is the definition's id where Concord has no sentence for it."""
+
+    title: str
+    value: str
+    status: str
+    sound: bool
+    reason: str | None
+    n: str
+    definition: str
+    definition_id: str
+    engine: str
+    params: str
+
+
+@dataclass(frozen=True, slots=True)
+class AgentCell:
+    """A figure of one agent; `note` says what is special about it, if anything."""
+
+    value: str
+    note: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRow:
+    """An agent's figures, in the order of the columns."""
+
+    agent: str
+    cells: list[AgentCell]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentColumn:
+    """A metric of which each agent has a value."""
+
+    title: str
+    definition: str
+    definition_id: str
+    n: str
+    engine: str
+
+
+@dataclass(frozen=True, slots=True)
+class AgentTable:
+    """Agents by metrics; `left_out` counts agents that have no row."""
+
+    columns: list[AgentColumn]
+    rows: list[AgentRow]
+    left_out: int
+
+
+def team_metrics(records: Iterable[MetricRecord]) -> list[TeamMetric]:
+    """The metrics that are of no agent in particular."""
+    return [
+        TeamMetric(
+            title=named(record.id),
+            value=figure(record.value),
+            status=record.status.value.replace("_", " "),
+            sound=record.status is MetricStatus.OK,
+            reason=None if record.reason is None else on_one_line(record.reason),
+            n=figure(record.n),
+            definition=_definition(record),
+            definition_id=on_one_line(record.definition_id),
+            engine=on_one_line(record.engine),
+            params=", ".join(on_one_line(f"{each.name} = {each.value}") for each in record.params),
+        )
+        for record in records
+        if record.agent is None
+    ]
+
+
+def agent_metrics(records: Iterable[MetricRecord]) -> AgentTable | None:
+    """The metrics of agents, as one table; None where there are none."""
+    by_metric: dict[str, dict[str, MetricRecord]] = {}
+    for record in records:
+        if record.agent is not None:
+            by_metric.setdefault(record.id, {})[record.agent] = record
+    agents = list(dict.fromkeys(agent for values in by_metric.values() for agent in values))
+    if not agents:
+        return None
+    columns = list(by_metric.values())
+    agents.sort(key=lambda agent: _value(columns[0].get(agent)), reverse=True)
+    return AgentTable(
+        columns=[_column(list(values.values())) for values in columns],
+        rows=[
+            AgentRow(on_one_line(agent), [_cell(values.get(agent)) for values in columns])
+            for agent in agents[:MAX_AGENTS]
+        ],
+        left_out=max(0, len(agents) - MAX_AGENTS),
+    )
+
+
+def _value(record: MetricRecord | None) -> float:
+    return float("-inf") if record is None or record.value is None else record.value
+
+
+def _column(records: Sequence[MetricRecord]) -> AgentColumn:
+    first, sizes = records[0], [record.n for record in records]
+    return AgentColumn(
+        title=named(first.id),
+        definition=_definition(first),
+        definition_id=on_one_line(first.definition_id),
+        n=figure(min(sizes)) if min(sizes) == max(sizes) else f"{figure(min(sizes))} to {figure(max(sizes))}",
+        engine=on_one_line(first.engine),
+    )
+
+
+def _cell(record: MetricRecord | None) -> AgentCell:
+    if record is None or record.status is MetricStatus.OK:
+        return AgentCell(NONE if record is None else figure(record.value), None)
+    reason = "" if record.reason is None else f": {on_one_line(record.reason)}"
+    return AgentCell(figure(record.value), record.status.value.replace("_", " ") + reason)
+
+
+def _definition(record: MetricRecord) -> str:
+    return definition_of(record.definition_id) or on_one_line(record.definition_id)

@@ -1,0 +1,131 @@
+"""The page as data: all that is shown, in words and shapes, computed from the row alone."""
+
+import json
+from dataclasses import dataclass
+
+from concord.results import Judgment, ResultRow
+from concord_cli.report.findings import FindingView, findings_of
+from concord_cli.report.flows import flows_of
+from concord_cli.report.graph import Drawing, draw
+from concord_cli.report.headline import Headline, headline_of
+from concord_cli.report.metrics import AgentTable, TeamMetric, agent_metrics, team_metrics
+from concord_cli.report.scope import Scope, scope_of
+from concord_cli.report.text import on_one_line, visible
+from concord_cli.report.traffic import FlowTable, LatencyView, latency_of, table_of
+from concord_cli.report.trials import TrialsView, trials_of
+from concord_cli.report.trust import TrustView, trust_of
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeView:
+    """What the judge, or the rules in its place, said beside the score."""
+
+    reasoning: str
+    source: str
+    verdict: str
+    strengths: list[str]
+    weaknesses: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentLine:
+    """An agent, by its whole id."""
+
+    agent: str
+    functions: str
+    url: str | None
+    agentbeats_id: str | None
+    declared: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One report."""
+
+    head: Headline
+    findings: list[FindingView]
+    graph: Drawing
+    declared: set[str]
+    bottlenecks: set[str]
+    flows: FlowTable
+    team: list[TeamMetric]
+    agents: AgentTable | None
+    roster: list[AgentLine]
+    latency: LatencyView | None
+    judge: JudgeView | None
+    trials: TrialsView
+    trust: TrustView
+    assessment_results: str | None
+
+
+_SOURCES = {"rules": "Written by rules, without a language model", "llm": "Written by a language model"}
+
+
+def page_of(row: ResultRow, trial_id: str | None = None) -> Page:
+    """The page on a row, or on one of its trials. Raises UsageError for a trial that is not in it."""
+    scope = scope_of(row, trial_id)
+    flows = flows_of(scope.trials)
+    trials = trials_of(scope.trials)
+    return Page(
+        head=headline_of(scope),
+        findings=findings_of(scope.findings, trials.listing, len(scope.trials)),
+        graph=draw([agent.id for agent in scope.agents], flows),
+        declared={agent.id for agent in scope.agents if agent.declared},
+        bottlenecks={agent for each in scope.findings if each.id == "bottleneck" for agent in each.agents},
+        flows=table_of(flows),
+        team=team_metrics(scope.metrics),
+        agents=agent_metrics(scope.metrics),
+        roster=_roster(scope),
+        latency=latency_of(scope.latency),
+        judge=_judge(scope),
+        trials=trials,
+        trust=trust_of(scope),
+        assessment_results=_pretty(row),
+    )
+
+
+def _roster(scope: Scope) -> list[AgentLine]:
+    return [
+        AgentLine(
+            agent=on_one_line(agent.id),
+            functions=", ".join(map(on_one_line, agent.functions)),
+            url=None if agent.url is None else on_one_line(agent.url),
+            agentbeats_id=None if agent.agentbeats_id is None else on_one_line(agent.agentbeats_id),
+            declared=agent.declared,
+        )
+        for agent in scope.agents
+    ]
+
+
+def _judge(scope: Scope) -> JudgeView | None:
+    reasoning = visible(scope.reasoning).strip()
+    if scope.judge is None and not (reasoning or scope.strengths or scope.weaknesses):
+        return None
+    return JudgeView(
+        reasoning=reasoning,
+        source="" if scope.judge is None else _source(scope.judge),
+        verdict="" if scope.judge is None else _verdict(scope.judge),
+        strengths=[on_one_line(line) for line in scope.strengths],
+        weaknesses=[on_one_line(line) for line in scope.weaknesses],
+    )
+
+
+def _source(judge: Judgment) -> str:
+    return _SOURCES[judge.source] + (f": {on_one_line(judge.reason)}" if judge.reason else "")
+
+
+def _verdict(judge: Judgment) -> str:
+    """The judge's own figures, which the score does not consist of."""
+    told = []
+    if judge.coordination_quality is not None:
+        told.append(f"coordination {judge.coordination_quality}")
+    if judge.overall_score is not None:
+        told.append(f"overall {judge.overall_score:.2f}")
+    if judge.task_success is not None:
+        told.append(f"task success {judge.task_success:.2f}")
+    return ", ".join(told)
+
+
+def _pretty(row: ResultRow) -> str | None:
+    results = row.detail.assessment_results
+    return None if results is None else visible(json.dumps(results, indent=2, ensure_ascii=False))

@@ -1,0 +1,96 @@
+"""What a report is about: a whole row, or one trial of it, in one form."""
+
+from dataclasses import dataclass
+
+from concord.results import (
+    AgentRecord,
+    Finding,
+    Judgment,
+    LatencySummary,
+    MetricRecord,
+    Quality,
+    ResultRow,
+    SubScore,
+    TraceIntegrity,
+    TrialRecord,
+)
+from concord_cli.errors import UsageError
+from concord_cli.report.text import shortened
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The part of a row that is reported. `score` is of 100; `trial_id` is None for the whole row."""
+
+    row: ResultRow
+    trial_id: str | None
+    score: float | None
+    quality: Quality | None
+    time_used: float
+    sub_scores: list[SubScore]
+    findings: list[Finding]
+    metrics: list[MetricRecord]
+    latency: LatencySummary
+    integrity: TraceIntegrity
+    judge: Judgment | None
+    reasoning: str
+    strengths: list[str]
+    weaknesses: list[str]
+    trials: list[TrialRecord]
+    agents: list[AgentRecord]
+
+
+def scope_of(row: ResultRow, trial_id: str | None = None) -> Scope:
+    """The whole row, or its trial of this id. Raises UsageError where there is no such trial."""
+    if trial_id is None:
+        return _whole(row)
+    trial = next((trial for trial in row.detail.trials if trial.trial_id == trial_id), None)
+    if trial is None:
+        known = ", ".join(shortened(each.trial_id, 40) for each in row.detail.trials[:10]) or "none"
+        more = f" and {len(row.detail.trials) - 10} more" if len(row.detail.trials) > 10 else ""
+        raise UsageError(f"no trial is called {trial_id!r}; there are: {known}{more}")
+    return _one_trial(row, trial)
+
+
+def _whole(row: ResultRow) -> Scope:
+    detail = row.detail
+    return Scope(
+        row=row,
+        trial_id=None,
+        score=row.score,
+        quality=detail.coordination_quality,
+        time_used=row.time_used,
+        sub_scores=detail.scoring.sub_scores,
+        findings=detail.findings,
+        metrics=detail.metrics,
+        latency=detail.latency_metrics,
+        integrity=detail.trace_integrity,
+        judge=detail.judge,
+        reasoning=detail.reasoning,
+        strengths=detail.strengths,
+        weaknesses=detail.weaknesses,
+        trials=detail.trials,
+        agents=detail.agents,
+    )
+
+
+def _one_trial(row: ResultRow, trial: TrialRecord) -> Scope:
+    judge = trial.judge
+    return Scope(
+        row=row,
+        trial_id=trial.trial_id,
+        score=None if trial.overall_score is None else row.max_score * trial.overall_score,
+        quality=trial.coordination_quality,
+        time_used=trial.time_used,
+        sub_scores=trial.sub_scores,
+        findings=trial.findings,
+        metrics=trial.metrics,
+        latency=trial.latency,
+        integrity=trial.trace_integrity,
+        judge=judge,
+        reasoning="" if judge is None else judge.reasoning,
+        strengths=[] if judge is None else judge.strengths,
+        weaknesses=[] if judge is None else judge.weaknesses,
+        trials=[trial],
+        agents=row.detail.agents,
+    )

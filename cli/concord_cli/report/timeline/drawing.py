@@ -1,0 +1,191 @@
+"""The timeline as shapes: across in shares of its width, so that it fits any screen; down in pixels."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Final
+
+from concord.results import CallRecord
+from concord_cli.report.calls import CallName, caller_text
+from concord_cli.report.figures import duration
+from concord_cli.report.text import on_one_line, shortened, width_of
+from concord_cli.report.timeline.lanes import Slot, lanes_of, stacked, timed
+from concord_cli.report.timeline.scale import Scale, Tick
+
+BAR: Final = 12.0
+"""Height of a bar in pixels."""
+
+HEAD: Final = 6.0
+"""Length of an arrowhead in pixels."""
+
+FONT: Final = 12.5
+"""Size of the lanes' names in pixels; the style sheet says the same."""
+
+MAX_ARROWS: Final = 150
+"""Calls beyond which only those on the critical path, or with errors, have an arrow."""
+
+_ROW, _PAD, _AXIS = 17.0, 8.0, 26.0
+_LABEL_LIMIT: Final = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """One agent's lane, from `top` to `bottom`."""
+
+    name: str
+    title: str
+    top: float
+    bottom: float
+
+    @property
+    def middle(self) -> float:
+        """Halfway down."""
+        return (self.top + self.bottom) / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One call, from `x` to `end` and `width` wide, with its upper edge at `y`."""
+
+    name: CallName
+    x: str
+    end: str
+    width: str
+    y: float
+    title: str
+    critical: bool
+    failed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Arrow:
+    """From the caller's lane at `start`, up or down to the call's bar at `end`."""
+
+    name: CallName
+    x: str
+    start: float
+    end: float
+    critical: bool
+    failed: bool
+
+    @property
+    def foot(self) -> float:
+        """Where the arrowhead begins."""
+        return self.end - math.copysign(HEAD, self.end - self.start)
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """The timed calls of a trial, drawn. `untimed` and `beyond` count those without a time, and without a lane."""
+
+    height: float
+    gutter: int
+    lanes: tuple[Lane, ...]
+    bars: tuple[Bar, ...]
+    arrows: tuple[Arrow, ...]
+    ticks: tuple[Tick, ...]
+    has_critical_path: bool
+    arrows_chosen: bool
+    untimed: int
+    beyond: int
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether any of the calls drawn failed."""
+        return any(bar.failed for bar in self.bars)
+
+
+@dataclass(frozen=True, slots=True)
+class _Stage:
+    """Where everything is: the lanes by agent, the calls' slots, and the scale."""
+
+    lanes: Mapping[str, Lane]
+    slots: Sequence[Slot]
+    scale: Scale
+
+    def top(self, slot: Slot) -> float:
+        return self.lanes[slot.call.record.callee].top + _PAD + slot.row * _ROW
+
+
+def draw(calls: Sequence[CallRecord], names: Sequence[CallName]) -> Timeline | None:
+    """Draws the calls of one trial; None where no call has a time."""
+    with_times = list(timed(calls, names))
+    if not with_times:
+        return None
+    agents, scale = lanes_of(with_times), Scale.over(with_times)
+    slots, rows = stacked(with_times, agents, scale.shortest)
+    stage = _Stage(_lanes(agents, rows), slots, scale)
+    pointed = [slot for slot in slots if len(slots) <= MAX_ARROWS or _telling(slot.call.record)]
+    lanes = tuple(stage.lanes.values())
+    return Timeline(
+        height=lanes[-1].bottom,
+        gutter=math.ceil(max(width_of(lane.name, FONT) for lane in lanes)) + 10,
+        lanes=lanes,
+        bars=tuple(_bar(slot, stage) for slot in slots),
+        arrows=tuple(_arrows(pointed, stage)),
+        ticks=tuple(scale.ticks()),
+        has_critical_path=any(slot.call.record.on_critical_path for slot in slots),
+        arrows_chosen=len(pointed) < len(slots),
+        untimed=len(calls) - len(with_times),
+        beyond=len(with_times) - len(slots),
+    )
+
+
+def _telling(call: CallRecord) -> bool:
+    return call.on_critical_path or call.error is not None
+
+
+def _lanes(agents: Sequence[str], rows: Sequence[int]) -> dict[str, Lane]:
+    heights = [n * _ROW - (_ROW - BAR) + 2 * _PAD for n in rows]
+    bottoms = list(accumulate(heights, initial=_AXIS))
+    return {
+        agent: Lane(shortened(agent, _LABEL_LIMIT), on_one_line(agent), top, bottom)
+        for agent, top, bottom in zip(agents, bottoms, bottoms[1:], strict=False)
+    }
+
+
+def _bar(slot: Slot, stage: _Stage) -> Bar:
+    call, record = slot.call, slot.call.record
+    return Bar(
+        name=call.name,
+        x=stage.scale.at(call.start),
+        end=stage.scale.at(call.end),
+        width=stage.scale.width(call.end - call.start),
+        y=stage.top(slot),
+        title=_title(record, call.name),
+        critical=record.on_critical_path,
+        failed=record.error is not None,
+    )
+
+
+def _title(call: CallRecord, name: CallName) -> str:
+    told = [f"call {name.text}: {caller_text(call)} → {on_one_line(call.callee)}", f"from {duration(call.start_ms)}"]
+    if call.duration_ms is not None:
+        told.append(f"for {duration(call.duration_ms)}")
+    if call.error is not None:
+        told.append(f"failed: {shortened(call.error, 200)}")
+    return ", ".join(told)
+
+
+def _arrows(pointed: Sequence[Slot], stage: _Stage) -> Iterator[Arrow]:
+    """From the bar of the call that a call was made in, or else from its caller's lane; none within a lane."""
+    slots = {slot.call.record.step_id: slot for slot in stage.slots}
+    for slot in pointed:
+        record, top = slot.call.record, stage.top(slot)
+        lane = stage.lanes.get(record.caller)
+        if lane is None or record.caller == record.callee:
+            continue
+        parent = slots.get(record.parent_step_id or "")
+        down = lane.top < top
+        start = lane.middle
+        if parent is not None and parent.call.record.callee == record.caller:
+            start = stage.top(parent) + (BAR if down else 0)
+        yield Arrow(
+            name=slot.call.name,
+            x=stage.scale.at(slot.call.start),
+            start=start,
+            end=top if down else top + BAR,
+            critical=record.on_critical_path,
+            failed=record.error is not None,
+        )

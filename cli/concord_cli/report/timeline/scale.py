@@ -1,0 +1,73 @@
+"""The time axis: from milliseconds to shares of the width, with round numbers marked."""
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final, Literal, Self
+
+from concord_cli.report.figures import duration, percent
+from concord_cli.report.timeline.lanes import TimedCall
+
+_TICKS: Final = 5
+_ROOM: Final = 0.985
+"""The share of the width that the whole time takes: marks at its end stick out."""
+
+_LATE: Final = 0.9
+"""The share of the width beyond which a tick's text would stick out if it stood in its middle."""
+
+_SHORTEST: Final = 0.008
+"""The share of the time that a bar needs to be seen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A time on the axis."""
+
+    x: str
+    text: str
+    anchor: Literal["start", "middle", "end"]
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The time from `first` on, `span` milliseconds long."""
+
+    first: float
+    span: float
+
+    @classmethod
+    def over(cls, calls: Iterable[TimedCall]) -> Self:
+        """The time that calls take together; of no length, it counts as a millisecond."""
+        ends = [(call.start, call.end) for call in calls]
+        first = min((start for start, _ in ends), default=0.0)
+        return cls(first, max((end for _, end in ends), default=0.0) - first or 1.0)
+
+    @property
+    def shortest(self) -> float:
+        """How many milliseconds are just wide enough to be seen."""
+        return self.span * _SHORTEST
+
+    def at(self, ms: float) -> str:
+        """Where a time is, for SVG."""
+        return percent(self._share(ms - self.first))
+
+    def width(self, ms: float) -> str:
+        """How wide a length of time is, for SVG."""
+        return percent(self._share(max(ms, 0.5 * self.shortest)))
+
+    def ticks(self) -> Iterator[Tick]:
+        """About five round times, counted from the first."""
+        step = _round_step(self.span / _TICKS)
+        for i in range(int(self.span / step) + 1):
+            share = self._share(i * step)
+            anchor: Literal["start", "middle", "end"] = "start" if not i else "end" if share > _LATE else "middle"
+            yield Tick(percent(share), duration(i * step), anchor)
+
+    def _share(self, ms: float) -> float:
+        return _ROOM * ms / self.span
+
+
+def _round_step(least: float) -> float:
+    """The smallest of 1, 2, 5, 10, 20, … that is not below `least`."""
+    power = 10 ** math.floor(math.log10(least))
+    return float(next(factor * power for factor in (1, 2, 5, 10) if factor * power >= least))

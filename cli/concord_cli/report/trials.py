@@ -1,0 +1,124 @@
+"""The trials: a line for each, and for those there is room for, a timeline, the calls and the answer."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Final
+
+from concord.results import StepCounts, TrialRecord
+from concord_cli.report.calls import MAX_CALLS, CallName, CallRow, Listing, by_step_id, name_calls, rows_of
+from concord_cli.report.figures import NONE, duration
+from concord_cli.report.findings import FindingView, findings_of
+from concord_cli.report.headline import verdict_on
+from concord_cli.report.text import counted, on_one_line, visible
+from concord_cli.report.timeline import Timeline, draw
+
+LONG_ANSWER: Final = 600
+"""Characters from which on an answer is folded."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrialLine:
+    """A trial in the list of all."""
+
+    number: int
+    trial_id: str
+    task_id: str
+    run: int
+    state: str
+    verdict: str
+    score: str
+    quality: str
+    time_used: str
+
+
+@dataclass(frozen=True, slots=True)
+class TrialView:
+    """A trial in full. `findings` is empty where the page has no other trial: they stand at its head then."""
+
+    line: TrialLine
+    error: str | None
+    answer: str | None
+    answer_is_long: bool
+    timeline: Timeline | None
+    calls: list[CallRow]
+    calls_omitted: int
+    findings: list[FindingView]
+    trace_id: str
+    seed: int
+    steps: str
+
+
+@dataclass(frozen=True, slots=True)
+class TrialsView:
+    """All trials as lines, the first of them in full, and their calls for others to link to."""
+
+    lines: list[TrialLine]
+    in_full: list[TrialView]
+    listing: Listing
+
+
+def trials_of(trials: Sequence[TrialRecord]) -> TrialsView:
+    """The trials of a page. Those whose calls come after the first `MAX_CALLS` of the page are lines only."""
+    in_full = _first(trials)
+    single = len(trials) == 1
+    names = name_calls(in_full, single=single)
+    timelines = [draw(trial.calls, of_trial) for trial, of_trial in zip(in_full, names, strict=True)]
+    bars = frozenset(bar.name.bar for timeline in timelines if timeline is not None for bar in timeline.bars)
+    lines = [_line(number, trial) for number, trial in enumerate(trials, 1)]
+    views = [
+        _view(trial, lines[i], names[i], timelines[i], [] if single else _own_findings(trial, names[i], bars))
+        for i, trial in enumerate(in_full)
+    ]
+    return TrialsView(lines, views, Listing(by_step_id(in_full, names), bars))
+
+
+def _first(trials: Sequence[TrialRecord]) -> Sequence[TrialRecord]:
+    calls_up_to = accumulate(len(trial.calls) for trial in trials)
+    return trials[: sum(calls <= MAX_CALLS for calls in calls_up_to)]
+
+
+def _own_findings(trial: TrialRecord, names: Sequence[CallName], bars: frozenset[str]) -> list[FindingView]:
+    return findings_of(trial.findings, Listing(by_step_id([trial], [names]), bars), 1)
+
+
+def _line(number: int, trial: TrialRecord) -> TrialLine:
+    return TrialLine(
+        number=number,
+        trial_id=on_one_line(trial.trial_id),
+        task_id=on_one_line(trial.task_id),
+        run=trial.run,
+        state=trial.state,
+        verdict=verdict_on(trial),
+        score=NONE if trial.overall_score is None else f"{trial.overall_score:.2f}",
+        quality=trial.coordination_quality or NONE,
+        time_used=duration(1000 * min(trial.time_used, 1e300)),
+    )
+
+
+def _view(
+    trial: TrialRecord,
+    line: TrialLine,
+    names: Sequence[CallName],
+    timeline: Timeline | None,
+    findings: list[FindingView],
+) -> TrialView:
+    answer = None if trial.answer is None else visible(trial.answer).strip()
+    return TrialView(
+        line=line,
+        error=None if trial.error is None else on_one_line(trial.error),
+        answer=answer or None,
+        answer_is_long=len(answer or "") > LONG_ANSWER,
+        timeline=timeline,
+        calls=rows_of(trial.calls, names),
+        calls_omitted=trial.calls_omitted,
+        findings=findings,
+        trace_id=on_one_line(trial.trace_id),
+        seed=trial.seed,
+        steps=_steps(trial.steps),
+    )
+
+
+def _steps(steps: StepCounts) -> str:
+    kinds = {"agent": steps.agent, "tool": steps.tool, "host": steps.host}
+    return ", ".join(counted(n, f"{kind} step") for kind, n in kinds.items() if n) or "no steps"

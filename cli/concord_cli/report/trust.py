@@ -1,0 +1,88 @@
+"""How far the result can be trusted: where its calls are known from, what became of its steps, what went wrong."""
+
+from dataclasses import dataclass
+
+from concord.results import TraceIntegrity
+from concord_cli.report.figures import percent
+from concord_cli.report.scope import Scope
+from concord_cli.report.text import named, on_one_line
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How many calls are known in one way: a part of a bar, from `x` on and `width` wide."""
+
+    kind: str
+    count: int
+    meaning: str
+    x: str
+    width: str
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """A number of steps and what it means; `doubtful` where it makes the result less certain."""
+
+    name: str
+    count: int
+    meaning: str
+    doubtful: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TrustView:
+    """Provenance, integrity, failures that are not the agents', and warnings."""
+
+    provenance: list[Share]
+    counts: list[Count]
+    completeness: str | None
+    infrastructure: list[str]
+    warnings: list[str]
+
+
+_PROVENANCE = {
+    "observed": "the assessor made or passed on the call itself",
+    "corroborated": "both ends reported it",
+    "reported": "one end reported it",
+}
+_INTEGRITY = {
+    "contradicted": "claimed by an agent and refuted by what was observed",
+    "conflicting": "reported in versions that differ; left out of structure",
+    "duplicate": "reported again, word for word; counted once",
+    "late": "came after the trial was closed; not counted",
+    "dropped": "lost by their reporter before they could be sent",
+}
+_HARMLESS = frozenset({"duplicate"})
+
+
+def trust_of(scope: Scope) -> TrustView:
+    """What the report says of its own reliability."""
+    integrity = scope.integrity
+    failures = [
+        f"{on_one_line(failure.trial_id) if failure.trial_id is not None else 'Assessment'}: "
+        f"{failure.stage} failed: {on_one_line(failure.message)}"
+        for failure in scope.row.detail.infrastructure
+        if scope.trial_id in (None, failure.trial_id)
+    ]
+    return TrustView(
+        provenance=_shares(integrity),
+        counts=[_count(kind, getattr(integrity, kind), meaning) for kind, meaning in _INTEGRITY.items()],
+        completeness=None if integrity.completeness is None else percent(round(integrity.completeness, 3)),
+        infrastructure=failures,
+        warnings=[on_one_line(warning) for warning in scope.row.detail.warnings],
+    )
+
+
+def _shares(integrity: TraceIntegrity) -> list[Share]:
+    counts = {kind: max(0, getattr(integrity, kind)) for kind in _PROVENANCE}
+    total = sum(counts.values()) or 1
+    shares, x = [], 0.0
+    for kind, meaning in _PROVENANCE.items():
+        share = counts[kind] / total
+        shares.append(Share(kind, counts[kind], meaning, percent(x), percent(share)))
+        x += share
+    return shares
+
+
+def _count(kind: str, count: int, meaning: str) -> Count:
+    return Count(named(kind), count, meaning, doubtful=count > 0 and kind not in _HARMLESS)
