@@ -7,7 +7,7 @@ from fastapi import FastAPI
 
 from concord.a2a import mount_agent
 from concord.service import BodyLimit, probe_routes
-from concord.storage import connect
+from concord.storage import RETRIES_WORKER, connect
 from concord_gateway import __version__
 from concord_gateway.card import gateway_profile
 from concord_gateway.handler import AssessmentHandler
@@ -20,7 +20,7 @@ def create_app(settings: GatewaySettings, card_url: str) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with connect(settings.redis_url) as storage:
+        async with connect(settings.redis_url, retries=RETRIES_WORKER) as storage:
             instruments = Instruments()
             handler = AssessmentHandler(storage, settings, instruments)
             agent = mount_agent(app, gateway_profile(card_url), handler)

@@ -1,9 +1,14 @@
 """The probes of a service: is the process alive, is it ready, and what has it done so far."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
+from typing import Final
 
 from fastapi import APIRouter, Response
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+
+READY_S: Final = 2.0
+"""A probe answers soon, however patient the service itself is with what it depends on."""
 
 Ready = Callable[[], Awaitable[None]]
 """Returns when the service can do its work; raises with the reason when it cannot."""
@@ -20,7 +25,8 @@ def probe_routes(ready: Ready, metrics: CollectorRegistry) -> APIRouter:
     @router.get("/readyz")
     async def readyz(response: Response) -> dict[str, str]:
         try:
-            await ready()
+            async with asyncio.timeout(READY_S):
+                await ready()
         except Exception as error:
             response.status_code = 503
             return {"status": "not ready", "reason": type(error).__name__}
