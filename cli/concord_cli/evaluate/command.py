@@ -21,6 +21,8 @@ from concord_evaluator.offline import evaluate_trace
 WIDE = 10_000
 """Columns to print on where there is no terminal: what reads the table there wants a trace on one line."""
 
+SPLIT = "each part is evaluated by itself (as one if they are in one file, or together on standard input)"
+
 
 @dataclass(frozen=True, slots=True)
 class Request:
@@ -46,6 +48,7 @@ def evaluate(request: Request) -> None:
     if (idle := without_effect(config)) and not request.quiet:
         _tell(errors, f"{request.config}: makes no difference to traces: {', '.join(idle)}")
     evaluated: list[TraceLine] = []
+    files_of: dict[str, str] = {}
     left_out = 0
     with (
         result_writer(request.output, config.agentbeats_ids) as write,
@@ -57,6 +60,8 @@ def evaluate(request: Request) -> None:
             before = len(evaluated)
             try:
                 for trace in _traces_in(file, request.format_name, progress.advance):
+                    if files_of.setdefault(trace.trace_id, str(file)) != str(file) and not request.quiet:
+                        _tell(errors, f"{file}: {trace.trace_id} is in {files_of[trace.trace_id]} too; {SPLIT}")
                     row = evaluate_trace(trace, config)
                     write(row)
                     draw(row)

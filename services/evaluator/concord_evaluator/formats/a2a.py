@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from pydantic import JsonValue
+from pydantic import BaseModel, JsonValue
 
 from concord.extensions import TRACEABILITY_KEY
 from concord.reports import Channel
@@ -18,6 +18,12 @@ UNNAMED_AGENT: Final = "agent"
 
 _NOT_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9 _.-]")
 _TRACE_ID_KEYS: Final = frozenset({"trace_id", "traceId"})
+
+
+class _Answer(BaseModel):
+    """The steps of a response trace, however many: on the wire their number is bounded, in a file it need not be."""
+
+    steps: list[InteractionStep]
 
 
 def _recognises(head: Head) -> bool:
@@ -70,11 +76,11 @@ def _response_traces(value: JsonValue) -> Iterator[tuple[str, list[JsonValue]]]:
 
 def _take(builder: TraceBuilder, steps: list[JsonValue], answering: str) -> None:
     """Adds the steps. Whoever is called by name alone is an agent as well: the extension has agents call agents."""
-    for index, raw in enumerate(steps):
-        if not isinstance(raw, dict):
-            raise ValueError(f"steps[{index}]: should be an object")
-        told = raw if _TRACE_ID_KEYS & raw.keys() else {**raw, "trace_id": builder.trace_id}
-        step = InteractionStep.model_validate(told)
+    told = [
+        {**step, "trace_id": builder.trace_id} if isinstance(step, dict) and not _TRACE_ID_KEYS & step.keys() else step
+        for step in steps
+    ]
+    for step in _Answer.model_validate({"steps": told}).steps:
         for call in calls_in(step):
             if call.agent_name and not call.agent_url:
                 builder.declare(call.agent_name)

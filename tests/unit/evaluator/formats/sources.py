@@ -1,0 +1,48 @@
+"""Files that are none: sources of bytes, and what traces read from them say."""
+
+from collections import Counter
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+
+from concord.assessment import AssessmentConfig
+from concord.results import ResultRow
+from concord_evaluator.formats import FormatError, Source, Trace, read_traces
+from concord_evaluator.offline import evaluate_trace
+
+SAMPLES = Path(__file__).parents[5] / "shared/data/traces"
+"""Public traces, where they stand beside the repository."""
+
+
+def source(content: str | bytes, name: str = "file.json") -> Source:
+    return Source(name, BytesIO(content.encode() if isinstance(content, str) else content))
+
+
+def read(content: str | bytes, name: str = "file.json", format_name: str | None = None) -> list[Trace]:
+    return list(read_traces(source(content, name), format_name))
+
+
+def read_file(path: Path) -> list[Trace]:
+    return read(path.read_bytes(), path.name)
+
+
+def refusal(content: str | bytes, format_name: str | None = None, name: str = "file.json") -> str:
+    """What is said of a file that is refused."""
+    with pytest.raises(FormatError) as refused:
+        read(content, name, format_name)
+    return str(refused.value)
+
+
+def evaluated(trace: Trace) -> ResultRow:
+    return evaluate_trace(trace, AssessmentConfig())
+
+
+def calls_between(trace: Trace) -> Counter[tuple[str, str]]:
+    """The calls from one agent to another, as the row counts them."""
+    [trial] = evaluated(trace).detail.trials
+    return Counter({(pair.caller, pair.callee): pair.calls for pair in trial.interactions})
+
+
+def agents_of(trace: Trace) -> list[str]:
+    return [agent.id for agent in evaluated(trace).detail.agents]

@@ -1,0 +1,171 @@
+"""MARBLE's logs: a trace for each record, a call for each message, counted independently over the raw text."""
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from concord_evaluator.formats import Trace
+from tests.unit.evaluator.formats.sources import (
+    SAMPLES,
+    agents_of,
+    calls_between,
+    evaluated,
+    read,
+    read_file,
+    refusal,
+)
+
+Message = tuple[str, str, str]
+
+
+def session(*messages: Message, name: str = "6f1c") -> str:
+    """A session as the log has it: a line that names it, and one or more for each message."""
+    said = "".join(f"From {sender} to {receiver}: {text}\n" for sender, receiver, text in messages)
+    return f"In Session {name} \n{said}"
+
+
+def record(*iterations: list[str], agents: tuple[str, ...] = ("ann", "bob", "cid"), **more: object) -> dict[str, Any]:
+    """A run: for each iteration its sessions, with the agents that were given work in it."""
+    return {
+        "task": "\n    Dear team,\n    write a plan.\n",
+        "coordination_mode": "graph",
+        "iterations": [
+            {
+                "iteration": number,
+                "task_assignments": dict.fromkeys(agents, "write a plan"),
+                "task_results": [{"agent_id": agents[0], "result": f"Result: {json.dumps({'history': sessions})}"}],
+                "summary": "From here to there: all is well.",
+                "continue_simulation": True,
+                "communications": sessions,
+            }
+            for number, sessions in enumerate(iterations, 1)
+        ],
+        "planning_scores": [4],
+        "token_usage": 100,
+        "agent_kpis": {agents[0]: 1},
+        **more,
+    }
+
+
+TALK = [("ann", "bob", "Shall we begin?"), ("bob", "ann", "Yes: from the end\nor the start?"), ("ann", "bob", "Start.")]
+ALONE = [("cid", "cid", "Note to self."), ("cid", "cid", "And another.")]
+RECORDS = [
+    record([session(*TALK), session(*ALONE)], [session(("bob", "cid", "Your turn."))]),
+    record([], [session(("ann", "cid", "Hello."), ("cid", "ann", "Hello."))]),
+]
+LOG = "\n".join(map(json.dumps, RECORDS))
+
+
+def counted_in(line: str) -> Counter[tuple[str, str]]:
+    """Messages by sender and receiver, counted over a raw line of the log: what follows a line break within a string.
+
+    Results quote the sessions again, as JSON within a string: a break in there has more than one backslash.
+    """
+    return Counter(re.findall(r"(?<!\\)\\nFrom ([^\s\\]+) to ([^\s\\:]+): ", line))
+
+
+def between_two(messages: Counter[tuple[str, str]]) -> dict[tuple[str, str], int]:
+    return {(sender, receiver): n for (sender, receiver), n in messages.items() if sender != receiver}
+
+
+def messages_to_oneself(trace: Trace) -> int:
+    """As the row tells of them."""
+    [told] = re.findall(r"(\d+) calls of an agent to itself", " ".join(evaluated(trace).detail.warnings)) or ["0"]
+    return int(told)
+
+
+def assert_equal_to_the_log(line: str, trace: Trace) -> None:
+    messages = counted_in(line)
+    assert calls_between(trace) == between_two(messages)
+    assert messages_to_oneself(trace) == sum(messages.values()) - sum(between_two(messages).values())
+
+
+@pytest.mark.parametrize("number", range(len(RECORDS)))
+def test_the_calls_between_agents_are_the_messages_in_the_log(number: int) -> None:
+    line = LOG.splitlines()[number]
+    assert sum(counted_in(line).values()) == [6, 2][number]
+    assert_equal_to_the_log(line, read(LOG, "runs.jsonl")[number])
+
+
+@given(
+    st.lists(
+        st.lists(
+            st.lists(
+                st.tuples(st.sampled_from("abc"), st.sampled_from("abc"), st.text(alphabet="xy: \n", max_size=8)),
+                min_size=1,
+                max_size=5,
+            ),
+            max_size=3,
+        ),
+        max_size=3,
+    )
+)
+def test_so_they_are_in_any_log(iterations: list[list[list[Message]]]) -> None:
+    line = json.dumps(record(*([session(*messages) for messages in sessions] for sessions in iterations)))
+    [trace] = read(line, "runs.jsonl")
+    assert_equal_to_the_log(line, trace)
+
+
+@pytest.mark.skipif(not SAMPLES.is_dir(), reason="the public samples are not here")
+@pytest.mark.parametrize("path", sorted(SAMPLES.glob("marble/*.jsonl")), ids=lambda path: path.name)
+def test_so_they_are_in_the_public_log(path: Path) -> None:
+    lines = path.read_text().splitlines()
+    traces = read_file(path)
+    assert len(traces) == len(lines) == 2
+    for line, trace in zip(lines, traces, strict=True):
+        assert sum(counted_in(line).values()) > 0
+        assert_equal_to_the_log(line, trace)
+
+
+def test_every_record_is_a_trace_named_after_its_place() -> None:
+    traces = read(LOG, "runs/research.jsonl")
+    assert [(trace.trace_id, trace.origin.line) for trace in traces] == [("research#1", 1), ("research#2", 2)]
+    assert traces[0].task == "Dear team,\n    write a plan."
+
+
+def test_everyone_who_was_given_work_is_in_the_team() -> None:
+    [trace] = read(json.dumps(record([session(*TALK)])), "runs.jsonl")
+    assert agents_of(trace) == ["ann", "bob", "cid"]
+    assert evaluated(trace).detail.graph_metrics.isolated_agents == ["cid"]
+
+
+def test_the_words_and_the_order_of_messages_are_kept() -> None:
+    steps = sorted((report.step for report in read(LOG)[0].reports()), key=lambda step: step.step_id)
+    said = [step.agent_call.requests["text"] for step in steps if step.agent_call and step.agent_call.requests]
+    assert said == [text for _, _, text in (*TALK, *ALONE, ("bob", "cid", "Your turn."))]
+    assert [step.additional_attributes["iteration"] for step in steps] == ["1"] * 5 + ["2"]
+    assert {step.additional_attributes["session"] for step in steps} == {"6f1c"}
+
+
+def test_what_was_inferred_is_told_in_the_row() -> None:
+    warnings = " ".join(evaluated(read(LOG)[1]).detail.warnings)
+    for inferred in ("no trace ids", "every message counts as a call", "no times"):
+        assert inferred in warnings
+
+
+def test_other_means_of_a_record_are_left_alone() -> None:
+    plain = read(json.dumps(RECORDS[0]))[0]
+    [more] = read(json.dumps(RECORDS[0] | {"task_evaluation": {"safety": 3}, "new": ["From x to y: z"]}))
+    assert evaluated(plain) == evaluated(more)
+
+
+@pytest.mark.parametrize(
+    ("run", "reason"),
+    [
+        (record(["In Session 1 \nnothing was said"]),
+         "iterations[0].communications[0]: has no message of the form `From A to B: …`"),
+        (record([session(*TALK), 5]), "iterations[0].communications[1]: Input should be a valid string"),  # type: ignore[list-item]
+        ({"task": "x"}, "iterations: Field required"),
+        (record([session(("a" * 70, "b", "x"))]), "id: String should have at most 64 characters"),
+        ([1], "Input should be a valid dictionary or instance of _Run"),
+    ],
+)  # fmt: skip
+def test_a_record_that_is_none_is_told_with_its_line(run: object, reason: str) -> None:
+    broken = "\n".join([json.dumps(RECORDS[0]), json.dumps(run if isinstance(run, dict) else 1)])
+    assert refusal(broken, "marble", "runs.jsonl") == f"runs.jsonl:2: {reason}"

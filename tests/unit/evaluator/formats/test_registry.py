@@ -1,0 +1,116 @@
+"""The registry: every format recognises its own files and no other's, and packages can add formats."""
+
+import json
+from collections.abc import Iterator
+from importlib.metadata import EntryPoint, EntryPoints
+
+import pytest
+
+from concord_evaluator.formats import BrokenFormatError, TraceFormat, UnknownFormatError, recognise, registry
+from tests.unit.evaluator.formats.sources import read, refusal, source
+
+STEP = {"step_id": "s1", "trace_id": "t", "call_type": "AGENT", "name": "b"}
+
+EXAMPLES = {
+    "a2a": [
+        json.dumps({"trace_id": "t", "steps": [STEP]}),
+        json.dumps({"traceId": "t", "steps": []}, indent=2),
+        json.dumps([{"trace_id": "t", "steps": [STEP] * 50}]),
+    ],
+    "concord": [
+        json.dumps({"reporter": "a", "channel": "http", "step": STEP}),
+        json.dumps({"step": {**STEP, "parameters": {"text": "long " * 1000}}, "reporter": "a"}),
+        json.dumps({"trace_id": "t", "reporter": "a", "steps": [STEP] * 100}),
+        json.dumps({"trace": {"trace_id": "t"}}) + "\n" + json.dumps({"reporter": "a", "step": STEP}),
+    ],
+    "cooperbench": [json.dumps({"path": "logs/x", "conversation": [], "eval": {}, "result": {}}, indent=1)],
+    "marble": [
+        json.dumps({"task": "Write " * 1000, "coordination_mode": "graph", "iterations": []}),
+        json.dumps({"task": "Write", "coordination_mode": "graph", "iterations": []}),
+    ],
+    "otlp": [
+        json.dumps({"resourceSpans": [{"resource": {"attributes": []}, "scopeSpans": []}]}),
+        json.dumps({"resourceSpans": []}, indent=4),
+    ],
+    "spans": ["TraceID,SpanID,ParentID,PodName,OperationName,StartTimeUnixNano,EndTimeUnixNano,Duration\n"],
+}
+
+
+@pytest.fixture
+def packages(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[EntryPoint]]:
+    """The entry points that are installed, for a test to fill."""
+    installed: list[EntryPoint] = []
+    monkeypatch.setattr(registry, "entry_points", lambda group: EntryPoints(installed).select(group=group))
+    registry.trace_formats.cache_clear()
+    yield installed
+    registry.trace_formats.cache_clear()
+
+
+def entry(name: str, value: str) -> EntryPoint:
+    return EntryPoint(name, value, registry.ENTRY_POINT_GROUP)
+
+
+ANYTHING = TraceFormat(lambda _: True, lambda _: iter(()))
+SOMETHING = TraceFormat(lambda head: head.filename.endswith(".some"), lambda _: iter(()))
+NOTHING_LIKE_IT = "a string"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"), [(name, content) for name, contents in EXAMPLES.items() for content in contents]
+)
+def test_every_format_recognises_its_own_files_alone(name: str, content: str) -> None:
+    assert recognise(source(content)) == name
+
+
+def test_the_shipped_formats_are_those_with_examples() -> None:
+    assert list(registry.trace_formats()) == sorted(EXAMPLES)
+
+
+@pytest.mark.parametrize("content", ["hello", '{"a": 1}', "# A title\n", "a,b\n1,2\n", "[]", '"reporter"', b"\x89PNG"])
+def test_what_no_format_recognises_is_told_on_one_line(content: str | bytes) -> None:
+    assert refusal(content) == (
+        "file.json:1: is no trace in any known format (a2a, concord, cooperbench, marble, otlp, spans)"
+    )
+
+
+def test_an_empty_file_is_told() -> None:
+    assert refusal("  \n") == "file.json: is empty"
+
+
+def test_a_name_that_is_no_format_is_told_with_those_that_are() -> None:
+    with pytest.raises(UnknownFormatError, match="'pdf': one of a2a, concord"):
+        read("{}", format_name="pdf")
+
+
+def test_a_named_format_is_not_looked_at_twice() -> None:
+    assert "resourceSpans" in refusal('{"a": 1}', "otlp")
+
+
+def test_a_package_adds_a_format_by_an_entry_point(packages: list[EntryPoint]) -> None:
+    packages.append(entry("some", f"{__name__}:SOMETHING"))
+    assert recognise(source("x", "file.some")) == "some"
+
+
+def test_a_file_that_two_formats_recognise_is_for_its_owner_to_name(packages: list[EntryPoint]) -> None:
+    packages += [entry("some", f"{__name__}:SOMETHING"), entry("any", f"{__name__}:ANYTHING")]
+    assert refusal("x", name="file.some") == "file.some:1: could be any or some: say which with --format"
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ("no_such_module:FORMAT", "cannot be loaded: No module named 'no_such_module'"),
+        (f"{__name__}:NO_SUCH_NAME", "cannot be loaded: module .* has no attribute"),
+        (f"{__name__}:NOTHING_LIKE_IT", "is no TraceFormat"),
+    ],
+)
+def test_a_package_whose_format_is_none_is_told(packages: list[EntryPoint], value: str, reason: str) -> None:
+    packages.append(entry("broken", value))
+    with pytest.raises(BrokenFormatError, match=reason):
+        registry.trace_formats()
+
+
+def test_two_formats_of_one_name_are_told(packages: list[EntryPoint]) -> None:
+    packages += [entry("same", f"{__name__}:SOMETHING"), entry("same", f"{__name__}:ANYTHING")]
+    with pytest.raises(BrokenFormatError, match="two trace formats called 'same'"):
+        registry.trace_formats()

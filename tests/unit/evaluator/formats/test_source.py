@@ -1,0 +1,93 @@
+"""Sources: lines and JSON values with the places they stand at, and errors that name these."""
+
+import json
+from contextlib import suppress
+from io import BytesIO
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from concord_evaluator.formats import FormatError, Source
+from tests.unit.evaluator.formats.sources import source
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=10,
+)
+
+
+def error_in(content: str | bytes) -> str:
+    with pytest.raises(FormatError) as caught:
+        list(source(content).json_values())
+    return str(caught.value)
+
+
+def test_lines_are_numbered_as_an_editor_does_and_blank_ones_left_out() -> None:
+    assert list(source("\n a \r\n\n\tb").lines()) == [(2, b"a"), (4, b"b")]
+
+
+def test_lines_longer_than_the_head_are_whole() -> None:
+    long = "x" * 5000
+    assert list(source(f"{long}\n{long}\n").lines()) == [(1, long.encode()), (2, long.encode())]
+
+
+def test_a_byte_order_mark_is_no_content() -> None:
+    assert list(source(b'\xef\xbb\xbf{"a": 1}').json_values()) == [(1, {"a": 1})]
+
+
+@given(st.lists(st.dictionaries(st.text(max_size=5), json_values, max_size=3), min_size=1, max_size=4))
+def test_a_value_to_a_line_one_document_and_an_array_say_the_same(values: list[object]) -> None:
+    as_lines = "\n\n".join(map(json.dumps, values))
+    assert [value for _, value in source(as_lines).json_values()] == values
+    assert [value for _, value in source(json.dumps(values)).json_values()] == values
+    assert [value for _, value in source(json.dumps(values, indent=1)).json_values()] == values
+
+
+def test_values_come_with_the_line_they_stand_on() -> None:
+    assert list(source('{"a": 1}\n\n{"b": 2}').json_values()) == [(1, {"a": 1}), (3, {"b": 2})]
+
+
+def test_a_document_over_many_lines_begins_at_its_first() -> None:
+    assert list(source('\n\n{\n"a": 1}').json_values()) == [(3, {"a": 1})]
+
+
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        ('{"a": 1}\n{"b": }\n', 2),
+        ('{\n"a": 1,\n"b": \n}', 4),
+        ("\n\n{\n'a'}", 4),
+        (b'{"a": 1}\n{"b": "\xff"}', 2),
+        ("[" * 100_000, 1),
+    ],
+)
+def test_what_is_no_json_is_told_with_its_line(content: str | bytes, line: int) -> None:
+    assert error_in(content).startswith(f"file.json:{line}: no valid JSON: ")
+
+
+@pytest.mark.parametrize("content", ["", " \n\n"])
+def test_nothing_at_all_is_told(content: str) -> None:
+    assert error_in(content) == "file.json: is empty"
+
+
+def test_all_that_is_read_is_counted() -> None:
+    content = b'{"a": 1}\n' * 1000
+    counted: list[int] = []
+    list(Source("file", BytesIO(content), counted.append).json_values())
+    assert sum(counted) == len(content)
+
+
+@given(st.binary(max_size=2000))
+def test_any_bytes_are_json_or_refused(content: bytes) -> None:
+    with suppress(FormatError):
+        list(source(content).json_values())
+
+
+@given(json_values, st.integers(0, 200))
+def test_a_head_shows_the_keys_that_are_in_it(value: object, cut: int) -> None:
+    written = json.dumps({"first": 1, "value": value})
+    head = source(written[:1000]).head
+    assert "first" in head.json_keys
+    assert source(written[:cut]).head.json_keys <= {"first", "value"}
