@@ -1,0 +1,97 @@
+"""A trace without services: the same figures as with them, from the same functions."""
+
+import pytest
+
+from concord.assessment import AssessmentConfig
+from concord.identity import RosterEntry
+from concord.reports import Report
+from concord.results import ResultRow
+from concord_evaluator.formats import Origin, TraceBuilder
+from concord_evaluator.offline import evaluate_trace
+from concord_evaluator.scoring import structure_of
+from tests.unit.evaluator.graphs import Team, chain, graph_of, mesh, star, with_isolated
+from tests.unit.evaluator.traces import TRACE_ID, call, told, url_of
+
+
+def row_of(reports: list[Report], agents: list[str], task_success: float | None = None, **config: object) -> ResultRow:
+    building = TraceBuilder(TRACE_ID, Origin("file"))
+    for agent in agents:
+        building.declare(RosterEntry(id=agent, url=url_of(agent)))
+    for report in reports:
+        building.add(report.step, report.reporter, channel=report.channel, authenticated=report.authenticated)
+    building.task_success = task_success
+    building.warn("something was inferred")
+    return evaluate_trace(building.build(), AssessmentConfig.model_validate(config))
+
+
+def row_of_team(team: Team, task_success: float | None = None, **config: object) -> ResultRow:
+    names, calls = team
+    reports = [report for number, (a, b) in enumerate(calls) for report in told(a, call(f"{number:03}", b))]
+    return row_of(reports, names, task_success, **config)
+
+
+@pytest.mark.parametrize(
+    "team", [star(5), chain(5), mesh(5), with_isolated(star(4))], ids=["star", "chain", "mesh", "isolated"]
+)
+def test_structure_is_that_of_the_evaluator(team: Team) -> None:
+    row = row_of_team(team)
+    structure = structure_of(graph_of(team), row.detail.findings)
+    assert row.detail.graph_metrics.graph_density == structure.density
+    assert row.detail.graph_metrics.isolated_agents == structure.isolated
+    assert row.task_rewards.coordination_quality == structure.coordination_value
+    assert row.detail.coordination_quality == structure.coordination_quality
+
+
+def test_with_replies_five_agents_have_a_betweenness_of_1_as_a_star_two_thirds_as_a_chain_and_0_as_a_mesh() -> None:
+    highest = [
+        max(metric.value or 0 for metric in row_of_team(team).detail.metrics if metric.id == "betweenness_centrality")
+        for team in (star(5), chain(5), mesh(5), with_isolated(star(4)))
+    ]
+    assert highest == pytest.approx([1.0, 2 / 3, 0.0, 0.5])
+
+
+def test_a_trace_is_one_usable_trial_that_nobody_waits_for() -> None:
+    row = row_of_team(mesh(3))
+    [trial] = row.detail.trials
+    assert (trial.trace_id, trial.state, trial.usable, row.detail.infrastructure) == (TRACE_ID, "completed", True, [])
+
+
+@pytest.mark.parametrize("success", [0.0, 0.5, 1.0])
+def test_success_that_the_file_tells_is_part_of_the_score(success: float) -> None:
+    silent, told_of = row_of_team(mesh(3)), row_of_team(mesh(3), task_success=success)
+    parts = {part.id: part.value for part in told_of.detail.scoring.sub_scores}
+    assert parts["task"] == success
+    assert [part.value for part in silent.detail.scoring.sub_scores if part.id == "task"] == [None]
+    assert told_of.detail.judge is not None
+    assert "the file says" in str(told_of.detail.judge.reason)
+
+
+def test_what_the_reader_inferred_is_in_the_row() -> None:
+    assert row_of_team(mesh(3)).detail.warnings == ["trial-1: something was inferred"]
+
+
+def test_the_config_is_that_of_an_assessment() -> None:
+    row = row_of_team(mesh(3), metrics=["density"], thresholds={"pass": 0.1}, weights={"communication": 1.0})
+    assert {metric.id for metric in row.detail.metrics} == {"density"}
+    assert row.detail.scoring.pass_threshold == 0.1
+    assert {part.id: part.weight for part in row.detail.scoring.sub_scores}["communication"] == 1.0
+
+
+def test_nobody_judges_unless_asked_to() -> None:
+    assert row_of_team(mesh(3), evaluators=["graph"]).detail.judge is None
+    assert row_of_team(mesh(3), evaluators=["graph", "judge"]).detail.judge is not None
+
+
+def test_evidence_that_is_asked_for_is_asked_of_files_too() -> None:
+    assert row_of_team(mesh(3), evidence="observed").detail.trials[0].interactions == []
+
+
+def test_a_declared_agent_stands_before_the_one_found_at_its_address() -> None:
+    declared = {"id": "writer", "url": "http://writer:1", "aliases": [url_of("B")]}
+    row = row_of(told("A", call("s", "B")), ["A"], roster=[declared])
+    [pair] = row.detail.trials[0].interactions
+    assert (pair.caller, pair.callee, [agent.id for agent in row.detail.agents]) == ("A", "writer", ["A", "writer"])
+
+
+def test_the_same_trace_gives_the_same_row() -> None:
+    assert row_of_team(star(5)).model_dump_json() == row_of_team(star(5)).model_dump_json()
