@@ -6,14 +6,19 @@ from dataclasses import dataclass
 from concord.reports import Report, digest
 from concord.steps import InteractionStep
 from concord_evaluator.trace.records import StepKey, StepRecord, Telling
+from concord_evaluator.trace.texts import RequestTexts
 
 
 @dataclass(frozen=True, slots=True)
 class FoldedTrace:
-    """Every step that stands, the tellings it stands on (sorted by reporter), and how many did not come to stand."""
+    """Every step that stands, the tellings it stands on (sorted by reporter), and how many did not come to stand.
+
+    `texts`: a sample of what was asked, by the digests of the requests, of all steps whether or not they stand.
+    """
 
     records: dict[StepKey, StepRecord]
     tellings: dict[StepKey, tuple[Telling, ...]]
+    texts: dict[str, str]
     duplicate: int
     conflicting: int
 
@@ -27,6 +32,7 @@ def fold(reports: Iterable[Report]) -> FoldedTrace:
     """
     records: dict[StepKey, StepRecord] = {}
     told: dict[tuple[StepKey, str], Telling] = {}
+    texts = RequestTexts()
     duplicate = 0
     for report in reports:
         for key, step, carrier in _unnested(report):
@@ -36,8 +42,10 @@ def fold(reports: Iterable[Report]) -> FoldedTrace:
                 known.join(telling)
                 duplicate += 1
             elif key not in records:
-                records[key] = StepRecord.of(step)
-    return _settled(records, told, duplicate)
+                record = records[key] = StepRecord.of(step)
+                if record.request_digest is not None:
+                    texts.add(record.request_digest, step)
+    return _settled(records, told, texts.sample(), duplicate)
 
 
 def _unnested(report: Report) -> Iterator[tuple[StepKey, InteractionStep, StepKey | None]]:
@@ -53,7 +61,7 @@ def _unnested(report: Report) -> Iterator[tuple[StepKey, InteractionStep, StepKe
 
 
 def _settled(
-    records: dict[StepKey, StepRecord], told: dict[tuple[StepKey, str], Telling], duplicate: int
+    records: dict[StepKey, StepRecord], told: dict[tuple[StepKey, str], Telling], texts: dict[str, str], duplicate: int
 ) -> FoldedTrace:
     variants: dict[tuple[str, str, str], list[tuple[StepKey, Telling]]] = {}
     for (key, reporter), telling in told.items():
@@ -64,7 +72,7 @@ def _settled(
             standing[key] = (*standing.get(key, ()), telling)
     tellings = {key: tuple(sorted(group, key=lambda telling: telling.reporter)) for key, group in standing.items()}
     conflicting = len(told) - sum(len(group) for group in tellings.values())
-    return FoldedTrace({key: records[key] for key in tellings}, tellings, duplicate, conflicting)
+    return FoldedTrace({key: records[key] for key in tellings}, tellings, texts, duplicate, conflicting)
 
 
 def _standing(rivals: list[tuple[StepKey, Telling]]) -> list[tuple[StepKey, Telling]]:
