@@ -58,6 +58,9 @@ class TraceStore(Protocol):
     def batches(self, trace_id: str) -> AsyncIterator[ReportBatch]:
         """All batches of a trace, oldest first. Raises StorageUnavailableError."""
 
+    def entries(self, trace_id: str, after: str = "") -> AsyncIterator[tuple[str, ReportBatch]]:
+        """The batches of a trace with their places, from behind the place `after`. Raises StorageUnavailableError."""
+
     async def length(self, trace_id: str) -> int:
         """How many batches a trace has. Raises StorageUnavailableError."""
 

@@ -54,13 +54,17 @@ class RedisTraceStore:
 
     async def batches(self, trace_id: str) -> AsyncIterator[ReportBatch]:
         """See `TraceStore.batches`."""
-        after = "-"
+        async for _, batch in self.entries(trace_id):
+            yield batch
+
+    async def entries(self, trace_id: str, after: str = "") -> AsyncIterator[tuple[str, ReportBatch]]:
+        """See `TraceStore.entries`."""
         while True:
             with storage_faults():
-                page = await self._redis.xrange(keys.reports(trace_id), min=after, count=_PAGE)
+                page = await self._redis.xrange(keys.reports(trace_id), min=f"({after}" if after else "-", count=_PAGE)
             for entry_id, fields in page:
-                after = f"({entry_id.decode()}"
-                yield _stored(fields)
+                after = entry_id.decode()
+                yield after, _stored(fields)
             if len(page) < _PAGE:
                 return
 
