@@ -7,6 +7,7 @@ from concord.service import address_parser, configure_logging, serve
 from concord_environment.app import create_app
 from concord_environment.core.faults import Fault
 from concord_environment.environment import Environment
+from concord_environment.persistence.snapshot import restore
 from concord_environment.settings import EnvironmentSettings
 
 DESCRIPTION = "A simulated user's email, SMS, calendar and chat. The admin key: UES_ADMIN_KEY or UES_ADMIN_KEY_FILE."
@@ -17,7 +18,7 @@ def main() -> None:
     arguments = address_parser("concord_environment", DESCRIPTION, port=8000).parse_args()
     settings = EnvironmentSettings()
     configure_logging("environment", level=settings.log_level, form=settings.log_format)
-    environment = Environment(settings.seed)
+    environment = _environment(settings)
     secret, made_up = settings.admin_secret()
     try:
         environment.keyring.make_admin(secret, datetime.now(UTC))
@@ -27,6 +28,13 @@ def main() -> None:
         # The only way to hand it over; to standard output, where no log collector looks.
         print(f"Admin key, shown once: {secret}", flush=True)  # noqa: T201
     serve(create_app(environment, settings), arguments.host, arguments.port)
+
+
+def _environment(settings: EnvironmentSettings) -> Environment:
+    """The environment that the snapshot file holds, or a new one."""
+    if settings.snapshot_file is not None and settings.snapshot_file.exists():
+        return restore(settings.snapshot_file.read_bytes())
+    return Environment(settings.seed)
 
 
 if __name__ == "__main__":

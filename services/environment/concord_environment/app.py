@@ -16,7 +16,9 @@ from concord_environment.api import (
     history,
     holds,
     keys,
+    scenario,
     simulation,
+    snapshots,
     socket,
     time,
     webhooks,
@@ -28,6 +30,7 @@ from concord_environment.api.errors import RESPONSES, add_error_handlers
 from concord_environment.api.modalities import modality_routes
 from concord_environment.environment import Environment
 from concord_environment.pace import keep_pace
+from concord_environment.persistence.keeper import Keeper, keep_saved
 from concord_environment.settings import EnvironmentSettings
 
 ROUTERS = (
@@ -36,8 +39,10 @@ ROUTERS = (
     simulation.router,
     history.router,
     holds.router,
+    snapshots.router,
     environment_routes.router,
     events.router,
+    scenario.router,
     calendars.router,
     access_logs.router,
     webhooks.router,
@@ -47,17 +52,21 @@ ROUTERS = (
 def create_app(environment: Environment, settings: EnvironmentSettings) -> FastAPI:
     """The environment as an ASGI app."""
 
+    keeper = Keeper(settings.snapshot_file)
+
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:  # noqa: ARG001 - FastAPI's signature
         tasks = [
             asyncio.create_task(environment.webhooks.deliver_from(environment.bus)),
             asyncio.create_task(keep_pace(environment)),
+            asyncio.create_task(keep_saved(environment, keeper)),
         ]
         yield
         for task in tasks:
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
+        await keeper.save(environment)
 
     app = FastAPI(
         title="Concord environment",
@@ -66,6 +75,7 @@ def create_app(environment: Environment, settings: EnvironmentSettings) -> FastA
         lifespan=lifespan,
     )
     app.state.environment = environment
+    app.state.keeper = keeper
     app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)
     app.add_middleware(AccessLogging, environment=environment)
     add_error_handlers(app)

@@ -99,7 +99,7 @@ async def chain(
     offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
 ) -> Chain:
     """The steps since the simulation was last loaded, each with its hash."""
-    steps = [step for step in simulation.journal.steps if step.kind is not StepKind.CLOCK]
+    steps = simulation.journal.steps
     return Chain(head=simulation.position.head, total=len(steps), links=_steps(steps[offset : offset + limit]))
 
 
@@ -206,6 +206,6 @@ def _can(simulation: EnvironmentSimulation) -> tuple[bool, bool]:
 
 def _steps(steps: list[Step]) -> list[StepView]:
     return [
-        StepView(kind=step.kind, event_ids=list(step.event_ids), at=from_us(step.after.clock), hash=step.after.head)
+        StepView(kind=step.kind, event_ids=list(step.event_ids), at=from_us(step.at), hash=step.after.head)
         for step in steps
     ]

@@ -7,9 +7,9 @@ from uuid import UUID, uuid5
 _NAMESPACE: Final = UUID("8c1b5f1e-6f0e-5d55-9c55-0d9f3a4f7a10")
 
 
-def namespace(seed: int) -> UUID:
-    """The namespace of all ids of simulations with this seed."""
-    return uuid5(_NAMESPACE, str(seed))
+def namespace(seed: int, lineage: str = "") -> UUID:
+    """The namespace of all ids of simulations with this seed and lineage."""
+    return uuid5(_NAMESPACE, f"{seed} {lineage}")
 
 
 def event_id(space: UUID, sequence: int) -> str:

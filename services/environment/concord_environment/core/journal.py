@@ -1,7 +1,7 @@
 """The journal: every step of a simulation, to go back and forth over, and the chain of hashes over it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from hashlib import sha256
 from typing import Any, Final
@@ -13,7 +13,7 @@ GENESIS: Final = "0" * 64
 
 
 class StepKind(StrEnum):
-    """What a step did. `clock` moves time and nothing else, so it is no link of the chain and rides with the rest."""
+    """What a step did. `clock` moved time before anything else happened; it is no link of the chain."""
 
     SCHEDULED = "scheduled"
     EXECUTED = "executed"
@@ -34,9 +34,10 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step: the events that it is about and its writes, from one position to the next."""
+    """One step: what it is about, when it happened (µs), its writes, and the positions before it and the next."""
 
     kind: StepKind
+    at: int
     event_ids: tuple[str, ...]
     changes: tuple[Change, ...]
     before: Position
@@ -61,35 +62,29 @@ class Journal:
         return digest.hexdigest()
 
     def add(self, step: Step) -> None:
-        """Takes a new step in. What was undone before it cannot be redone after it. Moves of the clock are joined."""
+        """Takes a new step in. What was undone before it cannot be redone after it."""
         self.undone.clear()
-        if step.kind is StepKind.CLOCK and self.steps and self.steps[-1].kind is StepKind.CLOCK:
-            step = Step(StepKind.CLOCK, (), (), self.steps.pop().before, step.after)
         self.steps.append(step)
 
+    def move(self, after: Position) -> None:
+        """Notes that time went on after the last step, which there has to be: undoing the step undoes that too."""
+        self.undone.clear()
+        self.steps[-1] = replace(self.steps[-1], after=after)
+
     def back(self, count: int) -> list[Step]:
-        """Takes the last `count` steps back, latest first; moves of the clock after them go along."""
-        return self._move(self.steps, self.undone, count, self._revert)
+        """Takes the last `count` steps back, latest first."""
+        return [self._take(self.steps, self.undone, self._revert) for _ in range(min(count, len(self.steps)))]
 
     def forth(self, count: int) -> list[Step]:
-        """Takes the next `count` undone steps again; the clock moves that followed them go along."""
-        taken = self._move(self.undone, self.steps, count, self._apply)
-        while self.undone and self.undone[-1].kind is StepKind.CLOCK:
-            taken += self._move(self.undone, self.steps, 0, self._apply)
-        return taken
+        """Takes the next `count` undone steps again."""
+        return [self._take(self.undone, self.steps, self._apply) for _ in range(min(count, len(self.undone)))]
 
-    def _move(self, source: list[Step], target: list[Step], count: int, write: Callable[[Step], None]) -> list[Step]:
-        taken: list[Step] = []
-        while source and (count > 0 or source[-1].kind is StepKind.CLOCK):
-            step = source.pop()
-            write(step)
-            target.append(step)
-            taken.append(step)
-            if step.kind is not StepKind.CLOCK:
-                count -= 1
-                if count == 0:
-                    break
-        return taken
+    @staticmethod
+    def _take(source: list[Step], target: list[Step], write: Callable[[Step], None]) -> Step:
+        step = source.pop()
+        write(step)
+        target.append(step)
+        return step
 
     def _revert(self, step: Step) -> None:
         for change in reversed(step.changes):

@@ -99,16 +99,19 @@ class Simulation(Generic[W]):
         start: datetime,
         *,
         seed: int = 0,
+        lineage: str = "",
         tie_seed: int | None = None,
         max_events_per_instant: int = MAX_EVENTS_PER_INSTANT,
     ) -> None:
         self.world = world
         self._rules = rules
         self.seed = seed
+        self.lineage = lineage
+        """What the simulation was loaded from: new ids must differ from those that came with it."""
         self.tie_seed = tie_seed
         self.calls: list[Call] = []
         """Every call since the origin that changed something."""
-        self._space = namespace(seed)
+        self._space = namespace(seed, lineage)
         self._max_per_instant = max_events_per_instant
         self._position = Position(to_us(start), 0, GENESIS)
         self._mount(self._events_table())
@@ -215,7 +218,7 @@ class Simulation(Generic[W]):
         event = self.next_event()
         if event is None:
             raise NotThere("no event is pending")
-        return self._run_until(to_us(event.scheduled_time))
+        return self._run_until(max(to_us(event.scheduled_time), self._position.clock))
 
     @_recorded
     def jump(self, target: datetime) -> list[Event]:
@@ -253,7 +256,7 @@ class Simulation(Generic[W]):
         taken = self.journal.back(count)
         if taken:
             self._position = taken[-1].before
-        return [step for step in taken if step.kind is not StepKind.CLOCK]
+        return taken
 
     @_recorded
     def redo(self, count: int = 1) -> list[Step]:
@@ -261,7 +264,7 @@ class Simulation(Generic[W]):
         taken = self.journal.forth(count)
         if taken:
             self._position = taken[-1].after
-        return [step for step in taken if step.kind is not StepKind.CLOCK]
+        return taken
 
     # --- whole simulations ---
 
@@ -288,7 +291,7 @@ class Simulation(Generic[W]):
 
     def reset(self) -> int:
         """Goes back to the origin. Returns how many steps that took back."""
-        steps = sum(step.kind is not StepKind.CLOCK for step in self.journal.steps)
+        steps = len(self.journal.steps)
         world, events, position = self._origin
         self.world, self._position = world.fork(), position
         self._mount(self._copy_events(events))
@@ -314,6 +317,7 @@ class Simulation(Generic[W]):
             self._rules,
             from_us(position.clock),
             seed=self.seed,
+            lineage=self.lineage,
             tie_seed=tie_seed,
             max_events_per_instant=self._max_per_instant,
         )
@@ -394,10 +398,13 @@ class Simulation(Generic[W]):
         head = self.journal.link(before.head, kind, self._position.clock, transaction.changes)
         self._position = Position(self._position.clock, self._position.sequence, head)
         ids = tuple(event.event_id for event in events)
-        self.journal.add(Step(kind, ids, tuple(transaction.changes), before, self._position))
+        self.journal.add(Step(kind, self._position.clock, ids, tuple(transaction.changes), before, self._position))
 
     def _move_clock(self, instant: int) -> None:
         if instant != self._position.clock:
             before = self._position
             self._position = Position(instant, before.sequence, before.head)
-            self.journal.add(Step(StepKind.CLOCK, (), (), before, self._position))
+            if self.journal.steps:
+                self.journal.move(self._position)
+            else:
+                self.journal.add(Step(StepKind.CLOCK, instant, (), (), before, self._position))

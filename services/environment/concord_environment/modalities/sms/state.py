@@ -47,9 +47,14 @@ class SMSState:
         return self.messages, self.conversations, self.account
 
     @property
+    def current_account(self) -> SMSAccount:
+        """Whose phone it is."""
+        return self.account.get(SELF) or SMSAccount()
+
+    @property
     def number(self) -> str:
         """The simulated user's number."""
-        return (self.account.get(SELF) or SMSAccount()).user_phone_number
+        return self.current_account.user_phone_number
 
     def last_message_at(self, conversation: Conversation) -> datetime:
         """When a conversation's last message was sent; before the first, when it was begun."""

@@ -1,0 +1,175 @@
+"""`/scenario`: a whole simulation out and in."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query
+from pydantic import BaseModel, Field
+
+from concord_environment.api.access import Addressed, Served, permitted
+from concord_environment.core.events import EventStatus
+from concord_environment.environment import Environment, EnvironmentSimulation
+from concord_environment.modalities.fields import Line
+from concord_environment.scenario.documents import (
+    EnvironmentDocument,
+    EventsDocument,
+    HistoricEvents,
+    ImportReport,
+    ScenarioDocument,
+    ScenarioMetadata,
+)
+from concord_environment.scenario.merging import with_environment, with_events
+from concord_environment.scenario.reading import Reading, read_scenario
+from concord_environment.scenario.writing import environment_document, events_document
+
+
+class ScenarioExport(BaseModel):
+    """A whole scenario."""
+
+    scenario: ScenarioDocument
+
+
+class EnvironmentExport(BaseModel):
+    """The environment without its events."""
+
+    environment: EnvironmentDocument
+    modalities_exported: list[str]
+
+
+class EventsExport(BaseModel):
+    """The events without the environment."""
+
+    events: EventsDocument
+    total_events: int
+    pending_events: int
+    executed_events: int
+
+
+class _Import(BaseModel):
+    strict_modalities: bool = True
+    regenerate_ids: Annotated[bool, Field(description="New ids for all events; by default they keep theirs.")] = False
+
+
+class ScenarioImport(_Import):
+    """A whole scenario to load. What was there goes."""
+
+    scenario: ScenarioDocument
+
+
+class EnvironmentImport(_Import):
+    """An environment to load; events stay, except what becomes of those that would then be past."""
+
+    data: EnvironmentDocument
+    historic_event_handling: HistoricEvents = "ignore"
+
+
+class EventsImport(_Import):
+    """Events to load, beside or instead of those there are."""
+
+    data: EventsDocument
+    merge: bool = False
+
+
+router = APIRouter(prefix="/scenario", tags=["scenario"])
+_exports = [Depends(permitted("scenario:export"))]
+_imports = [Depends(permitted("scenario:import"))]
+
+
+@router.get("/export/full", dependencies=_exports)
+async def export_full(
+    environment: Served,
+    simulation: Addressed,
+    author: Annotated[Line | None, Query()] = None,
+    description: Annotated[Line | None, Query()] = None,
+) -> ScenarioExport:
+    """Everything. Imported, and exported again, it is the same to the letter."""
+    known = {"created_at": simulation.now, **environment.scenario_metadata}
+    given = {name: text for name, text in (("author", author), ("description", description)) if text is not None}
+    document = ScenarioDocument.model_construct(
+        metadata=ScenarioMetadata.model_validate({**known, **given}),
+        environment=environment_document(simulation, environment.lifecycle),
+        events=events_document(simulation),
+    )
+    return ScenarioExport.model_construct(scenario=document)
+
+
+@router.get("/export/environment", dependencies=_exports)
+async def export_environment(environment: Served, simulation: Addressed) -> EnvironmentExport:
+    """The environment without its events."""
+    document = environment_document(simulation, environment.lifecycle)
+    return EnvironmentExport(environment=document, modalities_exported=sorted(document.modality_states))
+
+
+@router.get("/export/events", dependencies=_exports)
+async def export_events(simulation: Addressed) -> EventsExport:
+    """The events without the environment."""
+    return EventsExport.model_construct(
+        events=events_document(simulation),
+        total_events=len(simulation.events),
+        pending_events=simulation.count(EventStatus.PENDING),
+        executed_events=simulation.count(EventStatus.EXECUTED),
+    )
+
+
+@router.post("/import/full", dependencies=_imports)
+async def import_full(request: ScenarioImport, environment: Served) -> ImportReport:
+    """Loads a whole scenario. 409 while the simulation runs."""
+    environment.lifecycle.require_stopped("stop the simulation before loading a scenario")
+    scenario = request.scenario
+    reading = read_scenario(
+        scenario.environment,
+        scenario.events,
+        seed=environment.seed,
+        strict=request.strict_modalities,
+        regenerate_ids=request.regenerate_ids,
+    )
+    environment.scenario_metadata = scenario.metadata.model_dump(mode="json")
+    return _loaded(environment, reading, scenario.environment, scenario.metadata)
+
+
+@router.post("/import/environment", dependencies=_imports)
+async def import_environment(request: EnvironmentImport, environment: Served, simulation: Addressed) -> ImportReport:
+    """Loads an environment. 409 while the simulation runs."""
+    environment.lifecycle.require_stopped("stop the simulation before loading an environment")
+    events = with_environment(events_document(simulation), request.data, request.historic_event_handling)
+    reading = read_scenario(request.data, events, seed=environment.seed, strict=request.strict_modalities)
+    report = _loaded(environment, reading, request.data, None)
+    if request.historic_event_handling == "apply":
+        _catch_up(environment.simulation)
+    return report
+
+
+@router.post("/import/events", dependencies=_imports)
+async def import_events(request: EventsImport, environment: Served, simulation: Addressed) -> ImportReport:
+    """Loads events. 409 while the simulation runs."""
+    environment.lifecycle.require_stopped("stop the simulation before loading events")
+    present = environment_document(simulation, environment.lifecycle)
+    events = with_events(events_document(simulation), request.data, merge=request.merge)
+    reading = read_scenario(
+        present, events, seed=environment.seed, regenerate_ids=request.regenerate_ids, strict=request.strict_modalities
+    )
+    report = _loaded(environment, reading, present, None)
+    return report.model_copy(update={"environment_loaded": False, "events_loaded": len(request.data.events)})
+
+
+def _catch_up(simulation: EnvironmentSimulation) -> None:
+    while (event := simulation.next_event()) is not None and event.scheduled_time <= simulation.now:
+        simulation.skip_to_next()
+
+
+def _loaded(
+    environment: Environment, reading: Reading, document: EnvironmentDocument, metadata: ScenarioMetadata | None
+) -> ImportReport:
+    environment.replace(reading.simulation)
+    environment.lifecycle.time_scale = document.time_state.time_scale
+    environment.announce("simulation.loaded")
+    warnings = [f"nobody knows the modality {name}: skipped" for name in reading.skipped]
+    return ImportReport(
+        success=True,
+        environment_loaded=True,
+        events_loaded=len(reading.simulation.events),
+        modalities_loaded=list(reading.loaded),
+        modalities_skipped=list(reading.skipped),
+        warnings=warnings,
+        current_time=reading.simulation.now,
+        scenario_metadata=metadata,
+    )

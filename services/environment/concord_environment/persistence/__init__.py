@@ -1,0 +1,1 @@
+"""What outlives the process: a snapshot of everything that a restart needs."""

@@ -1,0 +1,199 @@
+"""Going back and forth: undo and redo undo each other, a chain tells runs apart, branches do not mix."""
+
+from datetime import timedelta
+from uuid import UUID, uuid5
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from concord_environment.core.events import EventStatus
+from concord_environment.core.faults import Fault
+from concord_environment.core.identity import event_id, namespace, row_id
+from concord_environment.core.journal import Position
+from concord_environment.core.replay import digests, replay
+from concord_environment.core.simulation import Simulation, Submission
+from concord_environment.modalities.world import EnvironmentWorld
+from tests.unit.environment.test_time import actions
+from tests.unit.environment.worlds import at, delete, mail, new_simulation, read, say, schedule, seconds
+
+Seen = tuple[Position, dict[str, str]]
+
+
+def seen(simulation: Simulation[EnvironmentWorld]) -> Seen:
+    return simulation.position, digests(simulation.tables)
+
+
+class History(RuleBasedStateMachine):
+    """Any calls in any order: undoing all of them leads to the origin, and redoing them to where it was."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.simulation = new_simulation()
+        self.origin = seen(self.simulation)
+
+    @rule(action=actions, delay=st.integers(0, 30), priority=st.integers(0, 2))
+    def schedule(self, action: object, delay: int, priority: int) -> None:
+        due = at(delay) if at(delay) >= self.simulation.now else self.simulation.now
+        self.simulation.schedule([Submission(action, due, priority=priority)])  # type: ignore[arg-type]
+
+    @rule(action=actions)
+    def act(self, action: object) -> None:
+        before = seen(self.simulation)
+        try:
+            self.simulation.act(Submission(action, self.simulation.now))  # type: ignore[arg-type]
+        except Fault:
+            assert seen(self.simulation) == before
+
+    @rule(microseconds=st.integers(1, 10_000_000))
+    def advance(self, microseconds: int) -> None:
+        self.simulation.advance(microseconds)
+
+    @rule(delay=st.integers(1, 10))
+    def jump(self, delay: int) -> None:
+        self.simulation.jump(self.simulation.now + timedelta(seconds=delay))
+
+    @precondition(lambda self: self.simulation.next_event() is not None)
+    @rule()
+    def cancel(self) -> None:
+        event = self.simulation.next_event()
+        assert event is not None
+        self.simulation.cancel(event.event_id)
+
+    @rule(count=st.integers(1, 5))
+    def undo_then_redo(self, count: int) -> None:
+        before = seen(self.simulation)
+        taken = self.simulation.undo(count)
+        self.simulation.redo(len(taken))
+        assert seen(self.simulation) == before
+
+    @rule(count=st.integers(1, 5))
+    def undo(self, count: int) -> None:
+        self.simulation.undo(count)
+
+    @invariant()
+    def everything_undone_is_the_origin(self) -> None:
+        before = seen(self.simulation)
+        taken = self.simulation.undo(1_000)
+        assert seen(self.simulation) == self.origin
+        self.simulation.redo(len(taken))
+        assert seen(self.simulation) == before
+
+    @invariant()
+    def a_replay_gives_the_same_chain(self) -> None:
+        report = replay(self.simulation)
+        assert report.matches
+        assert report.differing_tables == ()
+
+    @invariant()
+    def statuses_add_up(self) -> None:
+        counted = sum(self.simulation.count(status) for status in EventStatus)
+        assert counted == len(self.simulation.events)
+
+
+History.TestCase.settings = settings(max_examples=25, stateful_step_count=15, deadline=None)
+TestHistory = History.TestCase
+
+
+def full_run(seed: int = 0, tie_seed: int | None = None) -> Simulation[EnvironmentWorld]:
+    simulation = new_simulation(seed=seed, tie_seed=tie_seed)
+    schedule(simulation, (1, mail("a")), (1, mail("b")), (2, read("a")), (3, delete("b")), (4, say("done")))
+    simulation.advance(seconds(10))
+    return simulation
+
+
+def test_undoing_everything_leads_back_to_the_start_reads_and_deletes_too() -> None:
+    simulation = full_run()
+    start = seen(new_simulation())
+    undone = simulation.undo(100)
+    assert len(undone) == 6
+    assert seen(simulation) == start
+
+
+def test_an_undone_event_is_pending_again_and_happens_again() -> None:
+    simulation = full_run()
+    after = seen(simulation)
+    simulation.undo(2)
+    assert simulation.now == at(2)
+    assert simulation.count(EventStatus.PENDING) == 2
+    simulation.advance(seconds(8))
+    assert seen(simulation) == after
+
+
+def test_what_is_new_after_an_undo_ends_what_could_be_redone() -> None:
+    simulation = full_run()
+    simulation.undo(1)
+    simulation.act(Submission(say("else"), simulation.now))
+    assert simulation.redo(5) == []
+
+
+def test_a_reset_leads_back_to_where_the_simulation_was_settled() -> None:
+    simulation = full_run()
+    simulation.settle()
+    origin = seen(simulation)
+    schedule(simulation, (20, mail("c")))
+    simulation.advance(seconds(60))
+    assert simulation.reset() == 2
+    assert seen(simulation) == origin
+
+
+def test_two_runs_of_the_same_calls_have_the_same_chain_link_by_link() -> None:
+    one, other = full_run(), full_run()
+    assert [step.after.head for step in one.journal.steps] == [step.after.head for step in other.journal.steps]
+
+
+def test_another_seed_gives_other_ids_and_another_chain() -> None:
+    one, other = full_run(seed=1), full_run(seed=2)
+    assert {event.event_id for event in one.events.rows()}.isdisjoint(event.event_id for event in other.events.rows())
+    assert one.position.head != other.position.head
+
+
+def test_another_action_gives_another_chain() -> None:
+    one, other = new_simulation(), new_simulation()
+    one.act(Submission(say("yes"), at(0)))
+    other.act(Submission(say("no"), at(0)))
+    assert one.position.head != other.position.head
+
+
+def test_shuffled_ties_tell_which_events_they_reordered_and_what_came_out_else() -> None:
+    simulation = new_simulation()
+    ids = schedule(simulation, *((1, say(str(number))) for number in range(6)), (2, mail("a")))
+    simulation.advance(seconds(5))
+
+    report = replay(simulation, tie_seed=1)
+
+    assert not report.matches
+    (tie,) = report.reordered
+    assert tie.before == tuple(ids[:6])
+    assert sorted(tie.after) == sorted(ids[:6])
+    assert tie.scheduled_time == at(1)
+    assert report.differing_tables == ("chat.messages",)
+
+
+def test_ties_whose_order_does_not_matter_change_no_table() -> None:
+    simulation = new_simulation()
+    schedule(simulation, *((1, mail(str(number))) for number in range(6)))
+    simulation.advance(seconds(5))
+    report = replay(simulation, tie_seed=1)
+    assert report.reordered
+    assert report.differing_tables == ()
+
+
+def test_branches_start_alike_and_do_not_mix() -> None:
+    simulation = full_run()
+    one, other = simulation.fork(), simulation.fork()
+    assert seen(one) == seen(other) == seen(simulation)
+    one.act(Submission(say("one"), one.now))
+    other.act(Submission(mail("z"), other.now))
+    assert seen(one) != seen(other)
+    assert "z" not in simulation.world.email.emails
+    assert "z" not in one.world.email.emails
+    assert one.reset() == 1
+    assert seen(one) == seen(simulation)
+
+
+@given(st.integers(-(2**63), 2**63), st.text(max_size=20), st.integers(0, 10**9), st.integers(0, 10**6))
+def test_ids_are_version_five_uuids_of_their_counter(seed: int, lineage: str, sequence: int, nth: int) -> None:
+    space = namespace(seed, lineage)
+    assert UUID(event_id(space, sequence)) == uuid5(space, str(sequence))
+    assert UUID(row_id(space, sequence, nth)) == uuid5(space, f"{sequence}.{nth}")

@@ -1,0 +1,69 @@
+"""Simulations for tests, and actions to do in them."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+from concord_environment.core.actions import Action
+from concord_environment.core.simulation import Simulation, Submission
+from concord_environment.modalities.chat.requests import SendChat
+from concord_environment.modalities.email.requests import Delete, MarkRead, ReceiveEmail, SendEmail, Star
+from concord_environment.modalities.registry import apply
+from concord_environment.modalities.world import EnvironmentWorld
+
+START = datetime(2026, 3, 2, 9, tzinfo=UTC)
+USER = "user@example.com"
+
+
+def new_simulation(
+    *, seed: int = 0, tie_seed: int | None = None, per_instant: int = 10_000
+) -> Simulation[EnvironmentWorld]:
+    """A simulation in which nothing has happened yet."""
+    world = EnvironmentWorld()
+    return Simulation(world, apply, START, seed=seed, tie_seed=tie_seed, max_events_per_instant=per_instant)
+
+
+def at(seconds: float) -> datetime:
+    """A moment after the start."""
+    return START + timedelta(seconds=seconds)
+
+
+def mail(name: str, sender: str = "bob@example.com", **fields: object) -> ReceiveEmail:
+    """A mail that comes in; its id is its name."""
+    given = {"from_address": sender, "to_addresses": [USER], "message_id": name, "subject": name, **fields}
+    return ReceiveEmail.model_validate(given)
+
+
+def read(name: str) -> MarkRead:
+    """A mail marked as read."""
+    return MarkRead(message_id=name)
+
+
+def star(name: str) -> Star:
+    """A mail starred."""
+    return Star(message_id=name)
+
+
+def delete(name: str) -> Delete:
+    """A mail moved to the trash."""
+    return Delete(message_id=name)
+
+
+def note_to_self(subject: str) -> SendEmail:
+    """A mail that brings about another: it comes in where it was sent from."""
+    return SendEmail(to_addresses=(USER,), subject=subject)
+
+
+def say(text: str) -> SendChat:
+    """Something said in the chat."""
+    return SendChat(role="user", content=text)
+
+
+def schedule(simulation: Simulation[EnvironmentWorld], *due: tuple[float, Action]) -> Sequence[str]:
+    """Schedules actions at seconds after the start; gives the events' ids."""
+    events = simulation.schedule([Submission(action, at(seconds)) for seconds, action in due])
+    return [event.event_id for event in events]
+
+
+def seconds(count: float) -> int:
+    """So many seconds, in the clock's microseconds."""
+    return round(count * 1_000_000)
