@@ -1,0 +1,57 @@
+"""Intervals for a rate and for a mean."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+LEVEL: Final = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A confidence interval at `LEVEL`, from `n` values in `clusters` groups, and the method that made it."""
+
+    low: float
+    high: float
+    n: int
+    clusters: int
+    method: Literal["wilson", "t", "clustered t"]
+
+    @property
+    def width(self) -> float:
+        """How far apart the ends are."""
+        return self.high - self.low
+
+
+def rate_interval(successes: int, n: int) -> Interval | None:
+    """Wilson's interval for a rate; None without trials.
+
+    Source: E. B. Wilson, J. Am. Stat. Assoc. 22 (1927). It holds its level for small n and rates near 0 and 1, where
+    the normal interval collapses. It takes trials for independent.
+    """
+    if not n:
+        return None
+    from scipy.stats import binomtest  # type: ignore[import-untyped]
+
+    ends = binomtest(successes, n).proportion_ci(LEVEL, method="wilson")
+    return Interval(float(ends.low), float(ends.high), n, n, "wilson")
+
+
+def mean_interval(values: Sequence[float], clusters: Sequence[str]) -> Interval | None:
+    """The t interval of a mean whose values come in clusters: runs of one task resemble each other.
+
+    `clusters` names the group of each value. The standard error is cluster-robust (CR1) with clusters - 1 degrees of
+    freedom; with one value a cluster it is the ordinary t interval. None with fewer than two clusters: however often
+    one task was run, it says nothing of others. Source: A. C. Cameron and D. L. Miller, J. Hum. Resour. 50 (2015).
+    """
+    groups = len(set(clusters))
+    if groups < 2:
+        return None
+    import numpy as np
+    from statsmodels.regression.linear_model import OLS  # type: ignore[import-untyped]
+
+    codes = np.unique(np.asarray(clusters), return_inverse=True)[1]
+    model = OLS(np.asarray(values, dtype=float), np.ones(len(values)))
+    fit = model.fit(cov_type="cluster", cov_kwds={"groups": codes}, use_t=True)
+    low, high = fit.conf_int(alpha=1 - LEVEL)[0]
+    return Interval(float(low), float(high), len(values), groups, "t" if groups == len(values) else "clustered t")
