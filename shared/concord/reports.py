@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from hashlib import blake2b
-from typing import Annotated
+from typing import Annotated, Final
 from uuid import uuid4
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -15,6 +15,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from concord.steps import AttributeName, Id, InteractionStep
 
 MAX_BATCH_STEPS = 1000
+
+_ZLIB_OR_GZIP: Final = 47
+"""zlib's window bits for either header."""
 
 
 class Channel(StrEnum):
@@ -68,7 +71,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class ReportBatch:
-    """A batch at rest: the `StepBatch` as compressed JSON, and what the receiver knows of its reporter."""
+    """A batch at rest: the `StepBatch` as JSON, in zlib or gzip, and what the receiver knows of its reporter."""
 
     batch_id: str
     trace_id: str
@@ -82,13 +85,18 @@ class ReportBatch:
 
     def reports(self) -> Iterator[Report]:
         """The reports of this batch, validated anew one batch at a time so that their objects do not pile up."""
-        for step in StepBatch.model_validate_json(zlib.decompress(self.body)).steps:
+        for step in StepBatch.model_validate_json(unpack(self.body)).steps:
             yield Report(step, self.reporter, self.authenticated, self.channel, self.received_at, digest(step))
 
 
 def pack(body: bytes) -> bytes:
     """Compresses the JSON of a `StepBatch` as `ReportBatch.body` holds it (level 1 shrinks it about elevenfold)."""
     return zlib.compress(body, level=1)
+
+
+def unpack(body: bytes) -> bytes:
+    """The JSON in a `ReportBatch.body`. Raises zlib.error for what is none."""
+    return zlib.decompress(body, wbits=_ZLIB_OR_GZIP)
 
 
 def digest(step: InteractionStep) -> str:

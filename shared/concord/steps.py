@@ -12,6 +12,7 @@ MAX_ID_LENGTH = 64
 
 Id = Annotated[str, StringConstraints(min_length=1, max_length=MAX_ID_LENGTH)]
 Url = Annotated[str, StringConstraints(max_length=2048)]
+Int64 = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 AttributeName = Annotated[str, StringConstraints(max_length=256)]
 AttributeValue = Annotated[str, StringConstraints(max_length=8192)]
 
@@ -74,10 +75,10 @@ class InteractionStep(WireModel):
     parent_step_id: Annotated[str, StringConstraints(max_length=MAX_ID_LENGTH)] | None = None
     call_type: CallType
     step_action: StepAction | None = None
-    cost: int | None = None
-    total_tokens: int | None = None
+    cost: Int64 | None = None
+    total_tokens: Int64 | None = None
     additional_attributes: Annotated[dict[AttributeName, AttributeValue], Field(max_length=64)] = {}
-    latency: Annotated[int, Field(ge=0)] | None = None
+    latency: Annotated[int, Field(ge=0, lt=2**63)] | None = None
     start_time: datetime | None = None
     end_time: datetime | None = None
 

@@ -14,7 +14,7 @@ from redis.backoff import FullJitterBackoff
 from concord.storage.assessments import RedisAssessmentStore
 from concord.storage.faults import storage_faults
 from concord.storage.jobs import ArqJobQueue
-from concord.storage.ports import AgentRegistry, AssessmentStore, SecretStore, TraceStore
+from concord.storage.ports import AgentRegistry, AssessmentStore, MemoryUse, SecretStore, TraceStore
 from concord.storage.registry import RedisAgentRegistry
 from concord.storage.secrets import RedisSecretStore
 from concord.storage.traces import RedisTraceStore
@@ -23,7 +23,7 @@ RETRIES_REQUEST: Final = 2
 """For a service that answers a waiting caller: a blip is bridged, an outage is told at once."""
 
 RETRIES_WORKER: Final = 30
-"""For a worker nobody waits on directly: with the backoff's cap of 1 s it sits out a Redis restart."""
+"""For a worker, or an assessment that runs for minutes: with the backoff's cap of 1 s it sits out a Redis restart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,12 @@ class Storage:
         """Raises StorageUnavailableError unless storage answers."""
         with storage_faults():
             await self.redis.ping()
+
+    async def memory(self) -> MemoryUse:
+        """How full storage is. Raises StorageUnavailableError."""
+        with storage_faults():
+            told = await self.redis.info("memory")
+        return MemoryUse(used=int(told["used_memory"]), limit=int(told.get("maxmemory", 0)) or None)
 
 
 def open_redis(url: str, *, retries: int) -> ArqRedis:

@@ -1,6 +1,7 @@
 """The job queue on arq: enqueueing, depth, and the dead letters of jobs that failed for good."""
 
 import json
+import time
 from collections.abc import Awaitable
 from typing import Final, cast
 
@@ -31,6 +32,12 @@ class ArqJobQueue:
         """See `JobQueue.depth`."""
         with storage_faults():
             return await cast(Awaitable[int], self._redis.zcard(keys.queue(queue)))
+
+    async def oldest_s(self, queue: Queue) -> float:
+        """See `JobQueue.oldest_s`. arq's score of a job is the time from which it is due (Unix milliseconds)."""
+        with storage_faults():
+            first = await self._redis.zrange(keys.queue(queue), 0, 0, withscores=True)
+        return max(0.0, time.time() - first[0][1] / 1000) if first else 0.0
 
     async def bury(self, job: Job, error: str) -> None:
         """Writes a dead letter. The oldest are let go beyond `MAX_DEAD_LETTERS`."""

@@ -16,6 +16,10 @@ class StorageUnavailableError(Exception):
     """Storage cannot be reached or refuses writes: try again later; nothing was stored."""
 
 
+class TraceFullError(Exception):
+    """A trace takes no more of a reporter: what came last was not stored, and will not be."""
+
+
 class RegistryFullError(Exception):
     """A registry scope has as many agents as it takes."""
 
@@ -46,13 +50,33 @@ class DeadLetter:
     error: str
 
 
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """What a batch counts for, and the sum that a trace takes of those who count together (`account`), in bytes."""
+
+    account: str
+    cost: int
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryUse:
+    """How much memory storage uses, and how much it may (bytes; None: nobody set a bound)."""
+
+    used: int
+    limit: int | None
+
+
 class TraceStore(Protocol):
     """Report batches by trace: appended once per batch id, read in order of arrival."""
 
-    async def append(self, batch: ReportBatch, receipt: BatchReceipt) -> BatchReceipt | None:
-        """Stores a batch with its answer, in one step. Returns None, or the first answer to a batch id seen before.
+    async def append(
+        self, batch: ReportBatch, receipt: BatchReceipt, *, quota: Quota | None = None
+    ) -> BatchReceipt | None:
+        """Stores a batch with its answer, in one step.
 
-        Raises StorageUnavailableError.
+        Returns None, or the first answer to a batch id that the same reporter used before. Raises
+        StorageUnavailableError, and TraceFullError beyond the quota: nothing is trimmed to make room.
         """
 
     def batches(self, trace_id: str) -> AsyncIterator[ReportBatch]:
@@ -68,8 +92,11 @@ class TraceStore(Protocol):
 class AgentRegistry(Protocol):
     """Who can be reached, by scope: an assessment's id, or `OPEN_SCOPE` for agents that registered themselves."""
 
-    async def register(self, scope: str, entries: Sequence[RosterEntry]) -> None:
-        """Adds or renews entries; they are forgotten after the registry's time to live. Raises RegistryFullError."""
+    async def register(self, scope: str, entries: Sequence[RosterEntry], *, by: str = "") -> float:
+        """Adds or renews entries, and returns after how many seconds they are forgotten unless renewed.
+
+        Raises RegistryFullError where the scope is full, or has as many as it takes of one caller (`by`).
+        """
 
     async def agents(self, scope: str) -> list[RosterEntry]:
         """The entries of a scope, sorted by id; empty where there is no such scope."""
@@ -109,6 +136,9 @@ class JobQueue(Protocol):
 
     async def depth(self, queue: Queue) -> int:
         """How many jobs wait in a queue or run."""
+
+    async def oldest_s(self, queue: Queue) -> float:
+        """How long the oldest of them has been due (seconds); 0 where there is none."""
 
     async def dead_letters(self) -> list[DeadLetter]:
         """The jobs that failed for good, oldest first."""

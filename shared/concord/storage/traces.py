@@ -10,20 +10,28 @@ from redis.asyncio import Redis
 from concord.reports import BatchReceipt, Channel, ReportBatch
 from concord.storage import keys
 from concord.storage.faults import storage_faults
+from concord.storage.ports import Quota, TraceFullError
 
 TTL_S: Final = 24 * 3600
 _PAGE: Final = 64
 
-# One script, so that a batch and the mark of its id are written together or not at all, in one round trip.
+# One script, so that a batch, the mark of its id and what it counts for are written together or not at all, in one
+# round trip.
 _APPEND: Final = """
 local first = redis.call('HGET', KEYS[2], ARGV[1])
 if first then return first end
+if tonumber(ARGV[7]) > 0 then
+  local used = tonumber(redis.call('HGET', KEYS[2], ARGV[6]) or '0')
+  if used + tonumber(ARGV[7]) > tonumber(ARGV[8]) then return 0 end
+  redis.call('HINCRBY', KEYS[2], ARGV[6], ARGV[7])
+end
 redis.call('XADD', KEYS[1], '*', 'meta', ARGV[3], 'body', ARGV[4])
 redis.call('HSET', KEYS[2], ARGV[1], ARGV[2])
 redis.call('EXPIRE', KEYS[1], ARGV[5])
 redis.call('EXPIRE', KEYS[2], ARGV[5])
 return false
 """
+_FREE: Final = Quota(account="", cost=0, limit=0)
 
 
 class _Meta(BaseModel):
@@ -44,12 +52,21 @@ class RedisTraceStore:
         self._redis = redis
         self._append = redis.register_script(_APPEND)
 
-    async def append(self, batch: ReportBatch, receipt: BatchReceipt) -> BatchReceipt | None:
+    async def append(
+        self, batch: ReportBatch, receipt: BatchReceipt, *, quota: Quota | None = None
+    ) -> BatchReceipt | None:
         """See `TraceStore.append`."""
         meta = _Meta.model_validate(batch, from_attributes=True).model_dump_json()
         names = [keys.reports(batch.trace_id), keys.seen(batch.trace_id)]
+        counted = quota or _FREE
+        arguments: list[str | bytes | int] = [
+            *(_batch_field(batch), receipt.model_dump_json(), meta, batch.body, TTL_S),
+            *(_account_field(counted), counted.cost, counted.limit),
+        ]
         with storage_faults():
-            first = await self._append(names, [batch.batch_id, receipt.model_dump_json(), meta, batch.body, TTL_S])
+            first = await self._append(names, arguments)
+        if first == 0:
+            raise TraceFullError(f"trace {batch.trace_id} takes no more than {counted.limit} bytes of a reporter")
         return None if first is None else BatchReceipt.model_validate_json(first)
 
     async def batches(self, trace_id: str) -> AsyncIterator[ReportBatch]:
@@ -72,6 +89,15 @@ class RedisTraceStore:
         """See `TraceStore.length`."""
         with storage_faults():
             return await cast(Awaitable[int], self._redis.xlen(keys.reports(trace_id)))
+
+
+def _batch_field(batch: ReportBatch) -> str:
+    """Where a batch's answer stands: batch ids of different reporters must not meet."""
+    return f"batch:{len(batch.reporter)}:{batch.reporter}:{batch.batch_id}"
+
+
+def _account_field(quota: Quota) -> str:
+    return f"bytes:{quota.account}"
 
 
 def _stored(fields: dict[bytes, Any]) -> ReportBatch:
