@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from ipaddress import ip_network
 from typing import Any
 
 import httpx
@@ -20,7 +21,10 @@ JSON = {"content-type": "application/json"}
 
 @pytest.fixture
 async def client(redis_url: str) -> AsyncIterator[httpx.AsyncClient]:
-    app = create_app(CollectorSettings(redis_url=redis_url, max_body_bytes=100_000))
+    settings = CollectorSettings(
+        redis_url=redis_url, max_body_bytes=100_000, allowed_peer_networks=(ip_network("127.0.0.0/8"),)
+    )
+    app = create_app(settings)
     async with served(app) as url, httpx.AsyncClient(base_url=url) as client:
         yield client
 
@@ -132,17 +136,19 @@ async def test_an_absent_redis_is_503_with_retry_after_and_nothing_is_lost_in_be
 
 
 async def test_agents_register_themselves_and_find_each_other(client: httpx.AsyncClient) -> None:
-    answer = await client.post("/register", json={"id": "writer", "url": "http://writer:9009", "functions": ["writer"]})
+    answer = await client.post(
+        "/register", json={"id": "writer", "url": "http://127.0.0.1:9009", "functions": ["writer"]}
+    )
     assert answer.status_code == 201
     peers = (await client.get("/peers")).json()["peers"]
-    assert [(p["id"], p["url"], p["functions"]) for p in peers] == [("writer", "http://writer:9009/", ["writer"])]
+    assert [(p["id"], p["url"], p["functions"]) for p in peers] == [("writer", "http://127.0.0.1:9009/", ["writer"])]
 
 
 async def test_an_assessments_peers_are_its_roster_and_not_the_open_registry(
     client: httpx.AsyncClient, storage: Storage
 ) -> None:
     await storage.registry.register("a1", [RosterEntry(id="reader", url="http://reader")])
-    await client.post("/register", json={"id": "writer", "url": "http://writer:9009"})
+    await client.post("/register", json={"id": "writer", "url": "http://127.0.0.1:9009"})
     peers = (await client.get("/peers", params={"assessment_id": "a1"})).json()["peers"]
     assert [peer["id"] for peer in peers] == ["reader"]
     assert (await client.get("/peers", params={"assessment_id": "nobody"})).json() == {"peers": []}

@@ -1,39 +1,76 @@
 """The collector's app: its routes on one connection to storage."""
 
+import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Any
+from contextlib import asynccontextmanager, suppress
+from typing import Any, Final
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic.json_schema import models_json_schema
 
+from concord.keyring import Keyring
 from concord.reports import StepBatch
 from concord.service import BodyLimit, probe_routes
-from concord.storage import connect
+from concord.storage import Storage, connect
+from concord.urls import PeerUrls
 from concord_collector import __version__
-from concord_collector.agents import agent_routes
+from concord_collector.callers import Callers
 from concord_collector.instruments import Instruments
+from concord_collector.keeper import Keeper
+from concord_collector.measure import Measure
+from concord_collector.otlp import otlp_routes
+from concord_collector.pressure import Pressure
+from concord_collector.rates import Rate
+from concord_collector.reception import Reception
+from concord_collector.registry import registry_routes
 from concord_collector.settings import CollectorSettings
 from concord_collector.traces import trace_routes
+
+_BURST_S: Final = 10
+_MINUTE_S: Final = 60
 
 
 def create_app(settings: CollectorSettings) -> FastAPI:
     """The collector as an ASGI app. It starts without Redis and says so at `/readyz`."""
+    instruments = Instruments()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with connect(settings.redis_url) as storage:
-            instruments = Instruments()
-            app.include_router(trace_routes(storage.traces, instruments))
-            app.include_router(agent_routes(storage.registry))
-            app.include_router(probe_routes(storage.ping, instruments.registry))
+            pressure = Pressure(
+                storage,
+                instruments,
+                memory_bytes=settings.redis_memory_bytes,
+                watermark=settings.redis_watermark,
+            )
+            _include_routes(app, settings, storage, instruments, pressure)
+            watching = asyncio.create_task(pressure.watch())
             yield
+            watching.cancel()
+            with suppress(asyncio.CancelledError):
+                await watching
 
     app = FastAPI(title="Concord collector", version=__version__, lifespan=lifespan)
     app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)
+    app.add_middleware(Measure, instruments=instruments)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]  # FastAPI's documented way to extend the schema
     return app
+
+
+def _include_routes(
+    app: FastAPI, settings: CollectorSettings, storage: Storage, instruments: Instruments, pressure: Pressure
+) -> None:
+    callers = Callers(Keyring(settings.token_secret, storage.secrets.token_secret), open_house=settings.open)
+    rate = Rate(settings.rate_bytes_per_s, _BURST_S)
+    reception = Reception(callers, pressure, rate, instruments, max_inflated_bytes=settings.max_inflated_bytes)
+    keeper = Keeper(storage.traces, instruments, max_trace_bytes=settings.max_trace_bytes)
+    registrations = Rate(settings.registrations_per_minute / _MINUTE_S, _MINUTE_S)
+    app.include_router(trace_routes(reception, keeper))
+    app.include_router(otlp_routes(reception, keeper))
+    peer_urls = PeerUrls(settings.allowed_peer_networks)
+    app.include_router(registry_routes(storage.registry, callers, peer_urls, registrations))
+    app.include_router(probe_routes(pressure.ready, instruments.registry))
 
 
 def _openapi(app: FastAPI) -> dict[str, Any]:

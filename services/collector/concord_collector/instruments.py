@@ -1,6 +1,6 @@
 """What the collector counts, for Prometheus."""
 
-from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 
 class Instruments:
@@ -14,7 +14,13 @@ class Instruments:
         self.batches = Counter(
             "concord_collector_batches_total", "Batches by the answer's status.", ["status"], registry=self.registry
         )
+        self.wire_bytes = Counter(
+            "concord_collector_wire_bytes_total", "Bytes of requests as they came.", registry=self.registry
+        )
         self.bytes = Counter("concord_collector_body_bytes_total", "Bytes of batches taken.", registry=self.registry)
+        self.stored_bytes = Counter(
+            "concord_collector_stored_bytes_total", "Bytes of batches as stored, compressed.", registry=self.registry
+        )
         self.dropped = Counter(
             "concord_collector_reporter_dropped_total",
             "Steps that reporters said they had to drop.",
@@ -24,5 +30,13 @@ class Instruments:
             "concord_collector_batch_seconds",
             "Time to take a batch, storage included.",
             buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5),
+            registry=self.registry,
+        )
+        self.redis_used = Gauge("concord_redis_used_bytes", "Memory that Redis uses.", registry=self.registry)
+        self.queue_depth = Gauge("concord_queue_depth", "Jobs that wait or run.", ["queue"], registry=self.registry)
+        self.queue_age = Gauge(
+            "concord_queue_oldest_seconds",
+            "Age of the oldest job that waits or runs.",
+            ["queue"],
             registry=self.registry,
         )

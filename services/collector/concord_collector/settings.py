@@ -1,9 +1,42 @@
 """The collector's settings, from the environment."""
 
+from ipaddress import IPv4Network, IPv6Network
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field
+from pydantic_settings import NoDecode
+
 from concord.service import StatefulServiceSettings
+
+_MIB = 1024 * 1024
+
+
+def _networks(value: object) -> object:
+    """What was configured, taken apart."""
+    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
+_Networks = Annotated[tuple[IPv4Network | IPv6Network, ...], NoDecode, BeforeValidator(_networks)]
 
 
 class CollectorSettings(StatefulServiceSettings):
-    """`REDIS_URL` and `CONCORD_MAX_BODY_BYTES` beside what every service has."""
+    """Who may report, and the limits (bytes) within which. Beyond a limit the collector refuses; it never trims."""
 
-    max_body_bytes: int = 4 * 1024 * 1024
+    open: bool = True
+    """Whether reports and registrations without a token are taken, and marked as such; for closed networks."""
+    max_body_bytes: Annotated[int, Field(gt=0)] = 4 * _MIB
+    """Of a request, as it comes over the wire."""
+    max_inflated_bytes: Annotated[int, Field(gt=0)] = 16 * _MIB
+    """Of a request, decompressed."""
+    max_trace_bytes: Annotated[int, Field(gt=0)] = 64 * _MIB
+    """Of a trace and reporter, compressed; 10⁶ steps take about 40 MB. Reporters without a token share one such sum."""
+    rate_bytes_per_s: Annotated[int, Field(gt=0)] = 4 * _MIB
+    """Of a participant (without a token: an address), decompressed, over ten seconds; about 10,000 steps a second."""
+    registrations_per_minute: Annotated[int, Field(gt=0)] = 60
+    """Of an address."""
+    redis_memory_bytes: Annotated[int, Field(gt=0)] | None = None
+    """How much memory Redis may use, where it has no `maxmemory` of its own."""
+    redis_watermark: Annotated[float, Field(gt=0, le=1)] = 0.9
+    """The share of that memory from which on nothing more is taken until evaluations are done."""
+    allowed_peer_networks: _Networks = Field((), validation_alias="ALLOWED_PEER_NETWORKS")
+    """Comma-separated networks of private addresses at which registered agents may be."""

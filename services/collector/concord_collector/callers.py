@@ -1,0 +1,54 @@
+"""Callers: who sends a request, by token or, where that is allowed, by address alone."""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from fastapi import HTTPException, Request
+
+from concord.keyring import Keyring
+from concord.storage import StorageUnavailableError
+from concord.tokens import Claims, TokenRejectedError
+from concord_collector.answers import storage_is_away
+
+_CHALLENGE: Final = {"WWW-Authenticate": "Bearer"}
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who sent a request; `name` is what it is counted under. `claims` are what its token proves, None without one."""
+
+    name: str
+    claims: Claims | None = None
+    token: str | None = field(default=None, repr=False)
+
+
+class Callers:
+    """Tells callers apart. Without a token one is let in only where the house is open."""
+
+    def __init__(self, keyring: Keyring, *, open_house: bool) -> None:
+        self._keyring = keyring
+        self._open = open_house
+
+    async def identify(self, request: Request) -> Caller:
+        """Who sent a request. Raises 401 for a token that is none of ours or has expired, or is missing."""
+        header = request.headers.get("authorization")
+        if header is None:
+            if not self._open:
+                raise HTTPException(401, "a token is needed", _CHALLENGE)
+            return Caller(address_of(request))
+        scheme, _, rest = header.partition(" ")
+        token = rest.strip()
+        if scheme.lower() != "bearer":
+            raise HTTPException(401, "send the token as Bearer", _CHALLENGE)
+        try:
+            claims = await self._keyring.verify(token)
+        except TokenRejectedError as error:
+            raise HTTPException(401, str(error), _CHALLENGE) from error
+        except StorageUnavailableError as error:
+            raise storage_is_away() from error
+        return Caller(f"participant {claims.assessment_id}/{claims.agent_id}", claims, token)
+
+
+def address_of(request: Request) -> str:
+    """What a caller without a token is counted under."""
+    return f"address {request.client.host if request.client is not None else 'unknown'}"

@@ -1,0 +1,81 @@
+"""Content encodings: from the bytes of a request to its body, without ever inflating more than is allowed."""
+
+import sys
+import zlib
+from collections.abc import Callable
+from typing import Final, Protocol
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+_GZIP: Final = 31
+"""zlib's window bits for a gzip header."""
+_MAX_WINDOW_LOG: Final = 23
+"""8 MiB: what every decoder should offer (RFC 8878, section 3.1.1.1.2), and the most a frame may make us set aside."""
+
+
+class _Inflater(Protocol):
+    """What zlib and zstd have in common."""
+
+    def decompress(self, data: bytes, max_length: int, /) -> bytes: ...
+
+    @property
+    def eof(self) -> bool: ...
+
+    @property
+    def unused_data(self) -> bytes: ...
+
+
+class BadEncodingError(Exception):
+    """The bytes are not what the content-encoding says; the message says why."""
+
+
+class UnknownEncodingError(Exception):
+    """The content-encoding is none that is taken."""
+
+
+class InflatedTooLargeError(Exception):
+    """The body is larger than is taken, once decompressed."""
+
+
+def inflate(body: bytes, encoding: str, max_bytes: int) -> bytes:
+    """The body behind a content-encoding. Raises one of the errors above."""
+    decode = _DECODERS.get(encoding.strip().lower())
+    if decode is None:
+        raise UnknownEncodingError(f"send one of: {', '.join(_DECODERS)}")
+    return decode(body, max_bytes)
+
+
+def _identity(body: bytes, max_bytes: int) -> bytes:
+    if len(body) > max_bytes:
+        raise InflatedTooLargeError
+    return body
+
+
+def _gzip(body: bytes, max_bytes: int) -> bytes:
+    return _within(zlib.decompressobj(_GZIP), body, max_bytes)
+
+
+def _zstd(body: bytes, max_bytes: int) -> bytes:
+    options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: _MAX_WINDOW_LOG}
+    return _within(zstd.ZstdDecompressor(options=options), body, max_bytes)
+
+
+def _within(inflater: _Inflater, body: bytes, max_bytes: int) -> bytes:
+    try:
+        # One byte more than allowed tells a body that just fits from one that does not.
+        inflated = inflater.decompress(body, max_bytes + 1)
+    except (zlib.error, zstd.ZstdError) as error:
+        raise BadEncodingError(f"the body is not what its content-encoding says: {error}") from error
+    if len(inflated) > max_bytes:
+        raise InflatedTooLargeError
+    if not inflater.eof:
+        raise BadEncodingError("the compressed body is cut off")
+    if inflater.unused_data:
+        raise BadEncodingError("something follows the compressed body")
+    return inflated
+
+
+_DECODERS: Final[dict[str, Callable[[bytes, int], bytes]]] = {"identity": _identity, "gzip": _gzip, "zstd": _zstd}

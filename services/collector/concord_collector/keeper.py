@@ -1,0 +1,82 @@
+"""The keeper: puts what was taken in into its trace, under the name of who proved to have sent it."""
+
+from datetime import UTC, datetime
+from typing import Final
+
+from fastapi import HTTPException
+
+from concord.identity import RESERVED_IDS
+from concord.reports import BatchReceipt, Channel, ReportBatch, pack
+from concord.storage import Quota, StorageUnavailableError, TraceFullError, TraceStore
+from concord_collector.answers import storage_is_away
+from concord_collector.callers import Caller
+from concord_collector.instruments import Instruments
+from concord_collector.intake import Intake
+
+_MOST_SHRUNK: Final = 16
+"""A body counts as if compression made it at most so many times smaller, or a trace could be inflated without end."""
+
+_OPEN_ACCOUNT: Final = ""
+"""What all reporters without a token count under together, since their names are free."""
+
+
+class Keeper:
+    """Stores intakes. An answer is given only after storage has the batch."""
+
+    def __init__(self, traces: TraceStore, instruments: Instruments, *, max_trace_bytes: int) -> None:
+        self._traces = traces
+        self._instruments = instruments
+        self._max_trace_bytes = max_trace_bytes
+
+    async def keep(self, caller: Caller, intake: Intake, channel: Channel, packed: bytes | None = None) -> BatchReceipt:
+        """Stores a batch and returns its receipt: for a batch id seen before, the first one again.
+
+        `packed`: the intake's body as its sender compressed it. Raises 400, 403, 413 and 503.
+        """
+        reporter = _reporter(caller, intake)
+        receipt = BatchReceipt(accepted=intake.n_steps, duplicate=0, rejected=list(intake.rejected))
+        self._instruments.steps.labels(outcome="rejected").inc(len(intake.rejected))
+        if not intake.n_steps and not intake.dropped:
+            return receipt
+        batch = ReportBatch(
+            batch_id=intake.batch_id,
+            trace_id=intake.trace_id,
+            reporter=reporter,
+            authenticated=caller.claims is not None,
+            channel=channel,
+            received_at=datetime.now(UTC),
+            n_steps=intake.n_steps,
+            dropped=intake.dropped,
+            body=packed if packed is not None else pack(intake.body),
+        )
+        first = await self._append(batch, receipt, len(intake.body))
+        self._count(intake, batch, duplicate=first is not None)
+        return receipt if first is None else first
+
+    async def _append(self, batch: ReportBatch, receipt: BatchReceipt, inflated: int) -> BatchReceipt | None:
+        cost = max(len(batch.body), inflated // _MOST_SHRUNK) + sum(len(each.reason) for each in receipt.rejected)
+        account = batch.reporter if batch.authenticated else _OPEN_ACCOUNT
+        try:
+            return await self._traces.append(batch, receipt, quota=Quota(account, cost, self._max_trace_bytes))
+        except TraceFullError as error:
+            raise HTTPException(413, "the trace is full") from error
+        except StorageUnavailableError as error:
+            raise storage_is_away() from error
+
+    def _count(self, intake: Intake, batch: ReportBatch, *, duplicate: bool) -> None:
+        self._instruments.steps.labels(outcome="duplicate" if duplicate else "accepted").inc(intake.n_steps)
+        if not duplicate:
+            self._instruments.bytes.inc(len(intake.body))
+            self._instruments.stored_bytes.inc(len(batch.body))
+            self._instruments.dropped.inc(intake.dropped)
+
+
+def _reporter(caller: Caller, intake: Intake) -> str:
+    """Who reports: whom the token names, whatever the body says; without a token, the body's word, marked so."""
+    if caller.claims is not None:
+        if intake.trace_id != caller.claims.trace_id:
+            raise HTTPException(403, "the token is for another trace")
+        return caller.claims.agent_id
+    if intake.reporter in RESERVED_IDS:
+        raise HTTPException(400, f"reporter: {intake.reporter!r} is reserved")
+    return intake.reporter

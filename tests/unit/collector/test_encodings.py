@@ -1,0 +1,83 @@
+"""Content encodings: what was compressed comes back, and nothing inflates beyond its bound."""
+
+import gzip
+import sys
+import tracemalloc
+import zlib
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from concord_collector.encodings import BadEncodingError, InflatedTooLargeError, UnknownEncodingError, inflate
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+COMPRESS: dict[str, Callable[[bytes], bytes]] = {"identity": bytes, "gzip": gzip.compress, "zstd": zstd.compress}
+ENCODINGS = pytest.mark.parametrize("encoding", COMPRESS)
+
+
+@ENCODINGS
+@given(body=st.binary(max_size=2000))
+def test_what_was_compressed_comes_back(encoding: str, body: bytes) -> None:
+    assert inflate(COMPRESS[encoding](body), encoding, len(body)) == body
+
+
+@ENCODINGS
+@given(body=st.binary(min_size=1, max_size=2000))
+def test_one_byte_more_than_allowed_is_too_much(encoding: str, body: bytes) -> None:
+    with pytest.raises(InflatedTooLargeError):
+        inflate(COMPRESS[encoding](body), encoding, len(body) - 1)
+
+
+@ENCODINGS
+@given(body=st.binary(max_size=200))
+def test_any_bytes_are_a_body_or_refused(encoding: str, body: bytes) -> None:
+    try:
+        assert len(inflate(body, encoding, 1000)) <= 1000
+    except (BadEncodingError, InflatedTooLargeError):
+        return
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "zstd"])
+def test_a_bomb_is_not_inflated(encoding: str) -> None:
+    bomb = COMPRESS[encoding](b"\0" * 200_000_000)
+    assert len(bomb) < 250_000
+    tracemalloc.start()
+    try:
+        with pytest.raises(InflatedTooLargeError):
+            inflate(bomb, encoding, 1_000_000)
+        assert tracemalloc.get_traced_memory()[1] < 20_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_window_that_would_take_much_memory_is_refused() -> None:
+    compressor = zstd.ZstdCompressor(options={zstd.CompressionParameter.window_log: 27})
+    wide = compressor.compress(b"x" * 1000) + compressor.flush()
+    with pytest.raises(BadEncodingError):
+        inflate(wide, "zstd", 10_000)
+
+
+@pytest.mark.parametrize(
+    "body", [gzip.compress(b"a" * 99)[:-4], gzip.compress(b"a") + gzip.compress(b"b"), zlib.compress(b"a"), b""]
+)
+def test_gzip_that_is_cut_off_doubled_or_none_is_refused(body: bytes) -> None:
+    with pytest.raises(BadEncodingError):
+        inflate(body, "gzip", 1000)
+
+
+@pytest.mark.parametrize("body", [zstd.compress(b"a" * 99)[:-4], zstd.compress(b"a") * 2, b"(\xb5/\xfd", b"plain", b""])
+def test_zstd_that_is_cut_off_doubled_or_none_is_refused(body: bytes) -> None:
+    with pytest.raises(BadEncodingError):
+        inflate(body, "zstd", 1000)
+
+
+@pytest.mark.parametrize("encoding", ["br", "deflate", "gzip, gzip", ""])
+def test_another_encoding_is_named_as_unknown(encoding: str) -> None:
+    with pytest.raises(UnknownEncodingError, match="gzip"):
+        inflate(b"", encoding, 1000)
