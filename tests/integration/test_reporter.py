@@ -1,6 +1,7 @@
 """The reporter against a real collector: it never keeps its agent waiting, and it is honest about what it lost."""
 
 import asyncio
+import gzip
 import os
 import time
 from collections.abc import AsyncIterator
@@ -30,7 +31,7 @@ class Receiver:
         self.app.post("/traces")(self._take)
 
     async def _take(self, request: Request) -> Response:
-        self.batches.append(StepBatch.model_validate_json(await request.body()))
+        self.batches.append(StepBatch.model_validate_json(gzip.decompress(await request.body())))
         status = self.statuses.pop(0) if self.statuses else 202
         headers = {} if self.retry_after is None or status == 202 else {"retry-after": self.retry_after}
         return Response(status_code=status, headers=headers)
