@@ -1,0 +1,120 @@
+"""The leaderboard's query, run by DuckDB as the platform runs it, over every form of file that it meets."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from tests.rows import make_row
+
+QUERY = Path("deploy/leaderboard/query.sql").read_text(encoding="utf-8")
+
+COLUMNS = [
+    "id",
+    "Pass Rate",
+    "Score",
+    "Domain",
+    "Overall %",
+    "Density %",
+    "Coordination",
+    "Quality",
+    "Bottleneck",
+    "Isolated",
+    "Avg Latency (ms)",
+    "P95 Latency (ms)",
+    "Score 95 %",
+]
+
+Line = dict[str, Any]
+
+
+def row(overall_score: float = 0.8, **changes: object) -> Line:
+    """A row as it stands in a file, with keys of its top level changed."""
+    return {**make_row(overall_score=overall_score).model_dump(mode="json"), **changes}
+
+
+def v1(agent: str, *rows: object) -> Line:
+    return {"participants": {"agent": agent}, "results": list(rows)}
+
+
+def v2(agent: str, *rows: object) -> Line:
+    return {"status": "completed", "participants": {"green": "uuid-green", "agent": agent}, "results": list(rows)}
+
+
+def leaderboard(folder: Path, *files: Line) -> list[Line]:
+    for number, document in enumerate(files):
+        (folder / f"{number}.json").write_text(json.dumps(document), encoding="utf-8")
+    with duckdb.connect() as connection:
+        connection.execute(f"CREATE VIEW results AS SELECT * FROM read_json_auto('{folder}/*.json')")  # noqa: S608
+        answer = connection.execute(QUERY)
+        names = [column[0] for column in answer.description or []]
+        return [dict(zip(names, values, strict=True)) for values in answer.fetchall()]
+
+
+def test_the_columns_are_the_prds_with_the_id_first_and_the_interval_last(tmp_path: Path) -> None:
+    (line,) = leaderboard(tmp_path, v1("uuid-a", row()))
+    assert list(line) == COLUMNS
+    assert line["id"] == "uuid-a"
+    assert (line["Score"], line["Overall %"], line["Density %"], line["Coordination"]) == (80, 80, 100, "High")
+    assert (line["Domain"], line["Quality"], line["Bottleneck"], line["Isolated"]) == (
+        "graph-assessment",
+        "high",
+        False,
+        0,
+    )
+
+
+def test_files_of_both_versions_stand_side_by_side_best_first(tmp_path: Path) -> None:
+    lines = leaderboard(tmp_path, v1("uuid-a", row(0.5)), v2("uuid-b", row(0.9)))
+    assert [(line["id"], line["Score"]) for line in lines] == [("uuid-b", 90), ("uuid-a", 50)]
+
+
+def test_the_named_role_is_credited_whoever_else_takes_part(tmp_path: Path) -> None:
+    document = {"participants": {"aaa": "uuid-other", "agent": "uuid-a"}, "results": [row()]}
+    assert [line["id"] for line in leaderboard(tmp_path, document)] == ["uuid-a"]
+
+
+def test_a_submission_without_the_role_is_left_out(tmp_path: Path) -> None:
+    document = {"participants": {"writer": "uuid-w"}, "results": [row()]}
+    assert [line["id"] for line in leaderboard(tmp_path, document, v1("uuid-a", row()))] == ["uuid-a"]
+
+
+def test_shards_are_put_together_by_their_usable_trials(tmp_path: Path) -> None:
+    large, small = row(0.9), row(0.3)
+    large["detail"]["scoring"]["usable_trials"] = 3
+    (line,) = leaderboard(tmp_path, v2("uuid-a", large, small))
+    assert line["Score"] == pytest.approx((3 * 90 + 30) / 4)
+    assert line["Score 95 %"] is None
+
+
+def test_undefined_figures_are_empty_and_not_low(tmp_path: Path) -> None:
+    empty = row(pass_rate=None, score=None)
+    empty["task_rewards"] = {"overall_score": None, "graph_density": None, "coordination_quality": None}
+    lines = leaderboard(tmp_path, v1("uuid-a", empty), v1("uuid-b", row()))
+    assert [line["id"] for line in lines] == ["uuid-b", "uuid-a"]
+    assert {lines[1][name] for name in ("Score", "Pass Rate", "Overall %", "Coordination")} == {None}
+
+
+def test_rows_that_lack_keys_give_empty_cells(tmp_path: Path) -> None:
+    (line,) = leaderboard(tmp_path, v1("uuid-a", {"score": 70.0, "domain": "graph-assessment"}))
+    assert (line["Score"], line["Pass Rate"], line["Isolated"]) == (70, None, 0)
+
+
+def test_the_two_kinds_of_assessment_are_lines_of_their_own(tmp_path: Path) -> None:
+    assistant = row(0.6, domain="personal-assistant")
+    lines = leaderboard(tmp_path, v1("uuid-a", row(), assistant))
+    assert {line["Domain"]: line["Score"] for line in lines} == {"graph-assessment": 80, "personal-assistant": 60}
+
+
+def test_a_bare_scalar_among_the_results_spoils_nobodys_figures(tmp_path: Path) -> None:
+    lines = leaderboard(tmp_path, v1("uuid-a", row(), 3), v1("uuid-b", row(0.4)))
+    assert [(line["id"], line["Score"]) for line in lines] == [("uuid-a", 80), ("uuid-b", 40)]
+
+
+def test_isolated_agents_are_counted(tmp_path: Path) -> None:
+    isolated = row()
+    isolated["detail"]["graph_metrics"]["isolated_agents"] = ["x", "y"]
+    (line,) = leaderboard(tmp_path, v1("uuid-a", isolated))
+    assert line["Isolated"] == 2
