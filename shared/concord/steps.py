@@ -107,6 +107,17 @@ class InteractionStep(WireModel):
         return AgentInvocation(agent_name=self.name or "", requests=self.requests)
 
     @property
+    def action(self) -> StepAction | None:
+        """What was done, in the specification's form whichever form it came in; None if the step does not say."""
+        if self.step_action is not None:
+            return self.step_action
+        if (call := self.agent_call) is not None:
+            return StepAction(agent_invocation=call)
+        if self.name is not None:
+            return StepAction(tool_invocation=ToolInvocation(tool_name=self.name, parameters=self.parameters))
+        return None
+
+    @property
     def failure(self) -> str | None:
         """What went wrong, in the reporter's words; None if the call succeeded."""
         if self.error is not None:
@@ -132,16 +143,9 @@ class InteractionStep(WireModel):
         written: dict[str, Any] = self.model_dump(mode="json", exclude_none=True, exclude=_LIBRARY_FIELDS)
         written["call_type"] = (CallType.AGENT if self.kind is CallType.AGENT else CallType.TOOL).value
         written["additional_attributes"] = attributes
-        if self.step_action is None and (action := self._action_of_library_form()) is not None:
+        if self.step_action is None and (action := self.action) is not None:
             written["step_action"] = action.model_dump(mode="json", exclude_none=True)
         return written
-
-    def _action_of_library_form(self) -> StepAction | None:
-        if (call := self.agent_call) is not None:
-            return StepAction(agent_invocation=call)
-        if self.name is not None:
-            return StepAction(tool_invocation=ToolInvocation(tool_name=self.name, parameters=self.parameters))
-        return None
 
 
 class ResponseTrace(WireModel):
