@@ -20,7 +20,7 @@ class ReadingProgress:
 
     def __init__(self, total: int | None, console: Console, now: Callable[[], float] = monotonic) -> None:
         columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-        self._progress = Progress(*columns, console=console, transient=True)
+        self._progress = Progress(*columns, console=console, transient=True, auto_refresh=False)
         self._task = self._progress.add_task("reading", total=total)
         self._now = now
         self._due = now() + PATIENCE_S
@@ -33,7 +33,8 @@ class ReadingProgress:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._progress.stop()
+        if self._progress.live.is_started:
+            self._progress.stop()
 
     def reading(self, name: str) -> None:
         """Says what is being read."""
@@ -44,6 +45,6 @@ class ReadingProgress:
         self._unseen += n_bytes
         if self._shown and self._now() >= self._due:
             self._progress.start()
-            self._progress.update(self._task, advance=self._unseen)
+            self._progress.update(self._task, advance=self._unseen, refresh=True)
             self._unseen = 0
             self._due = self._now() + INTERVAL_S

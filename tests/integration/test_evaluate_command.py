@@ -1,0 +1,235 @@
+"""`concord evaluate` as its users have it: a process over files, folders and standard input, and nothing else runs."""
+
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import pytest
+
+from concord.results import ResultRow, ResultsDocument
+from tests.unit.evaluator.formats.spans import as_lines, exported, invocation, span
+
+KNOWN = "a2a, concord, cooperbench, marble, otlp, spans"
+MESH = [(caller, callee) for caller in "abc" for callee in "abc" if caller != callee]
+
+
+def told(trace_id: str, *calls: tuple[str, str]) -> list[dict[str, Any]]:
+    """Calls by name as Concord JSONL, with a roster so that names are agents."""
+    agents = sorted({agent for call in calls for agent in call})
+    facts = {"trace_id": trace_id, "roster": [{"id": agent, "url": f"http://{agent}.test"} for agent in agents]}
+    steps = [
+        {"reporter": caller, "channel": "http", "step": {
+            "step_id": f"s{number}", "trace_id": trace_id, "call_type": "AGENT",
+            "step_action": {"agent_invocation": {"agent_name": callee, "agent_url": f"http://{callee}.test"}},
+        }}
+        for number, (caller, callee) in enumerate(calls)
+    ]  # fmt: skip
+    return [{"trace": facts}, *steps]
+
+
+def jsonl(*lines: dict[str, Any]) -> str:
+    return "".join(json.dumps(line) + "\n" for line in lines)
+
+
+@pytest.fixture
+def traces(tmp_path: Path) -> Path:
+    """A folder of traces of several formats."""
+    files = {
+        "mesh.jsonl": jsonl(*told("mesh", *MESH)),
+        "more/star.jsonl": jsonl(*told("star", ("hub", "x"), ("hub", "y"), ("hub", "z"))),
+        "more/spans.json": as_lines(exported("app", invocation("p", "planner"), invocation("w", "worker", "p"))),
+        "run.json": json.dumps({
+            "conversation": [{"from": "one", "to": "two", "message": "Hello.", "timestamp": 1.0}],
+            "eval": {"both_passed": True},
+        }),
+    }  # fmt: skip
+    for name, content in files.items():
+        path = tmp_path / "traces" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    return tmp_path / "traces"
+
+
+def evaluate(*arguments: object, stdin: str | bytes = b"") -> subprocess.CompletedProcess[str]:
+    """Runs the command with no Redis to be found and no service to be reached."""
+    finished = subprocess.run(
+        [sys.executable, "-m", "concord_cli", "evaluate", *map(str, arguments)],
+        input=stdin if isinstance(stdin, bytes) else stdin.encode(),
+        capture_output=True,
+        env={"PATH": "/nowhere", "REDIS_URL": "redis://127.0.0.1:1/0", "PYTHONPATH": os.environ.get("PYTHONPATH", "")},
+        check=False,
+    )
+    return subprocess.CompletedProcess(
+        finished.args, finished.returncode, finished.stdout.decode(), finished.stderr.decode()
+    )
+
+
+def table(output: str) -> dict[str, list[str]]:
+    """The cells of the printed table, by trace."""
+    lines = output.split("\n\n")[0].splitlines()[1:]
+    return {line.split()[0]: line.split()[1:] for line in lines}
+
+
+def test_a_file_gives_a_line(traces: Path) -> None:
+    done = evaluate(traces / "mesh.jsonl")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert table(done.stdout) == {"mesh": ["3", "6", "1.00", "-", "-", "high", "100.0"]}
+    assert done.stdout.endswith("1 trace of 1 file evaluated\n")
+
+
+def test_a_folder_gives_a_line_for_each_trace_in_it_whatever_its_format(traces: Path) -> None:
+    done = evaluate(traces)
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = table(done.stdout)
+    assert list(lines) == ["mesh", "5b8efff798038103d269b633813fc60c", "star", "run#1"]
+    assert lines["star"][3:6] == ["hub", "-", "bottleneck"]
+    assert "4 traces of 4 files evaluated" in done.stdout
+
+
+def test_standard_input_is_read_with_other_files_or_alone(traces: Path) -> None:
+    text = (traces / "mesh.jsonl").read_text()
+    assert list(table(evaluate("-", stdin=text).stdout)) == ["mesh"]
+    assert list(table(evaluate("-", traces / "run.json", stdin=text).stdout)) == ["mesh", "run#1"]
+
+
+def test_one_document_holds_the_rows_of_all_traces(traces: Path, tmp_path: Path) -> None:
+    assert evaluate(traces, "-o", tmp_path / "out/result.json", "--quiet").stdout == ""
+    document = ResultsDocument.model_validate_json((tmp_path / "out/result.json").read_bytes())
+    assert [row.detail.assessment_id for row in document.results][::3] == ["mesh", "run#1"]
+
+
+def test_many_traces_go_to_a_line_each(tmp_path: Path) -> None:
+    path = tmp_path / "many.jsonl"
+    path.write_text("".join(jsonl(*told(f"t{number}", *MESH)) for number in range(50)))
+    assert evaluate(path, "-o", tmp_path / "rows.jsonl", "-q").returncode == 0
+    rows = [ResultRow.model_validate_json(line) for line in (tmp_path / "rows.jsonl").read_text().splitlines()]
+    assert [row.detail.assessment_id for row in rows] == [f"t{number}" for number in range(50)]
+    assert {row.score for row in rows} == {100.0}
+
+
+def test_the_agent_graph_goes_to_a_file(traces: Path, tmp_path: Path) -> None:
+    assert evaluate(traces / "mesh.jsonl", "--graphml", tmp_path / "mesh.graphml").returncode == 0
+    assert set(nx.read_graphml(tmp_path / "mesh.graphml").edges) == set(MESH)
+
+
+def test_the_graphs_of_a_folder_go_to_a_folder(traces: Path, tmp_path: Path) -> None:
+    assert evaluate(traces, "--graphml", tmp_path / "graphs", "-q").returncode == 0
+    assert len(list((tmp_path / "graphs").glob("*.graphml"))) == 4
+
+
+def test_the_config_chooses_what_is_computed(traces: Path, tmp_path: Path) -> None:
+    (tmp_path / "c.toml").write_text('metrics = ["density"]\nnum_runs = 3\n[thresholds]\nbottleneck = 1\n')
+    done = evaluate(traces / "more/star.jsonl", "--config", tmp_path / "c.toml", "-o", tmp_path / "r.json")
+    [row] = ResultsDocument.model_validate_json((tmp_path / "r.json").read_bytes()).results
+    assert {metric.id for metric in row.detail.metrics} == {"density"}
+    assert row.detail.graph_metrics.has_bottleneck is False
+    assert done.stderr.endswith("c.toml: makes no difference to traces: num_runs\n")
+
+
+def test_a_named_format_is_not_recognised_but_believed(tmp_path: Path) -> None:
+    (tmp_path / "late.json").write_text(
+        json.dumps({"x": "y" * 2000, "resourceSpans": exported("s", span("a"))["resourceSpans"]})
+    )
+    assert evaluate(tmp_path / "late.json").returncode == 1
+    assert evaluate(tmp_path / "late.json", "--format", "otlp").returncode == 0
+
+
+def test_a_file_that_is_no_trace_is_told_on_one_line_and_leaves_nothing(traces: Path, tmp_path: Path) -> None:
+    (traces / "notes.md").write_text("# Notes\n")
+    done = evaluate(traces, "-o", tmp_path / "result.json", "--graphml", tmp_path / "graphs")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert (
+        evaluate(traces / "notes.md").stderr
+        == f"concord: {traces}/notes.md:1: is no trace in any known format ({KNOWN})\n"
+    )
+    assert not (tmp_path / "result.json").exists()
+
+
+def test_a_broken_line_is_told_with_its_number(traces: Path) -> None:
+    path = traces / "mesh.jsonl"
+    path.write_text(path.read_text() + '{"reporter": "a", "step": {"step_id": 7}}\n')
+    done = evaluate(path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith(f"concord: {path}:8: step.traceId: Field required")
+    assert done.stderr.count("\n") == 1
+
+
+def test_keep_going_leaves_files_out_counts_them_and_still_fails_in_the_end(traces: Path, tmp_path: Path) -> None:
+    (traces / "notes.md").write_text("# Notes\n")
+    (traces / "empty.json").touch()
+    (traces / "gone.json").symlink_to("nowhere")
+    done = evaluate(traces, "--keep-going", "-o", tmp_path / "result.json")
+    assert done.returncode == 1
+    assert list(table(done.stdout)) == ["mesh", "5b8efff798038103d269b633813fc60c", "star", "run#1"]
+    assert [line.split(": ", 2)[1:] for line in done.stderr.splitlines()] == [
+        ["left out", f"{traces}/empty.json: is empty"],
+        ["left out", f"{traces}/gone.json: cannot be read: No such file or directory"],
+        ["left out", f"{traces}/notes.md:1: is no trace in any known format ({KNOWN})"],
+        ["3 of 7 files left out"],
+    ]  # fmt: skip
+    assert len(ResultsDocument.model_validate_json((tmp_path / "result.json").read_bytes()).results) == 4
+
+
+def test_the_traces_before_a_broken_record_count(tmp_path: Path) -> None:
+    run = json.dumps({"task": "x", "coordination_mode": "g", "iterations": [{"task_assignments": {"a": 1, "b": 2}}]})
+    (tmp_path / "runs.jsonl").write_text(f"{run}\n{run}\n{{}}\n")
+    done = evaluate(tmp_path / "runs.jsonl", "--keep-going")
+    assert list(table(done.stdout)) == ["runs#1", "runs#2"]
+    assert "runs.jsonl:3: iterations: Field required (2 traces before that are evaluated)" in done.stderr
+
+
+def test_a_trace_in_two_files_is_told_of(traces: Path) -> None:
+    (traces / "mesh2.jsonl").write_text(jsonl(*told("mesh", ("a", "b"))))
+    done = evaluate(traces / "mesh.jsonl", traces / "mesh2.jsonl")
+    assert (done.returncode, len(done.stderr.splitlines())) == (0, 1)
+    assert done.stderr.startswith(f"concord: {traces}/mesh2.jsonl: mesh is in {traces}/mesh.jsonl too; ")
+
+
+@pytest.fixture
+def endless(tmp_path: Path) -> Iterator["subprocess.Popen[bytes]"]:
+    """The command, waiting for more on its standard input, its result not yet there."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "concord_cli", "evaluate", "-", "-o", str(tmp_path / "result.json")],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        yield process
+        process.kill()
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_it_with_nothing_left(
+    endless: "subprocess.Popen[bytes]", tmp_path: Path, number: signal.Signals, code: int
+) -> None:
+    assert endless.stdin is not None
+    endless.stdin.write(jsonl(*told("mesh", *MESH)).encode() * 10)
+    endless.stdin.flush()
+    while not list(tmp_path.iterdir()):
+        assert endless.poll() is None
+    endless.send_signal(number)
+    assert endless.wait() == code
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_terminal_has_the_table_in_its_width(traces: Path) -> None:
+    controller, terminal = pty.openpty()
+    subprocess.run(
+        [sys.executable, "-m", "concord_cli", "evaluate", str(traces)],
+        stdout=terminal,
+        stderr=terminal,
+        env={**os.environ, "COLUMNS": "60", "TERM": "xterm"},
+        check=True,
+    )
+    os.close(terminal)
+    shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", os.read(controller, 100_000).decode())
+    os.close(controller)
+    assert "4 traces of 4 files evaluated" in shown
+    assert max(map(len, shown.splitlines())) <= 60

@@ -1,0 +1,309 @@
+"""`concord evaluate` in parts: which files, which config, how far, and what is left of it."""
+
+import io
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import networkx as nx
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner
+
+from concord.assessment import AssessmentConfig
+from concord.identity import RosterEntry
+from concord.results import ResultRow, ResultsDocument
+from concord_cli.errors import AssessmentError, UsageError
+from concord_cli.evaluate.graphml import agent_graph
+from concord_cli.evaluate.inputs import STDIN, find_files, read_config, without_effect
+from concord_cli.evaluate.outputs import graph_writer, result_writer
+from concord_cli.evaluate.progress import INTERVAL_S, PATIENCE_S, ReadingProgress
+from concord_cli.evaluate.table import TraceLine, table_of
+from concord_cli.main import app
+from concord_evaluator.formats import Origin, TraceBuilder
+from concord_evaluator.offline import evaluate_trace
+
+Message = tuple[str, str]
+
+
+def row(*messages: Message, trace_id: str = "t", agents: Sequence[str] = ()) -> ResultRow:
+    """The row of a log of messages."""
+    building = TraceBuilder(trace_id, Origin("file"))
+    for agent in agents:
+        building.declare(RosterEntry(id=agent, url=f"trace://{agent}"))
+    for number, (sender, receiver) in enumerate(messages):
+        building.add_message(f"{number:03}", sender, receiver, f"message {number}")
+    building.warn("something was inferred")
+    return evaluate_trace(building.build(), AssessmentConfig())
+
+
+def printed(*rows: ResultRow, width: int = 200) -> str:
+    console = Console(file=io.StringIO(), width=width)
+    console.print(table_of([TraceLine.of(each) for each in rows]))
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+# Files
+
+
+def test_folders_stand_for_their_files_in_order_without_hidden_ones(tmp_path: Path) -> None:
+    for name in ("b/2.json", "b/10.json", "a.json", ".hidden", ".git/config", "b/.swp", "z"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    found = [str(path.relative_to(tmp_path)) for path in find_files([tmp_path])]
+    assert found == ["a.json", "b/10.json", "b/2.json", "z"]
+
+
+def test_files_named_are_taken_as_they_are_named(tmp_path: Path) -> None:
+    hidden, other = tmp_path / ".hidden", tmp_path / "other"
+    hidden.touch()
+    other.touch()
+    assert find_files([other, hidden, STDIN]) == [other, hidden, STDIN]
+
+
+def test_what_is_not_there_is_a_bad_command_line(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="nowhere: no such file or folder"):
+        find_files([tmp_path / "nowhere"])
+    with pytest.raises(UsageError, match="holds no files"):
+        find_files([tmp_path])
+
+
+# Config
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("c.toml", 'metrics = ["density"]\n[thresholds]\npass = 0.5'),
+        ("c.json", '{"metrics": ["density"], "thresholds": {"pass": 0.5}}'),
+    ],
+)
+def test_a_config_may_be_toml_or_json(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+    config = read_config(tmp_path / name)
+    assert (config.metrics, config.thresholds.passing) == (["density"], 0.5)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "reason"),
+    [
+        ("c.toml", "metrics = [", "cannot be parsed"),
+        ("c.json", "{", "cannot be parsed"),
+        ("c.toml", 'evidence = "hearsay"', "evidence: Input should be"),
+        ("c.toml", "metric = []", "unknown keys: metric"),
+        ("c.yaml", "", "neither .toml nor .json"),
+        ("nowhere.toml", None, "No such file"),
+    ],
+)
+def test_a_config_that_is_none_is_a_bad_command_line(tmp_path: Path, name: str, text: str | None, reason: str) -> None:
+    if text is not None:
+        (tmp_path / name).write_text(text)
+    with pytest.raises(UsageError, match=reason):
+        read_config(tmp_path / name)
+
+
+def test_keys_that_make_no_difference_to_a_trace_are_known() -> None:
+    config = AssessmentConfig(num_runs=2, timeout_s=5, metrics=["density"], seed=1)
+    assert without_effect(config) == ["num_runs", "timeout_s"]
+    assert without_effect(AssessmentConfig()) == []
+
+
+# Progress
+
+
+class Clock:
+    """A clock that a test sets."""
+
+    def __init__(self) -> None:
+        self.time = 0.0
+
+    def __call__(self) -> float:
+        return self.time
+
+
+def drawn(*, terminal: bool, total: int | None, took_s: float) -> str:
+    """What is drawn of reading 200 bytes, the second hundred after some time."""
+    console, clock = Console(file=io.StringIO(), force_terminal=terminal, width=100), Clock()
+    with ReadingProgress(total, console, clock) as progress:
+        progress.reading("traces.jsonl")
+        progress.advance(100)
+        clock.time = took_s
+        progress.advance(100)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_what_takes_longer_than_a_moment_has_a_bar_in_bytes() -> None:
+    shown = drawn(terminal=True, total=400, took_s=PATIENCE_S + INTERVAL_S)
+    assert "traces.jsonl" in shown
+    assert "200/400 bytes" in shown
+
+
+def test_a_stream_of_unknown_length_shows_what_was_read() -> None:
+    assert "200/? bytes" in drawn(terminal=True, total=None, took_s=PATIENCE_S)
+
+
+def test_what_takes_a_moment_or_goes_to_no_terminal_has_no_bar() -> None:
+    assert "traces.jsonl" not in drawn(terminal=True, total=400, took_s=PATIENCE_S / 2)
+    assert drawn(terminal=False, total=400, took_s=60) == ""
+
+
+# Table
+
+
+def test_a_line_tells_of_a_trace_what_matters_first() -> None:
+    star = row(("hub", "a"), ("hub", "b"), ("hub", "c"), trace_id="star", agents=("quiet",))
+    header, line, *_ = printed(star).splitlines()
+    assert header.split() == ["trace", "agents", "calls", "density", "bottleneck", "isolated", "label", "score"]
+    assert line.split()[:5] == ["star", "5", "3", "0.30", "-"]
+    assert line.split()[5:7] == ["quiet", str(star.detail.coordination_quality)]
+    assert line.split()[7] == f"{star.score:.1f}"
+
+
+def test_bottlenecks_are_named() -> None:
+    assert "hub" in printed(row(("hub", "a"), ("hub", "b"), ("hub", "c"))).splitlines()[1]
+
+
+def test_what_is_undefined_is_a_dash() -> None:
+    assert printed(row(agents=("alone",))).splitlines()[1].split() == ["t", "1", "0", "-", "-", "-", "-", "-"]
+
+
+def test_many_names_are_counted() -> None:
+    assert "a, b, c +2" in printed(row(agents="abcde"))
+
+
+def test_what_was_inferred_is_told_once_with_how_many_traces_it_concerns() -> None:
+    shown = printed(row(trace_id="t1", agents="ab"), row(trace_id="t2", agents="ab"))
+    assert shown.count("something was inferred (2 traces)") == 1
+
+
+def test_names_cannot_command_the_terminal_or_break_the_table() -> None:
+    shown = printed(row(("\x1b[2J[bold]x", "b\nc")), width=300)
+    assert "\x1b" not in shown
+    assert len(shown.splitlines()) == len(printed(row(("x", "b"))).splitlines())
+
+
+# Results
+
+
+def test_json_is_the_results_document_however_many_rows_it_has(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "result.json"
+    for rows in ([], [row(("a", "b"))], [row(("a", "b")), row(("b", "a"), trace_id="u")]):
+        with result_writer(path, {"a": "id-of-a"}) as write:
+            for each in rows:
+                write(each)
+        document = ResultsDocument.model_validate_json(path.read_bytes())
+        assert (document.participants, document.results) == ({"a": "id-of-a"}, rows)
+
+
+def test_jsonl_is_a_row_to_a_line(tmp_path: Path) -> None:
+    rows = [row(("a", "b")), row(("b", "a"), trace_id="u")]
+    with result_writer(tmp_path / "rows.jsonl", {}) as write:
+        for each in rows:
+            write(each)
+    lines = (tmp_path / "rows.jsonl").read_text().splitlines()
+    assert [ResultRow.model_validate_json(line) for line in lines] == rows
+
+
+@pytest.mark.parametrize("name", ["result.json", "rows.jsonl"])
+def test_a_result_is_there_whole_or_as_it_was(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("before")
+
+    def fail_midway() -> None:
+        with result_writer(tmp_path / name, {}) as write:
+            write(row(("a", "b")))
+            raise AssessmentError
+
+    with pytest.raises(AssessmentError):
+        fail_midway()
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {name: "before"}
+
+
+def test_results_of_another_kind_are_a_bad_command_line() -> None:
+    with pytest.raises(UsageError, match=r"neither \.json .* nor \.jsonl"), result_writer(Path("result.csv"), {}):
+        pass
+
+
+# Graphs
+
+
+def read_graph(path: Path) -> "nx.DiGraph[str]":
+    return nx.DiGraph(nx.read_graphml(path))
+
+
+def test_the_graph_has_the_agents_and_their_calls(tmp_path: Path) -> None:
+    path = tmp_path / "team.graphml"
+    with graph_writer(path) as draw:
+        draw(row(("a", "b"), ("a", "b"), ("b", "c"), agents=("d",)))
+    graph = read_graph(path)
+    assert {edge: graph.edges[edge]["calls"] for edge in graph.edges} == {("a", "b"): 2, ("b", "c"): 1}
+    assert (graph.nodes["d"]["calls_made"], graph.nodes["d"]["declared"], graph.nodes["b"]["calls_received"]) == (
+        0,
+        True,
+        2,
+    )
+    assert graph.nodes["b"]["betweenness_centrality"] == pytest.approx(1 / 3)
+
+
+def test_the_graphs_of_several_traces_go_to_a_folder_each_under_its_own_name(tmp_path: Path) -> None:
+    with graph_writer(tmp_path / "graphs") as draw:
+        for trace_id in ("t", "a/b", "../t", "t"):
+            draw(row(("a", "b"), trace_id=trace_id))
+    assert sorted(path.name for path in (tmp_path / "graphs").iterdir()) == [
+        "_t.graphml", "a_b.graphml", "t-2.graphml", "t.graphml"
+    ]  # fmt: skip
+
+
+def test_several_graphs_do_not_fit_one_file(tmp_path: Path) -> None:
+    def draw_two() -> None:
+        with graph_writer(tmp_path / "team.graphml") as draw:
+            draw(row(("a", "b")))
+            draw(row(("a", "b")))
+
+    with pytest.raises(UsageError, match="name a folder"):
+        draw_two()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_any_name_fits_into_xml(tmp_path: Path) -> None:
+    strange = "<a>&\x00\x1b\ufffe\"'"
+    with graph_writer(tmp_path / "team.graphml") as draw:
+        draw(row((strange, "b")))
+    assert set(read_graph(tmp_path / "team.graphml").nodes) == set(agent_graph(row((strange, "b"))).nodes)
+
+
+def test_the_schema_of_results_is_that_of_assessments(tmp_path: Path) -> None:
+    with result_writer(tmp_path / "result.json", {}) as write:
+        write(row(("a", "b")))
+    document = json.loads((tmp_path / "result.json").read_text())
+    assert document["results"][0].keys() == ResultRow.model_fields.keys()
+
+
+# The command line
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["nowhere"], "nowhere: no such file or folder"),
+        (["-", "--format", "pdf"], "unknown format pdf: one of a2a, concord, cooperbench, marble, otlp, spans"),
+        (["-", "--config", "nowhere.toml"], "nowhere.toml: cannot be read: No such file or directory"),
+        (["-", "-o", "rows.csv"], "rows.csv: neither .json (the results document) nor .jsonl (a row to a line)"),
+    ],
+)
+def test_a_bad_command_line_is_2_on_one_line(arguments: list[str], reason: str) -> None:
+    result = CliRunner().invoke(app, ["evaluate", *arguments])
+    assert (result.exit_code, result.stdout, result.stderr) == (2, "", f"concord: {reason}\n")
+
+
+def test_no_paths_are_a_bad_command_line() -> None:
+    assert CliRunner().invoke(app, ["evaluate"]).exit_code == 2
+
+
+def test_it_says_what_it_needs_where_the_evaluator_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "concord_cli.evaluate")
+    monkeypatch.setitem(sys.modules, "concord_cli.evaluate.command", None)
+    result = CliRunner().invoke(app, ["evaluate", "-"])
+    assert (result.exit_code, result.stderr.startswith("concord: evaluating needs all of Concord")) == (2, True)
