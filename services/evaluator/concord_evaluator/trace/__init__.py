@@ -1,6 +1,7 @@
-"""From reports to interactions: folding, the step forest, attribution, and the projection onto agents."""
+"""From reports to interactions: folding, the step forest, attribution, causal order, and the projection onto agents."""
 
 from concord_evaluator.trace.interactions import Interaction, Provenance
 from concord_evaluator.trace.projection import Evidence, Projection, project
+from concord_evaluator.trace.timeline import Call
 
-__all__ = ["Evidence", "Interaction", "Projection", "Provenance", "project"]
+__all__ = ["Call", "Evidence", "Interaction", "Projection", "Provenance", "project"]

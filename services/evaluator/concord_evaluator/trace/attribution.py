@@ -13,12 +13,13 @@ from concord_evaluator.trace.records import StepKey, StepRecord
 
 @dataclass(frozen=True, slots=True)
 class MadeStep:
-    """A step and who made it; `callee` is None for what is no call of an agent."""
+    """A step and who made it; `callee` is None for what is no call of an agent. `above`: the nearest call above it."""
 
     key: StepKey
     record: StepRecord
     maker: str
     callee: str | None
+    above: StepKey | None
     observed: bool
     direct: bool
 
@@ -31,23 +32,26 @@ def attribute(trace: FoldedTrace, forest: Forest, roster: Roster) -> Iterator[Ma
     names none of them, each may have made the step, and it is yielded once for each: nobody can take away another's
     step by repeating it.
     """
-    answering: dict[StepKey, str | None] = {}
-    """By step: whose answer the steps under it are part of."""
+    calls: dict[StepKey, StepKey | None] = {}
+    """By step: the call whose answer the steps under it are part of."""
+    answering: dict[StepKey, str] = {}
+    """By call: who answers it."""
     for key, parent in forest.parents.items():
-        above = answering[parent] if parent is not None else None
+        above = calls[parent] if parent is not None else None
         record = trace.records[key]
-        answering[key] = above
-        for maker in _makers(trace, key, record, above, roster):
+        calls[key] = above
+        for maker in _makers(trace, key, record, None if above is None else answering[above], roster):
             callee = None
             if record.kind is CallType.AGENT:
                 callee = callee_of(maker, record.callee_url, record.callee_name, roster)
-                answering[key] = callee
+                calls[key], answering[key] = key, callee
             tellings = trace.tellings[key]
             yield MadeStep(
                 key,
                 record,
                 maker,
                 callee,
+                above,
                 observed=any(telling.observed for telling in tellings),
                 direct=any(telling.direct for telling in tellings),
             )

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from dataclasses import dataclass
 
+from concord_evaluator.trace.cycles import on_cycles
 from concord_evaluator.trace.fold import FoldedTrace
 from concord_evaluator.trace.records import StepKey
 
@@ -34,7 +35,7 @@ def grow(trace: FoldedTrace) -> Forest:
     for key in trace.records:
         index[key.trace_id, key.step_id].append(key)
     named = {key: _parent(key, trace, index) for key in trace.records}
-    cyclic = _cyclic(named)
+    cyclic = on_cycles(named)
     parents = {key: None if parent in cyclic else parent for key, parent in named.items() if key not in cyclic}
     orphaned = sum(parent is None and _has_parent(key, trace) for key, parent in parents.items())
     return Forest(_parents_first(parents), orphaned, len(cyclic))
@@ -65,22 +66,6 @@ def _remoteness(candidate: StepKey, child: StepKey, trace: FoldedTrace) -> tuple
         not any(telling.direct for telling in tellings),
         candidate,
     )
-
-
-def _cyclic(parents: dict[StepKey, StepKey | None]) -> set[StepKey]:
-    """The steps that are their own ancestors."""
-    cyclic: set[StepKey] = set()
-    walk_of: dict[StepKey, int] = {}
-    for walk, start in enumerate(parents):
-        step: StepKey | None = start
-        while step is not None and step not in walk_of:
-            walk_of[step] = walk
-            step = parents[step]
-        if step is not None and walk_of[step] == walk:
-            while step is not None and step not in cyclic:
-                cyclic.add(step)
-                step = parents[step]
-    return cyclic
 
 
 def _parents_first(parents: dict[StepKey, StepKey | None]) -> dict[StepKey, StepKey | None]:

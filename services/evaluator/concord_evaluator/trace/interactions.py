@@ -8,7 +8,7 @@ from itertools import groupby
 
 from concord_evaluator.trace.attribution import MadeStep
 from concord_evaluator.trace.names import participant_of
-from concord_evaluator.trace.records import StepRecord
+from concord_evaluator.trace.records import StepKey, StepRecord
 
 
 class Provenance(StrEnum):
@@ -44,73 +44,94 @@ class Interaction:
 
 
 @dataclass(frozen=True, slots=True)
-class Calls:
-    """All logical calls of a trace, sorted, and how many claims were refuted by what was observed."""
+class Attempt:
+    """One attempt to call an agent; `keys`: the contents that it was told in; `above`: the call it was made in."""
 
-    interactions: tuple[Interaction, ...]
-    contradicted: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Attempt:
     caller: str
     callee: str
     trace_id: str
     step_id: str
     record: StepRecord
     provenance: Provenance
+    keys: tuple[StepKey, ...]
+    above: StepKey | None
 
     @property
     def edge(self) -> tuple[str, str, str]:
+        """Who called whom, in which trace."""
         return self.caller, self.callee, self.trace_id
 
 
-def find_calls(steps: Iterable[MadeStep], answered_by: Mapping[tuple[str, str], set[str]]) -> Calls:
-    """Joins the tellings of each call into one, and its repeated attempts into one logical call.
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """The attempts that are believed, sorted by edge and step id, and how many claims were refuted by what was seen."""
+
+    attempts: tuple[Attempt, ...]
+    contradicted: int
+
+
+def find_attempts(steps: Iterable[MadeStep], answered_by: Mapping[tuple[str, str], set[str]]) -> Claims:
+    """Joins the tellings of each attempt into one.
 
     `answered_by` says who told of steps made under a call: the callee itself among them corroborates the call.
-    A repetition names the attempt that it repeats (`retry_of`) and has the same caller and callee; together they are
-    one call, which failed only if every attempt did.
     """
     claims: defaultdict[tuple[str, str, str], list[MadeStep]] = defaultdict(list)
     for step in steps:
         if step.callee is not None:
             claims[step.key.trace_id, step.key.step_id, step.maker].append(step)
-    attempts: list[_Attempt] = []
+    attempts: list[Attempt] = []
     contradicted = 0
     for rivals in claims.values():
         upheld = _upheld(rivals)
         contradicted += len({rival.callee for rival in rivals}) - len(upheld)
-        attempts.extend(_attempt(callee, step, answered_by) for callee, step in upheld.items())
-    return Calls(tuple(_logical_calls(attempts)), contradicted)
+        attempts.extend(_attempt(callee, steps, answered_by) for callee, steps in upheld.items())
+    attempts.sort(key=lambda attempt: (attempt.edge, attempt.step_id))
+    return Claims(tuple(attempts), contradicted)
 
 
-def _upheld(rivals: list[MadeStep]) -> dict[str, MadeStep]:
-    """The step to believe for each callee of a call; where the call was observed, only what was observed."""
-    believed: dict[str, MadeStep] = {}
-    seen = [rival for rival in rivals if rival.observed]
-    for rival in sorted(seen or rivals, key=lambda rival: (not rival.direct, rival.key)):
-        if rival.callee is not None:
-            believed.setdefault(rival.callee, rival)
+def _upheld(rivals: list[MadeStep]) -> dict[str, list[MadeStep]]:
+    """The steps that say so for each callee of a call, the one to believe first.
+
+    Where the call was observed, only what was observed counts.
+    """
+    believed: defaultdict[str, list[MadeStep]] = defaultdict(list)
+    seen = {rival.callee for rival in rivals if rival.observed}
+    for rival in sorted(rivals, key=lambda rival: (not rival.observed, not rival.direct, rival.key)):
+        if rival.callee is not None and (not seen or rival.callee in seen):
+            believed[rival.callee].append(rival)
     return believed
 
 
-def _attempt(callee: str, step: MadeStep, answered_by: Mapping[tuple[str, str], set[str]]) -> _Attempt:
-    key, answering = step.key, participant_of(callee)
+def _attempt(callee: str, steps: list[MadeStep], answered_by: Mapping[tuple[str, str], set[str]]) -> Attempt:
+    step, answering = steps[0], participant_of(callee)
+    key = step.key
     provenance = Provenance.REPORTED
     if step.observed:
         provenance = Provenance.OBSERVED
     elif answering != participant_of(step.maker) and answering in answered_by.get((key.trace_id, key.step_id), ()):
         provenance = Provenance.CORROBORATED
-    return _Attempt(step.maker, callee, key.trace_id, key.step_id, step.record, provenance)
+    return Attempt(
+        caller=step.maker,
+        callee=callee,
+        trace_id=key.trace_id,
+        step_id=key.step_id,
+        record=step.record,
+        provenance=provenance,
+        keys=tuple(rival.key for rival in steps),
+        above=step.above,
+    )
 
 
-def _logical_calls(attempts: list[_Attempt]) -> Iterator[Interaction]:
-    attempts.sort(key=lambda attempt: (attempt.edge, attempt.step_id))
+def join_attempts(attempts: Iterable[Attempt]) -> Iterator[Interaction]:
+    """The logical calls, sorted: repeated attempts (given sorted by edge and step id) joined into one call.
+
+    A repetition names the attempt that it repeats (`retry_of`) and has the same caller and callee; together they are
+    one call, which failed only if every attempt did.
+    """
     for _, group in groupby(attempts, key=lambda attempt: attempt.edge):
         by_id = {attempt.step_id: attempt for attempt in group}
         first = _first_attempts({step_id: attempt.record.retry_of for step_id, attempt in by_id.items()})
-        calls: defaultdict[str, list[_Attempt]] = defaultdict(list)
+        calls: defaultdict[str, list[Attempt]] = defaultdict(list)
         for step_id, attempt in by_id.items():
             calls[first[step_id]].append(attempt)
         for name in sorted(calls):
@@ -131,7 +152,7 @@ def _first_attempts(repeats: Mapping[str, str | None]) -> dict[str, str]:
     return first
 
 
-def _joined(attempts: list[_Attempt]) -> Interaction:
+def _joined(attempts: list[Attempt]) -> Interaction:
     """The attempts as one call, believed no more than the least trusted of them."""
     trust = list(Provenance)
     return Interaction(

@@ -1,7 +1,7 @@
 """The projection: from steps to what agents did with each other. The graph, the metrics and the score stand on it."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -12,8 +12,10 @@ from concord.steps import CallType
 from concord_evaluator.trace.attribution import MadeStep, attribute, step_reporters
 from concord_evaluator.trace.fold import FoldedTrace, fold
 from concord_evaluator.trace.forest import Forest, grow
-from concord_evaluator.trace.interactions import Calls, Interaction, Provenance, find_calls
+from concord_evaluator.trace.interactions import Claims, Interaction, Provenance, find_attempts, join_attempts
 from concord_evaluator.trace.names import NOT_IN_GRAPH, participant_of
+from concord_evaluator.trace.records import StepKey
+from concord_evaluator.trace.timeline import Call, causal_order
 
 Evidence = Literal["any", "corroborated", "observed"]
 
@@ -30,12 +32,18 @@ class Projection:
 
     `agents`: the declared ones and those seen, sorted. `interactions`: the calls between two of them, as far as the
     evidence asked for allows. `green_calls`: the assessor's own calls, which are no part of the graph. Calls of an
-    agent to itself and calls with an unknown end are counted, and left out of structure.
+    agent to itself and calls with an unknown end are counted, and left out of structure. `calls`: every attempt at
+    any call, of whatever ends, in causal order. `unheard`: declared agents that sent nothing: no step, no reply.
+    `tokens`: those that were reported; None where nobody reports any. `texts`: a sample of what was asked.
     """
 
     agents: tuple[str, ...]
     interactions: tuple[Interaction, ...]
     green_calls: tuple[Interaction, ...]
+    calls: tuple[Call, ...]
+    unheard: tuple[str, ...]
+    tokens: int | None
+    texts: Mapping[str, str]
     self_calls: int
     unattributed_calls: int
     steps: StepCounts
@@ -55,21 +63,25 @@ def project(reports: Iterable[Report], roster: Roster, evidence: Evidence = "any
     trace = fold(reports)
     forest = grow(trace)
     made = list(attribute(trace, forest, roster))
-    calls = find_calls(made, step_reporters(trace))
-    between = [call for call in calls.interactions if call.caller != GREEN_AGENT and call.callee != GREEN_AGENT]
+    claims = find_attempts(made, step_reporters(trace))
+    logical = tuple(join_attempts(claims.attempts))
+    between = [call for call in logical if call.caller != GREEN_AGENT and call.callee != GREEN_AGENT]
     named = [call for call in between if not {call.caller, call.callee} & NOT_IN_GRAPH]
     structural = [call for call in named if call.caller != call.callee]
     counted = tuple(call for call in structural if call.provenance in _COUNTED[evidence])
+    agents = _agents(roster, made, counted)
     return Projection(
-        agents=_agents(roster, made, counted),
+        agents=agents,
         interactions=counted,
-        green_calls=tuple(
-            call for call in calls.interactions if call.caller == GREEN_AGENT and call.callee not in NOT_IN_GRAPH
-        ),
+        green_calls=tuple(call for call in logical if call.caller == GREEN_AGENT and call.callee not in NOT_IN_GRAPH),
+        calls=causal_order(claims.attempts, _COUNTED[evidence]),
+        unheard=_unheard(agents, roster, made, logical),
+        tokens=_tokens(trace, forest),
+        texts=trace.texts,
         self_calls=len(named) - len(structural),
         unattributed_calls=len(between) - len(named),
         steps=_step_counts(trace),
-        integrity=_integrity(trace, forest, calls, structural),
+        integrity=_integrity(trace, forest, claims, structural),
     )
 
 
@@ -86,19 +98,40 @@ def _agents(roster: Roster, made: Iterable[MadeStep], calls: Iterable[Interactio
     return tuple(sorted(agents - (teams - ends)))
 
 
+def _unheard(
+    agents: Iterable[str], roster: Roster, made: Iterable[MadeStep], calls: Iterable[Interaction]
+) -> tuple[str, ...]:
+    """The declared agents of the graph that made no step and answered no call, the assessor's included."""
+    heard = {participant_of(step.maker) for step in made} | {call.callee for call in calls if not call.failed}
+    return tuple(agent for agent in agents if agent in roster and agent not in heard)
+
+
+def _tokens(trace: FoldedTrace, forest: Forest) -> int | None:
+    """The tokens of the whole trace. What a step says it took includes what was made under it."""
+    within: dict[StepKey, bool] = {}
+    tokens: list[int] = []
+    for key, parent in forest.parents.items():
+        told = trace.records[key].tokens
+        covered = parent is not None and within[parent]
+        within[key] = covered or told is not None
+        if told is not None and not covered:
+            tokens.append(told)
+    return sum(tokens) if tokens else None
+
+
 def _step_counts(trace: FoldedTrace) -> StepCounts:
     kinds = Counter(record.kind for record in trace.records.values())
     return StepCounts(agent=kinds[CallType.AGENT], tool=kinds[CallType.TOOL], host=kinds[CallType.HOST])
 
 
-def _integrity(trace: FoldedTrace, forest: Forest, calls: Calls, structural: Iterable[Interaction]) -> TraceIntegrity:
+def _integrity(trace: FoldedTrace, forest: Forest, claims: Claims, structural: Iterable[Interaction]) -> TraceIntegrity:
     trust = Counter(call.provenance for call in structural)
     return TraceIntegrity(
         steps=len(trace.records),
         observed=trust[Provenance.OBSERVED],
         corroborated=trust[Provenance.CORROBORATED],
         reported=trust[Provenance.REPORTED],
-        contradicted=calls.contradicted,
+        contradicted=claims.contradicted,
         conflicting=trace.conflicting,
         duplicate=trace.duplicate,
         completeness=forest.completeness,
