@@ -1,0 +1,68 @@
+"""Distances between nodes, in edges, added up so that they need not be kept."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import networkx as nx
+import numpy as np
+import rustworkx as rx
+
+from concord_evaluator.graph.engines.bounds import MATRIX_UP_TO, is_exact, is_small, number_of_sources, sample
+from concord_evaluator.graph.engines.scores import Engine, Graph, indexed
+
+
+@dataclass(frozen=True, slots=True)
+class Distances:
+    """By source, how many nodes it reaches, and the sum of 1 / distance to them; and how many pairs are how far apart.
+
+    `histogram`: pairs (source, other) by their distance. `sampled`: the sources are not all nodes.
+    """
+
+    sources: tuple[str, ...]
+    reached: tuple[int, ...]
+    harmonic: tuple[float, ...]
+    histogram: dict[int, int]
+    engine: Engine
+    sampled: bool
+
+    @property
+    def pairs(self) -> int:
+        """The pairs of which one reaches the other."""
+        return sum(self.histogram.values())
+
+
+def distances(graph: Graph) -> Distances:
+    """The distances from all nodes, or from a sample of them, along the direction of the edges."""
+    if is_small(graph):
+        return _added_up(list(graph), _walked(graph, graph), "networkx", sampled=False)
+    if is_exact(graph) and len(graph) <= MATRIX_UP_TO:
+        return _added_up(list(graph), _looked_up(graph), "rustworkx", sampled=False)
+    sources = sample(list(graph), number_of_sources(graph))
+    return _added_up(sources, _walked(graph, sources), "networkx", sampled=True)
+
+
+def _walked(graph: Graph, sources: Iterable[str]) -> Iterator[dict[int, int]]:
+    for source in sources:
+        counts = Counter(nx.single_source_shortest_path_length(graph, source).values())
+        del counts[0]
+        yield counts
+
+
+def _looked_up(graph: Graph) -> Iterator[dict[int, int]]:
+    """Where rustworkx has no distance it has 0, as from a node to itself."""
+    matrix = rx.digraph_distance_matrix(indexed(graph), parallel_threshold=len(graph) + 1)
+    for row in matrix:
+        counts = np.bincount(row.astype(np.int64))
+        yield {distance: int(counts[distance]) for distance in np.flatnonzero(counts).tolist() if distance}
+
+
+def _added_up(sources: list[str], rows: Iterable[dict[int, int]], engine: Engine, *, sampled: bool) -> Distances:
+    histogram: Counter[int] = Counter()
+    reached: list[int] = []
+    harmonic: list[float] = []
+    for counts in rows:
+        histogram.update(counts)
+        reached.append(sum(counts.values()))
+        harmonic.append(sum(count / distance for distance, count in sorted(counts.items())))
+    return Distances(tuple(sources), tuple(reached), tuple(harmonic), dict(sorted(histogram.items())), engine, sampled)

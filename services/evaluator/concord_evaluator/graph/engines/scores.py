@@ -1,0 +1,39 @@
+"""What an engine gives back, and the graph as each of them wants it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import networkx as nx
+import rustworkx as rx
+
+Engine = Literal["networkx", "rustworkx"]
+
+Graph: TypeAlias = "nx.Graph[str]"
+"""Directed or not; NetworkX's directed graph is one of these."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """A score for each node, sorted. `sources`: how many nodes it was estimated from; None where it is exact."""
+
+    values: Mapping[str, float]
+    engine: Engine
+    sources: int | None = None
+
+
+def indexed(graph: Graph) -> "rx.PyDiGraph[str, float]":
+    """The graph for rustworkx, nodes by their place in the original; an undirected edge goes both ways."""
+    place = {node: index for index, node in enumerate(graph)}
+    edges = [(place[tail], place[head], float(weight)) for tail, head, weight in graph.edges(data="weight", default=1)]
+    if not graph.is_directed():
+        edges += [(head, tail, weight) for tail, head, weight in edges if head != tail]
+    converted: rx.PyDiGraph[str, float] = rx.PyDiGraph(multigraph=False)
+    converted.add_nodes_from(list(graph))
+    converted.add_edges_from(edges)
+    return converted
+
+
+def named(graph: Graph, values: Mapping[int, float]) -> dict[str, float]:
+    """Scores by index as scores by node."""
+    return {node: float(values[index]) for index, node in enumerate(graph)}

@@ -1,0 +1,173 @@
+"""The engines: rustworkx gives what NetworkX defines, sampling is marked, and the same graph gives the same bits."""
+
+import math
+from collections.abc import Callable
+
+import networkx as nx
+import pytest
+
+from concord_evaluator.graph import engines
+from concord_evaluator.graph.engines import Distances, Graph, Scores, bounds
+
+DAMPING = 0.85
+
+
+def digraph(edges: "nx.Graph[int]", *, isolated: int = 0) -> "nx.DiGraph[str]":
+    """The same edges between named nodes, weighted by their number, and some nodes without edges."""
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    graph.add_nodes_from(f"n{node:03}" for node in sorted(edges))
+    graph.add_nodes_from(f"x{node:03}" for node in range(isolated))
+    graph.add_weighted_edges_from((f"n{a:03}", f"n{b:03}", 1 + (a + b) % 5) for a, b in sorted(edges.edges))
+    return graph
+
+
+def strong() -> "nx.DiGraph[str]":
+    graph = nx.gnp_random_graph(40, 0.2, seed=1, directed=True)
+    graph.add_edges_from(nx.cycle_graph(40, create_using=nx.DiGraph).edges)
+    return digraph(graph)
+
+
+GRAPHS: dict[str, Callable[[], "nx.DiGraph[str]"]] = {
+    "strong": strong,
+    "sparse": lambda: digraph(nx.gnm_random_graph(60, 70, seed=2, directed=True)),
+    "dag": lambda: digraph(nx.DiGraph((a, b) for a, b in nx.gnp_random_graph(40, 0.15, seed=3).edges)),
+    "disconnected": lambda: digraph(
+        nx.disjoint_union(nx.gnp_random_graph(20, 0.2, seed=4, directed=True), nx.cycle_graph(9, nx.DiGraph)),
+        isolated=4,
+    ),
+    "star": lambda: digraph(nx.star_graph(12).to_directed()),
+    "chain": lambda: digraph(nx.path_graph(30).to_directed()),
+    "pair": lambda: digraph(nx.DiGraph([(0, 1)])),
+    "single": lambda: digraph(nx.DiGraph(), isolated=1),
+    "empty": lambda: digraph(nx.DiGraph()),
+}
+SCORES: dict[str, Callable[[Graph], Scores]] = {
+    "betweenness": engines.betweenness,
+    "closeness": engines.closeness,
+    "pagerank": lambda graph: engines.pagerank(graph, DAMPING),
+}
+
+
+@pytest.fixture(params=GRAPHS)
+def graph(request: pytest.FixtureRequest) -> "nx.DiGraph[str]":
+    return GRAPHS[request.param]()
+
+
+@pytest.fixture
+def rustworkx_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounds, "NETWORKX_UP_TO", -1)
+
+
+@pytest.fixture
+def sampling_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounds, "NETWORKX_UP_TO", -1)
+    monkeypatch.setattr(bounds, "EXACT_UP_TO", -1)
+
+
+class TestParity:
+    @pytest.mark.parametrize("name", SCORES)
+    def test_of_scores(self, name: str, graph: "nx.DiGraph[str]", monkeypatch: pytest.MonkeyPatch) -> None:
+        defined = SCORES[name](graph)
+        monkeypatch.setattr(bounds, "NETWORKX_UP_TO", -1)
+        fast = SCORES[name](graph)
+        assert (defined.engine, fast.engine, fast.sources) == ("networkx", "rustworkx", None)
+        assert list(fast.values) == list(defined.values)
+        assert fast.values == pytest.approx(dict(defined.values), abs=1e-8)
+
+    def test_of_distances_to_the_bit(self, graph: "nx.DiGraph[str]", monkeypatch: pytest.MonkeyPatch) -> None:
+        undirected = graph.to_undirected()
+        defined = [engines.distances(graph), engines.distances(undirected)]
+        monkeypatch.setattr(bounds, "NETWORKX_UP_TO", -1)
+        fast = [engines.distances(graph), engines.distances(undirected)]
+        assert [each.engine for each in fast] == ["rustworkx", "rustworkx"]
+        assert [_figures(each) for each in fast] == [_figures(each) for each in defined]
+
+    @pytest.mark.parametrize("name", ["strong", "star", "chain"])
+    def test_of_eigenvectors_where_there_is_one(self, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        graph = GRAPHS[name]()
+        defined = engines.eigenvector(graph)
+        monkeypatch.setattr(bounds, "NETWORKX_UP_TO", -1)
+        fast = engines.eigenvector(graph)
+        assert defined is not None
+        assert fast is not None
+        assert (defined.engine, fast.engine) == ("networkx", "rustworkx")
+        assert fast.values == pytest.approx(dict(defined.values), abs=1e-5)
+
+
+def _figures(distances: Distances) -> object:
+    return distances.sources, distances.reached, distances.harmonic, distances.histogram, distances.sampled
+
+
+class TestDefinition:
+    """What NetworkX itself says, by functions of it that the engines do not use."""
+
+    def test_of_distances(self) -> None:
+        graph = GRAPHS["strong"]()
+        found, n = engines.distances(graph), len(graph)
+        assert sum(d * count for d, count in found.histogram.items()) / (n * (n - 1)) == pytest.approx(
+            nx.average_shortest_path_length(graph)
+        )
+        assert max(found.histogram) == nx.diameter(graph)
+        undirected = graph.to_undirected()
+        assert sum(engines.distances(undirected).harmonic) / (n * (n - 1)) == pytest.approx(
+            nx.global_efficiency(undirected)
+        )
+
+    def test_of_pagerank(self) -> None:
+        graph = GRAPHS["disconnected"]()
+        ranks = engines.pagerank(graph, DAMPING).values
+        google = nx.google_matrix(graph, alpha=DAMPING)
+        after = [sum(rank * float(google[i, j]) for i, rank in enumerate(ranks.values())) for j in range(len(graph))]
+        assert list(ranks.values()) == pytest.approx(after, abs=1e-9)
+        assert math.fsum(ranks.values()) == pytest.approx(1.0)
+
+
+class TestBits:
+    @pytest.mark.parametrize("name", SCORES)
+    @pytest.mark.usefixtures("rustworkx_alone")
+    def test_are_the_same_in_every_run(self, name: str) -> None:
+        graph = digraph(nx.gnm_random_graph(150, 1200, seed=5, directed=True))
+        assert len({tuple(SCORES[name](graph).values.values()) for _ in range(5)}) == 1
+
+    @pytest.mark.usefixtures("sampling_alone")
+    def test_are_the_same_in_every_run_with_sampling(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(bounds, "SAMPLED_WORK", 1)
+        graph = GRAPHS["strong"]()
+        assert len({tuple(engines.betweenness(graph).values.values()) for _ in range(3)}) == 1
+        assert len({engines.distances(graph).sources for _ in range(3)}) == 1
+
+
+class TestSampling:
+    @pytest.mark.usefixtures("sampling_alone")
+    def test_of_all_sources_is_exact(self, graph: "nx.DiGraph[str]") -> None:
+        assert engines.closeness(graph).values == pytest.approx(nx.closeness_centrality(graph))
+        assert engines.betweenness(graph).values == pytest.approx(nx.betweenness_centrality(graph), abs=1e-12)
+        assert engines.distances(graph).sampled
+
+    @pytest.mark.usefixtures("sampling_alone")
+    def test_of_some_says_of_how_many_and_comes_close(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        graph = digraph(nx.gnm_random_graph(200, 2000, seed=6, directed=True))
+        monkeypatch.setattr(bounds, "SAMPLED_WORK", 100 * 2201)
+        sampled = engines.closeness(graph)
+        assert sampled.sources == engines.betweenness(graph).sources == len(engines.distances(graph).sources) == 100
+        assert sampled.values == pytest.approx(nx.closeness_centrality(graph), rel=0.1)
+        most = max(nx.betweenness_centrality(graph).values())
+        assert max(engines.betweenness(graph).values.values()) == pytest.approx(most, rel=0.5)
+
+    def test_is_chosen_by_size_alone(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        graph = GRAPHS["strong"]()
+        monkeypatch.setattr(bounds, "NETWORKX_UP_TO", len(graph) - 1)
+        size = len(graph) * graph.number_of_edges()
+        monkeypatch.setattr(bounds, "EXACT_UP_TO", size)
+        assert engines.betweenness(graph).sources is None
+        monkeypatch.setattr(bounds, "EXACT_UP_TO", size - 1)
+        assert engines.betweenness(graph).sources == len(graph)
+
+    def test_of_clustering_says_of_how_many(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        graph = GRAPHS["strong"]().to_undirected()
+        exact = engines.clustering(graph)
+        work = sum(degree**2 for _, degree in graph.degree())
+        monkeypatch.setattr(bounds, "CLUSTERING_WORK", work // 2)
+        half = engines.clustering(graph)
+        assert (exact.sources, half.sources) == (None, len(graph) // 2)
+        assert half.values.items() <= exact.values.items()
