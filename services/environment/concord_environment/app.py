@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 from fastapi import FastAPI
+from starlette.routing import Route
 
 from concord.service import BodyLimit
 from concord_environment import __version__
@@ -29,6 +30,7 @@ from concord_environment.api import (
 from concord_environment.api.errors import RESPONSES, add_error_handlers
 from concord_environment.api.modalities import modality_routes
 from concord_environment.environment import Environment
+from concord_environment.mcp.server import PATH, McpEndpoint
 from concord_environment.pace import keep_pace
 from concord_environment.persistence.keeper import Keeper, keep_saved
 from concord_environment.settings import EnvironmentSettings
@@ -52,7 +54,7 @@ ROUTERS = (
 def create_app(environment: Environment, settings: EnvironmentSettings) -> FastAPI:
     """The environment as an ASGI app."""
 
-    keeper = Keeper(settings.snapshot_file)
+    keeper, mcp = Keeper(settings.snapshot_file), McpEndpoint(environment, settings.max_body_bytes)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:  # noqa: ARG001 - FastAPI's signature
@@ -61,7 +63,8 @@ def create_app(environment: Environment, settings: EnvironmentSettings) -> FastA
             asyncio.create_task(keep_pace(environment)),
             asyncio.create_task(keep_saved(environment, keeper)),
         ]
-        yield
+        async with mcp.running():
+            yield
         for task in tasks:
             task.cancel()
             with suppress(asyncio.CancelledError):
@@ -83,6 +86,7 @@ def create_app(environment: Environment, settings: EnvironmentSettings) -> FastA
     for router in (*ROUTERS, *modality_routes()):
         app.include_router(router, responses=RESPONSES)
     app.include_router(socket.router)
+    app.router.routes.append(Route(PATH, endpoint=mcp))
     return app
 
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field, JsonValue
 
 from concord_environment.access.keys import Key
 from concord_environment.api.access import Addressed, Served, permitted
-from concord_environment.api.errors import BadFields
+from concord_environment.api.errors import Problem
 from concord_environment.api.event_view import EventView, event_view
 from concord_environment.core.events import DEFAULT_PRIORITY, Event, EventStatus
 from concord_environment.core.faults import Conflict, Fault, NotThere
@@ -177,7 +177,7 @@ async def execute_now(
     responses={
         200: {"model": BatchAnswer, "description": "Nothing was wanted but a check."},
         207: {"model": BatchAnswer, "description": "Some were scheduled."},
-        400: {"model": BatchAnswer | BadFields, "description": "None was scheduled."},
+        400: {"model": BatchAnswer | Problem, "description": "None was scheduled."},
     },
 )
 async def create_batch(

@@ -1,0 +1,1 @@
+"""The same calls as MCP tools, under the same keys."""

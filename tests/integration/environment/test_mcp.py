@@ -1,0 +1,90 @@
+"""The environment as MCP tools: an agent sees what its key grants, and acts under the same rules as over HTTP."""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+import httpx2
+import pytest
+from fastapi import FastAPI
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from tests.integration.environment.conftest import ADMIN_KEY
+from tests.serving import served
+
+
+@pytest.fixture
+async def url(app: FastAPI) -> AsyncIterator[str]:
+    async with served(app) as url:
+        yield url
+
+
+@asynccontextmanager
+async def connected(url: str, secret: str) -> AsyncIterator[Client]:
+    async with (
+        httpx2.AsyncClient(headers={"x-api-key": secret}, timeout=30) as http,
+        Client(streamable_http_client(f"{url}/mcp", http_client=http)) as client,
+    ):
+        yield client
+
+
+async def said(client: Client, tool: str, **arguments: object) -> dict[str, Any]:
+    result = await client.call_tool(tool, arguments)
+    text = result.content[0].text  # type: ignore[union-attr]  # it is text
+    assert not result.is_error, text
+    answer: dict[str, Any] = json.loads(text)
+    return answer
+
+
+async def test_an_agent_sees_the_tools_that_its_key_grants(url: str, agent: httpx.AsyncClient) -> None:
+    async with connected(url, agent.headers["x-api-key"]) as client:
+        names = {tool.name for tool in (await client.list_tools()).tools}
+    assert {"email_send", "email_state", "calendar_respond", "time_read"} <= names
+    assert not {"email_receive", "sms_receive_message", "weather_update"} & names
+
+
+async def test_a_tool_does_what_the_call_does_and_waits_for_time(
+    url: str, agent: httpx.AsyncClient, proctor: httpx.AsyncClient
+) -> None:
+    async with connected(url, agent.headers["x-api-key"]) as client:
+        done = await said(client, "email_send", to_addresses=["bob@example.com"], subject="By tool")
+        assert done["status"] == "pending"
+        await proctor.post("/simulator/time/advance", json={"seconds": 1})
+        state = await said(client, "email_state")
+    assert [mail["subject"] for mail in state["emails"].values()] == ["By tool"]
+    event = (await proctor.get(f"/events/{done['event_id']}")).json()
+    assert event["agent_id"] == agent.headers["x-key-id"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "reason"),
+    [
+        ("email_receive", {"from_address": "a@b.c", "to_addresses": ["d@e.f"]}, "requires 'email:receive'"),
+        ("email_send", {"to_addresses": ["d@e.f"], "from_address": "boss@b.c"}, "sends as user@example.com only"),
+        ("chat_send_message", {"content": "hi", "role": "user"}, "requires 'chat:send:user'"),
+        ("email_send", {"to_addresses": []}, "to_addresses"),
+        ("email_fly", {}, "there is no tool email_fly"),
+    ],
+)
+async def test_what_a_key_does_not_grant_or_nobody_can_do_is_refused_with_the_reason(
+    url: str, agent: httpx.AsyncClient, tool: str, arguments: dict[str, Any], reason: str
+) -> None:
+    async with connected(url, agent.headers["x-api-key"]) as client:
+        result = await client.call_tool(tool, arguments)
+    assert result.is_error
+    assert reason in result.content[0].text  # type: ignore[union-attr]  # it is text
+
+
+async def test_without_a_good_key_there_are_no_tools(url: str) -> None:
+    async with httpx.AsyncClient() as http:
+        for headers in ({}, {"x-api-key": "nothing"}, {"authorization": "Bearer nothing"}):
+            answer = await http.post(f"{url}/mcp", json={}, headers=headers)
+            assert answer.status_code == 401
+
+
+async def test_the_admin_key_sees_every_tool(url: str) -> None:
+    async with connected(url, ADMIN_KEY) as client:
+        assert "email_receive" in {tool.name for tool in (await client.list_tools()).tools}
