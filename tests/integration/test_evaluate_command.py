@@ -169,6 +169,7 @@ def test_keep_going_leaves_files_out_counts_them_and_still_fails_in_the_end(trac
     done = evaluate(traces, "--keep-going", "-o", tmp_path / "result.json")
     assert done.returncode == 1
     assert list(table(done.stdout)) == ["mesh", "5b8efff798038103d269b633813fc60c", "star", "run#1"]
+    assert done.stdout.endswith("4 traces of 4 files evaluated\n")
     assert [line.split(": ", 2)[1:] for line in done.stderr.splitlines()] == [
         ["left out", f"{traces}/empty.json: is empty"],
         ["left out", f"{traces}/gone.json: cannot be read: No such file or directory"],

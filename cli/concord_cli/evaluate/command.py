@@ -75,7 +75,7 @@ def evaluate(request: Request) -> None:
         if not evaluated:
             raise AssessmentError("there is no trace to evaluate")
     if not request.quiet:
-        _show(evaluated, len(files))
+        _show(evaluated, len(files) - left_out)
     if left_out:
         raise AssessmentError(f"{left_out} of {len(files)} files left out")
 

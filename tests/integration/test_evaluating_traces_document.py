@@ -1,0 +1,73 @@
+"""`docs/evaluating-traces.md`: its lines can be pasted, and what it says of formats is so."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import networkx as nx
+
+from concord.otlp import genai
+from concord.results import ResultRow, ResultsDocument
+from concord_evaluator.formats import trace_formats
+
+DOCS = Path(__file__).parents[2] / "docs"
+TEXT = (DOCS / "evaluating-traces.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
+
+
+def trimmed(output: str) -> str:
+    return "".join(f"{line.rstrip()}\n" for line in output.splitlines())
+
+
+def paste(lines: str, folder: Path) -> "subprocess.CompletedProcess[str]":
+    """Pastes lines into a shell that knows `concord`."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return subprocess.run(
+        ["bash", "-eu", "-c", lines], cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True
+    )
+
+
+def test_its_lines_can_be_pasted_one_block_after_the_other(tmp_path: Path) -> None:
+    first, second = blocks("sh")
+    [table] = blocks("text")
+
+    assert trimmed(paste(first, tmp_path).stdout) == table
+
+    pasted = paste(second, tmp_path)
+    assert pasted.returncode == 0, pasted.stderr
+    assert pasted.stdout.count("exit code 1") == 2
+    [told] = re.findall(r"^    (concord: traces/notes.*)$", TEXT, re.MULTILINE)
+    assert told in pasted.stderr.splitlines()
+    [in_document] = ResultsDocument.model_validate_json((tmp_path / "result.json").read_bytes()).results
+    assert ResultRow.model_validate_json((tmp_path / "rows.jsonl").read_text()) == in_document
+    for path in (tmp_path / "team.graphml", tmp_path / "graphs/trip.graphml"):
+        assert set(nx.read_graphml(path).edges) == {("planner", "guide"), ("guide", "critic"), ("planner", "critic")}
+
+
+def test_it_names_every_format() -> None:
+    assert re.findall(r"^\| `(\w+)` \| ", TEXT.partition("## Formats")[2].partition("## Concord")[0], re.MULTILINE) == [
+        "concord", "a2a", "otlp", "marble", "cooperbench", "spans"
+    ]  # fmt: skip
+    assert set(trace_formats()) == {"concord", "a2a", "otlp", "marble", "cooperbench", "spans"}
+
+
+def test_it_names_attributes_that_are_read() -> None:
+    section = TEXT.partition("## OpenTelemetry")[2].partition("## ")[0]
+    named = set(re.findall(r"`((?:gen_ai|error|service)\.[\w.]+)`", section))
+    assert named <= genai.ATTRIBUTES | set(genai.SERVICE_NAME)
+    assert len(named) == 9
+    assert genai.VERSION.replace("OpenTelemetry", "OpenTelemetry's") in section
+    known = genai.AGENT_OPERATIONS | genai.TOOL_OPERATIONS | genai.MODEL_OPERATIONS
+    [operations] = re.findall(r"^\| `gen_ai.operation.name` \| (.*) \|$", section, re.MULTILINE)
+    assert set(re.findall(r"`(\w+)`", operations)) <= known
+
+
+def test_the_example_in_it_is_the_one_beside_it() -> None:
+    [code], [entry] = blocks("python"), blocks("toml")
+    assert code == (DOCS / "examples/chatlog/concord_chatlog.py").read_text()
+    assert entry in (DOCS / "examples/chatlog/pyproject.toml").read_text()
