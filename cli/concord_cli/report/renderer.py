@@ -1,6 +1,7 @@
 """From a page to its HTML. Everything is escaped by the templates, and nothing can be loaded or run but our own."""
 
 from base64 import b64encode
+from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from typing import Final
@@ -34,6 +35,7 @@ def render(row: ResultRow, trial_id: str | None = None) -> str:
     return template.render(page=page_of(row, trial_id), style=style, script=script, policy=policy)
 
 
+@cache
 def _environment() -> Environment:
     return Environment(
         loader=PackageLoader(_PACKAGE),

@@ -60,13 +60,25 @@ def _leaves_middle_free(ring: Sequence[str], weights: _Weights) -> bool:
 
 
 def _ordered(agents: Sequence[str], weights: _Weights) -> list[str]:
-    """Swaps agents for as long as that brings those who talk closer together."""
-    order = list(agents)
+    """Lines agents up along their flows, then swaps them for as long as that brings those who talk closer."""
+    order = _walk(agents, weights)
     at = {agent: i for i, agent in enumerate(order)}
     for _ in range(MAX_PASSES):
         swaps = [_swap_if_better(order, at, i, j, weights) for i in range(len(order)) for j in range(i + 1, len(order))]
         if not any(swaps):
             break
+    return order
+
+
+def _walk(agents: Sequence[str], weights: _Weights) -> list[str]:
+    """From an agent with few partners on to whomever it talks to most, and so on: a chain stays a chain."""
+    left = sorted(agents, key=lambda agent: len(weights[agent]))
+    order: list[str] = []
+    while left:
+        partners = weights[order[-1]] if order else {}
+        following = max(left, key=lambda agent: partners.get(agent, 0))
+        left.remove(following)
+        order.append(following)
     return order
 
 

@@ -12,6 +12,9 @@ _TICKS: Final = 5
 _ROOM: Final = 0.985
 """The share of the width that the whole time takes: marks at its end stick out."""
 
+_NO_TIME: Final = 1e-6
+"""Milliseconds below which no clock tells one moment from another."""
+
 _LATE: Final = 0.9
 """The share of the width beyond which a tick's text would stick out if it stood in its middle."""
 
@@ -37,10 +40,11 @@ class Scale:
 
     @classmethod
     def over(cls, calls: Iterable[TimedCall]) -> Self:
-        """The time that calls take together; of no length, it counts as a millisecond."""
+        """The time that calls take together; of hardly any length, it counts as a millisecond."""
         ends = [(call.start, call.end) for call in calls]
         first = min((start for start, _ in ends), default=0.0)
-        return cls(first, max((end for _, end in ends), default=0.0) - first or 1.0)
+        span = max((end for _, end in ends), default=0.0) - first
+        return cls(first, span if span > _NO_TIME else 1.0)
 
     @property
     def shortest(self) -> float:

@@ -1,0 +1,107 @@
+"""`concord report`: from a results file to a page, and one clear line for what is no results file."""
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from concord.results import ResultRow, ResultsDocument
+from concord_cli.main import app
+from tests.team_rows import mesh_of_five, star_of_five
+
+
+def concord(*arguments: str | Path) -> tuple[int, str, str]:
+    result = CliRunner().invoke(app, ["report", *map(str, arguments)])
+    return result.exit_code, result.stdout, result.stderr
+
+
+def named(row: ResultRow, assessment_id: str) -> ResultRow:
+    return row.model_copy(update={"detail": row.detail.model_copy(update={"assessment_id": assessment_id})})
+
+
+def results(path: Path, *rows: ResultRow) -> Path:
+    if path.suffix == ".jsonl":
+        path.write_text("".join(row.model_dump_json() + "\n" for row in rows))
+    else:
+        path.write_text(ResultsDocument(participants={}, results=list(rows)).model_dump_json())
+    return path
+
+
+def test_the_page_is_written_beside_the_results_and_said_where(tmp_path: Path) -> None:
+    code, said, _ = concord(results(tmp_path / "results.json", mesh_of_five()))
+
+    assert (code, said) == (0, f"The report is in {tmp_path / 'results.html'}\n")
+    assert (tmp_path / "results.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_the_page_goes_where_it_is_wanted(tmp_path: Path) -> None:
+    page = tmp_path / "new" / "page.html"
+
+    assert concord(results(tmp_path / "results.json", mesh_of_five()), "-o", page)[0] == 0
+    assert page.exists()
+
+
+def test_a_page_on_one_trial(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+
+    assert concord(results(tmp_path / "results.json", star_of_five()), "-o", page, "--trial", "trial-3")[0] == 0
+    assert "this trial: failed" in page.read_text(encoding="utf-8")
+
+
+def test_one_of_several_rows_is_chosen_by_its_assessment(tmp_path: Path) -> None:
+    path = results(tmp_path / "rows.jsonl", named(mesh_of_five(), "first"), named(star_of_five(), "second"))
+
+    assert concord(path, "--assessment", "second")[0] == 0
+    assert "bottleneck" in (tmp_path / "rows.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ([], "there are 2 results; choose one with --assessment: first, second"),
+        (["--assessment", "third"], "no assessment is called 'third'; there are: first, second"),
+        (["--assessment", "first", "--trial", "x"], "no trial is called 'x'; there are: trial-1"),
+    ],
+)
+def test_what_is_not_in_the_file_is_2_with_what_is(arguments: list[str], reason: str, tmp_path: Path) -> None:
+    rows = named(mesh_of_five(), "first"), named(star_of_five(), "second")
+    code, _, said = concord(results(tmp_path / "rows.json", *rows), *arguments)
+
+    assert code == 2
+    assert reason in said
+    assert not (tmp_path / "rows.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("no json", "not results of Concord: Invalid JSON"),
+        ('{"participants": {}, "results": []}', "there is no result in it"),
+        ('{"participants": {}, "results": [{"score": 1}]}', "not results of Concord: results[0].pass_rate"),
+        ("[]", "not results of Concord"),
+    ],
+)
+def test_what_is_no_results_file_is_2_on_one_line(text: str, reason: str, tmp_path: Path) -> None:
+    path = tmp_path / "results.json"
+    path.write_text(text)
+    code, _, said = concord(path)
+
+    assert code == 2
+    assert said.startswith(f"concord: {path}: {reason}")
+    assert len(said.splitlines()) == 1
+
+
+def test_a_file_that_is_not_there_is_2(tmp_path: Path) -> None:
+    missing = tmp_path / "nothing.json"
+
+    assert concord(missing) == (2, "", f"concord: {missing}: No such file or directory\n")
+
+
+def test_a_page_that_was_there_stays_if_the_new_one_cannot_be_made(tmp_path: Path) -> None:
+    path = results(tmp_path / "results.json", mesh_of_five())
+    concord(path)
+    before = (tmp_path / "results.html").read_bytes()
+    path.write_text("{}")
+
+    assert concord(path)[0] == 2
+    assert (tmp_path / "results.html").read_bytes() == before

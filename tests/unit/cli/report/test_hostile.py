@@ -1,0 +1,194 @@
+"""Rows written by an enemy: whatever their texts say, the page keeps its elements, and nothing can run or load."""
+
+from base64 import b64encode
+from hashlib import sha256
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from concord.identity import GREEN_AGENT
+from concord.results import Finding, InteractionRecord, MetricRecord, MetricStatus, Quality, ResultRow, TrialRecord
+from concord_cli.report import render
+from tests.team_rows import ground_truth, mesh_of_five, row_of, troubled_six
+from tests.unit.cli.report.calls import call_records
+from tests.unit.cli.report.laws import law
+from tests.unit.cli.report.pages import Anatomy, dissected
+from tests.unit.cli.rows import trial
+
+TEAMS = pytest.mark.parametrize("team", [mesh_of_five, troubled_six, ground_truth])
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "</style><style>*{display:none}</style>",
+    "</title><img src=x onerror=alert(1)>",
+    "\"><svg onload=alert(1)>",
+    "' onmouseover='alert(1)",
+    "--><iframe src=//evil.test></iframe>",
+    "{{ page }}{% raw %}",
+    "javascript:alert(1)",
+    "&lt;b&gt;&#x3c;script&#x3e;",
+    "]]><!--",
+    "\x00\u2028\u202e\ufeff",
+]  # fmt: skip
+
+OURS = {*get_args(Quality), "observed", "corroborated", "reported", "completed", "failed", "timeout", GREEN_AGENT}
+OURS |= {"rules", "llm", "task", "communication", "distribution", "reliability", "efficiency", "bottleneck", "live"}
+OURS |= {"ground_truth", "insufficient", "low", "adequate", "trial", "evaluation", *MetricStatus}
+"""Texts that are words of the format, or decide what is drawn: nobody else writes them."""
+
+
+def marked(value: Any, prefix: str) -> Any:  # noqa: ANN401
+    """The same document with something before each of its texts."""
+    if isinstance(value, dict):
+        return {key: marked(each, prefix) for key, each in value.items()}
+    if isinstance(value, list):
+        return [marked(each, prefix) for each in value]
+    return prefix + value if isinstance(value, str) and value not in OURS else value
+
+
+def page_with(row: ResultRow, prefix: str) -> str:
+    return render(ResultRow.model_validate(marked(row.model_dump(mode="json"), prefix)))
+
+
+TELLING = {"href", "id", "class", "content"}
+
+
+def skeleton(anatomy: Anatomy) -> list[tuple[str, list[str]]]:
+    """Tags with the names of their attributes, and those values that lead or run somewhere.
+
+    That a drawing is wide is let pass: it goes with the length of what is written in it.
+    """
+    return [(each.tag, [_attribute(*pair) for pair in each.attributes.items()]) for each in anatomy.elements]
+
+
+def _attribute(name: str, value: str) -> str:
+    return f"{name}={value.replace(' wide', '')}" if name in TELLING else name
+
+
+@TEAMS
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_in_every_field_changes_no_element(team: Any, text: str) -> None:  # noqa: ANN401
+    hostile, harmless = dissected(page_with(team(), text)), dissected(page_with(team(), "x" * len(text)))
+
+    assert skeleton(hostile) == skeleton(harmless)
+    assert hostile.unclosed == []
+
+
+@law
+@given(st.text(max_size=30))
+def test_any_text_in_every_field_leaves_the_page_whole(text: str) -> None:
+    anatomy = dissected(page_with(mesh_of_five(), text))
+
+    assert anatomy.unclosed == []
+    assert len(anatomy.all("script")) == len(anatomy.all("style")) == 1
+    assert {each.tag for each in anatomy.elements} == {each.tag for each in dissected(render(mesh_of_five())).elements}
+
+
+def test_hostile_text_is_shown_as_it_was_written() -> None:
+    text = "<script>alert(1)</script>"
+    told = mesh_of_five()
+    row = told.model_copy(update={"detail": told.detail.model_copy(update={"warnings": [text]})})
+
+    assert text in dissected(render(row)).text
+
+
+@TEAMS
+def test_a_page_loads_nothing_and_leads_nowhere_but_into_itself(team: Any) -> None:  # noqa: ANN401
+    anatomy = dissected(render(team()))
+    ids = anatomy.values("id")
+
+    assert {each.tag for each in anatomy.elements}.isdisjoint(
+        {"link", "img", "iframe", "object", "embed", "form", "base"}
+    )
+    assert not {name for each in anatomy.elements for name in each.attributes} & {"src", "style", "action", "srcset"}
+    assert len(ids) == len(set(ids))
+    assert {href.removeprefix("#") for href in anatomy.values("href")} <= set(ids)
+
+
+def test_the_policy_allows_our_own_style_and_script_and_nothing_else() -> None:
+    anatomy = dissected(render(mesh_of_five()))
+    (policy,) = [each.attributes["content"] for each in anatomy.all("meta") if "http-equiv" in each.attributes]
+
+    def allowed(tag: str) -> str:
+        (element,) = anatomy.all(tag)
+        return f"'sha256-{b64encode(sha256(element.text.encode()).digest()).decode()}'"
+
+    assert policy.split("; ") == [
+        "default-src 'none'",
+        f"style-src {allowed('style')}",
+        f"script-src {allowed('script')}",
+        "base-uri 'none'",
+        "form-action 'none'",
+    ]
+
+
+def test_the_same_row_gives_the_same_bytes() -> None:
+    assert render(troubled_six()) == render(troubled_six())
+
+
+_ids = st.sampled_from(["a", "b", "c", GREEN_AGENT, "unknown", "url:http://x.test", ""])
+_counts = st.integers(-5, 10**9)
+_figures = st.none() | st.floats(allow_nan=False, allow_infinity=False)
+_interactions = st.builds(
+    InteractionRecord,
+    caller=_ids,
+    callee=_ids,
+    calls=_counts,
+    errors=_counts,
+    retries=_counts,
+    observed=_counts,
+    corroborated=_counts,
+    reported=_counts,
+    latency_avg_ms=_figures,
+)
+_metrics = st.builds(
+    MetricRecord,
+    id=_ids,
+    agent=st.none() | _ids,
+    value=_figures,
+    status=st.sampled_from(MetricStatus),
+    reason=st.none() | st.text(max_size=9),
+    n=_counts,
+    definition_id=_ids,
+    engine=_ids,
+)
+_findings = st.builds(
+    Finding,
+    id=st.sampled_from(["bottleneck", "isolated", ""]),
+    agents=st.lists(_ids, max_size=3),
+    metric_id=st.none() | _ids,
+    value=_figures,
+    threshold=_figures,
+    step_ids=st.lists(st.integers(0, 30).map(str), max_size=4),
+    advice=st.text(max_size=9),
+    trials=_counts,
+)
+
+
+@st.composite
+def trials(draw: st.DrawFn) -> TrialRecord:
+    """Trials that no evaluation would tell of: nothing in them fits together."""
+    return trial(
+        *draw(st.lists(_interactions, max_size=8)),
+        calls=draw(st.lists(call_records, max_size=8)),
+        metrics=draw(st.lists(_metrics, max_size=6)),
+        findings=draw(st.lists(_findings, max_size=3)),
+        time_used=draw(st.floats(0, 1e308)),
+        answer=draw(st.none() | st.text(max_size=40)),
+    )
+
+
+@law
+@given(st.lists(trials(), min_size=1, max_size=3))
+def test_whatever_a_row_claims_there_is_a_page_whose_links_all_lead_somewhere(told: list[TrialRecord]) -> None:
+    row = row_of(["a", "b", GREEN_AGENT], *told)
+    for page in (render(row), render(row, told[0].trial_id)):
+        anatomy = dissected(page)
+        ids = anatomy.values("id")
+
+        assert anatomy.unclosed == []
+        assert len(ids) == len(set(ids))
+        assert {href.removeprefix("#") for href in anatomy.values("href")} <= set(ids)
+        assert GREEN_AGENT not in anatomy.values("data-agent")

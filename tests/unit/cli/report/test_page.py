@@ -1,0 +1,186 @@
+"""The page as data: what of a row is shown, and in which words."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from concord.results import CallRecord, Finding, LatencySummary, MetricRecord, MetricStatus, TrialRecord
+from concord_cli.errors import UsageError
+from concord_cli.report.calls import MAX_CALLS
+from concord_cli.report.flows import flows_of
+from concord_cli.report.page import page_of
+from tests.team_rows import FIVE, ground_truth, mesh_of_five, row_of, silent_team, star_of_five, troubled_six
+from tests.unit.cli.report.calls import call, call_records
+from tests.unit.cli.report.laws import law
+from tests.unit.cli.rows import FAILURE, interaction, row, trial
+
+
+def finding(*step_ids: str) -> Finding:
+    return Finding(
+        id="slow_link", agents=["a"], metric_id=None, value=2.0, threshold=1.5, step_ids=list(step_ids), advice="Hurry."
+    )
+
+
+def metric(status: MetricStatus, value: float | None, agent: str | None = None) -> MetricRecord:
+    return MetricRecord(
+        id="load_balance",
+        agent=agent,
+        value=value,
+        status=status,
+        reason="there are no messages",
+        n=3,
+        definition_id="1-gini/messages_of_agent",
+        engine="python",
+    )
+
+
+def of(*calls: CallRecord) -> TrialRecord:
+    return trial(calls=list(calls))
+
+
+def test_the_head_has_score_label_confidence_trials_and_every_part() -> None:
+    head = page_of(star_of_five()).head
+
+    assert (head.score, head.max_score, head.quality) == ("57.3", "100", "bottleneck")
+    assert head.passed == "1 of 3 usable trials passed"
+    assert head.confidence.startswith("insufficient")
+    assert [part.title for part in head.parts] == ["Task", "Communication", "Distribution", "Reliability", "Efficiency"]
+    assert (head.parts[0].value, head.parts[0].reason) == ("undefined", "nobody judged the outcome")
+    assert (head.parts[1].value, head.parts[1].width) == ("0.52", "52%")
+
+
+def test_a_trial_of_its_own_has_its_own_figures() -> None:
+    page = page_of(star_of_five(), "trial-2")
+
+    assert page.head.score == "71.0"
+    assert page.head.passed == "this trial: passed"
+    assert [line.trial_id for line in page.trials.lines] == ["trial-2"]
+    assert {each.calls for each in page.flows.rows} == {1}
+
+
+def test_a_trial_that_is_not_there_is_refused_with_those_that_are() -> None:
+    with pytest.raises(UsageError, match=r"no trial is called 'x'; there are: trial-1, trial-2, trial-3"):
+        page_of(star_of_five(), "x")
+
+
+def test_flows_are_summed_over_trials_and_latencies_weighted_by_calls() -> None:
+    quick = interaction("a", "b", 3)
+    slow = interaction("a", "b", 1, errors=1).model_copy(update={"latency_avg_ms": 5.0})
+    (flow,) = flows_of([trial(quick), trial(slow)])
+
+    assert (flow.calls, flow.errors, flow.latency_ms) == (4, 1, 2.0)
+
+
+def test_the_assessors_calls_are_no_flows() -> None:
+    assert flows_of([trial(interaction("green-agent", "a"))]) == []
+
+
+def test_a_finding_leads_to_the_bars_of_its_calls() -> None:
+    page = page_of(row_of(FIVE, of(call("x", "a", "b"), call("y", "b", "c")), findings=[finding("y", "x", "y")]))
+
+    assert [(step.name.text, step.anchor) for step in page.findings[0].steps] == [("2", "bar-1-2"), ("1", "bar-1-1")]
+    assert page.findings[0].unlisted == 0
+
+
+def test_a_finding_leads_to_rows_of_the_table_where_calls_have_no_time() -> None:
+    page = page_of(row_of(FIVE, of(call("x", "a", "b", None)), findings=[finding("x", "elsewhere")]))
+
+    assert [step.anchor for step in page.findings[0].steps] == ["call-1-1"]
+    assert page.findings[0].unlisted == 1
+
+
+def test_calls_of_several_trials_are_told_apart() -> None:
+    page = page_of(row_of(FIVE, of(call("x", "a", "b")), of(call("y", "a", "b")), findings=[finding("y")]))
+
+    assert [step.name.text for step in page.findings[0].steps] == ["2.1"]
+
+
+def test_a_finding_on_several_trials_says_in_how_many() -> None:
+    found = finding().model_copy(update={"trials": 2})
+    page = page_of(row_of(FIVE, of(), of(), of(), findings=[found]))
+
+    assert page.findings[0].trials == "in 2 of 3 trials"
+    assert (page.findings[0].figure, page.findings[0].threshold) == ("2", "1.5")
+
+
+def test_findings_on_a_trial_stand_with_it_only_where_there_are_others() -> None:
+    alone, several = page_of(mesh_of_five()), page_of(star_of_five())
+
+    assert [view.findings for view in alone.trials.in_full] == [[]]
+    assert all(view.findings for view in several.trials.in_full)
+
+
+def test_ground_truth_has_calls_but_no_timeline() -> None:
+    (view,) = page_of(ground_truth()).trials.in_full
+
+    assert view.timeline is None
+    assert [each.caller for each in view.calls[:3]] == ["planner", "writer", "editor"]
+    assert {each.start for each in view.calls} == {page_of(ground_truth()).trials.in_full[0].calls[0].start}
+
+
+def test_trials_beyond_what_one_page_holds_are_listed_without_their_calls() -> None:
+    calls = [call(str(i), "a", "b", 20.0 * i) for i in range(1000)]
+    page = page_of(row_of(FIVE, *(of(*calls) for _ in range(7))))
+
+    assert len(page.trials.lines) == 7
+    assert sum(len(view.calls) for view in page.trials.in_full) == MAX_CALLS
+
+
+def test_an_undefined_metric_says_why_and_has_no_value() -> None:
+    (shown,) = page_of(row(metrics=[metric(MetricStatus.UNDEFINED, None)])).team
+
+    assert (shown.value, shown.status, shown.reason) == ("–", "undefined", "there are no messages")  # noqa: RUF001
+    assert not shown.sound
+
+
+def test_metrics_of_agents_become_one_table_the_largest_first() -> None:
+    values = [metric(MetricStatus.OK, 0.25, "a"), metric(MetricStatus.APPROXIMATE, 0.5, "b")]
+    table = page_of(row(metrics=values)).agents
+
+    assert table is not None
+    assert [(line.agent, line.cells[0].value) for line in table.rows] == [("b", "0.5"), ("a", "0.25")]
+    assert table.rows[0].cells[0].note == "approximate: there are no messages"
+    assert table.columns[0].definition.startswith("1 minus the Gini coefficient")
+
+
+def test_a_metric_of_somebody_elses_is_defined_by_its_id() -> None:
+    foreign = metric(MetricStatus.OK, 1.0).model_copy(update={"definition_id": "acme/zeal"})
+
+    assert page_of(row(metrics=[foreign])).team[0].definition == "acme/zeal"
+
+
+def test_percentiles_of_few_calls_come_with_a_warning() -> None:
+    latency = page_of(row(latency_metrics=LatencySummary(avg=1, p50=1, p95=2, p99=3, n=30, p95_reliable=True))).latency
+
+    assert latency is not None
+    assert [each.note for each in latency.figures] == [None, None, None, "too few calls to rely on"]
+
+
+def test_failures_of_ours_and_warnings_are_told() -> None:
+    trust = page_of(troubled_six()).trust
+
+    assert trust.infrastructure == ["trial-3: evaluation failed: the worker was killed"]
+    assert len(trust.warnings) == 2
+    assert {count.name for count in trust.counts if count.doubtful} == {"Conflicting", "Late", "Dropped"}
+
+
+def test_a_page_on_one_trial_tells_only_of_its_own_failures() -> None:
+    told = row(infrastructure=[FAILURE], trials=[trial(), trial(trial_id="trial-2")])
+
+    assert page_of(told, "trial-1").trust.infrastructure == []
+    assert page_of(told, "trial-2").trust.infrastructure == ["trial-2: evaluation failed: no worker"]
+
+
+def test_silence_is_drawn_as_silence() -> None:
+    page = page_of(silent_team())
+
+    assert (page.graph.arrows, page.flows.rows) == ((), [])
+    assert len(page.graph.isolated) == 3
+
+
+@law
+@given(st.lists(call_records, max_size=20), st.lists(st.integers(0, 30).map(str), max_size=5))
+def test_every_step_of_a_finding_is_either_linked_or_counted(calls: list[CallRecord], step_ids: list[str]) -> None:
+    found = page_of(row_of(FIVE, of(*calls), findings=[finding(*step_ids)])).findings[0]
+
+    assert len(found.steps) + found.unlisted == len(set(step_ids))
