@@ -1,0 +1,37 @@
+"""`python -m benchmarks [SECTION…]`: measures, prints, and with `--write` puts the tables into docs/benchmarks.md."""
+
+import argparse
+from importlib import import_module
+from pathlib import Path
+
+from rich.console import Console
+
+from benchmarks.figures import write_section
+
+SECTIONS = ("collector",)
+"""Each is a module here with `measure(soak_s)`, which returns its `Figures`."""
+
+DOCUMENT = Path(__file__).parents[1] / "docs" / "benchmarks.md"
+
+
+def main() -> None:
+    """Reads the arguments and measures one section after the other, so that none disturbs another."""
+    parser = argparse.ArgumentParser("benchmarks", description=__doc__)
+    parser.add_argument("sections", nargs="*", metavar="SECTION", help=f"of {', '.join(SECTIONS)}; all without any")
+    parser.add_argument("--write", action="store_true", help=f"put the tables into docs/{DOCUMENT.name}")
+    parser.add_argument("--soak", type=float, default=20, metavar="SECONDS", help="how long memory is watched")
+    arguments = parser.parse_args()
+    if unknown := set(arguments.sections) - set(SECTIONS):
+        parser.error(f"unknown: {', '.join(sorted(unknown))}")
+    console = Console()
+    for name in arguments.sections or SECTIONS:
+        console.rule(name)
+        tables = import_module(f"benchmarks.{name}").measure(soak_s=arguments.soak)
+        for table in tables:
+            console.print(table.rich())
+        if arguments.write:
+            write_section(DOCUMENT, name, tables)
+
+
+if __name__ == "__main__":
+    main()

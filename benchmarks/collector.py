@@ -1,0 +1,260 @@
+"""The collector against its limits: what a core takes in, how late an answer may be, whether memory stays flat."""
+
+import asyncio
+import gzip
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, cast
+
+import httpx
+import redis
+
+from benchmarks.bodies import SPANS, STEPS, bodies, body_of, otlp_bodies, steps
+from benchmarks.figures import Figures, count
+from benchmarks.load import request, send_all, send_paced
+from benchmarks.servers import SERVERS
+from concord.assignment import Assignment
+from concord.ids import new_step_id
+from concord.reporter import TraceReporter
+from concord.reports import pack
+from concord.steps import InteractionStep
+from tests.redis_servers import PrivateServer, free_port
+
+BATCHES: Final = 600
+ROUNDS: Final = 3
+JSON: Final = {"content-type": "application/json"}
+GZIP: Final = JSON | {"content-encoding": "gzip"}
+PROTOBUF: Final = {"content-type": "application/x-protobuf", "content-encoding": "gzip"}
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server that is measured, and the Redis behind it."""
+
+    url: str
+    redis_url: str
+
+    def usage(self) -> dict[str, float]:
+        """See `benchmarks.servers.usage`."""
+        told: dict[str, float] = httpx.get(f"{self.url}/usage").json()
+        return told
+
+
+def measure(soak_s: float) -> list[Figures]:
+    """All figures of the collector."""
+    with tempfile.TemporaryDirectory() as folder, redis_server(Path(folder) / "redis") as redis_url:
+        return [
+            _as_rates(_rates(redis_url)),
+            Figures(
+                "Latency and memory of the collector",
+                f"Batches of {STEPS} steps. Latency from when a batch was due, at half of what this machine takes with "
+                "the load and Redis on it too. "
+                f"Memory over {soak_s:g} s of steady load.",
+                ("", "Value"),
+                [*_latency(redis_url), *_soak(redis_url, soak_s)],
+            ),
+            Figures(
+                "What reporting costs an agent",
+                "CPU of the agent's process by reported step, the sending thread included.",
+                ("Way", "µs a step"),
+                _agent_costs(redis_url),
+            ),
+        ]
+
+
+def _as_rates(rates: dict[str, float]) -> Figures:
+    base = rates["FastAPI with a body model, XADD"]
+    return Figures(
+        "What a core takes in",
+        f"Steps by CPU second of the process. Batches of {STEPS} steps, {len(body_of(steps()))} bytes of JSON; exports "
+        f"of {SPANS} spans. Best of {ROUNDS} rounds.",
+        ("Variant", "Steps/s", "Ratio"),
+        [(name, count(rate), f"{rate / base:.2f}") for name, rate in sorted(rates.items(), key=lambda item: -item[1])],
+    )
+
+
+def _rates(redis_url: str) -> dict[str, float]:
+    plain = [(body, JSON) for body in bodies(BATCHES)]
+    zipped = [(gzip.compress(body, 1), GZIP) for body, _ in plain]
+    exports = [(gzip.compress(body, 1), PROTOBUF) for body in otlp_bodies(BATCHES // 4)]
+    variants = (
+        ("FastAPI reading the body only", "body_only", "/traces", plain, STEPS),
+        ("FastAPI with a body model, XADD", "body_model", "/traces", plain, STEPS),
+        ("collector, JSON", "collector", "/traces", plain, STEPS),
+        ("collector, gzip", "collector", "/traces", zipped, STEPS),
+        ("collector, OTLP protobuf, gzip", "collector", "/v1/traces", exports, SPANS),
+    )
+    rates: dict[str, float] = defaultdict(float)
+    with ExitStack() as stack:
+        servers = {name: stack.enter_context(served(name, redis_url)) for name in SERVERS}
+        # Round by round, so that whatever else the machine does falls on all of them alike.
+        for _ in range(ROUNDS):
+            xadd = "Redis XADD of whole batches, alone"
+            rates[xadd] = max(rates[xadd], _xadd_rate(redis_url, [body for body, _ in plain]))
+            for name, server, path, sent, size in variants:
+                url = servers[server].url + path
+                requests = [request(url, body, headers) for body, headers in sent]
+                rates[name] = max(rates[name], _rate(servers[server], requests, size))
+    return rates
+
+
+def _rate(server: Server, requests: Sequence[bytes], steps_each: int) -> float:
+    _empty(server.redis_url)
+    before = server.usage()["cpu_s"]
+    asyncio.run(send_all(server.url, requests))
+    return len(requests) * steps_each / (server.usage()["cpu_s"] - before)
+
+
+def _xadd_rate(redis_url: str, sent: Sequence[bytes]) -> float:
+    packed = [pack(body) for body in sent]
+    with redis.Redis.from_url(redis_url) as client:
+        client.flushall()
+        before = _redis_cpu_s(client)
+        for each in packed:
+            client.xadd("bench", {"body": each})
+        return len(packed) * STEPS / (_redis_cpu_s(client) - before)
+
+
+def _redis_cpu_s(client: redis.Redis) -> float:
+    used = cast(dict[str, Any], client.info("cpu"))
+    return float(used["used_cpu_user"]) + float(used["used_cpu_sys"])
+
+
+def _latency(redis_url: str, paced_s: float = 5) -> list[tuple[str, str]]:
+    with served("collector", redis_url) as server:
+
+        def requests(number: int) -> list[bytes]:
+            return [request(f"{server.url}/traces", gzip.compress(body, 1), GZIP) for body in bodies(number)]
+
+        _empty(redis_url)
+        prepared = requests(BATCHES)
+        started = time.perf_counter()
+        asyncio.run(send_all(server.url, prepared))
+        per_s = BATCHES / (time.perf_counter() - started) / 2
+        latencies = asyncio.run(send_paced(server.url, requests(round(per_s * paced_s)), per_s))
+    cuts = statistics.quantiles(latencies, n=100)
+    return [
+        (f"p50 at {count(per_s * STEPS)} steps/s", f"{cuts[49] * 1000:.1f} ms"),
+        (f"p99 at {count(per_s * STEPS)} steps/s", f"{cuts[98] * 1000:.1f} ms"),
+    ]
+
+
+def _soak(redis_url: str, soak_s: float, per_s: float = 100) -> list[tuple[str, str]]:
+    resident: list[float] = []
+    sent = 0
+    with served("collector", redis_url) as server:
+        deadline = time.monotonic() + soak_s
+        while time.monotonic() < deadline:
+            requests = [request(f"{server.url}/traces", body, JSON) for body in bodies(round(per_s))]
+            asyncio.run(send_paced(server.url, requests, per_s))
+            sent += len(requests) * STEPS
+            resident.append(server.usage()["resident_bytes"])
+            _empty(redis_url)
+    third = max(1, len(resident) // 3)
+    # The first third warms up: caches and pools fill once.
+    growth = statistics.fmean(resident[-third:]) - statistics.fmean(resident[third : 2 * third] or resident)
+    return [
+        ("resident memory", f"{resident[-1] / 2**20:.0f} MiB"),
+        (f"growth over the last {2 * soak_s / 3:.3g} s, {count(sent)} steps in all", f"{growth / 2**20:+.2f} MiB"),
+    ]
+
+
+def _agent_costs(redis_url: str) -> list[tuple[str, str]]:
+    told = steps(20_000)
+    with served("collector", redis_url) as server:
+        assignment = Assignment(
+            assessment_id="a",
+            trace_id=told[0].trace_id,
+            step_id=new_step_id(),
+            agent_id="writer",
+            collector_url=server.url,
+        )
+        return [
+            ("the call of report() alone", f"{_report_call_us(told[:5000], assignment):.2f}"),
+            ("TraceReporter, all of it", f"{_reporter_us(told, assignment):.1f}"),
+            ("a POST for each step (httpx)", f"{_post_each_us(told[:300], server):.0f}"),
+        ]
+
+
+def _report_call_us(told: Sequence[InteractionStep], assignment: Assignment) -> float:
+    def once() -> float:
+        reporter = TraceReporter()
+        reporter.report(told[0], assignment)
+        started = time.perf_counter()
+        for step in told[:90]:
+            reporter.report(step, assignment)
+        elapsed = time.perf_counter() - started
+        reporter.close()
+        return elapsed / 90 * 1e6
+
+    return min(once() for _ in range(7))
+
+
+def _reporter_us(told: Sequence[InteractionStep], assignment: Assignment) -> float:
+    reporter = TraceReporter()
+    reporter.report(told[0], assignment)
+    reporter.flush()
+    before = time.process_time()
+    for start in range(0, len(told), 1000):
+        for step in told[start : start + 1000]:
+            reporter.report(step, assignment)
+        reporter.flush(30)
+    used = time.process_time() - before
+    reporter.close()
+    return used / len(told) * 1e6
+
+
+def _post_each_us(told: Sequence[InteractionStep], server: Server) -> float:
+    with httpx.Client() as http:
+        before = time.process_time()
+        for step in told:
+            http.post(f"{server.url}/traces", content=body_of([step]), headers=JSON).raise_for_status()
+        return (time.process_time() - before) / len(told) * 1e6
+
+
+@contextmanager
+def redis_server(folder: Path) -> Iterator[str]:
+    """A Redis with AOF, as the stack runs it."""
+    server = PrivateServer(folder)
+    server.start()
+    try:
+        yield server.url
+    finally:
+        server.stop()
+
+
+@contextmanager
+def served(name: str, redis_url: str) -> Iterator[Server]:
+    """One of the servers of `benchmarks.servers`, in a process of its own."""
+    port = free_port()
+    command = [sys.executable, "-m", "benchmarks.servers", name, str(port), redis_url]
+    with ExitStack() as stack:
+        process = stack.enter_context(subprocess.Popen(command))  # noqa: S603 - our own servers
+        stack.callback(process.terminate)
+        server = Server(f"http://127.0.0.1:{port}", redis_url)
+        _wait_until(lambda: httpx.get(f"{server.url}/usage").is_success)
+        yield server
+
+
+def _wait_until(holds: Callable[[], bool], timeout_s: float = 30) -> None:
+    deadline = time.monotonic() + timeout_s
+    while time.monotonic() < deadline:
+        try:
+            if holds():
+                return
+        except httpx.TransportError:
+            time.sleep(0.05)
+    raise TimeoutError
+
+
+def _empty(redis_url: str) -> None:
+    with redis.Redis.from_url(redis_url) as client:
+        client.flushall()

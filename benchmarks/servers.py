@@ -1,0 +1,89 @@
+"""The servers that are compared, each run as a process of its own: `python -m benchmarks.servers NAME PORT REDIS_URL`.
+
+Each tells at `/usage` what it has used so far, so that a rate is steps by CPU second: what a core gives, whatever else
+the machine is doing.
+"""
+
+import resource
+import sys
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+from fastapi import FastAPI, Request, Response
+from redis.asyncio import Redis
+
+from concord.reports import StepBatch
+from concord.service import serve
+from concord_collector.app import create_app
+from concord_collector.settings import CollectorSettings
+
+_UNBOUNDED: Final = 1 << 40
+
+
+def collector(redis_url: str) -> FastAPI:
+    """The collector itself, all checks on, with a rate that one caller alone does not exhaust."""
+    return create_app(
+        CollectorSettings(redis_url=redis_url, open=True, rate_bytes_per_s=_UNBOUNDED, max_trace_bytes=_UNBOUNDED)
+    )
+
+
+def body_model(redis_url: str) -> FastAPI:
+    """What one would write first: a pydantic model as parameter, and XADD."""
+    redis = Redis.from_url(redis_url)
+    app = FastAPI(lifespan=_closing(redis))
+
+    @app.post("/traces", status_code=202)
+    async def take(batch: StepBatch) -> dict[str, int]:
+        await redis.xadd(f"bench:{batch.trace_id}", {"body": batch.model_dump_json(exclude_none=True)})
+        return {"accepted": len(batch.steps)}
+
+    return app
+
+
+def body_only(redis_url: str) -> FastAPI:
+    """The floor: FastAPI reads the body and does nothing with it."""
+    redis = Redis.from_url(redis_url)
+    app = FastAPI(lifespan=_closing(redis))
+
+    @app.post("/traces", status_code=202)
+    async def take(request: Request) -> Response:
+        await request.body()
+        return Response(b'{"accepted":100,"duplicate":0,"rejected":[]}', 202, media_type="application/json")
+
+    return app
+
+
+def _closing(redis: Redis) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        await redis.aclose()
+
+    return lifespan
+
+
+def usage() -> dict[str, float]:
+    """CPU seconds and resident bytes of this process."""
+    statm = Path("/proc/self/statm")
+    if statm.exists():
+        resident = int(statm.read_text().split()[1]) * resource.getpagesize()
+    else:
+        resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return {"cpu_s": time.process_time(), "resident_bytes": resident}
+
+
+SERVERS: Final = {"collector": collector, "body_model": body_model, "body_only": body_only}
+
+
+def main(name: str, port: str, redis_url: str) -> None:
+    """Serves one of them."""
+    app = SERVERS[name](redis_url)
+    app.get("/usage")(usage)
+    serve(app, "127.0.0.1", int(port))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
