@@ -14,7 +14,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span as ProtoSpan
 from opentelemetry.proto.trace.v1.trace_pb2 import Status
 from pydantic import JsonValue
 
-from concord.otlp import AttributeValue, Span
+from concord.otlp import AttributeValue, Span, as_attribute
 from concord.otlp.genai import ATTRIBUTES, SERVICE_NAME
 
 
@@ -71,10 +71,9 @@ def _attributes(attributes: Iterable[KeyValue]) -> dict[str, AttributeValue]:
 
 
 def _attribute(value: AnyValue) -> AttributeValue:
-    plain = _plain(value)
-    if plain is None:
-        return ""
-    return json.dumps(plain, ensure_ascii=False) if isinstance(plain, list | dict) else plain
+    if value.HasField("string_value"):
+        return value.string_value
+    return as_attribute(_plain(value))
 
 
 def _plain(value: AnyValue) -> JsonValue:

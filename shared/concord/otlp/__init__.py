@@ -3,8 +3,17 @@
 Pure. The JSON form of OTLP is read here; the protobuf form where it is received, since it takes another library.
 """
 
-from concord.otlp.json_form import read_json, spans_in
+from concord.otlp.json_form import as_attribute, read_json, spans_in
 from concord.otlp.mapping import SpanError, to_step
 from concord.otlp.spans import AttributeValue, Span, without_internals
 
-__all__ = ["AttributeValue", "Span", "SpanError", "read_json", "spans_in", "to_step", "without_internals"]
+__all__ = [
+    "AttributeValue",
+    "Span",
+    "SpanError",
+    "as_attribute",
+    "read_json",
+    "spans_in",
+    "to_step",
+    "without_internals",
+]

@@ -13,6 +13,7 @@ from concord.steps import InteractionStep
 MAX_TEXT: Final = 8192
 """Where free text (what was asked, an error's message) is cut, in characters: what an attribute may hold."""
 
+_USES: Final = genai.TOOL_OPERATIONS | genai.MODEL_OPERATIONS
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _TRACE_ID: Final = re.compile(r"(?!0{32})[0-9a-f]{32}")
 _SPAN_ID: Final = re.compile(r"(?!0{16})[0-9a-f]{16}")
@@ -78,7 +79,7 @@ def _attributes(span: Span, agent_name: str) -> dict[str, str]:
     operation = span.operation
     if operation:
         attributes["gen_ai.operation.name"] = operation
-    if not span.calls_agent and operation not in genai.TOOL_OPERATIONS | genai.MODEL_OPERATIONS:
+    if not span.calls_agent and operation not in _USES:
         attributes["call_type"] = "HOST"
     if agent_name:
         attributes["agent_name"] = agent_name
@@ -91,7 +92,7 @@ def _attributes(span: Span, agent_name: str) -> dict[str, str]:
 
 def _tokens(span: Span) -> int | None:
     """The tokens of a model or a tool. An agent's span sums up those under it: counted too, they would count twice."""
-    if span.operation not in genai.TOOL_OPERATIONS | genai.MODEL_OPERATIONS:
+    if span.operation not in _USES:
         return None
     counts = [span.first(genai.INPUT_TOKENS), span.first(genai.OUTPUT_TOKENS)]
     known = [count for count in counts if isinstance(count, int)]

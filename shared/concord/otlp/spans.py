@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Final
 
 from concord.otlp.genai import AGENT_NAME, AGENT_OPERATIONS, ENTITY_NAME, INTERNAL_SCOPES, OPERATION
@@ -12,12 +13,12 @@ AttributeValue = str | bool | int | float
 _INVOKE: Final = re.compile(r"invoke_agent\s+(.*)", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Span:
     """One span. Ids are lower-case hex, `parent_id` empty for a root; times in nanoseconds since 1970, 0 if unknown.
 
-    `service`: the resource's `service.name`, or empty. `client`: it is the caller's end of a
-    call elsewhere. `attributes`: those in the table, structured values as JSON.
+    `service`: the resource's `service.name`, or empty. `client`: it is the caller's end of a call
+    elsewhere. `attributes`: those in the table, structured values as JSON. (No slots: the operation is kept.)
     """
 
     trace_id: str
@@ -35,14 +36,18 @@ class Span:
 
     def first(self, names: Iterable[str]) -> AttributeValue | None:
         """The value of the first of these attributes that is there and not empty."""
-        return next((value for name in names if (value := self.attributes.get(name)) not in (None, "")), None)
+        for name in names:
+            value = self.attributes.get(name)
+            if value is not None and value != "":
+                return value
+        return None
 
     def text(self, names: Iterable[str]) -> str:
         """The same as text; empty where there is none."""
         value = self.first(names)
         return "" if value is None else str(value)
 
-    @property
+    @cached_property
     def operation(self) -> str:
         """What the span is of, in lower case (`invoke_agent`, `chat`, …); empty where it does not say."""
         return self.text(OPERATION).lower()
