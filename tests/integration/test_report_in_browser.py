@@ -1,0 +1,181 @@
+"""The report in a real browser: opened from disk, in light and dark, on desk and phone, printed, without script."""
+
+import os
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from concord.results import ResultRow
+from concord_cli.report import render
+from tests.browser import CHROMIUM, Browser, Tab, browser
+from tests.team_rows import all_with_all, crowd, ground_truth, mesh_of_five, silent_team, star_of_five, troubled_six
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(
+        CHROMIUM is None and "REQUIRE_BROWSER" not in os.environ,
+        reason="no chromium on PATH (on Debian: apt-get install chromium)",
+    ),
+]
+
+DESK, PHONE = 1280, 375
+HOSTILE = "<script>document.title='owned'</script><img src=http://127.0.0.1:9/x onerror=document.title='owned'>"
+
+OVERLAPS = """(() => {
+  const boxes = [...document.querySelectorAll(SELECTOR)].filter((each) => each.checkVisibility())
+    .map((each) => each.getBoundingClientRect());
+  const inside = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
+    && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1;
+  return boxes.flatMap((a, i) => boxes.slice(i + 1).filter((b) => inside(a, b))).length;
+})()"""
+"""How many pairs of the elements of a selector that are to be seen overlap."""
+
+STICKING_OUT = """[...document.querySelectorAll("svg.graph text, svg.graph circle")].filter((each) => {
+  const [inner, outer] = [each.getBoundingClientRect(), each.ownerSVGElement.getBoundingClientRect()];
+  return inner.left < outer.left || inner.right > outer.right || inner.top < outer.top || inner.bottom > outer.bottom;
+}).map((each) => each.textContent)"""
+
+Opened = Callable[..., Tab]
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with browser(tmp_path_factory.mktemp("profile")) as made:
+        yield made
+
+
+@pytest.fixture
+def opened(chromium: Browser, tmp_path: Path) -> Opened:
+    """Opens the page on a row."""
+
+    def open_page(row: ResultRow, *, width: int = DESK, dark: bool = False, script: bool = True) -> Tab:
+        path = tmp_path / "report.html"
+        path.write_text(render(row), encoding="utf-8")
+        tab = chromium.tab()
+        tab.send("Emulation.setScriptExecutionDisabled", value=not script)
+        tab.show(path, width=width, scheme="dark" if dark else "light")
+        return tab
+
+    return open_page
+
+
+def lines_of(png: bytes) -> list[bytes]:
+    """The pixel rows of a picture with three or four bytes to a pixel, as PNG filters them."""
+    width, height = int.from_bytes(png[16:20]), int.from_bytes(png[20:24])
+    data, at = b"", 8
+    while at < len(png):
+        length, kind = int.from_bytes(png[at : at + 4]), png[at + 4 : at + 8]
+        data += png[at + 8 : at + 8 + length] if kind == b"IDAT" else b""
+        at += 12 + length
+    pixels = zlib.decompress(data)
+    size = len(pixels) // height
+    assert size - 1 in (3 * width, 4 * width)
+    return [pixels[i * size : (i + 1) * size] for i in range(height)]
+
+
+@pytest.mark.parametrize("team", [mesh_of_five, star_of_five, troubled_six, ground_truth, silent_team, crowd])
+@pytest.mark.parametrize(("width", "dark"), [(DESK, False), (DESK, True), (PHONE, False)])
+def test_the_page_is_shown_without_complaint_request_or_overflow(
+    team: Callable[[], ResultRow], width: int, dark: bool, opened: Opened
+) -> None:
+    tab = opened(team(), width=width, dark=dark)
+    lines = lines_of(tab.screenshot())
+
+    assert tab.complaints == []
+    assert [url for url in tab.requests if not url.startswith("file:")] == []
+    assert len(tab.requests) == 1
+    assert tab.run("document.documentElement.scrollWidth") == tab.run("innerWidth") == width
+    assert len(lines) > 1000
+    assert len(set(lines)) > len(lines) / 4
+
+
+@pytest.mark.parametrize(
+    "team", [mesh_of_five, star_of_five, troubled_six, silent_team, crowd, lambda: all_with_all(12)]
+)
+@pytest.mark.parametrize("width", [DESK, PHONE])
+def test_nothing_in_a_drawing_overlaps_or_sticks_out(team: Callable[[], ResultRow], width: int, opened: Opened) -> None:
+    tab = opened(team(), width=width)
+
+    assert tab.run(STICKING_OUT) == []
+    for selector in (".graph:not(.wide) .node text, .graph .mark", ".names text", ".lanes .tick", ".lanes .bar rect"):
+        assert tab.run(OVERLAPS.replace("SELECTOR", repr(selector))) == 0, selector
+
+
+def test_light_and_dark_differ(opened: Opened) -> None:
+    grounds = {
+        opened(mesh_of_five(), dark=dark).run("getComputedStyle(document.body).backgroundColor") for dark in (0, 1)
+    }
+
+    assert len(grounds) == 2
+
+
+def test_a_finding_leads_to_a_call_that_was_folded_away(opened: Opened) -> None:
+    tab = opened(troubled_six())
+    tab.run("document.querySelector('details.calls').open = false")
+    shown = "document.querySelector('#call-1-3').checkVisibility({contentVisibilityAuto: true})"
+
+    assert not tab.run(shown)
+    tab.run("location.hash = 'call-1-3'; new Promise((done) => setTimeout(done))")
+    assert tab.run(shown)
+    assert tab.run("document.querySelector(':target').id") == "call-1-3"
+
+
+def test_all_calls_of_a_finding_are_lit_at_once_and_put_out_again(opened: Opened) -> None:
+    tab = opened(troubled_six())
+    calls = tab.run("document.querySelectorAll('#findings .steps')[0].querySelectorAll('a').length")
+    press, lit = (
+        "document.querySelector('#findings .steps button').click()",
+        "document.querySelectorAll('a.bar.lit').length",
+    )
+    tab.run(press)
+
+    assert tab.run(lit) == calls
+    tab.run(press)
+    assert tab.run(lit) == 0
+
+
+def test_without_script_everything_is_there_to_read(opened: Opened) -> None:
+    row = troubled_six()
+    read = "document.body.innerText"
+    plain = opened(row, script=False).run(read)
+
+    assert isinstance(plain, str)
+    for text in ("Error cascade", "researcher_2", "on the critical path", "Density", "the worker was killed"):
+        assert text in plain
+    assert "show all" not in plain
+    assert "show all" in str(opened(row).run(read))
+
+
+def test_hostile_text_neither_runs_nor_loads_nor_breaks_the_policy(opened: Opened) -> None:
+    row = mesh_of_five()
+    trial = row.detail.trials[0].model_copy(update={"answer": HOSTILE, "trial_id": HOSTILE})
+    tab = opened(
+        row.model_copy(update={"detail": row.detail.model_copy(update={"trials": [trial], "warnings": [HOSTILE]})})
+    )
+
+    assert tab.complaints == []
+    assert len(tab.requests) == 1
+    assert tab.run("document.title").startswith("Coordination report")  # type: ignore[union-attr]
+    assert HOSTILE in str(tab.run("document.body.innerText"))
+
+
+def test_the_policy_stops_what_would_get_in_all_the_same(opened: Opened) -> None:
+    tab = opened(mesh_of_five())
+    tab.run(f"document.querySelector('main').innerHTML = {HOSTILE!r}")
+    tab.run("document.head.append(Object.assign(document.createElement('script'), {textContent: 'window.owned = 1'}))")
+
+    assert tab.run("window.owned === undefined")
+    assert str(tab.run("document.title")).startswith("Coordination report")
+    assert any("Content Security Policy" in complaint for complaint in tab.complaints)
+    assert tab.requests[1:] == ["http://127.0.0.1:9/x"]
+    assert tab.refused == ["csp"]
+
+
+def test_in_print_what_is_folded_is_unfolded(opened: Opened) -> None:
+    tab = opened(troubled_six())
+    tab.send("Emulation.setEmulatedMedia", media="print")
+
+    assert tab.run("[...document.querySelectorAll('details table')].every((table) => table.offsetHeight > 20)")
+    assert tab.run("document.querySelector('nav').offsetHeight") == 0
