@@ -70,7 +70,7 @@ def assess(scenario: ScenarioFile, output: OutputFile = RESULTS_FILE) -> None:
 
 @app.command("evaluate")
 def evaluate_traces(
-    paths: Annotated[list[Path], typer.Argument(metavar="PATHS...", help="Files, folders, or - for standard input.")],
+    paths: Annotated[list[Path], typer.Argument(metavar="PATHS", help="Files, folders, or - for standard input.")],
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Where the rows go: .json in one document, .jsonl a row a line."),

@@ -91,8 +91,9 @@ def _by_id(spans: Iterable[ReadSpan]) -> dict[str, ReadSpan]:
     return by_id
 
 
-def _rank(each: ReadSpan) -> tuple[str, str, str]:
-    return each.service, each.agent, each.span.parent_id
+def _rank(each: ReadSpan) -> tuple[str, str, bool, str]:
+    """All that a place depends on."""
+    return each.service, each.agent, each.awaits, each.span.parent_id
 
 
 def _sole_agents(spans: Iterable[ReadSpan]) -> dict[str, str]:
