@@ -1,7 +1,7 @@
 """What is to be assessed: the request a client sends, its configuration, and the plan of trials made from it."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import Annotated, Literal, Self
 
@@ -15,6 +15,7 @@ MAX_PARTICIPANTS = 100
 MAX_TASKS = 1000
 MAX_TRIALS = 1000
 MAX_PATTERN_EDGES = 10_000
+MAX_METRICS = 1000
 
 Fraction = Annotated[float, Field(ge=0, le=1)]
 
@@ -73,12 +74,31 @@ class TaskSpec(_Strict):
 
 
 class Thresholds(_Strict):
-    """Where a figure becomes a finding, and a trial a pass. Defaults: PRD features 2 and 6; `pass`: the leaderboard."""
+    """Where a figure becomes a finding, and a trial a pass: above it, or for a healthy density up to it.
+
+    Defaults: PRD features 2, 4 (`slow_link`) and 6; `pass`: the leaderboard.
+    """
 
     passing: Fraction = Field(0.66, alias="pass")
     bottleneck: Fraction = 0.5
     over_centralised: Fraction = 0.7
     healthy_density: Fraction = 0.3
+    loop: Annotated[int, Field(ge=0)] = 1
+    """How often a chain of calls may come back to an agent that waits further up: once to ask back."""
+    error_cascade: Annotated[int, Field(ge=1)] = 1
+    """How many calls may fail in a row, each made in the one before."""
+    slow_link: Annotated[float, Field(ge=1, allow_inf_nan=False)] = 10
+    """How many times the median of the other links a link may take."""
+    redundant_question: Annotated[int, Field(ge=1)] = 1
+    """How often an agent may ask another the same."""
+
+
+class MetricChoice(_Strict):
+    """A metric with parameters of its own, or one that is not wanted."""
+
+    id: Id
+    enabled: bool = True
+    params: Annotated[dict[Id, Annotated[float, Field(allow_inf_nan=False)]], Field(max_length=16)] = {}
 
 
 class AssessmentConfig(BaseModel):
@@ -94,7 +114,7 @@ class AssessmentConfig(BaseModel):
     start: str = "all"
     roster: Annotated[list[RosterEntry], Field(max_length=MAX_PARTICIPANTS)] = []
     evaluators: list[Id] | None = None
-    metrics: list[Id] | None = None
+    metrics: Annotated[list[Id | MetricChoice], Field(max_length=MAX_METRICS)] | None = None
     thresholds: Thresholds = Thresholds()
     weights: dict[Literal["task", "communication", "distribution", "reliability", "efficiency"], Fraction] = {}
     evidence: Literal["any", "corroborated", "observed"] = "any"
@@ -129,6 +149,18 @@ class AssessmentConfig(BaseModel):
     def unknown_keys(self) -> list[str]:
         """Names in the request's config that mean nothing to this version, sorted."""
         return sorted(self.model_extra or {})
+
+    def chosen_metrics(self, available: Iterable[str]) -> dict[str, dict[str, float]]:
+        """The ids of the metrics to show, with their parameters: those listed, whether or not they are available.
+
+        A list that says only what is not wanted, or None, leaves all other available ones.
+        """
+        listed = [MetricChoice(id=each) if isinstance(each, str) else each for each in self.metrics or ()]
+        chosen: dict[str, dict[str, float]] = {each.id: each.params for each in listed if each.enabled}
+        unwanted = {each.id for each in listed if not each.enabled}
+        if self.metrics is None or (unwanted and not chosen):
+            chosen = {metric_id: {} for metric_id in available}
+        return {metric_id: params for metric_id, params in chosen.items() if metric_id not in unwanted}
 
     def chosen_tasks(self, default: list[TaskSpec]) -> list[TaskSpec]:
         """The tasks of this shard: those given, else `default`; every `num_shards`-th from `shard_index`."""
@@ -198,6 +230,8 @@ class AssessmentPlan(BaseModel):
     tasks: list[TaskSpec]
     roster: list[RosterEntry]
     trials: list[TrialSpec]
+    observed: bool = False
+    """Whether participants reach each other through the gateway alone, so that a call it did not see is no call."""
 
     def task(self, task_id: str) -> TaskSpec:
         """The task of that id. Raises KeyError if the plan has none."""

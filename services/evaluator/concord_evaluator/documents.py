@@ -2,6 +2,7 @@
 
 from concord.jobs import TrialVerdict
 from concord.results import (
+    CallRecord,
     Finding,
     InteractionRecord,
     LatencySummary,
@@ -38,6 +39,8 @@ class TrialEvaluation(Record):
     findings: list[Finding]
     structure: TeamStructure | None
     calls: CallTally | None
+    timeline: list[CallRecord]
+    timeline_omitted: int
     latency: LatencySummary | None
     latencies: list[CalleeLatencies]
     agents: list[AgentTally]

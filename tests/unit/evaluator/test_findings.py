@@ -8,10 +8,12 @@ from concord_evaluator.findings import METRICS_NEEDED, find
 from concord_evaluator.metrics import measure
 from tests.unit.evaluator.graphs import Team, agents, chain, disjoint_pairs, graph_of, mesh, ring, star, with_isolated
 
+NEEDED: dict[str, dict[str, float]] = {metric_id: {} for metric_id in METRICS_NEEDED}
+
 
 def found(team: Team, thresholds: Thresholds | None = None) -> list[Finding]:
     graph = graph_of(team)
-    return find(graph, measure(graph, METRICS_NEEDED), thresholds or Thresholds())
+    return find(graph, measure(graph, NEEDED), thresholds or Thresholds())
 
 
 def ids(findings: list[Finding]) -> list[tuple[str, list[str]]]:
@@ -33,19 +35,25 @@ def test_the_bad_team_of_six_is_a_bottleneck_with_an_isolated_agent() -> None:
     bottleneck, *others = found(team)
     assert (bottleneck.id, bottleneck.agents, bottleneck.threshold) == ("bottleneck", ["a00"], 0.5)
     assert bottleneck.value == pytest.approx(0.6)
-    assert ids(others) == [("over_centralised", ["a00"]), ("isolated", ["isolated00"]), ("low_density", [])]
+    assert ids(others) == [
+        ("over_centralised", ["a00"]),
+        ("isolated", ["isolated00"]),
+        ("low_density", []),
+        ("silent", ["isolated00"]),
+    ]
 
 
 def test_betweenness_of_exactly_the_threshold_is_no_bottleneck() -> None:
     assert "bottleneck" not in {finding.id for finding in found(with_isolated(star(4)))}
 
 
-def test_whoever_is_declared_and_silent_is_isolated() -> None:
-    assert ids(found((agents(3), []))) == [
+def test_whoever_is_declared_and_never_shows_is_isolated_and_silent() -> None:
+    assert ids(found((agents(2), []))) == [
         ("isolated", ["a00"]),
         ("isolated", ["a01"]),
-        ("isolated", ["a02"]),
         ("low_density", []),
+        ("silent", ["a00"]),
+        ("silent", ["a01"]),
     ]
 
 

@@ -5,7 +5,7 @@ import pytest
 from concord.identity import GREEN_AGENT
 from concord.results import MetricStatus
 from concord_evaluator.graph import AgentGraph, build_graph
-from concord_evaluator.metrics import Measured, measure, metric, metric_ids
+from concord_evaluator.metrics import measure, metric_ids
 from tests.unit.evaluator.graphs import (
     Team,
     agents,
@@ -22,7 +22,7 @@ from tests.unit.evaluator.traces import call, observed, projected, told
 
 
 def team_value(graph: AgentGraph, metric_id: str) -> float | None:
-    (record,) = measure(graph, [metric_id])
+    (record,) = measure(graph, {metric_id: {}})
     assert record.agent is None
     assert (record.value is None) == (record.status in {MetricStatus.UNDEFINED, MetricStatus.NOT_APPLICABLE})
     assert (record.value is None) == (record.reason is not None)
@@ -30,7 +30,7 @@ def team_value(graph: AgentGraph, metric_id: str) -> float | None:
 
 
 def by_agent(graph: AgentGraph, metric_id: str) -> dict[str | None, float | None]:
-    return {record.agent: record.value for record in measure(graph, [metric_id])}
+    return {record.agent: record.value for record in measure(graph, {metric_id: {}})}
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_what_is_undefined_has_a_reason_and_is_never_zero(team: Team, metric_ids
 
 
 def test_the_chosen_metrics_are_measured_and_unknown_ones_ignored() -> None:
-    records = measure(graph_of(mesh(3)), ["density", "nonsense"])
+    records = measure(graph_of(mesh(3)), {"density": {}, "nonsense": {}})
     assert [record.id for record in records] == ["density"]
     assert {record.id for record in measure(graph_of(mesh(3)))} == set(metric_ids())
 
@@ -131,11 +131,3 @@ def test_the_same_trace_gives_the_same_bits() -> None:
     assert [r.model_dump_json() for r in measure(graph_of((names, calls)))] == [
         r.model_dump_json() for r in measure(again)
     ]
-
-
-def test_two_metrics_of_one_name_are_refused() -> None:
-    with pytest.raises(ValueError, match="density"):
-
-        @metric("density", definition="another")
-        def _another(_: AgentGraph) -> list[Measured]:
-            return []

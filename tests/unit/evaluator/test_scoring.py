@@ -29,9 +29,12 @@ CALLS = CallTally(
 )
 
 
+NEEDED: dict[str, dict[str, float]] = {metric_id: {} for metric_id in METRICS_NEEDED}
+
+
 def structure(team: Team) -> TeamStructure:
     graph = graph_of(team)
-    return structure_of(graph, find(graph, measure(graph, METRICS_NEEDED), Thresholds()))
+    return structure_of(graph, find(graph, measure(graph, NEEDED), Thresholds()))
 
 
 def scored(team: Team) -> Score:
@@ -83,7 +86,7 @@ def test_partial_isolation_is_never_high(k: int, isolated: int) -> None:
 
 
 def test_a_bottleneck_caps_what_would_be_high() -> None:
-    bottleneck, *_ = find(graph_of(star(4)), measure(graph_of(star(4)), METRICS_NEEDED), Thresholds())
+    bottleneck, *_ = find(graph_of(star(4)), measure(graph_of(star(4)), NEEDED), Thresholds())
     rated = structure_of(graph_of(mesh(4)), [bottleneck])
     assert (rated.coordination_value, rated.coordination_quality) == (0.65, "bottleneck")
 

@@ -26,8 +26,9 @@ def _mean_metric(metrics: list[MetricRecord]) -> MetricRecord:
     valued = [metric for metric in metrics if metric.value is not None]
     status, reason = metrics[0].status, metrics[0].reason
     if valued:
-        approximate = any(metric.status is MetricStatus.APPROXIMATE for metric in valued)
-        status, reason = (MetricStatus.APPROXIMATE if approximate else MetricStatus.OK), None
+        approximate = [metric for metric in valued if metric.status is MetricStatus.APPROXIMATE]
+        status = MetricStatus.APPROXIMATE if approximate else MetricStatus.OK
+        reason = approximate[0].reason if approximate else None
     return metrics[0].model_copy(
         update={
             "value": mean(metric.value for metric in valued),

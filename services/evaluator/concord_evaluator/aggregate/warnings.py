@@ -18,7 +18,7 @@ def warnings_of(plan: AssessmentPlan, trials: Sequence[EvaluatedTrial]) -> list[
     return [
         *_unknown("config key", config.unknown_keys, ()),
         *_unknown("evaluator", config.evaluators or (), (*evaluator_ids(), JUDGE)),
-        *_unknown("metric", config.metrics or (), metric_ids()),
+        *_unknown("metric", list(config.chosen_metrics(())), metric_ids()),
         *of_trials[:MAX_TRIAL_WARNINGS],
     ]
 

@@ -1,29 +1,25 @@
 """The flags of the PRD: bottleneck, isolated, over-centralised, and a density that is not healthy."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from concord.assessment import Thresholds
 from concord.results import Finding, MetricRecord
+from concord_evaluator.findings.evidence import steps_of
 from concord_evaluator.graph import AgentGraph
 
 METRICS_NEEDED: Final = frozenset({"betweenness_centrality", "degree_centrality", "density", "message_share"})
 
-MAX_STEP_IDS: Final = 20
-"""A finding names this many of the steps that show it; the trace has them all."""
-
 _Values = Mapping[tuple[str, str | None], float]
 
 
-def find(graph: AgentGraph, metrics: Iterable[MetricRecord], thresholds: Thresholds) -> list[Finding]:
-    """The findings on one trial, from metrics among which are `METRICS_NEEDED`. Undefined values find nothing."""
+def find(graph: AgentGraph, metrics: Iterable[MetricRecord], thresholds: Thresholds) -> Iterator[Finding]:
+    """The flags of one trial, from metrics among which are `METRICS_NEEDED`. Undefined values find nothing."""
     values = {(record.id, record.agent): record.value for record in metrics if record.value is not None}
-    return [
-        *_bottlenecks(graph, values, thresholds.bottleneck),
-        *_over_centralised(graph, values, thresholds.over_centralised),
-        *_isolated(graph, values),
-        *_low_density(graph, values, thresholds.healthy_density),
-    ]
+    yield from _bottlenecks(graph, values, thresholds.bottleneck)
+    yield from _over_centralised(graph, values, thresholds.over_centralised)
+    yield from _isolated(graph, values)
+    yield from _low_density(graph, values, thresholds.healthy_density)
 
 
 def _bottlenecks(graph: AgentGraph, values: _Values, threshold: float) -> Iterator[Finding]:
@@ -36,7 +32,7 @@ def _bottlenecks(graph: AgentGraph, values: _Values, threshold: float) -> Iterat
                 metric_id="betweenness_centrality",
                 value=betweenness,
                 threshold=threshold,
-                step_ids=_steps_of(graph, {agent}),
+                step_ids=steps_of(graph, {agent}),
                 advice=f"{agent} stands between most of the others: let them call each other directly where they need "
                 "no go-between. If a hub is the design, see that it is neither overloaded nor the only way.",
             )
@@ -52,7 +48,7 @@ def _over_centralised(graph: AgentGraph, values: _Values, threshold: float) -> I
                 metric_id="message_share",
                 value=share,
                 threshold=threshold,
-                step_ids=_steps_of(graph, {agent}),
+                step_ids=steps_of(graph, {agent}),
                 advice=f"{agent} takes part in most messages: hand some of its conversations to others. If a hub is "
                 "the design, this is its price rather than a fault.",
             )
@@ -82,13 +78,7 @@ def _low_density(graph: AgentGraph, values: _Values, threshold: float) -> Iterat
             metric_id="density",
             value=density,
             threshold=threshold,
-            step_ids=_steps_of(graph, graph.agents),
+            step_ids=steps_of(graph, graph.agents),
             advice="Few of the agents that could talk to each other do: check that everyone can reach those whose work "
             "it builds on. A large team needs less than all with all.",
         )
-
-
-def _steps_of(graph: AgentGraph, agents: Collection[str]) -> list[str]:
-    """The first of the calls, by step id, that any of the agents took part in."""
-    calls = (call for call in graph.interactions if call.caller in agents or call.callee in agents)
-    return sorted({step_id for call in calls for step_id in call.step_ids})[:MAX_STEP_IDS]

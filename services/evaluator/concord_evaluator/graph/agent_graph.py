@@ -1,15 +1,19 @@
 """The agent graph, in three views: requests with their replies, requests alone, and who was answered."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import networkx as nx
 
-from concord_evaluator.trace import Interaction, Projection
+from concord_evaluator.graph import engines
+from concord_evaluator.graph.critical_path import CriticalPath, critical_path
+from concord_evaluator.graph.engines import Distances, Scores
+from concord_evaluator.trace import Call, Interaction, Projection
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class AgentGraph:
     """The agents (sorted) and what passed between them.
 
@@ -17,11 +21,20 @@ class AgentGraph:
     `requests`: an edge from each caller to its callees. Both without self-loops; their `weight` counts messages.
     `exchanges`: an undirected edge between two agents of whom one called the other and was answered.
     `answered`: every call that an agent was to answer, the assessor's included, which is no part of the graph.
+    `calls`: every attempt at any call in causal order. `unheard`: declared agents that sent nothing.
+    `texts`: a sample of what was asked, by digest. `completed`: whether the task was.
+
+    What several metrics need is computed once, when it is first asked for.
     """
 
     agents: tuple[str, ...]
     interactions: tuple[Interaction, ...]
     answered: tuple[Interaction, ...]
+    calls: tuple[Call, ...]
+    unheard: tuple[str, ...]
+    tokens: int | None
+    texts: Mapping[str, str]
+    completed: bool
     messages: "nx.DiGraph[str]"
     requests: "nx.DiGraph[str]"
     exchanges: "nx.Graph[str]"
@@ -31,13 +44,37 @@ class AgentGraph:
         """Requests and replies between agents, all together."""
         return int(self.messages.size(weight="weight"))
 
-    def messages_of(self, agent: str) -> int:
-        """The messages that an agent sent or received."""
-        received = self.messages.in_degree(agent, weight="weight")
-        return int(received + self.messages.out_degree(agent, weight="weight"))
+    @cached_property
+    def loads(self) -> Mapping[str, int]:
+        """The messages that each agent sent or received."""
+        return {agent: int(load) for agent, load in self.messages.degree(weight="weight")}
+
+    @cached_property
+    def betweenness(self) -> Scores:
+        """The betweenness of each agent in `messages`."""
+        return engines.betweenness(self.messages)
+
+    @cached_property
+    def distances(self) -> Distances:
+        """The distances between agents in `messages`."""
+        return engines.distances(self.messages)
+
+    @cached_property
+    def critical_path(self) -> CriticalPath:
+        """The longest chain of work."""
+        return critical_path(self.calls, self.made_in)
+
+    @cached_property
+    def made_in(self) -> tuple[tuple[int, ...], ...]:
+        """By call, the calls that were made in it, as indices."""
+        made: list[list[int]] = [[] for _ in self.calls]
+        for index, call in enumerate(self.calls):
+            if call.parent is not None:
+                made[call.parent].append(index)
+        return tuple(map(tuple, made))
 
 
-def build_graph(projection: Projection) -> AgentGraph:
+def build_graph(projection: Projection, *, completed: bool = True) -> AgentGraph:
     """Builds the views, nodes and edges in sorted order, so that the same trace gives the same bits.
 
     A logical call is one request however often it was tried, and one reply unless it failed.
@@ -51,6 +88,11 @@ def build_graph(projection: Projection) -> AgentGraph:
         agents=projection.agents,
         interactions=projection.interactions,
         answered=projection.answered_calls,
+        calls=projection.calls,
+        unheard=projection.unheard,
+        tokens=projection.tokens,
+        texts=projection.texts,
+        completed=completed,
         messages=_digraph(projection.agents, requests + replies),
         requests=_digraph(projection.agents, requests),
         exchanges=exchanges,

@@ -1,11 +1,26 @@
-"""Metrics of the agent graph: each a small plugin in a module of this package, found by being there."""
+"""Metrics of the agent graph: each a plugin, found among the entry points of the installed packages.
 
-from importlib import import_module
-from pkgutil import iter_modules
+A package adds its own with an entry point in the group `concord.metrics` that names a sequence of `Metric`:
 
-from concord_evaluator.metrics.registry import Measured, measure, metric, metric_ids, undefined
+    [project.entry-points."concord.metrics"]
+    mine = "my_package:METRICS"
+"""
 
-for _module in iter_modules(__path__):
-    import_module(f"{__name__}.{_module.name}")
+from concord_evaluator.metrics.catalogue import definition_of
+from concord_evaluator.metrics.measuring import measure
+from concord_evaluator.metrics.metric import Measured, Metric, Parameter, metric, undefined
+from concord_evaluator.metrics.registry import ENTRY_POINT_GROUP, BrokenMetricError, installed_metrics, metric_ids
 
-__all__ = ["Measured", "measure", "metric", "metric_ids", "undefined"]
+__all__ = [
+    "ENTRY_POINT_GROUP",
+    "BrokenMetricError",
+    "Measured",
+    "Metric",
+    "Parameter",
+    "definition_of",
+    "installed_metrics",
+    "measure",
+    "metric",
+    "metric_ids",
+    "undefined",
+]

@@ -1,44 +1,91 @@
 """Centrality: how much an agent is in the middle of things."""
 
 from collections.abc import Iterator
+from typing import Final
 
 import networkx as nx
 
-from concord_evaluator.graph import AgentGraph
-from concord_evaluator.metrics.registry import Measured, metric, undefined
+from concord_evaluator.graph import AgentGraph, engines
+from concord_evaluator.metrics.metric import Measured, Parameter, metric, of_scores, scored, undefined
+
+_ALONE: Final = "a single agent has no others"
+_NOBODY_BETWEEN: Final = "fewer than three agents have no one between them"
 
 
-@metric("degree_centrality", definition="degree_centrality/messages/undirected")
+@metric("degree_centrality", definition_id="degree_centrality/messages/undirected", engine="networkx")
 def degree_centrality(graph: AgentGraph) -> Iterator[Measured]:
     """The share of the other agents with whom an agent exchanged any message."""
     agents = len(graph.agents)
     if agents < 2:
-        yield undefined(agents, "a single agent has no others")
+        yield undefined(agents, _ALONE)
         return
     for agent, value in nx.degree_centrality(graph.messages.to_undirected()).items():
         yield Measured(value, agents, agent)
 
 
-@metric("betweenness_centrality", definition="betweenness_centrality/messages/normalized")
+@metric("betweenness_centrality", definition_id="betweenness_centrality/messages/normalized")
 def betweenness_centrality(graph: AgentGraph) -> Iterator[Measured]:
-    """The share of the shortest paths between others that pass through an agent (Brandes 2001)."""
+    """The share of the shortest paths between others that pass through an agent (Brandes 2001): for every pair of
+    others the share of their shortest paths, summed and divided by (n-1)(n-2)."""
     agents = len(graph.agents)
     if agents < 3:
-        yield undefined(agents, "fewer than three agents have no one between them")
+        yield undefined(agents, _NOBODY_BETWEEN)
         return
-    for agent, value in _betweenness(graph).items():
-        yield Measured(value, agents, agent)
+    yield from scored(graph.betweenness)
 
 
-@metric("max_betweenness", definition="betweenness_centrality/messages/normalized/max")
+@metric("max_betweenness", definition_id="betweenness_centrality/messages/normalized/max")
 def max_betweenness(graph: AgentGraph) -> Iterator[Measured]:
     """The betweenness of the agent that has most of it."""
     agents = len(graph.agents)
     if agents < 3:
-        yield undefined(agents, "fewer than three agents have no one between them")
+        yield undefined(agents, _NOBODY_BETWEEN)
         return
-    yield Measured(max(_betweenness(graph).values()), agents)
+    yield of_scores(graph.betweenness, max(graph.betweenness.values.values()), agents)
 
 
-def _betweenness(graph: AgentGraph) -> dict[str, float]:
-    return nx.betweenness_centrality(graph.messages, normalized=True)
+@metric("closeness_centrality", definition_id="closeness_centrality/messages/incoming/wasserman_faust")
+def closeness_centrality(graph: AgentGraph) -> Iterator[Measured]:
+    """How near an agent is to those whose messages can reach it: the share of the others that can, divided by their
+    mean distance (Freeman 1979, Wasserman and Faust 1994). 0 for an agent that nobody's messages reach."""
+    agents = len(graph.agents)
+    if agents < 2:
+        yield undefined(agents, _ALONE)
+        return
+    yield from scored(engines.closeness(graph.messages))
+
+
+@metric("eigenvector_centrality", definition_id="eigenvector_centrality/messages/incoming")
+def eigenvector_centrality(graph: AgentGraph) -> Iterator[Measured]:
+    """How central those are who send an agent messages, by the eigenvector of the largest eigenvalue, of length 1
+    (Bonacich 1972). Defined only where everyone can reach everyone: else the vector is not unique, or 0 for many."""
+    agents = len(graph.agents)
+    if agents < 2:
+        yield undefined(agents, _ALONE)
+    elif not nx.is_strongly_connected(graph.messages):
+        yield undefined(agents, "not everyone can reach everyone")
+    elif (scores := engines.eigenvector(graph.messages)) is None:
+        yield undefined(agents, "the iteration did not settle")
+    else:
+        yield from scored(scores)
+
+
+@metric("pagerank", definition_id="pagerank/messages/weighted", parameters={"damping": Parameter(0.85, 0.01, 0.95)})
+def pagerank(graph: AgentGraph, damping: float) -> Iterator[Measured]:
+    """How often a walk that follows messages, and with probability 1 - damping jumps to any agent, comes by an agent
+    (Brin and Page 1998); weighted by messages, 1 over all agents."""
+    agents = len(graph.agents)
+    if agents < 2:
+        yield undefined(agents, _ALONE)
+        return
+    yield from scored(engines.pagerank(graph.messages, damping))
+
+
+METRICS: Final = (
+    degree_centrality,
+    betweenness_centrality,
+    max_betweenness,
+    closeness_centrality,
+    eigenvector_centrality,
+    pagerank,
+)

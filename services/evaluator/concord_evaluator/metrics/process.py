@@ -1,12 +1,14 @@
-"""Process: how the calls went."""
+"""Process: how the calls went, and what followed from what."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from concord_evaluator.graph import AgentGraph, tally_calls
-from concord_evaluator.metrics.registry import Measured, metric, undefined
+from concord_evaluator.graph.chains import find_returns, is_between_agents
+from concord_evaluator.metrics.metric import Measured, metric, undefined
 
 
-@metric("error_rate", definition="failed_calls/calls", engine="python")
+@metric("error_rate", definition_id="failed_calls/calls")
 def error_rate(graph: AgentGraph) -> Iterator[Measured]:
     """The share of calls that failed for good, of all that agents were to answer, the assessor's included."""
     calls = tally_calls(graph)
@@ -16,14 +18,37 @@ def error_rate(graph: AgentGraph) -> Iterator[Measured]:
     yield Measured(calls.failed_calls / calls.calls, calls.calls)
 
 
-@metric("repeat_ratio", definition="repeated_requests/comparable_requests", engine="python")
-def repeat_ratio(graph: AgentGraph) -> Iterator[Measured]:
-    """The share of requests that asked the same agent the same as its caller had already asked.
+@metric("error_propagation", definition_id="failed_within_failed/failed_within_any")
+def error_propagation(graph: AgentGraph) -> Iterator[Measured]:
+    """Of the calls that failed while another was being answered, the share where that other failed too: 0 where
+    errors are dealt with, 1 where each runs up to whoever asked."""
+    within = [call.parent for call in graph.calls if call.record.failed and call.parent is not None]
+    if not within:
+        yield undefined(0, "no call failed within another")
+        return
+    yield Measured(sum(graph.calls[parent].record.failed for parent in within) / len(within), len(within))
 
-    Retries are no repeats. Calls that do not say what they asked cannot be compared and do not count.
-    """
+
+@metric("repeat_ratio", definition_id="repeated_requests/comparable_requests")
+def repeat_ratio(graph: AgentGraph) -> Iterator[Measured]:
+    """The share of requests that asked the same agent the same as its caller had already asked. Retries are no
+    repeats; calls that do not say what they asked cannot be compared and do not count."""
     calls = tally_calls(graph)
     if not calls.comparable:
         yield undefined(0, "no call says what it asked")
         return
     yield Measured(calls.repeats / calls.comparable, calls.comparable)
+
+
+@metric("loop_ratio", definition_id="calls_back_up_the_chain/calls_between_agents")
+def loop_ratio(graph: AgentGraph) -> Iterator[Measured]:
+    """The share of calls between agents that go to one that is still waiting for an answer further up the chain of
+    calls."""
+    calls = sum(map(is_between_agents, graph.calls))
+    if not calls:
+        yield undefined(0, "there are no calls between agents")
+        return
+    yield Measured(sum(1 for _ in find_returns(graph.calls, graph.made_in)) / calls, calls)
+
+
+METRICS: Final = (error_rate, error_propagation, repeat_ratio, loop_ratio)

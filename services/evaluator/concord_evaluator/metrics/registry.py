@@ -1,80 +1,44 @@
-"""The registry of metrics: what a metric is, how it registers, and how the chosen ones are computed."""
+"""The registry of metrics: what the installed packages offer."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
 from typing import Final
 
-from concord.results import MetricParameter, MetricRecord, MetricStatus
-from concord_evaluator.graph import AgentGraph
+from concord_evaluator.metrics.metric import Metric
+
+ENTRY_POINT_GROUP: Final = "concord.metrics"
+"""A package adds metrics by an entry point in this group: `name = "module:METRICS"`, a sequence of `Metric`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """One value of a metric, of an agent or of the team, computed from `n` things. No value without a status."""
-
-    value: float | None
-    n: int
-    agent: str | None = None
-    status: MetricStatus = MetricStatus.OK
-    reason: str | None = None
-    params: tuple[tuple[str, str], ...] = ()
+class BrokenMetricError(Exception):
+    """An installed package offers metrics that cannot be used."""
 
 
-def undefined(n: int, reason: str, *, status: MetricStatus = MetricStatus.UNDEFINED) -> Measured:
-    """No value, and why: what is undefined is never 0."""
-    return Measured(value=None, n=n, status=status, reason=reason)
+@cache
+def installed_metrics() -> Mapping[str, Metric]:
+    """All installed metrics by their ids, sorted. Raises BrokenMetricError."""
+    found: dict[str, Metric] = {}
+    for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: (entry.name, entry.value)):
+        package = entry.dist.name if entry.dist is not None else entry.value
+        for metric in _offered(entry, package):
+            if metric.id in found:
+                raise BrokenMetricError(f"{package}: there are two metrics called {metric.id!r}")
+            found[metric.id] = metric
+    return dict(sorted(found.items()))
 
 
-Compute = Callable[[AgentGraph], Iterable[Measured]]
-
-
-@dataclass(frozen=True, slots=True)
-class _Metric:
-    definition_id: str
-    engine: str
-    compute: Compute
-
-
-_METRICS: Final[dict[str, _Metric]] = {}
-
-
-def metric(metric_id: str, *, definition: str, engine: str = "networkx") -> Callable[[Compute], Compute]:
-    """Registers a function of the agent graph as the metric `metric_id`.
-
-    `definition` names the formula, and changes when the formula does. Raises ValueError if the id is taken.
-    """
-
-    def register(compute: Compute) -> Compute:
-        if metric_id in _METRICS:
-            raise ValueError(f"there are two metrics called {metric_id!r}")
-        _METRICS[metric_id] = _Metric(definition, engine, compute)
-        return compute
-
-    return register
+def _offered(entry: EntryPoint, package: str) -> Iterator[Metric]:
+    try:
+        offered = entry.load()
+    except Exception as error:
+        raise BrokenMetricError(f"{package}: the metrics {entry.name!r} cannot be loaded: {error}") from error
+    for each in offered if isinstance(offered, Iterable) else (offered,):
+        if not isinstance(each, Metric):
+            raise BrokenMetricError(f"{package}: {entry.value} is not a sequence of Metric")
+        yield each
 
 
 def metric_ids() -> list[str]:
     """The ids of all metrics, sorted."""
-    return sorted(_METRICS)
-
-
-def measure(graph: AgentGraph, ids: Collection[str] | None = None) -> list[MetricRecord]:
-    """The chosen metrics of a graph (None: all of them), sorted by id and agent. Ids that nobody knows are ignored."""
-    chosen = metric_ids() if ids is None else sorted(set(ids) & set(_METRICS))
-    return [record for metric_id in chosen for record in _records(metric_id, graph)]
-
-
-def _records(metric_id: str, graph: AgentGraph) -> Iterator[MetricRecord]:
-    chosen = _METRICS[metric_id]
-    for measured in sorted(chosen.compute(graph), key=lambda measured: measured.agent or ""):
-        yield MetricRecord(
-            id=metric_id,
-            agent=measured.agent,
-            value=measured.value,
-            status=measured.status,
-            reason=measured.reason,
-            n=measured.n,
-            definition_id=chosen.definition_id,
-            engine=chosen.engine,
-            params=[MetricParameter(name=name, value=value) for name, value in measured.params],
-        )
+    return list(installed_metrics())

@@ -7,7 +7,7 @@ from typing import Final
 
 from concord.assessment import AssessmentConfig
 from concord.identity import Roster
-from concord.results import Finding, LatencySummary, MetricRecord
+from concord.results import CallRecord, Finding, LatencySummary, MetricRecord
 from concord_evaluator.graph import CallTally
 from concord_evaluator.latency import CalleeLatencies
 from concord_evaluator.scoring import TeamStructure
@@ -16,11 +16,12 @@ from concord_evaluator.trace import Projection
 
 @dataclass(frozen=True, slots=True)
 class TrialInput:
-    """What every evaluator sees of a trial."""
+    """What every evaluator sees of a trial. `completed`: whether its task was."""
 
     projection: Projection
     roster: Roster
     config: AssessmentConfig
+    completed: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,7 @@ class Contribution:
     findings: tuple[Finding, ...] = ()
     structure: TeamStructure | None = None
     calls: CallTally | None = None
+    timeline: tuple[CallRecord, ...] = ()
     latency: LatencySummary | None = None
     latencies: tuple[CalleeLatencies, ...] = ()
 

@@ -20,7 +20,10 @@ def evaluate_trial(plan: AssessmentPlan, request: EvaluateTrial, batches: Sequen
     roster = Roster(plan.agents(plan.trial(request.trial_id).task_id))
     in_time = batches if request.closed_after is None else batches[: request.closed_after]
     projection = project(_reports(in_time), roster, plan.config.evidence)
-    done = run_evaluators(TrialInput(projection, roster, plan.config), plan.config.evaluators)
+    done = run_evaluators(
+        TrialInput(projection, roster, plan.config, completed=request.outcome.state == "completed"),
+        plan.config.evaluators,
+    )
     return _evaluation(request, projection, done, _integrity(projection, batches, in_time))
 
 
@@ -40,12 +43,15 @@ def _evaluation(
     request: EvaluateTrial, projection: Projection, done: Mapping[str, Contribution], integrity: TraceIntegrity
 ) -> TrialEvaluation:
     contributions = [done[evaluator_id] for evaluator_id in sorted(done)]
+    timeline = [record for contribution in contributions for record in contribution.timeline]
     return TrialEvaluation(
         outcome=request.outcome,
         metrics=[record for contribution in contributions for record in contribution.metrics],
         findings=[finding for contribution in contributions for finding in contribution.findings],
         structure=next((made.structure for made in contributions if made.structure is not None), None),
         calls=next((made.calls for made in contributions if made.calls is not None), None),
+        timeline=timeline,
+        timeline_omitted=len(projection.calls) - len(timeline),
         latency=next((made.latency for made in contributions if made.latency is not None), None),
         latencies=[callee for contribution in contributions for callee in contribution.latencies],
         agents=_agent_tallies(projection),

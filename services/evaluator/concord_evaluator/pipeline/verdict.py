@@ -38,6 +38,8 @@ def verdict_on(plan: AssessmentPlan, evaluation: TrialEvaluation, judgment: Judg
         metrics=evaluation.metrics,
         findings=evaluation.findings,
         interactions=evaluation.interactions,
+        calls=evaluation.timeline,
+        calls_omitted=evaluation.timeline_omitted,
         latency=evaluation.latency or LatencySummary(),
         steps=evaluation.steps,
         trace_integrity=evaluation.trace_integrity,

@@ -8,6 +8,7 @@ import networkx as nx
 
 from concord.results import Finding, Fraction, Quality, Record
 from concord_evaluator.graph import AgentGraph
+from concord_evaluator.graph.engines import distances
 
 HIGH: Final = 0.66
 MEDIUM: Final = 0.33
@@ -83,20 +84,22 @@ def _communication(graph: AgentGraph) -> float | None:
     contacts: its direct partners, of the min(n - 1, `ENOUGH_PARTNERS`) that are enough;
     reach: the share of the others that it is connected with, directly or through others;
     closeness: the mean of 1 / distance to all others (harmonic; unreachable ones count 0).
+    Of a team too large to look at every agent, a sample stands for all.
     """
     if len(graph.agents) < 2:
         return None
-    distances = nx.all_pairs_shortest_path_length(graph.exchanges)
-    integration = [_integration(graph, agent, reached) for agent, reached in distances]
+    found = distances(graph.exchanges)
+    integration = [
+        _integration(graph, agent, reached, harmonic)
+        for agent, reached, harmonic in zip(found.sources, found.reached, found.harmonic, strict=True)
+    ]
     return min(1.0, (fmean(integration) + min(integration)) / 2)
 
 
-def _integration(graph: AgentGraph, agent: str, distances: dict[str, int]) -> float:
+def _integration(graph: AgentGraph, agent: str, reached: int, harmonic: float) -> float:
     others = len(graph.agents) - 1
     contacts = min(1.0, graph.exchanges.degree(agent) / min(others, ENOUGH_PARTNERS))
-    reach = (len(distances) - 1) / others
-    closeness = sum(1 / distance for distance in distances.values() if distance) / others
-    return contacts * reach * float(closeness**0.5)
+    return contacts * reached / others * float((harmonic / others) ** 0.5)
 
 
 def _distribution(graph: AgentGraph) -> float | None:
@@ -112,5 +115,5 @@ def _distribution(graph: AgentGraph) -> float | None:
         return 0.0
     if agents == 2:
         return None
-    largest = max(graph.messages_of(agent) for agent in graph.agents) / messages
+    largest = max(graph.loads.values()) / messages
     return min(1.0, (1 - largest) / (1 - 2 / agents))

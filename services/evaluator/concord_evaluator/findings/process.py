@@ -1,0 +1,72 @@
+"""What the calls themselves show: agents of whom nothing was heard, chains that go in circles, errors that spread."""
+
+from collections.abc import Iterator
+
+from concord.assessment import Thresholds
+from concord.results import Finding
+from concord_evaluator.findings.evidence import MAX_STEP_IDS, some, worst
+from concord_evaluator.graph import AgentGraph
+from concord_evaluator.graph.chains import Return, chain_above, find_cascades, find_returns
+
+
+def find(graph: AgentGraph, thresholds: Thresholds) -> Iterator[Finding]:
+    """Silent agents, loops and error cascades."""
+    yield from _silent(graph)
+    yield from worst(_loops(graph, thresholds.loop))
+    yield from worst(_error_cascades(graph, thresholds.error_cascade))
+
+
+def _silent(graph: AgentGraph) -> Iterator[Finding]:
+    if len(graph.agents) < 2:
+        return
+    for agent in graph.unheard:
+        asked = [call for call in graph.answered if call.callee == agent]
+        yield Finding(
+            id="silent",
+            agents=[agent],
+            metric_id=None,
+            value=0.0,
+            threshold=0.0,
+            step_ids=some(step_id for call in asked for step_id in call.step_ids),
+            advice=f"{agent} is declared, but sent nothing at all, neither a call nor an answer nor a report: see that "
+            "it is running, that others know its address, and that it reports what it does.",
+        )
+
+
+def _loops(graph: AgentGraph, threshold: int) -> Iterator[Finding]:
+    """For each agent the call that comes back to it most often."""
+    deepest: dict[str, Return] = {}
+    for found in find_returns(graph.calls, graph.made_in):
+        agent = graph.calls[found.index].callee
+        known = deepest.get(agent)
+        if known is None or (-found.times, found.index) < (-known.times, known.index):
+            deepest[agent] = found
+    for agent, found in sorted(deepest.items()):
+        if found.times > threshold:
+            chain = [graph.calls[index] for index in chain_above(found.index, graph.calls)]
+            yield Finding(
+                id="loop",
+                agents=[agent],
+                metric_id="loop_ratio",
+                value=found.times,
+                threshold=threshold,
+                step_ids=[call.step_id for call in chain[-MAX_STEP_IDS:]],
+                advice=f"{agent} is called again and again in one chain while it waits for its answer: give the chain "
+                "an end, such as a limit to its depth or an agent that decides.",
+            )
+
+
+def _error_cascades(graph: AgentGraph, threshold: int) -> Iterator[Finding]:
+    for chain in find_cascades(graph.calls):
+        if len(chain) > threshold:
+            calls = [graph.calls[index] for index in chain]
+            yield Finding(
+                id="error_cascade",
+                agents=sorted({call.callee for call in calls}),
+                metric_id="error_propagation",
+                value=len(chain),
+                threshold=threshold,
+                step_ids=[call.step_id for call in calls[:MAX_STEP_IDS]],
+                advice=f"What failed at {calls[-1].callee} failed {len(chain)} calls in a row, up to the one to "
+                f"{calls[0].callee}: let those in between deal with it, by another way or a partial answer.",
+            )

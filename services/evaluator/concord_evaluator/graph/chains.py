@@ -1,0 +1,75 @@
+"""Chains of calls, each made in the one before: where they come back to an agent, and where errors run up them."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from concord_evaluator.trace import Call
+from concord_evaluator.trace.names import NOT_IN_GRAPH
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    """A call to an agent that already stands `times` times further up its chain, waiting for an answer."""
+
+    index: int
+    times: int
+
+
+def is_between_agents(call: Call) -> bool:
+    """Whether an agent of the team called another."""
+    return call.caller != call.callee and not {call.caller, call.callee} & NOT_IN_GRAPH
+
+
+def find_returns(calls: Sequence[Call], made_in: Sequence[Sequence[int]]) -> Iterator[Return]:
+    """Every call between agents that comes back, in no particular order. Depth costs nothing but the stack."""
+    waiting: Counter[str] = Counter()
+    pending = [(index, True) for index, call in enumerate(calls) if call.parent is None]
+    while pending:
+        index, entering = pending.pop()
+        call = calls[index]
+        if not entering:
+            waiting.subtract(_waiting_for(call))
+            continue
+        waiting.update(_waiting_for(call))
+        times = waiting[call.callee] - (call.caller != call.callee)
+        if is_between_agents(call) and times > 0:
+            yield Return(index, times)
+        pending.append((index, False))
+        pending.extend((each, True) for each in made_in[index])
+
+
+def _waiting_for(call: Call) -> list[str]:
+    """Whom a call puts on the chain: the one called, and at its beginning the caller. A call to oneself, nobody."""
+    called = [call.callee] if call.caller != call.callee else []
+    return [call.caller, *called] if call.parent is None else called
+
+
+def chain_above(index: int, calls: Sequence[Call]) -> list[int]:
+    """The call and those it was made in, from the first on."""
+    chain = [index]
+    while (parent := calls[chain[-1]].parent) is not None:
+        chain.append(parent)
+    return chain[::-1]
+
+
+def find_cascades(calls: Sequence[Call]) -> Iterator[list[int]]:
+    """For each failed call that made none fail above it, the longest chain of failed calls down from it."""
+    longest: dict[int, int] = {}
+    """By failed call, how many stand in the longest chain of failed calls from it down."""
+    below: dict[int, int] = {}
+    """By failed call, the next in that chain."""
+    for index in reversed(range(len(calls))):
+        if not calls[index].record.failed:
+            continue
+        length = longest.setdefault(index, 1)
+        parent = calls[index].parent
+        if parent is not None and calls[parent].record.failed and length >= longest.get(parent, 1):
+            longest[parent], below[parent] = length + 1, index
+    for index in sorted(longest):
+        parent = calls[index].parent
+        if parent is None or not calls[parent].record.failed:
+            chain = [index]
+            while chain[-1] in below:
+                chain.append(below[chain[-1]])
+            yield chain

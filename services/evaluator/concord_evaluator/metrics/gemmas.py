@@ -1,0 +1,98 @@
+"""GEMMAS (Lee et al. 2025, arXiv 2507.13190): diversity of what is said, and paths that lead nowhere.
+
+Taken: both formulas. Information diversity is the weighted mean of 1 - similarity over pairs of agents, weight 1 for
+those joined by an edge and 0 else; similarity is the paper's syntactic part, the cosine of TF-IDF vectors. The ratio
+of unnecessary paths is 1 - necessary / all.
+
+Left out: the paper's semantic similarity, which takes a language model; and its measure of which path contributed to
+the right answer, which takes a right answer. A path here contributes if all its calls were answered and it does not
+end in a question that had been asked already. Paths are those of the calls themselves, which never go in circles, so
+that they are counted in one pass; the paper's are those of an acyclic graph of agents.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import combinations
+from typing import Final
+
+from concord.results import MetricStatus
+from concord_evaluator.graph import AgentGraph
+from concord_evaluator.metrics.metric import Measured, approximate, metric, undefined
+from concord_evaluator.metrics.similarity import TfIdf
+from concord_evaluator.trace import Call
+
+MAX_PAIRS: Final = 10_000
+"""Pairs of agents that are compared."""
+
+
+@metric("information_diversity", definition_id="gemmas/information_diversity/tf_idf/requests")
+def information_diversity(graph: AgentGraph) -> Iterator[Measured]:
+    """How different the requests of two agents are that talk to each other: the mean of 1 - cosine of their TF-IDF
+    vectors (the syntactic part of GEMMAS's information diversity score, Lee et al. 2025). 1: they share no word."""
+    said, sampled = _said(graph)
+    pairs = [
+        (a, b)
+        for a, b in combinations(sorted(said), 2)
+        if graph.requests.has_edge(a, b) or graph.requests.has_edge(b, a)
+    ]
+    if not pairs:
+        yield undefined(0, "no two agents that talk to each other say what they ask")
+        return
+    compared = pairs[:MAX_PAIRS]
+    vectors = TfIdf(said)
+    value = sum(1 - vectors.cosine(a, b) for a, b in compared) / len(compared)
+    if sampled or len(pairs) > MAX_PAIRS:
+        yield approximate(value, len(compared), "estimated from a sample of the requests")
+    else:
+        yield Measured(value, len(compared))
+
+
+def _said(graph: AgentGraph) -> tuple[dict[str, str], bool]:
+    """By agent, the words of its requests; and whether these are only some of them."""
+    asked: dict[str, dict[str, None]] = {}
+    for call in graph.interactions:
+        if call.request_digest is not None:
+            asked.setdefault(call.caller, {})[call.request_digest] = None
+    texts = {
+        agent: [graph.texts[each] for each in sorted(digests) if each in graph.texts]
+        for agent, digests in asked.items()
+    }
+    known = sum(map(len, texts.values()))
+    said = {agent: "\n".join(some) for agent, some in texts.items() if any(text.strip() for text in some)}
+    return said, known < sum(map(len, asked.values()))
+
+
+@metric("unnecessary_path_ratio", definition_id="gemmas/unnecessary_path_ratio/calls/answered_and_new")
+def unnecessary_path_ratio(graph: AgentGraph) -> Iterator[Measured]:
+    """The share of paths that contributed nothing: chains of calls, each made in the one before, in which a call
+    failed or that end in a question which the same agent had already asked the same (after GEMMAS's unnecessary path
+    ratio, Lee et al. 2025)."""
+    ends = [index for index, made in enumerate(graph.made_in) if not made]
+    if not ends:
+        yield undefined(0, "there are no calls", status=MetricStatus.UNDEFINED)
+        return
+    in_vain, repeated = _in_vain(graph.calls), _repeated(graph.calls)
+    yield Measured(sum(in_vain[index] or repeated[index] for index in ends) / len(ends), len(ends))
+
+
+def _in_vain(calls: Iterable[Call]) -> list[bool]:
+    """By call, whether it or any that it was made in failed."""
+    found: list[bool] = []
+    for call in calls:
+        found.append(call.record.failed or (call.parent is not None and found[call.parent]))
+    return found
+
+
+def _repeated(calls: Iterable[Call]) -> list[bool]:
+    """By call, whether its caller had already asked the same agent the same, and had been answered."""
+    answered: set[tuple[str, str, str]] = set()
+    found: list[bool] = []
+    for call in calls:
+        request = call.record.request_digest
+        question = (call.caller, call.callee, request or "")
+        found.append(request is not None and question in answered)
+        if not call.record.failed:
+            answered.add(question)
+    return found
+
+
+METRICS: Final = (information_diversity, unnecessary_path_ratio)

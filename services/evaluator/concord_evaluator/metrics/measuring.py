@@ -1,0 +1,60 @@
+"""Measuring: the chosen metrics of a graph, as records."""
+
+from collections.abc import Iterator, Mapping
+
+from concord.results import MetricParameter, MetricRecord
+from concord_evaluator.graph import AgentGraph
+from concord_evaluator.metrics.metric import Measured, Metric, undefined
+from concord_evaluator.metrics.registry import installed_metrics
+
+Choice = Mapping[str, Mapping[str, float]]
+"""The ids of metrics, each with the parameters that are not to have their defaults."""
+
+
+def measure(graph: AgentGraph, choice: Choice | None = None) -> list[MetricRecord]:
+    """The chosen metrics of a graph (None: all of them), sorted by id and agent. Ids that nobody knows are ignored.
+
+    A metric that is given what it cannot take, or that fails, is undefined and says so: it costs no other its value.
+    """
+    metrics = installed_metrics()
+    chosen: Choice = {metric_id: {} for metric_id in metrics} if choice is None else choice
+    return [
+        record
+        for metric_id in sorted(metrics.keys() & chosen)
+        for record in _records(metrics[metric_id], graph, chosen[metric_id])
+    ]
+
+
+def _records(metric: Metric, graph: AgentGraph, given: Mapping[str, float]) -> list[MetricRecord]:
+    params = {name: parameter.default for name, parameter in metric.parameters.items()} | dict(given)
+    if (objection := next(_objections(metric, given), None)) is not None:
+        return [_record(metric, undefined(0, objection), params)]
+    try:
+        measured = sorted(metric.compute(graph, **params), key=lambda measured: measured.agent or "")
+        return [_record(metric, each, params) for each in measured]
+    except Exception as error:
+        return [_record(metric, undefined(0, f"the metric failed: {type(error).__name__}"), params)]
+
+
+def _objections(metric: Metric, given: Mapping[str, float]) -> Iterator[str]:
+    for name, value in given.items():
+        parameter = metric.parameters.get(name)
+        if parameter is None:
+            yield f"it has no parameter {name!r}"
+        elif not parameter.minimum <= value <= parameter.maximum:
+            yield f"{name} must be from {parameter.minimum:g} to {parameter.maximum:g}"
+
+
+def _record(metric: Metric, measured: Measured, params: Mapping[str, float]) -> MetricRecord:
+    told = [*((name, f"{value:g}") for name, value in params.items()), *measured.params]
+    return MetricRecord(
+        id=metric.id,
+        agent=measured.agent,
+        value=measured.value,
+        status=measured.status,
+        reason=measured.reason,
+        n=measured.n,
+        definition_id=metric.definition_id,
+        engine=measured.engine or metric.engine,
+        params=[MetricParameter(name=name, value=value) for name, value in told],
+    )

@@ -1,0 +1,78 @@
+"""Paths: how far messages have to go."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import networkx as nx
+
+from concord.results import MetricStatus
+from concord_evaluator.graph import AgentGraph
+from concord_evaluator.metrics.metric import Measured, metric, undefined
+
+_ALONE: Final = "fewer than two agents have no way to each other"
+
+
+@metric("average_path_length", definition_id="average_path_length/messages/reachable_pairs")
+def average_path_length(graph: AgentGraph) -> Iterator[Measured]:
+    """The mean number of messages that it takes to get from one agent to another, over the pairs of which one can
+    reach the other; to be read with `reachable_pairs`."""
+    pairs = graph.distances.pairs
+    if len(graph.agents) < 2:
+        yield undefined(0, _ALONE)
+    elif not pairs:
+        yield undefined(0, "nobody can reach anybody")
+    else:
+        total = sum(distance * count for distance, count in graph.distances.histogram.items())
+        yield _measured(graph, total / pairs, pairs)
+
+
+@metric("reachable_pairs", definition_id="reachable_pairs/messages/share")
+def reachable_pairs(graph: AgentGraph) -> Iterator[Measured]:
+    """The share of the n(n-1) ordered pairs of agents of which the first can reach the second, directly or through
+    others."""
+    yield from _over_all_pairs(graph, graph.distances.pairs)
+
+
+@metric("global_efficiency", definition_id="global_efficiency/messages/directed")
+def global_efficiency(graph: AgentGraph) -> Iterator[Measured]:
+    """The mean of 1 / distance over all ordered pairs of agents (Latora and Marchiori 2001); 0 for those that cannot
+    reach each other. 1 where everyone talks with everyone."""
+    yield from _over_all_pairs(graph, sum(count / distance for distance, count in graph.distances.histogram.items()))
+
+
+@metric("diameter", definition_id="diameter/messages/strongly_connected", engine="networkx")
+def diameter(graph: AgentGraph) -> Iterator[Measured]:
+    """The longest of all shortest ways from one agent to another. Defined only where everyone can reach everyone."""
+    agents = len(graph.agents)
+    if agents < 2:
+        yield undefined(agents, _ALONE)
+    elif not nx.is_strongly_connected(graph.messages):
+        yield undefined(agents, "not everyone can reach everyone")
+    else:
+        yield _measured(graph, max(graph.distances.histogram), agents)
+
+
+def _over_all_pairs(graph: AgentGraph, total: float) -> Iterator[Measured]:
+    agents = len(graph.agents)
+    if agents < 2:
+        yield undefined(0, _ALONE)
+    else:
+        pairs = len(graph.distances.sources) * (agents - 1)
+        yield _measured(graph, total / pairs, pairs)
+
+
+def _measured(graph: AgentGraph, value: float, n: int) -> Measured:
+    found = graph.distances
+    if not found.sampled:
+        return Measured(value, n, engine=found.engine)
+    return Measured(
+        value,
+        n,
+        status=MetricStatus.APPROXIMATE,
+        reason="estimated from a sample of the agents",
+        engine=found.engine,
+        params=(("sources", str(len(found.sources))),),
+    )
+
+
+METRICS: Final = (average_path_length, reachable_pairs, global_efficiency, diameter)

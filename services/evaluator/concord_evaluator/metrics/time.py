@@ -1,0 +1,79 @@
+"""Time: how much of the work had to be done one after the other, and who took over from whom."""
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Final
+
+from concord_evaluator.graph import AgentGraph
+from concord_evaluator.metrics.metric import Measured, approximate, metric, undefined
+from concord_evaluator.trace.names import NOT_IN_GRAPH
+
+_NO_TIMES: Final = "no call says how long it took"
+
+
+@metric("critical_path_ms", definition_id="span/calls/observed_order")
+def critical_path_ms(graph: AgentGraph) -> Iterator[Measured]:
+    """The longest chain of work (ms): time in which an agent answered a call without waiting for another agent, along
+    calls of which each was made in the one before, or began after it had ended by the clock of whoever made both."""
+    yield _timed(graph, graph.critical_path.span_us / 1000)
+
+
+@metric("critical_path_share", definition_id="span/work")
+def critical_path_share(graph: AgentGraph) -> Iterator[Measured]:
+    """The share of all work that lies on the critical path: 1 where nothing was done side by side."""
+    path = graph.critical_path
+    yield _timed(graph, path.span_us / path.work_us if path.work_us else None)
+
+
+@metric("parallelism", definition_id="work/span")
+def parallelism(graph: AgentGraph) -> Iterator[Measured]:
+    """Work over span: how many agents were at work at once, on average over the critical path; 1 where nothing was done
+    side by side."""
+    path = graph.critical_path
+    yield _timed(graph, path.work_us / path.span_us if path.span_us else None)
+
+
+def _timed(graph: AgentGraph, value: float | None) -> Measured:
+    timed, calls = graph.critical_path.timed, len(graph.calls)
+    if not timed:
+        return undefined(0, _NO_TIMES)
+    if value is None:
+        return undefined(timed, "no time passed")
+    complete = timed == calls and all(call.record.started_us is not None for call in graph.calls)
+    return Measured(value, timed) if complete else approximate(value, timed, "not every call says when and how long")
+
+
+@metric("handover_ratio", definition_id="handovers/successions")
+def handover_ratio(graph: AgentGraph) -> Iterator[Measured]:
+    """How often the work changes hands: of each two calls that began one right after the other, the share that
+    different agents answered (after van der Aalst 2005; direct succession, in causal order)."""
+    passed = _successions(graph)
+    if not passed.total():
+        yield undefined(0, "fewer than two calls say when they began")
+        return
+    yield Measured(sum(n for (a, b), n in passed.items() if a != b) / passed.total(), passed.total())
+
+
+@metric("handover_of_work", definition_id="handovers_by_agent/successions")
+def handover_of_work(graph: AgentGraph) -> Iterator[Measured]:
+    """The share of direct successions in which another agent took over from this one (van der Aalst 2005): of each
+    two calls that began one right after the other, it answered the first and another agent the second."""
+    passed = _successions(graph)
+    if not passed.total():
+        yield undefined(0, "fewer than two calls say when they began")
+        return
+    given: Counter[str] = Counter()
+    for (a, b), n in passed.items():
+        given[a] += n if a != b else 0
+    for agent in graph.agents:
+        yield Measured(given[agent] / passed.total(), passed.total(), agent)
+
+
+def _successions(graph: AgentGraph) -> Counter[tuple[str, str]]:
+    """How often a call that one agent answered came right after one that another did."""
+    performers = [call.callee for call in graph.calls if call.record.started_us is not None]
+    return Counter(pairwise(agent for agent in performers if agent not in NOT_IN_GRAPH))
+
+
+METRICS: Final = (critical_path_ms, critical_path_share, parallelism, handover_ratio, handover_of_work)
