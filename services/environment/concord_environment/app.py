@@ -14,6 +14,7 @@ from concord_environment.api import (
     access_logs,
     calendars,
     events,
+    files,
     history,
     holds,
     keys,
@@ -48,6 +49,7 @@ ROUTERS = (
     calendars.router,
     access_logs.router,
     webhooks.router,
+    files.router,
 )
 
 

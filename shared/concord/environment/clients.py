@@ -1,7 +1,7 @@
 """`UESClient` and `AsyncUESClient`: one declaration of every call, sent by waiting or by awaiting."""
 
 from types import TracebackType
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Final, Self, TypeVar, cast
 
 import httpx
 
@@ -24,6 +24,8 @@ def _options(base_url: str, api_key: str | None, timeout: float, branch: str | N
 
 def _answer(request: Request[T], response: httpx.Response) -> T:
     raise_for(response)
+    if request.answer is None:
+        return cast("T", response.content)
     return request.answer.validate_json(response.content or b"null")
 
 
@@ -172,7 +174,9 @@ class AsyncUESClient:
     async def send(self, request: Request[T]) -> T:
         """The answer to a call, or an error that says what can be done."""
         try:
-            response = await self._http.request(request.method, request.path, params=request.params, json=request.body)
+            response = await self._http.request(
+                request.method, request.path, params=request.params, json=request.body, content=request.content
+            )
         except httpx.HTTPError as error:
             raise translated(error) from error
         return _answer(request, response)
@@ -227,7 +231,9 @@ class UESClient:
     def send(self, request: Request[T]) -> T:
         """The answer to a call, or an error that says what can be done."""
         try:
-            response = self._http.request(request.method, request.path, params=request.params, json=request.body)
+            response = self._http.request(
+                request.method, request.path, params=request.params, json=request.body, content=request.content
+            )
         except httpx.HTTPError as error:
             raise translated(error) from error
         return _answer(request, response)

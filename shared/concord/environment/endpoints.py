@@ -20,7 +20,9 @@ class Request(Generic[T]):
     path: str
     params: Mapping[str, Any] | None
     body: Any
-    answer: TypeAdapter[T]
+    content: bytes | None
+    answer: TypeAdapter[T] | None
+    """None for an answer that is a file: its bytes are taken as they are."""
 
 
 class Sender(Protocol):
@@ -54,14 +56,14 @@ class AsyncResource:
 class Endpoint(Generic[T]):
     """One call. Its fields are keyword arguments: those in the path, else the query of a GET, else the body.
 
-    A call that takes a whole document (`document`) has its only field as the body itself.
+    `content` (bytes) is a file as the body; an answer of type `bytes` is a file.
     """
 
     def __init__(self, method: Method, path: str, answer: type[T]) -> None:
         self.method: Final = method
         self.path: Final = path
         self.answer: Final = answer
-        self._adapter: TypeAdapter[T] = TypeAdapter(answer)
+        self._adapter: TypeAdapter[T] | None = None if answer is bytes else TypeAdapter(answer)
         self._in_path = {name for _, name, _, _ in Formatter().parse(path) if name}
 
     @overload
@@ -84,10 +86,11 @@ class Endpoint(Generic[T]):
         """The call with its fields. Moments and models may be given as such."""
         path = self.path.format(**{name: fields[name] for name in self._in_path})
         rest = {name: _plain(value) for name, value in fields.items() if name not in self._in_path}
-        if self.method in ("GET", "DELETE"):
+        content = rest.pop("content", None) if isinstance(rest.get("content"), bytes) else None
+        if self.method in ("GET", "DELETE") or content is not None:
             params = {name: value for name, value in rest.items() if value is not None}
-            return Request(self.method, path, params, None, self._adapter)
-        return Request(self.method, path, None, rest, self._adapter)
+            return Request(self.method, path, params, None, content, self._adapter)
+        return Request(self.method, path, None, rest, None, self._adapter)
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - any JSON value

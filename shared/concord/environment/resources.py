@@ -104,6 +104,10 @@ class Email:
     add_labels = _action("/email/label")
     remove_labels = _action("/email/unlabel")
     move = _action("/email/move")
+    export_mbox = Endpoint("GET", "/email/export/mbox", bytes)
+    export_eml = Endpoint("GET", "/email/export/eml", bytes)
+    import_mbox = Endpoint("POST", "/email/import/mbox", Json)
+    import_eml = Endpoint("POST", "/email/import/eml", Json)
 
 
 class SMS:
@@ -146,6 +150,8 @@ class Calendar:
     update_calendar = _action("/calendar/calendars/update")
     delete_calendar = _action("/calendar/calendars/delete")
     set_default_calendar = _action("/calendar/calendars/set-default")
+    export_ics = Endpoint("GET", "/calendar/export/ics", bytes)
+    import_ics = Endpoint("POST", "/calendar/import/ics", Json)
 
 
 class Contacts:

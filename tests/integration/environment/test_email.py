@@ -92,6 +92,7 @@ async def test_mails_are_found_by_sender_folder_label_text_and_flag(
     proctor: httpx.AsyncClient, agent: httpx.AsyncClient
 ) -> None:
     urgent = await receive(proctor, subject="Budget", body_text="numbers", from_address="eve@example.com")
+    await proctor.post("/simulator/time/advance", json={"seconds": 60})
     await receive(proctor, subject="Lunch", labels=["food"])
     await agent.post("/email/star", json={"message_ids": [urgent]})
     await proctor.post("/simulator/time/advance", json={"seconds": 1})

@@ -1,0 +1,111 @@
+"""Standard files in and out: `/email/export/mbox`, `/email/import/mbox`, `.eml`, `/calendar/export/ics` and so on."""
+
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+from pydantic import BaseModel
+
+from concord_environment.api.access import Addressed, Served, permitted
+from concord_environment.core.faults import Conflict, NotThere
+from concord_environment.environment import Environment, EnvironmentSimulation
+from concord_environment.formats.eml import from_eml, to_eml
+from concord_environment.formats.ics import from_ics, to_ics
+from concord_environment.formats.mbox import from_mbox, to_mbox
+from concord_environment.modalities.email.filing import file_all
+
+router = APIRouter(tags=["files"])
+
+_exports = [Depends(permitted("scenario:export"))]
+_imports = [Depends(permitted("scenario:import"))]
+
+
+def _file(kind: str) -> dict[int | str, dict[str, object]]:
+    return {200: {"content": {kind: {"schema": {"type": "string", "format": "binary"}}}}}
+
+
+def _body(kind: str) -> dict[str, object]:
+    content = {kind: {"schema": {"type": "string", "format": "binary"}}}
+    return {"requestBody": {"required": True, "content": content}}
+
+
+ICS: Final = "text/calendar"
+EML: Final = "message/rfc822"
+MBOX: Final = "application/mbox"
+
+
+class FilesRead(BaseModel):
+    """How much a file brought in."""
+
+    imported: int
+
+
+@router.get("/email/export/mbox", response_class=Response, responses=_file(MBOX), dependencies=_exports)
+async def export_mbox(simulation: Addressed) -> Response:
+    """The mailbox as an mbox file."""
+    return Response(to_mbox(simulation.world.email.emails.rows()), media_type=MBOX)
+
+
+@router.get("/email/export/eml", response_class=Response, responses=_file(EML), dependencies=_exports)
+async def export_eml(simulation: Addressed, message_id: Annotated[str, Query(max_length=998)]) -> Response:
+    """One mail as an RFC 5322 message."""
+    email = simulation.world.email.emails.get(message_id)
+    if email is None:
+        raise NotThere(f"there is no mail {message_id}")
+    return Response(to_eml(email), media_type=EML)
+
+
+@router.post("/email/import/mbox", openapi_extra=_body(MBOX), dependencies=_imports)
+async def import_mbox(request: Request, environment: Served, simulation: Addressed) -> FilesRead:
+    """Puts the mails of an mbox file into the mailbox, in threads, at their dates. 409 while the simulation runs."""
+    _require_stopped(environment)
+    user = simulation.world.email.address
+    emails = list(from_mbox(await request.body(), user=user, fallback=simulation.now))
+    return _filed(environment, simulation, file_all(simulation.world.email, emails))
+
+
+@router.post("/email/import/eml", openapi_extra=_body(EML), dependencies=_imports)
+async def import_eml(request: Request, environment: Served, simulation: Addressed) -> FilesRead:
+    """Puts one mail into the mailbox, at its date. 409 while the simulation runs."""
+    _require_stopped(environment)
+    email = from_eml(await request.body(), user=simulation.world.email.address, fallback=simulation.now)
+    return _filed(environment, simulation, file_all(simulation.world.email, [email]))
+
+
+@router.get("/calendar/export/ics", response_class=Response, responses=_file(ICS), dependencies=_exports)
+async def export_ics(simulation: Addressed) -> Response:
+    """The calendars as an iCalendar file."""
+    return Response(to_ics(simulation.world.calendar.events.rows()), media_type=ICS)
+
+
+@router.post("/calendar/import/ics", openapi_extra=_body(ICS), dependencies=_imports)
+async def import_ics(
+    request: Request,
+    environment: Served,
+    simulation: Addressed,
+    calendar_id: Annotated[str | None, Query(max_length=200)] = None,
+) -> FilesRead:
+    """Puts the events of an iCalendar file into a calendar. 409 while the simulation runs."""
+    _require_stopped(environment)
+    state = simulation.world.calendar
+    into = calendar_id or state.current_settings.default_calendar_id
+    if into not in state.calendars:
+        raise NotThere(f"there is no calendar {into}")
+    zone = state.current_settings.user_timezone
+    events = from_ics(await request.body(), calendar_id=into, timezone=zone, now=simulation.now)
+    taken = [event.event_id for event in events if event.event_id in state.events]
+    if taken:
+        raise Conflict(f"an event {taken[0]} is there already")
+    for event in events:
+        state.events.write(event.event_id, event)
+    return _filed(environment, simulation, len(events))
+
+
+def _require_stopped(environment: Environment) -> None:
+    environment.lifecycle.require_stopped("stop the simulation before loading a file")
+
+
+def _filed(environment: Environment, simulation: EnvironmentSimulation, count: int) -> FilesRead:
+    """What came in belongs to the origin: it is no action of anybody's, and a reset keeps it."""
+    simulation.settle()
+    environment.announce("simulation.loaded")
+    return FilesRead(imported=count)

@@ -1,0 +1,1 @@
+"""Standard files in and out: .ics calendars, .eml mails and mbox mailboxes."""

@@ -1,0 +1,43 @@
+"""Mailboxes as mbox files (RFC 4155), in and out."""
+
+import mailbox
+import tempfile
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from concord_environment.core.faults import Invalid
+from concord_environment.formats.eml import from_eml, to_eml
+from concord_environment.modalities.email.records import Email
+
+MAX_MAILS: Final = 50_000
+
+
+def to_mbox(emails: Iterable[Email]) -> bytes:
+    """The mails as an mbox."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "mbox"
+        box = mailbox.mbox(path)
+        for email in emails:
+            message = mailbox.mboxMessage(to_eml(email))
+            message.set_from("environment", email.received_at.timetuple())
+            box.add(message)
+        box.close()
+        return path.read_bytes()
+
+
+def from_mbox(content: bytes, *, user: str, fallback: datetime) -> Iterator[Email]:
+    """The mails of an mbox, in its order. Invalid for the first that is none, with its number."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "mbox"
+        path.write_bytes(content)
+        box = mailbox.mbox(path, create=False)
+        if len(box) == 0 or len(box) > MAX_MAILS:
+            raise Invalid(f"an mbox holds between 1 and {MAX_MAILS} mails, each after a line that begins with 'From '")
+        for number, key in enumerate(box.keys(), start=1):
+            try:
+                yield from_eml(box.get_bytes(key), user=user, fallback=fallback)
+            except Invalid as fault:
+                raise Invalid(f"mail {number}: {fault}") from fault
+        box.close()
