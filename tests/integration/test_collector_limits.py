@@ -1,0 +1,116 @@
+"""Limits: what is beyond them is refused, with a time to come back where that helps, and never trimmed."""
+
+import gzip
+import json
+import sys
+from collections.abc import AsyncIterator, Callable
+
+import pytest
+
+from concord.storage import Storage, connect
+from tests.integration.collectors import JSON, SECRET, batch, bearer, collector, reports, step
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+COMPRESS: dict[str, Callable[[bytes], bytes]] = {"gzip": gzip.compress, "zstd": zstd.compress, "identity": bytes}
+
+
+@pytest.fixture
+async def storage(redis_url: str) -> AsyncIterator[Storage]:
+    async with connect(redis_url) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("encoding", COMPRESS)
+async def test_a_batch_is_taken_in_every_encoding(redis_url: str, storage: Storage, encoding: str) -> None:
+    body = COMPRESS[encoding](json.dumps(batch(step("s1"), step("s2"))).encode())
+    async with collector(redis_url) as client:
+        answer = await client.post("/traces", content=body, headers=JSON | {"content-encoding": encoding})
+    assert answer.status_code == 202
+    assert [report.step.step_id for report in await reports(storage)] == ["s1", "s2"]
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "zstd"])
+async def test_a_bomb_is_refused(redis_url: str, encoding: str) -> None:
+    bomb = COMPRESS[encoding](b" " * 2_000_000)
+    async with collector(redis_url, max_inflated_bytes=1_000_000) as client:
+        answer = await client.post("/traces", content=bomb, headers=JSON | {"content-encoding": encoding})
+    assert answer.status_code == 413
+
+
+async def test_a_body_that_is_not_what_its_encoding_says_is_refused(redis_url: str) -> None:
+    async with collector(redis_url) as client:
+        for encoding in ("gzip", "zstd"):
+            answer = await client.post("/traces", content=b"{}", headers=JSON | {"content-encoding": encoding})
+            assert answer.status_code == 400
+
+
+async def test_who_sends_too_much_waits_and_nobody_else_does(redis_url: str) -> None:
+    async with collector(redis_url, token_secret=SECRET, rate_bytes_per_s=4096) as client:
+        answers = [
+            await client.post("/traces", json=batch(step(), batch_id=f"b{i}"), headers=bearer("flood"))
+            for i in range(15)
+        ]
+        refused = [answer for answer in answers if answer.status_code == 429]
+        assert {answer.status_code for answer in answers} == {202, 429}
+        assert all(int(answer.headers["retry-after"]) >= 1 for answer in refused)
+        assert (await client.post("/traces", json=batch(step()), headers=bearer("writer"))).status_code == 202
+        assert (await client.post("/traces", json=batch(step()))).status_code == 202
+
+
+async def test_a_full_trace_takes_no_more_of_a_reporter_and_loses_nothing(redis_url: str, storage: Storage) -> None:
+    async with collector(redis_url, token_secret=SECRET, max_trace_bytes=2_000) as client:
+        flood = bearer("flood")
+        sent = [batch(step(f"s{i}"), batch_id=f"b{i}") for i in range(40)]
+        statuses = [(await client.post("/traces", json=each, headers=flood)).status_code for each in sent]
+        assert set(statuses) == {202, 413}
+        taken = statuses.count(202)
+        assert (await client.post("/traces", json=sent[0], headers=flood)).status_code == 202
+        assert (await client.post("/traces", json=batch(step()), headers=bearer("writer"))).status_code == 202
+    assert sum(report.reporter == "flood" for report in await reports(storage)) == taken
+
+
+async def test_highly_compressible_batches_fill_a_trace_too(redis_url: str) -> None:
+    padded = step(additional_attributes={str(i): " " * 8000 for i in range(60)})
+    async with collector(redis_url, max_trace_bytes=200_000) as client:
+        statuses = [(await client.post("/traces", json=batch(padded, batch_id=f"b{i}"))).status_code for i in range(12)]
+    assert 413 in statuses
+
+
+async def test_over_the_watermark_nothing_is_taken_until_there_is_room(redis_url: str, storage: Storage) -> None:
+    used = (await storage.memory()).used
+    async with collector(redis_url, redis_memory_bytes=used * 2, redis_watermark=0.9) as client:
+        assert (await client.get("/readyz")).status_code == 200
+    async with collector(redis_url, redis_memory_bytes=used // 2, redis_watermark=0.9) as client:
+        assert (await client.get("/readyz")).status_code == 503
+        assert (await client.get("/healthz")).status_code == 200
+        answer = await client.post("/traces", json=batch(step()))
+        assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
+    assert await reports(storage) == []
+
+
+async def test_metrics_tell_what_waits_and_how_full_storage_is(redis_url: str) -> None:
+    async with collector(redis_url) as client:
+        await client.post("/traces", json=batch(step()))
+        exposition = (await client.get("/metrics")).text
+    names = {line.split("{")[0].split(" ")[0] for line in exposition.splitlines() if not line.startswith("#")}
+    assert {
+        "concord_redis_used_bytes",
+        "concord_queue_depth",
+        "concord_queue_oldest_seconds",
+        "concord_collector_wire_bytes_total",
+        "concord_collector_stored_bytes_total",
+        "concord_collector_batch_seconds_count",
+    } <= names
+
+
+async def test_every_number_of_a_step_fits_where_numbers_are_kept(redis_url: str, storage: Storage) -> None:
+    huge = 10**400
+    sent = batch(step("a", latency=huge), step("b", cost=huge), step("c", total_tokens=-huge), step("d", latency=3))
+    async with collector(redis_url) as client:
+        receipt = (await client.post("/traces", json=sent)).json()
+    assert [rejected["step_id"] for rejected in receipt["rejected"]] == ["a", "b", "c"]
+    assert [report.step.latency_ms for report in await reports(storage)] == [3.0]

@@ -1,0 +1,131 @@
+"""The registry: who makes itself known is found, and nobody is reached through us who should not be."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from ipaddress import ip_network
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import FastAPI, Response
+
+from concord.storage import OPEN_SCOPE, connect
+from tests.integration.collectors import collector
+from tests.serving import served
+
+LOOPBACK = (ip_network("127.0.0.0/8"),)
+
+
+@pytest.fixture
+async def client(redis_url: str) -> AsyncIterator[httpx.AsyncClient]:
+    async with collector(redis_url, allowed_peer_networks=LOOPBACK) as client:
+        yield client
+
+
+@asynccontextmanager
+async def agent(card: dict[str, Any], asked: list[str] | None = None) -> AsyncIterator[str]:
+    """An agent that shows a card; `{url}` in it stands for its own address."""
+    app = FastAPI()
+    own: list[str] = []
+
+    @app.get("/.well-known/agent-card.json")
+    async def show() -> dict[str, Any]:
+        if asked is not None:
+            asked.append(own[0])
+        return card
+
+    async with served(app) as url:
+        own.append(url)
+        yield url
+
+
+async def test_an_agent_says_its_functions_itself_or_by_its_cards_skills(client: httpx.AsyncClient) -> None:
+    card = {"skills": [{"id": "research", "name": "Research"}], "supportedInterfaces": [{"url": "http://127.0.0.2:7/"}]}
+    async with agent(card) as url:
+        told = await client.post("/register", json={"id": "a", "url": url, "functions": ["critic"]})
+        read = await client.post("/register", json={"id": "b", "url": url})
+    assert (told.json()["functions"], read.json()["functions"]) == (["critic"], ["research"])
+    assert read.json()["aliases"] == ["http://127.0.0.2:7/"]
+    assert [peer["id"] for peer in (await client.get("/peers")).json()["peers"]] == ["a", "b"]
+
+
+async def test_a_registration_says_when_it_ends_and_is_renewed_by_another(client: httpx.AsyncClient) -> None:
+    for port in (1, 2):
+        entry = {"id": "a", "url": f"http://127.0.0.1:{port}/", "functions": []}
+        assert (await client.post("/register", json=entry)).json()["expires_in_s"] > 60
+    assert [peer["url"] for peer in (await client.get("/peers")).json()["peers"]] == ["http://127.0.0.1:2/"]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://169.254.169.254/latest/meta-data/",
+        "http://10.0.0.1/",
+        "http://[::1]:9009/",
+        "http://[::ffff:10.0.0.1]/",
+        "http://0x0a.0.0.1/",
+        "http://user:secret@127.0.0.1/",
+        "http://no-such-host.invalid/",
+    ],
+)
+async def test_an_address_in_no_allowed_network_is_refused(client: httpx.AsyncClient, url: str) -> None:
+    entry: dict[str, object] = {"id": "a", "url": url}
+    for each in (entry, entry | {"functions": []}):
+        assert (await client.post("/register", json=each)).status_code == 400
+    assert (await client.get("/peers")).json() == {"peers": []}
+
+
+async def test_without_an_allow_list_this_machine_is_not_asked_for_a_card(redis_url: str) -> None:
+    asked: list[str] = []
+    async with collector(redis_url) as client, agent({}, asked) as url:
+        assert (await client.post("/register", json={"id": "a", "url": url})).status_code == 400
+    assert asked == []
+
+
+async def test_a_url_inside_a_card_is_held_to_the_same_rules(client: httpx.AsyncClient) -> None:
+    for card in (
+        {"url": "http://169.254.169.254/"},
+        {"supportedInterfaces": [{"url": "http://10.0.0.1/"}]},
+        {"additionalInterfaces": [{"url": "file:///etc/passwd"}]},
+    ):
+        async with agent(card) as url:
+            assert (await client.post("/register", json={"id": "a", "url": url})).status_code == 400
+
+
+async def test_a_redirect_is_not_followed(client: httpx.AsyncClient) -> None:
+    asked: list[str] = []
+    app = FastAPI()
+    async with agent({}, asked) as elsewhere:
+
+        @app.get("/.well-known/agent-card.json")
+        async def redirect() -> Response:
+            return Response(status_code=302, headers={"location": f"{elsewhere}/.well-known/agent-card.json"})
+
+        async with served(app) as url:
+            assert (await client.post("/register", json={"id": "a", "url": url})).status_code == 400
+    assert asked == []
+
+
+async def test_a_card_that_is_too_large_is_not_read_to_its_end(client: httpx.AsyncClient) -> None:
+    async with agent({"description": "x" * 1_000_000}) as url:
+        assert (await client.post("/register", json={"id": "a", "url": url})).status_code == 400
+
+
+async def test_one_caller_registers_at_a_limited_rate(redis_url: str) -> None:
+    async with collector(redis_url, allowed_peer_networks=LOOPBACK, registrations_per_minute=3) as client:
+        answers = [
+            await client.post("/register", json={"id": f"a{i}", "url": "http://127.0.0.1/", "functions": []})
+            for i in range(5)
+        ]
+    assert [answer.status_code for answer in answers] == [201, 201, 201, 429, 429]
+    assert int(answers[-1].headers["retry-after"]) >= 1
+
+
+async def test_one_caller_does_not_fill_the_registry_for_all(redis_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("concord.storage.registry.MAX_AGENTS_PER_CALLER", 2)
+    async with collector(redis_url, allowed_peer_networks=LOOPBACK) as client:
+        entry = {"url": "http://127.0.0.1/", "functions": []}
+        statuses = [(await client.post("/register", json=entry | {"id": name})).status_code for name in "abca"]
+    assert statuses == [201, 201, 429, 201]
+    async with connect(redis_url) as storage:
+        assert [each.id for each in await storage.registry.agents(OPEN_SCOPE)] == ["a", "b"]
