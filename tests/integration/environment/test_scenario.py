@@ -1,0 +1,187 @@
+"""Scenarios: a whole day goes in and out without a difference, and runs."""
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+SCENARIO = Path(__file__).parents[3] / "scenarios" / "environment" / "working_day.ues-scenario.json"
+DAY: dict[str, Any] = json.loads(SCENARIO.read_text())
+CORE = ("email", "sms", "calendar", "chat")
+
+
+async def load(proctor: httpx.AsyncClient, scenario: dict[str, Any] = DAY, **options: object) -> httpx.Response:
+    await proctor.post("/simulation/stop")
+    return await proctor.post("/scenario/import/full", json={"scenario": scenario, **options})
+
+
+async def export(proctor: httpx.AsyncClient) -> dict[str, Any]:
+    found: dict[str, Any] = (await proctor.get("/scenario/export/full")).json()["scenario"]
+    return found
+
+
+def test_the_day_has_forty_events_or_more_in_all_four_core_modalities() -> None:
+    kinds = Counter(event["modality"] for event in DAY["events"]["events"])
+    assert sum(kinds.values()) >= 40
+    assert set(CORE) <= set(kinds)
+
+
+@pytest.mark.parametrize("hours", [0, 4, 12])
+async def test_a_scenario_goes_out_in_and_out_again_without_a_difference(
+    proctor: httpx.AsyncClient, hours: int
+) -> None:
+    assert (await load(proctor)).status_code == 200
+    await proctor.post("/simulation/start")
+    if hours:
+        await proctor.post("/simulator/time/advance", json={"seconds": hours * 3600})
+    first = await export(proctor)
+    report = (await load(proctor, first)).json()
+    assert report["events_loaded"] == len(first["events"]["events"])
+    assert await export(proctor) == first
+    assert (await load(proctor, await export(proctor))).status_code == 200
+    assert await export(proctor) == first
+
+
+async def test_the_whole_day_runs_without_a_failed_event(proctor: httpx.AsyncClient) -> None:
+    await load(proctor)
+    await proctor.post("/simulation/start")
+    advanced = (await proctor.post("/simulator/time/advance", json={"seconds": 12 * 3600})).json()
+    assert advanced["events_failed"] == 0, [one for one in advanced["execution_details"] if one["error"]]
+    assert advanced["events_executed"] == len(DAY["events"]["events"])
+    assert (await proctor.post("/environment/validate")).json()["valid"]
+    threads = (await proctor.get("/email/state")).json()["threads"]
+    assert threads["release-42@northwind.example"]["message_count"] == 6
+
+
+async def test_two_runs_of_the_same_calls_give_the_same_chain_and_a_shuffled_one_says_what_it_reordered(
+    proctor: httpx.AsyncClient,
+) -> None:
+    crowded = json.loads(json.dumps(DAY))
+    for event in crowded["events"]["events"][:12]:
+        event["scheduled_time"] = "2026-03-16T07:30:00Z"
+    heads = []
+    for _ in range(2):
+        await load(proctor, crowded)
+        await proctor.post("/simulation/start")
+        await proctor.post("/simulator/time/advance", json={"seconds": 12 * 3600})
+        heads.append([link["hash"] for link in (await proctor.get("/simulation/chain")).json()["links"]])
+    assert heads[0] == heads[1]
+    assert len(heads[0]) == len(DAY["events"]["events"])
+
+    replayed = (await proctor.post("/simulation/replay")).json()
+    assert (replayed["matches"], replayed["reordered"]) == (True, [])
+
+    shuffled = (await proctor.post("/simulation/replay", json={"shuffle_ties": True, "tie_seed": 3})).json()
+    assert not shuffled["matches"]
+    (tie,) = shuffled["reordered"]
+    assert sorted(tie["before"]) == sorted(tie["after"])
+    assert len(tie["before"]) == 12
+
+
+async def test_a_running_simulation_is_not_loaded_over(proctor: httpx.AsyncClient) -> None:
+    answer = await proctor.post("/scenario/import/full", json={"scenario": DAY})
+    assert answer.status_code == 409
+
+
+async def test_new_events_after_an_import_have_ids_of_their_own(proctor: httpx.AsyncClient) -> None:
+    await load(proctor)
+    for _ in range(60):
+        await proctor.post("/chat/send", json={"content": "hello"})
+    exported = await export(proctor)
+    await load(proctor, exported)
+    before = (await proctor.get("/events/summary")).json()["total"]
+    for _ in range(60):
+        assert (await proctor.post("/chat/send", json={"content": "hello"})).status_code == 200
+    assert (await proctor.get("/events/summary")).json()["total"] == before + 60
+
+
+async def test_a_modality_that_nobody_knows_is_refused_or_skipped_as_asked(proctor: httpx.AsyncClient) -> None:
+    strange = json.loads(json.dumps(DAY))
+    strange["environment"]["modality_states"]["telepathy"] = {"modality_type": "telepathy"}
+    assert (await load(proctor, strange)).status_code == 422
+    report = (await load(proctor, strange, strict_modalities=False)).json()
+    assert report["modalities_skipped"] == ["telepathy"]
+    assert len(report["warnings"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("handling", "statuses"),
+    [("ignore", {"skipped": 1, "pending": 1}), ("delete", {"pending": 1}), ("apply", {"executed": 1, "pending": 1})],
+)
+async def test_what_becomes_of_events_that_a_new_environment_makes_past_is_as_asked(
+    proctor: httpx.AsyncClient, handling: str, statuses: dict[str, int]
+) -> None:
+    for hour in (10, 20):
+        event = {
+            "scheduled_time": f"2026-01-01T{hour}:00:00Z",
+            "modality": "chat",
+            "data": {"role": "user", "content": "x"},
+        }
+        assert (await proctor.post("/events", json=event)).status_code == 201
+    await proctor.post("/simulation/stop")
+    data = (await proctor.get("/scenario/export/environment")).json()["environment"]
+    data["time_state"]["current_time"] = "2026-01-01T12:00:00Z"
+    answer = await proctor.post(
+        "/scenario/import/environment", json={"data": data, "historic_event_handling": handling}
+    )
+    assert answer.status_code == 200, answer.text
+    events = (await proctor.get("/events")).json()["events"]
+    assert Counter(event["status"] for event in events) == statuses
+
+
+async def test_events_are_loaded_beside_or_instead_of_those_there_are(proctor: httpx.AsyncClient) -> None:
+    await load(proctor)
+    one = {"events": DAY["events"]["events"][:1]}
+    merged = (await proctor.post("/scenario/import/events", json={"data": one, "merge": True})).json()
+    assert merged["events_loaded"] == 1
+    assert (await proctor.get("/events/summary")).json()["total"] == len(DAY["events"]["events"]) + 1
+    await proctor.post("/scenario/import/events", json={"data": one})
+    assert (await proctor.get("/events/summary")).json()["total"] == 1
+
+
+async def test_older_names_of_fields_are_understood(proctor: httpx.AsyncClient) -> None:
+    older = {
+        "metadata": DAY["metadata"],
+        "environment": {
+            "time_state": DAY["environment"]["time_state"],
+            "modality_states": {
+                "email": {
+                    "modality_type": "email",
+                    "emails": {
+                        "e1": {
+                            "email_id": "e1",
+                            "from": "a@b.example",
+                            "to": ["user@example.com"],
+                            "subject": "s",
+                            "body": "b",
+                            "timestamp": "2026-03-01T00:00:00Z",
+                            "folder_id": "inbox",
+                            "is_flagged": True,
+                        }
+                    },
+                },
+                "calendar": {
+                    "modality_type": "calendar",
+                    "events": {
+                        "v1": {
+                            "event_id": "v1",
+                            "calendar_id": "primary",
+                            "title": "t",
+                            "start_time": "2026-03-16T10:00:00Z",
+                            "end_time": "2026-03-16T11:00:00Z",
+                            "attendees": ["user@example.com"],
+                        }
+                    },
+                },
+            },
+        },
+    }
+    answer = await load(proctor, older)
+    assert answer.status_code == 200, answer.text
+    (mail,) = (await proctor.get("/email/state")).json()["emails"].values()
+    assert (mail["body_text"], mail["is_starred"]) == ("b", True)
+    (event,) = (await proctor.get("/calendar/state")).json()["events"].values()
+    assert event["attendees"][0]["response"] == "needs-action"
