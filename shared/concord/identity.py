@@ -32,6 +32,8 @@ class RosterEntry(BaseModel):
     aliases: tuple[Url, ...] = ()
     agentbeats_id: str | None = None
     functions: tuple[str, ...] = ()
+    reports: bool = False
+    """Whether its card says that it tells of its steps: it names the assignment or the traceability extension."""
 
 
 class Roster:

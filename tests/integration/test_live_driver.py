@@ -1,12 +1,12 @@
-"""The live driver and the closing rule, against real agents and a real Redis."""
+"""The live driver, against real agents and a real Redis."""
 
 import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
-from datetime import UTC, datetime
 
 import pytest
+from pydantic import SecretStr
 
 from concord.a2a import Handler, IncomingMessage, Messenger, TaskHandle
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, plan_trials
@@ -14,14 +14,17 @@ from concord.assignment import Assignment
 from concord.extensions import TRACEABILITY_KEY
 from concord.identity import GREEN_AGENT, RosterEntry
 from concord.ids import new_step_id
-from concord.reports import BatchReceipt, Channel, ReportBatch, StepBatch, pack
+from concord.keyring import Keyring
+from concord.reports import Channel
 from concord.results import TrialOutcome
 from concord.steps import CallType, InteractionStep, ResponseTrace
 from concord.storage import Storage, connect
-from concord_gateway.closing import wait_until_quiet
+from concord.tokens import Claims, TokenVerifier
+from concord_gateway.assignments import Assignments
 from concord_gateway.drivers import TrialContext, drive_live
 from concord_gateway.progress import Progress
 from concord_gateway.recorder import Recorder
+from concord_gateway.watch import TrialWatch
 from tests.redis_servers import free_port
 from tests.serving import served_agent
 
@@ -80,16 +83,19 @@ async def drive(
         )
         (trial,) = plan.trials
         recorder = Recorder(storage.traces, trial.trace_id)
-        mine = Assignment(assessment_id="a1", trace_id=trial.trace_id, step_id=new_step_id(), agent_id=GREEN_AGENT)
-        async with Messenger(recorder.on_step, timeout_s=budget_s) as messenger:
+        assignments = Assignments(Keyring(SecretStr("x" * 32), storage.secrets.token_secret), "http://collector")
+        async with Messenger(lambda step, _: recorder.add(step), timeout_s=budget_s) as messenger:
             outcome = await drive_live(
                 TrialContext(
                     plan=plan,
                     trial=trial,
                     task=tasks[0],
-                    assignment=mine,
+                    assignment=assignments.own("a1", trial.trace_id, new_step_id()),
+                    claims=Claims("a1", trial.trace_id, GREEN_AGENT, time.time() + 60),
+                    assignments=assignments,
                     messenger=messenger,
                     traces=storage.traces,
+                    watch=TrialWatch(),
                     progress=Silent(),
                     budget_s=budget_s,
                 )
@@ -136,6 +142,24 @@ async def test_an_agents_failure_is_told_from_one_of_the_infrastructure(
     assert (outcome.error is None) == (set(team.values()) == {answer})
 
 
+async def test_every_participant_gets_a_token_of_its_own(storage: Storage) -> None:
+    tokens: dict[str, str] = {}
+
+    async def listen(message: IncomingMessage, task: TaskHandle) -> None:
+        mine = Assignment.from_metadata(message.metadata)
+        assert mine is not None
+        assert mine.token is not None
+        tokens[mine.agent_id] = mine.token.get_secret_value()
+        await task.complete("ok")
+
+    _, trace_id = await drive(storage, {"a": listen, "b": listen})
+    verifier = TokenVerifier([SecretStr("x" * 32)])
+    claims = {name: verifier.verify(token) for name, token in tokens.items()}
+    assert {name: (claim.agent_id, claim.trace_id, claim.assessment_id) for name, claim in claims.items()} == {
+        name: (name, trace_id, "a1") for name in ("a", "b")
+    }
+
+
 async def test_steps_sent_in_band_become_the_callees_own_report(storage: Storage) -> None:
     async def trace(message: IncomingMessage, task: TaskHandle) -> None:
         mine = Assignment.from_metadata(message.metadata)
@@ -155,50 +179,3 @@ async def test_steps_sent_in_band_become_the_callees_own_report(storage: Storage
 async def callees(storage: Storage, trace_id: str) -> list[str]:
     steps = [r.step async for batch in storage.traces.batches(trace_id) for r in batch.reports()]
     return sorted(step.agent_call.agent_name for step in steps if step.agent_call is not None)
-
-
-class TestClosing:
-    async def test_a_quiet_trace_closes_after_the_quiet_time_and_says_its_length(self, storage: Storage) -> None:
-        await append(storage)
-        started = time.monotonic()
-        assert await wait_until_quiet(storage.traces, "t1", quiet_s=0.3, cap_s=10) == 1
-        assert time.monotonic() - started >= 0.3  # it promises to wait at least so long
-
-    async def test_every_new_batch_starts_the_quiet_time_anew(self, storage: Storage) -> None:
-        async def report() -> None:
-            for _ in range(5):
-                await append(storage)
-                await asyncio.sleep(0.2)
-
-        reporting = asyncio.create_task(report())
-        assert await wait_until_quiet(storage.traces, "t1", quiet_s=0.6, cap_s=20) == 5
-        await reporting
-
-    async def test_an_endless_reporter_does_not_keep_it_open_beyond_the_cap(self, storage: Storage) -> None:
-        async def report() -> None:
-            while True:
-                await append(storage)
-                await asyncio.sleep(0.05)
-
-        reporting = asyncio.create_task(report())
-        async with asyncio.timeout(5):
-            assert await wait_until_quiet(storage.traces, "t1", quiet_s=0.5, cap_s=1) > 0
-        reporting.cancel()
-
-
-async def append(storage: Storage) -> None:
-    batch = StepBatch(trace_id="t1", reporter="a")
-    await storage.traces.append(
-        ReportBatch(
-            batch_id=batch.batch_id,
-            trace_id="t1",
-            reporter="a",
-            authenticated=False,
-            channel=Channel.HTTP,
-            received_at=datetime.now(UTC),
-            n_steps=0,
-            dropped=0,
-            body=pack(batch.model_dump_json().encode()),
-        ),
-        BatchReceipt(accepted=0, duplicate=0, rejected=[]),
-    )

@@ -1,18 +1,24 @@
-"""The gateway's app: the A2A agent and the probes on one connection to storage."""
+"""The gateway's app: the A2A agent, the proxy and the probes on one connection to storage."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import httpx
 from fastapi import FastAPI
 
 from concord.a2a import mount_agent
+from concord.keyring import Keyring
 from concord.service import BodyLimit, probe_routes
-from concord.storage import RETRIES_WORKER, connect
+from concord.storage import RETRIES_WORKER, Storage, connect
 from concord_gateway import __version__
+from concord_gateway.assignments import Assignments
 from concord_gateway.card import gateway_profile
 from concord_gateway.handler import AssessmentHandler
 from concord_gateway.instruments import Instruments
+from concord_gateway.observer import Observer
+from concord_gateway.proxy import Carrier, open_transport, proxy_routes
 from concord_gateway.settings import GatewaySettings
+from concord_gateway.watch import Watches
 
 
 def create_app(settings: GatewaySettings, card_url: str) -> FastAPI:
@@ -20,16 +26,33 @@ def create_app(settings: GatewaySettings, card_url: str) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with connect(settings.redis_url, retries=RETRIES_WORKER) as storage:
+        async with connect(settings.redis_url, retries=RETRIES_WORKER) as storage, open_transport() as http:
+            keyring = Keyring(settings.token_secret, storage.secrets.token_secret)
+            observer = _observer(settings, storage, keyring, http, card_url)
+            if observer.proxy_base is not None:
+                app.router.routes.extend(proxy_routes(keyring, storage, http, observer.carrier, observer.proxy_base))
             instruments = Instruments()
-            handler = AssessmentHandler(storage, settings, instruments)
+            handler = AssessmentHandler(storage, settings, instruments, observer)
             agent = mount_agent(app, gateway_profile(card_url), handler)
             app.include_router(probe_routes(storage.ping, instruments.registry))
             try:
                 yield
             finally:
                 await agent.aclose()
+                await observer.carrier.written()
 
     app = FastAPI(title="Concord gateway", version=__version__, lifespan=lifespan)
     app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)
     return app
+
+
+def _observer(
+    settings: GatewaySettings, storage: Storage, keyring: Keyring, http: httpx.AsyncBaseTransport, card_url: str
+) -> Observer:
+    assignments, watches = Assignments(keyring, settings.collector_url), Watches()
+    return Observer(
+        assignments=assignments,
+        watches=watches,
+        carrier=Carrier(http, storage.traces, assignments, watches),
+        proxy_base=(settings.proxy_url or card_url) if settings.observe else None,
+    )

@@ -11,6 +11,7 @@ from concord.storage import Storage, StorageUnavailableError
 from concord_gateway.evaluation import EvaluationFailedError
 from concord_gateway.instruments import Instruments
 from concord_gateway.intake import NotAnAssessmentError, read_request
+from concord_gateway.observer import Observer
 from concord_gateway.progress import Progress
 from concord_gateway.results_file import write_results
 from concord_gateway.run import AssessmentRun, make_plan
@@ -22,8 +23,11 @@ logger = logging.getLogger(__name__)
 class AssessmentHandler:
     """Handles messages: what is no assessment is rejected with the reason, what has no usable trial fails."""
 
-    def __init__(self, storage: Storage, settings: GatewaySettings, instruments: Instruments) -> None:
+    def __init__(
+        self, storage: Storage, settings: GatewaySettings, instruments: Instruments, observer: Observer
+    ) -> None:
         self._storage = storage
+        self._observer = observer
         self._settings = settings
         self._instruments = instruments
         self._running = 0
@@ -43,9 +47,9 @@ class AssessmentHandler:
             progress = Progress(task)
             async with progress.heartbeat():
                 await progress.tell(f"assessing {len(request.participants) or 'a pattern of'} agents")
-                plan = await make_plan(request)
+                plan = await make_plan(request, self._observer.proxy_base)
                 structlog.contextvars.bind_contextvars(assessment_id=plan.assessment_id)
-                run = AssessmentRun(plan, self._storage, self._settings, progress)
+                run = AssessmentRun(plan, self._storage, self._settings, progress, self._observer)
                 logger.info("assessment of %d trials, mode %s", len(plan.trials), plan.mode.value)
                 await self._finish(run, task)
         finally:

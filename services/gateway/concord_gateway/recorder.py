@@ -1,11 +1,11 @@
-"""The gateway's own testimony: the calls it made, and what participants sent in band, put into the trace."""
+"""The gateway's own testimony: the calls it made or carried, and what came in band with their answers."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final
 
-from concord.assignment import Assignment
 from concord.identity import GREEN_AGENT
+from concord.redaction import redact
 from concord.reports import MAX_BATCH_STEPS, BatchReceipt, Channel, ReportBatch, StepBatch, pack
 from concord.steps import AgentInvocation, InteractionStep, ResponseTrace
 from concord.storage import TraceStore
@@ -14,7 +14,7 @@ _DROPPED_FOREIGN: Final = "foreign_trace"
 
 
 class Recorder:
-    """Collects a trial's steps while it runs, and writes them to its trace when asked to.
+    """Collects steps of a trial, and writes them to its trace when asked to.
 
     Written straight to the store, not through the collector: what the gateway observed must not pass an endpoint at
     which others may claim to have observed it.
@@ -26,18 +26,14 @@ class Recorder:
         self._observed: list[InteractionStep] = []
         self._in_band: list[tuple[str, ResponseTrace]] = []
 
-    def on_step(self, step: InteractionStep, _: Assignment) -> None:
-        """Takes the step of a call that the gateway made; the callee's own steps in it are the callee's report."""
+    def add(self, step: InteractionStep) -> None:
+        """Takes a step that the gateway saw itself; what the callee of a call sent along is the callee's own report."""
         call = step.agent_call
         if call is None or call.response_trace is None:
             self._observed.append(step)
             return
         self._in_band.append((call.agent_name, call.response_trace))
         self._observed.append(_without_response(step, call))
-
-    def observe(self, step: InteractionStep) -> None:
-        """Takes a step of the gateway's own."""
-        self._observed.append(step)
 
     async def write(self) -> None:
         """Appends what was collected to the trace. Raises StorageUnavailableError; then it is kept for another try."""
@@ -67,7 +63,7 @@ def stored(batch: StepBatch, channel: Channel) -> ReportBatch:
         received_at=datetime.now(UTC),
         n_steps=len(batch.steps),
         dropped=sum(batch.dropped.values()),
-        body=pack(batch.model_dump_json(exclude_none=True).encode()),
+        body=pack(redact(batch.model_dump_json(exclude_none=True).encode())),
     )
 
 

@@ -16,14 +16,17 @@ from concord.jobs import AggregateAssessment, EvaluateTrial, TrialVerdict
 from concord.results import InfrastructureFailure, ResultRow, TrialOutcome
 from concord.steps import CallType, InteractionStep, StepAction, ToolInvocation
 from concord.storage import Storage, StorageUnavailableError
-from concord_gateway.closing import wait_until_quiet
+from concord.tokens import Claims
+from concord_gateway.closing import Reporters, wait_until_settled
 from concord_gateway.default_tasks import default_tasks
 from concord_gateway.drivers import Driver, TrialContext, drive_live, drive_pattern
 from concord_gateway.evaluation import EvaluationFailedError, aggregate, evaluate_trial
+from concord_gateway.observer import Observer
 from concord_gateway.progress import Progress
 from concord_gateway.recorder import Recorder
 from concord_gateway.roster import make_roster
 from concord_gateway.settings import GatewaySettings
+from concord_gateway.watch import TrialWatch
 
 logger = logging.getLogger(__name__)
 
@@ -32,8 +35,11 @@ _DRIVERS: Final[dict[Mode, Driver]] = {Mode.GROUND_TRUTH: drive_pattern, Mode.LI
 _RESERVE: Final = 0.1
 """The part of `timeout_s` that is kept for evaluation: driving stops before."""
 
+_TOKEN_GRACE_S: Final = 300.0
+"""How long after its assessment a participant's token still lets it tell what it has left to tell, too late."""
 
-async def make_plan(request: AssessmentRequest) -> AssessmentPlan:
+
+async def make_plan(request: AssessmentRequest, proxy_base: str | None = None) -> AssessmentPlan:
     """Fixes what an assessment consists of: who takes part, which tasks, how many trials."""
     tasks = request.config.chosen_tasks(default_tasks())
     return AssessmentPlan(
@@ -41,8 +47,9 @@ async def make_plan(request: AssessmentRequest) -> AssessmentPlan:
         mode=request.mode,
         config=request.config,
         tasks=tasks,
-        roster=await make_roster(request),
+        roster=await make_roster(request, proxy_base),
         trials=plan_trials(tasks, request.config.num_runs, request.config.seed),
+        observed=proxy_base is not None and request.mode is Mode.LIVE,
     )
 
 
@@ -54,6 +61,9 @@ class AssessmentRun:
     storage: Storage
     settings: GatewaySettings
     progress: Progress
+    observer: Observer
+    _reporters: Reporters = field(default_factory=Reporters)
+    _expires_at: float = 0.0
     _failures: list[InfrastructureFailure] = field(default_factory=list)
     _deadline: float = 0.0
 
@@ -63,9 +73,11 @@ class AssessmentRun:
         Raises EvaluationFailedError if there is no row, StorageUnavailableError if storage is away at the start.
         """
         self._deadline = time.monotonic() + self.plan.config.timeout_s * (1 - _RESERVE)
+        self._expires_at = time.time() + self.plan.config.timeout_s + _TOKEN_GRACE_S
+        self._reporters.announced = frozenset(entry.id for entry in self.plan.roster if entry.reports)
         await self.storage.assessments.save_plan(self.plan)
         if self.plan.roster:
-            await self.storage.registry.register(self.plan.assessment_id, self.plan.roster)
+            await self.storage.registry.register(self.plan.assessment_id, self.observer.peers(self.plan.roster))
         async with asyncio.TaskGroup() as evaluations:
             for trial in self.plan.trials:
                 await self._trial(trial, evaluations)
@@ -81,50 +93,57 @@ class AssessmentRun:
             return
         await self.progress.tell(f"{number}: {trial.task_id}, run {trial.run}")
         try:
-            outcome = await self._drive(trial, budget_s)
-            closed_after = await wait_until_quiet(
-                self.storage.traces,
-                trial.trace_id,
-                quiet_s=self.plan.config.quiet_s if self.plan.mode is Mode.LIVE else 0,
-                cap_s=self.plan.config.closing_cap_s,
-            )
+            outcome, closed_after = await self._drive_and_close(trial, budget_s)
         except StorageUnavailableError as error:
             self._fail(trial, "trial", str(error))
             return
         await self.progress.tell(f"{number}: {outcome.state} in {outcome.time_used:.1f} s, evaluating")
         evaluations.create_task(self._evaluate(outcome, closed_after))
 
-    async def _drive(self, trial: TrialSpec, budget_s: float) -> TrialOutcome:
+    async def _drive_and_close(self, trial: TrialSpec, budget_s: float) -> tuple[TrialOutcome, int]:
+        """The outcome, and of how many batches the trace consisted when it was closed."""
+        with self.observer.watches.trial(trial.trace_id) as watch:
+            outcome = await self._drive(trial, watch, budget_s)
+            await wait_until_settled(
+                self.storage.traces,
+                trial.trace_id,
+                watch,
+                self._reporters,
+                quiet_s=self.plan.config.quiet_s,
+                cap_s=self.plan.config.closing_cap_s,
+            )
+            await self.observer.carrier.settle(trial.trace_id)
+            return outcome, await self.storage.traces.length(trial.trace_id)
+
+    async def _drive(self, trial: TrialSpec, watch: TrialWatch, budget_s: float) -> TrialOutcome:
         recorder = Recorder(self.storage.traces, trial.trace_id)
-        assignment = self._assignment(trial)
+        claims = Claims(self.plan.assessment_id, trial.trace_id, GREEN_AGENT, self._expires_at)
+        assignment = self.observer.assignments.own(self.plan.assessment_id, trial.trace_id, new_step_id())
+
+        def on_step(step: InteractionStep, _: Assignment) -> None:
+            recorder.add(step)
+            watch.end(step.step_id, answered="task_state" in step.additional_attributes)
+
         started_at, started = datetime.now(UTC), time.monotonic()
         try:
-            async with Messenger(recorder.on_step, timeout_s=budget_s) as messenger:
+            async with Messenger(on_step, timeout_s=budget_s) as messenger:
                 context = TrialContext(
                     plan=self.plan,
                     trial=trial,
                     task=self.plan.task(trial.task_id),
                     assignment=assignment,
+                    claims=claims,
+                    assignments=self.observer.assignments,
                     messenger=messenger,
                     traces=self.storage.traces,
+                    watch=watch,
                     progress=self.progress,
                     budget_s=budget_s,
                 )
                 return await _DRIVERS[self.plan.mode](context)
         finally:
-            recorder.observe(_root_step(assignment, started_at, time.monotonic() - started))
+            recorder.add(_root_step(assignment, started_at, time.monotonic() - started))
             await recorder.write()
-
-    def _assignment(self, trial: TrialSpec) -> Assignment:
-        collector = self.settings.collector_url.rstrip("/")
-        return Assignment(
-            assessment_id=self.plan.assessment_id,
-            trace_id=trial.trace_id,
-            step_id=new_step_id(),
-            agent_id=GREEN_AGENT,
-            collector_url=collector,
-            peers_url=f"{collector}/peers?assessment_id={self.plan.assessment_id}",
-        )
 
     async def _evaluate(self, outcome: TrialOutcome, closed_after: int) -> None:
         request = EvaluateTrial(

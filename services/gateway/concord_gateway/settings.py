@@ -13,6 +13,10 @@ class GatewaySettings(StatefulServiceSettings):
 
     collector_url: str = "http://127.0.0.1:9010"
     """Where participants report to: it must be reachable for them."""
+    observe: bool = True
+    """Whether participants reach each other through the gateway's proxy, which sees what they say they do."""
+    proxy_url: str | None = None
+    """Where participants reach the gateway; without it, the URL in its card."""
     output_dir: Path = Path("output")
     max_assessments: Annotated[int, Field(ge=1)] = 16
     """Assessments at once; more are rejected."""

@@ -1,28 +1,52 @@
 """What every driver gets and gives."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from concord.a2a import Messenger
+from concord.a2a import Answer, Messenger, TaskUpdate
 from concord.assessment import AssessmentPlan, TaskSpec, TrialSpec
 from concord.assignment import Assignment
+from concord.identity import GREEN_AGENT, RosterEntry
 from concord.results import TrialOutcome
 from concord.storage import TraceStore
+from concord.tokens import Claims
+from concord_gateway.assignments import Assignments
 from concord_gateway.progress import Progress
+from concord_gateway.watch import TrialWatch
 
 
 @dataclass(frozen=True, slots=True)
 class TrialContext:
-    """One trial about to be driven; `budget_s` is the time it may take (seconds)."""
+    """One trial about to be driven; `budget_s` is the time it may take (seconds).
+
+    `assignment` and `claims` are the gateway's own in this trial: participants' are made from them.
+    """
 
     plan: AssessmentPlan
     trial: TrialSpec
     task: TaskSpec
     assignment: Assignment
+    claims: Claims
+    assignments: Assignments
     messenger: Messenger
     traces: TraceStore
+    watch: TrialWatch
     progress: Progress
     budget_s: float
+
+    async def send(self, entry: RosterEntry, text: str, on_update: Callable[[TaskUpdate], None]) -> Answer:
+        """Sends a message to a participant, with its token, and watches the call. Raises as `Messenger.send` does."""
+        token = await self.assignments.token(replace(self.claims, agent_id=entry.id))
+        call = self.watch.begin(GREEN_AGENT, entry.id, parent_id=self.assignment.step_id)
+        return await self.messenger.send(
+            entry.url,
+            text=text,
+            assignment=self.assignment,
+            callee_id=entry.id,
+            on_update=on_update,
+            step_id=call.step_id,
+            token=token,
+        )
 
 
 Driver = Callable[[TrialContext], Awaitable[TrialOutcome]]

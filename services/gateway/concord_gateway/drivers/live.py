@@ -5,7 +5,7 @@ import time
 from dataclasses import dataclass
 from typing import Literal
 
-from concord.a2a import AgentTimeoutError, AgentUnreachableError, RemoteError
+from concord.a2a import AgentTimeoutError, AgentUnreachableError, RemoteError, TaskUpdate
 from concord.identity import RosterEntry
 from concord.results import TrialOutcome
 from concord_gateway.drivers.driver import TrialContext
@@ -38,16 +38,13 @@ async def drive_live(context: TrialContext) -> TrialOutcome:
 
 async def _ask(context: TrialContext, entry: RosterEntry) -> _Reply:
     limit = context.plan.config.turn_timeout_s or context.budget_s
-    sending = context.messenger.send(
-        entry.url,
-        text=context.task.text,
-        assignment=context.assignment,
-        callee_id=entry.id,
-        on_update=lambda update: context.progress.note(f"{entry.id}: {update.text or update.state}"),
-    )
+
+    def note(update: TaskUpdate) -> None:
+        context.progress.note(f"{entry.id}: {update.text or update.state}")
+
     try:
         async with asyncio.timeout(min(limit, context.budget_s)):
-            answer = await sending
+            answer = await context.send(entry, context.task.text, note)
     except (TimeoutError, AgentTimeoutError) as error:
         return _Reply(entry.id, "timeout", False, str(error) or f"no answer within {limit:g} s")
     except AgentUnreachableError as error:

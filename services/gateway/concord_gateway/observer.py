@@ -1,0 +1,23 @@
+"""The observer: what lets a run see its participants, and tell each of them where it stands."""
+
+from dataclasses import dataclass
+
+from concord.identity import RosterEntry
+from concord.proxy_urls import observed_peers
+from concord_gateway.assignments import Assignments
+from concord_gateway.proxy import Carrier
+from concord_gateway.watch import Watches
+
+
+@dataclass(frozen=True, slots=True)
+class Observer:
+    """`proxy_base`: where participants reach the proxy; None where they reach each other directly, and unseen."""
+
+    assignments: Assignments
+    watches: Watches
+    carrier: Carrier
+    proxy_base: str | None
+
+    def peers(self, roster: list[RosterEntry]) -> list[RosterEntry]:
+        """The roster as participants get it from the registry."""
+        return roster if self.proxy_base is None else observed_peers(roster, self.proxy_base)

@@ -1,0 +1,121 @@
+"""A callee's answers, read for what its call's step says of them: how it ended, what was said, what came in band."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from concord.extensions import TRACEABILITY_KEY
+from concord.steps import ResponseTrace
+from concord_gateway.proxy.requests import texts_of
+
+MAX_QUOTED: Final = 4000
+"""Characters of an answer that a step quotes, as the messenger does."""
+
+_MAX_ARTIFACTS: Final = 64
+_ENDED: Final = frozenset({"completed", "failed", "canceled", "rejected", "input-required", "auth-required"})
+_WELL: Final = frozenset({"completed", "input-required"})
+_UNDER_WAY: Final = frozenset({"submitted", "working"})
+_WRAPPERS_1_0: Final = ("task", "message", "statusUpdate", "artifactUpdate")
+
+
+class AnswerReader:
+    """Folds the JSON-RPC answers to one call, one or a stream of them, of either protocol version."""
+
+    def __init__(self) -> None:
+        self.state = ""
+        self.task_id = ""
+        self._error: str | None = None
+        self._artifacts: dict[str, str] = {}
+        self._said = ""
+        self._in_band: object = None
+
+    @property
+    def ended(self) -> bool:
+        """Whether the call has come to its end: an error, an answer, or a question back."""
+        return self._error is not None or self.state in _ENDED
+
+    @property
+    def under_way(self) -> bool:
+        """Whether the callee took the task up, and has not said that it ended."""
+        return self._error is None and self.state in _UNDER_WAY and bool(self.task_id)
+
+    @property
+    def error(self) -> str | None:
+        """What went wrong, by the callee's own words."""
+        if self._error is None and self.state and self.state not in _WELL | _UNDER_WAY:
+            return f"the agent ended with {self.state}: {self._said}"
+        return self._error
+
+    @property
+    def text(self) -> str:
+        """What the callee said: its artifacts, else the words with its state; at most `MAX_QUOTED` characters."""
+        return ("\n".join(self._artifacts.values()) or self._said)[:MAX_QUOTED]
+
+    @property
+    def response_trace(self) -> ResponseTrace | None:
+        """The steps that came in band; None where there are none or they cannot be read."""
+        if self._in_band is None:
+            return None
+        try:
+            return ResponseTrace.model_validate(self._in_band)
+        except ValidationError:
+            return None
+
+    def read(self, document: object) -> None:
+        """Takes one JSON-RPC response. What has no known form is passed over: its reader will complain, not we."""
+        if not isinstance(document, dict):
+            return
+        if isinstance(error := document.get("error"), dict):
+            self._error = f"JSON-RPC error {error.get('code')}: {error.get('message')}"[:MAX_QUOTED]
+        result = document.get("result")
+        if isinstance(result, dict):
+            for event in _unwrapped(result):
+                self._take(event)
+
+    def _take(self, event: dict[str, Any]) -> None:
+        self._keep_trace(event)
+        if isinstance(event.get("artifact"), dict):
+            self._add(event["artifact"], append=event.get("append") is True)
+        elif isinstance(event.get("status"), dict):
+            self._take_task(event)
+        elif isinstance(event.get("parts"), list):
+            self.state, self._said = "completed", texts_of(event["parts"])[:MAX_QUOTED]
+
+    def _take_task(self, task: dict[str, Any]) -> None:
+        status = task["status"]
+        self.task_id = _text(task.get("taskId")) or _text(task.get("id")) or self.task_id
+        self.state = _text(status.get("state")).removeprefix("TASK_STATE_").lower().replace("_", "-")
+        if isinstance(message := status.get("message"), dict):
+            self._keep_trace(message)
+            self._said = texts_of(message.get("parts"))[:MAX_QUOTED]
+        for artifact in _dicts(task.get("artifacts")):
+            self._keep_trace(artifact)
+            self._add(artifact, append=False)
+
+    def _add(self, artifact: dict[str, Any], *, append: bool) -> None:
+        self._keep_trace(artifact)
+        name = _text(artifact.get("artifactId"))
+        if name in self._artifacts or len(self._artifacts) < _MAX_ARTIFACTS:
+            before = self._artifacts.get(name, "") if append else ""
+            self._artifacts[name] = (before + texts_of(artifact.get("parts")))[:MAX_QUOTED]
+
+    def _keep_trace(self, holder: dict[str, Any]) -> None:
+        metadata = holder.get("metadata")
+        if isinstance(metadata, dict) and TRACEABILITY_KEY in metadata:
+            self._in_band = metadata[TRACEABILITY_KEY]
+
+
+def _unwrapped(result: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """1.0 names what an event is by its one key; 0.3, and a 1.0 task that was asked for, are the event themselves."""
+    wrapped = [result[key] for key in _WRAPPERS_1_0 if isinstance(result.get(key), dict)]
+    yield from wrapped or [result]
+
+
+def _dicts(values: object) -> Iterator[dict[str, Any]]:
+    if isinstance(values, list):
+        yield from (value for value in values if isinstance(value, dict))
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

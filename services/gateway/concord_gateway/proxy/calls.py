@@ -1,0 +1,57 @@
+"""One call on its way through the proxy: its clock, its answer as far as it has come, and the step that it leaves."""
+
+import time
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from concord.redaction import redact
+from concord.steps import AgentInvocation, CallType, InteractionStep, StepAction
+from concord_gateway.proxy.answers import MAX_QUOTED, AnswerReader
+from concord_gateway.watch import WatchedCall
+
+
+@dataclass(slots=True)
+class CarriedCall:
+    """A call that the proxy carries. Times of day from the wall clock, durations from the monotonic one."""
+
+    watched: WatchedCall
+    trace_id: str
+    callee_url: str
+    request_text: str
+    answer: AnswerReader = field(default_factory=AnswerReader)
+    error: str | None = None
+    """What went wrong on the way; what the callee itself said of its failure is in its answer."""
+    reached: bool = False
+    started_at: datetime = field(default_factory=lambda: datetime.now(UTC))
+    _started: float = field(default_factory=time.monotonic)
+    _elapsed: float = 0.0
+
+    def stop(self) -> None:
+        """Takes the time, which is the call's latency."""
+        self._elapsed = time.monotonic() - self._started
+
+    def step(self) -> InteractionStep:
+        """The call as the gateway saw it: the caller by its token, the callee by the roster."""
+        attributes = {"agent_name": self.watched.caller}
+        if self.answer.state:
+            attributes |= {"task_state": self.answer.state, "response_text": self.answer.text}
+        if (error := self.error or self.answer.error) is not None:
+            attributes["error"] = redact(error)[:MAX_QUOTED]
+        return InteractionStep(
+            step_id=self.watched.step_id,
+            trace_id=self.trace_id,
+            parent_step_id=self.watched.parent_id or None,
+            call_type=CallType.AGENT,
+            step_action=StepAction(
+                agent_invocation=AgentInvocation(
+                    agent_url=self.callee_url,
+                    agent_name=self.watched.callee,
+                    requests={"text": self.request_text[:MAX_QUOTED]} if self.request_text else None,
+                    response_trace=self.answer.response_trace,
+                )
+            ),
+            additional_attributes=attributes,
+            latency=round(self._elapsed * 1000),
+            start_time=self.started_at,
+            end_time=self.started_at + timedelta(seconds=self._elapsed),
+        )

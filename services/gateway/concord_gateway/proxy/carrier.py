@@ -1,0 +1,189 @@
+"""Carrying: a request to its callee, the answer to its caller, and the call into the trace as what the gateway saw."""
+
+import asyncio
+import logging
+import time
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Final
+
+import httpx
+from starlette.types import Send
+from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_delay, wait_random_exponential
+
+from concord.assignment import Assignment
+from concord.identity import RosterEntry
+from concord.ids import traceparent
+from concord.storage import StorageUnavailableError, TraceStore
+from concord.tokens import Claims
+from concord_gateway.assignments import Assignments
+from concord_gateway.proxy.answers import AnswerReader
+from concord_gateway.proxy.calls import CarriedCall
+from concord_gateway.proxy.cards import UnusableCardError, rewritten
+from concord_gateway.proxy.exchange import AnswerTooLargeError, Exchange, OnDocument
+from concord_gateway.proxy.headers import Header, named, to_callee
+from concord_gateway.proxy.refusal import BrokenOffError, Refusal
+from concord_gateway.proxy.requests import RpcRequest
+from concord_gateway.recorder import Recorder
+from concord_gateway.watch import Watches
+
+logger = logging.getLogger(__name__)
+
+_TIMEOUT: Final = httpx.Timeout(300.0, connect=10.0, pool=10.0)
+"""Between two pieces of an answer as long as the platform's clients wait; the token's end bounds the whole."""
+
+_WRITE_TRIES_S: Final = 30.0
+"""How long a call's step is tried to be written while storage is away."""
+
+_MAX_LEFT: Final = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """A request to be carried: the caller by its token's claims, the callee, and which of its addresses to use."""
+
+    claims: Claims
+    token: str
+    callee: RosterEntry
+    url: str
+    own_url: str
+    """The proxy's address of the callee for this caller."""
+    rpc: RpcRequest
+    headers: Sequence[Header]
+
+
+class Carrier:
+    """Carries requests. A message is a call, and becomes an observed step; everything else passes without one."""
+
+    def __init__(
+        self, http: httpx.AsyncBaseTransport, traces: TraceStore, assignments: Assignments, watches: Watches
+    ) -> None:
+        self._http = http
+        self._traces = traces
+        self._assignments = assignments
+        self._watches = watches
+        self._left: OrderedDict[tuple[str, str, str], CarriedCall] = OrderedDict()
+        """Calls whose callers left before the end, by (trace id, callee, task id)."""
+        self._writing: set[asyncio.Task[None]] = set()
+
+    async def carry(self, delivery: Delivery, send: Send) -> None:
+        """Carries one request and its answer. Raises Refusal, BrokenOffError, StorageUnavailableError."""
+        if delivery.rpc.message is None:
+            await self._pass(delivery, send)
+        else:
+            await self._call(delivery, send)
+
+    async def settle(self, trace_id: str) -> None:
+        """Puts into the trace what is known of the calls that their callers left, now that the trial ends."""
+        for key in [key for key in self._left if key[0] == trace_id]:
+            self._record(self._left.pop(key))
+        await self.written()
+
+    async def written(self) -> None:
+        """Waits until every step so far is in its trace, or was given up."""
+        await asyncio.gather(*self._writing)
+
+    async def _call(self, delivery: Delivery, send: Send) -> None:
+        claims, callee = delivery.claims, delivery.callee
+        token = await self._assignments.token(replace(claims, agent_id=callee.id))
+        wanted = delivery.rpc.wanted_step_id(claims.trace_id, named(delivery.headers))
+        watched = self._watches.of(claims.trace_id).begin(claims.agent_id, callee.id, wanted)
+        call = CarriedCall(watched, claims.trace_id, callee.url, delivery.rpc.text)
+        own = self._assignments.own(claims.assessment_id, claims.trace_id, watched.step_id)
+        try:
+            theirs = own.for_call(watched.step_id, callee.id, token)
+            status = await self._exchange(delivery, theirs, send, call.answer.read)
+            if status >= 400 and call.answer.error is None:
+                call.error = f"HTTP status {status}"
+        except asyncio.CancelledError:
+            call.error = "cancelled by the caller"
+            raise
+        except (Refusal, BrokenOffError) as error:
+            call.error = str(error)
+            raise
+        finally:
+            self._leave_or_record(call)
+
+    async def _pass(self, delivery: Delivery, send: Send) -> None:
+        """Carries what is no message. It may tell how a call went that its caller left."""
+        trace_id, callee_id = delivery.claims.trace_id, delivery.callee.id
+        seen = AnswerReader()
+
+        def follow(document: object) -> None:
+            seen.read(document)
+            key = (trace_id, callee_id, seen.task_id)
+            if (call := self._left.get(key)) is not None:
+                call.answer.read(document)
+                if call.answer.ended:
+                    self._record(self._left.pop(key))
+
+        await self._exchange(delivery, None, send, follow)
+
+    async def _exchange(
+        self, delivery: Delivery, assignment: Assignment | None, send: Send, on_document: OnDocument
+    ) -> int:
+        context = None if assignment is None else traceparent(assignment.trace_id, assignment.step_id)
+        rewrite = partial(_with_card, delivery) if delivery.rpc.asks_for_card else None
+        exchange = Exchange(self._http, send)
+        try:
+            request = httpx.Request(
+                "POST",
+                delivery.url,
+                content=delivery.rpc.rewritten(assignment),
+                headers=to_callee(delivery.headers, delivery.token, context),
+                extensions={"timeout": _TIMEOUT.as_dict()},
+            )
+            async with asyncio.timeout(delivery.claims.expires_at - time.time()):
+                return await exchange.run(request, on_document, rewrite)
+        except (TimeoutError, httpx.TimeoutException) as error:
+            raise _failed(exchange, 504, "the agent did not answer in time") from error
+        except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
+            raise _failed(exchange, 502, f"the agent cannot be reached: {type(error).__name__}") from error
+        except (AnswerTooLargeError, UnusableCardError) as error:
+            raise _failed(exchange, 502, str(error)) from error
+
+    def _leave_or_record(self, call: CarriedCall) -> None:
+        if call.error is not None or not call.answer.under_way:
+            self._record(call)
+            return
+        self._left[call.trace_id, call.watched.callee, call.answer.task_id] = call
+        self._watches.of(call.trace_id).leave(call.watched.step_id)
+        if len(self._left) > _MAX_LEFT:
+            self._record(self._left.popitem(last=False)[1])
+
+    def _record(self, call: CarriedCall) -> None:
+        """Writes the call's step beside the exchange, which has not to wait for it."""
+        call.stop()
+        writing = asyncio.create_task(self._write(call))
+        self._writing.add(writing)
+        writing.add_done_callback(self._writing.discard)
+
+    async def _write(self, call: CarriedCall) -> None:
+        recorder = Recorder(self._traces, call.trace_id)
+        recorder.add(call.step())
+        try:
+            async for attempt in AsyncRetrying(
+                retry=retry_if_exception_type(StorageUnavailableError),
+                wait=wait_random_exponential(multiplier=0.1, max=2),
+                stop=stop_after_delay(_WRITE_TRIES_S),
+                reraise=True,
+            ):
+                with attempt:
+                    await recorder.write()
+        except StorageUnavailableError as error:
+            logger.error("an observed call of %s was lost: %s", call.watched.caller, error)
+        finally:
+            self._watches.of(call.trace_id).end(call.watched.step_id, answered=bool(call.answer.state))
+
+
+def _failed(exchange: Exchange, status: int, reason: str) -> Refusal | BrokenOffError:
+    return BrokenOffError(reason) if exchange.begun else Refusal(status, reason)
+
+
+def _with_card(delivery: Delivery, document: dict[str, Any]) -> dict[str, Any]:
+    card = document.get("result")
+    if not isinstance(card, dict):
+        return document
+    return document | {"result": rewritten(card, delivery.callee.url, delivery.own_url)}

@@ -1,0 +1,140 @@
+"""The proxy's endpoint, `/a2a/<caller's token>/<callee's id>/`: who calls whom, whether they may, and what they get."""
+
+import asyncio
+import json
+import re
+from collections import Counter
+from collections.abc import Coroutine, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any, Final
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.types import Receive, Scope, Send
+
+from concord.identity import RosterEntry
+from concord.keyring import Keyring
+from concord.proxy_urls import proxy_url
+from concord.redaction import REDACTED
+from concord.storage import StorageUnavailableError
+from concord.tokens import Claims, TokenRejectedError
+from concord_gateway.proxy.callees import Callees, CardFailedError
+from concord_gateway.proxy.cards import CARD_PATH, UnusableCardError, rewritten
+from concord_gateway.proxy.carrier import Carrier, Delivery
+from concord_gateway.proxy.refusal import BrokenOffError, Refusal
+from concord_gateway.proxy.requests import UnreadableRequestError, read_request
+
+MAX_CALLS: Final = 2048
+MAX_CALLS_OF_ONE: Final = 256
+"""Exchanges under way at once, in all and of one caller: one that floods is told to wait, and delays no other."""
+
+_INTERFACE: Final = re.compile(r"(\d?)/?")
+
+
+class ProxyEndpoint:
+    """An ASGI app whose path has `token`, `callee` and perhaps `rest`. Nothing here logs that path: it has a token."""
+
+    def __init__(self, keyring: Keyring, callees: Callees, carrier: Carrier, public_url: str) -> None:
+        self._keyring = keyring
+        self._callees = callees
+        self._carrier = carrier
+        self._public_url = public_url
+        self._under_way: Counter[str] = Counter()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers one request."""
+        request = Request(scope, receive)
+        token: str = request.path_params["token"]
+        try:
+            claims = await self._claims(token)
+            callee = await self._callees.find(claims, request.path_params["callee"])
+            if callee is None:
+                raise Refusal(404, "no such agent in this assessment")
+            with self._counted(f"{claims.trace_id}/{claims.agent_id}"):
+                await self._answer(request, send, claims, token, callee)
+        except Refusal as refusal:
+            await _send_json(send, refusal.status, {"detail": str(refusal)}, refusal.headers)
+        except StorageUnavailableError:
+            await _send_json(send, 503, {"detail": "storage is away"}, {"retry-after": "1"})
+        except (BrokenOffError, ClientDisconnect):
+            # Returning without an end of the answer closes the connection, as the callee did with ours.
+            return
+
+    async def _claims(self, token: str) -> Claims:
+        try:
+            return await self._keyring.verify(token)
+        except TokenRejectedError as error:
+            raise Refusal(401, str(error), {"www-authenticate": "Bearer"}) from None
+
+    @contextmanager
+    def _counted(self, caller: str) -> Iterator[None]:
+        if self._under_way[caller] >= MAX_CALLS_OF_ONE or self._under_way.total() >= MAX_CALLS:
+            raise Refusal(429, "too many calls are under way", {"retry-after": "1"})
+        self._under_way[caller] += 1
+        try:
+            yield
+        finally:
+            self._under_way -= Counter([caller])
+
+    async def _answer(self, request: Request, send: Send, claims: Claims, token: str, callee: RosterEntry) -> None:
+        own_url = proxy_url(self._public_url, callee.id, token)
+        rest = request.path_params.get("rest", "")
+        if rest == CARD_PATH:
+            _expect(request, "GET")
+            await self._card(send, callee, own_url)
+        elif (interface := _INTERFACE.fullmatch(rest)) is not None:
+            _expect(request, "POST")
+            url = await self._callees.rpc_url(callee, int(interface[1] or "0"))
+            if url is None:
+                raise Refusal(404, "the agent has no such interface")
+            await self._call(request, send, claims, token, callee, url, own_url)
+        else:
+            raise Refusal(404, "only the agent's card and its JSON-RPC are carried")
+
+    async def _card(self, send: Send, callee: RosterEntry, own_url: str) -> None:
+        try:
+            card = rewritten(await self._callees.card(callee), callee.url, own_url)
+        except CardFailedError as error:
+            raise Refusal(error.status, str(error)) from None
+        except UnusableCardError as error:
+            raise Refusal(502, str(error)) from None
+        await _send_json(send, 200, card, {"cache-control": "no-store"})
+
+    async def _call(
+        self, request: Request, send: Send, claims: Claims, token: str, callee: RosterEntry, url: str, own_url: str
+    ) -> None:
+        body = (await request.body()).replace(token.encode(), REDACTED.encode())
+        try:
+            rpc = read_request(body)
+        except UnreadableRequestError as error:
+            fault = {"code": error.code, "message": str(error)}
+            await _send_json(send, 200, {"jsonrpc": "2.0", "id": None, "error": fault}, {})
+            return
+        delivery = Delivery(claims, token, callee, url, own_url, rpc, request.headers.raw)
+        await _while_connected(request, self._carrier.carry(delivery, send))
+
+
+async def _while_connected(request: Request, carrying: Coroutine[Any, Any, None]) -> None:
+    """Carries to the end, or until the caller is gone."""
+    carried = asyncio.create_task(carrying)
+    gone = asyncio.ensure_future(request.receive())
+    try:
+        await asyncio.wait({carried, gone}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        carried.cancel()
+        gone.cancel()
+        await asyncio.gather(carried, gone, return_exceptions=True)
+    with suppress(asyncio.CancelledError):
+        carried.result()
+
+
+async def _send_json(send: Send, status: int, document: object, headers: Mapping[str, str]) -> None:
+    body = json.dumps(document).encode()
+    written = {"content-type": "application/json", "content-length": str(len(body))} | dict(headers)
+    raw = [(name.encode(), value.encode()) for name, value in written.items()]
+    await send({"type": "http.response.start", "status": status, "headers": raw})
+    await send({"type": "http.response.body", "body": body})
+
+
+def _expect(request: Request, method: str) -> None:
+    if request.method != method:
+        raise Refusal(405, f"use {method}", {"allow": method})

@@ -1,0 +1,100 @@
+"""A gateway with its proxy, over real HTTP, and an assessment in which agents may call each other through it."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, plan_trials
+from concord.assignment import Assignment
+from concord.identity import RosterEntry
+from concord.ids import new_step_id, new_trace_id
+from concord.proxy_urls import proxy_url
+from concord.reports import Channel, Report
+from concord.storage import Storage, connect
+from concord.tokens import Claims, TokenIssuer
+from concord_gateway.app import create_app
+from concord_gateway.settings import GatewaySettings
+from tests.redis_servers import free_port
+from tests.serving import served
+
+SECRET = SecretStr("what-signs-tokens-in-these-tests-only")
+
+MAX_BODY_BYTES = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """One participant of a trial: who it is, and by which token the gateway knows it."""
+
+    claims: Claims
+    token: str
+    gateway: str
+
+    def url_of(self, callee_id: str) -> str:
+        """Where this participant reaches another."""
+        return proxy_url(self.gateway, callee_id, self.token)
+
+    def assignment(self) -> Assignment:
+        """What it was told when it was called."""
+        return Assignment(
+            assessment_id=self.claims.assessment_id,
+            trace_id=self.claims.trace_id,
+            step_id=new_step_id(),
+            agent_id=self.claims.agent_id,
+            token=SecretStr(self.token),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class House:
+    """The gateway, and its storage."""
+
+    url: str
+    storage: Storage
+
+    async def trial(self, roster: dict[str, str]) -> dict[str, Seat]:
+        """Plans an assessment of these agents (id: URL) with one trial; returns their seats."""
+        tasks = [TaskSpec(id="t", text="count the trees")]
+        plan = AssessmentPlan(
+            assessment_id=new_trace_id(),
+            mode=Mode.LIVE,
+            config=AssessmentConfig(),
+            tasks=tasks,
+            roster=[RosterEntry(id=name, url=url) for name, url in roster.items()],
+            trials=plan_trials(tasks, 1, 0),
+            observed=True,
+        )
+        await self.storage.assessments.save_plan(plan)
+        (trial,) = plan.trials
+        return {name: self.seat(plan.assessment_id, trial.trace_id, name) for name in roster}
+
+    def seat(self, assessment_id: str, trace_id: str, agent_id: str, *, ttl_s: float = 60) -> Seat:
+        """A participant's seat."""
+        claims = Claims(assessment_id, trace_id, agent_id, float(int(time.time() + ttl_s)))
+        return Seat(claims, TokenIssuer([SECRET]).issue(claims).get_secret_value(), self.url)
+
+    async def reports(self, trace_id: str, at_least: int = 0, channel: Channel = Channel.OBSERVED) -> list[Report]:
+        """What has come into a trace over a channel, once there are so many; a call is written after its answer."""
+        async with asyncio.timeout(10):
+            while True:
+                batches = [batch async for batch in self.storage.traces.batches(trace_id) if batch.channel is channel]
+                found = [report for batch in batches for report in batch.reports()]
+                if len(found) >= at_least:
+                    return found
+                await asyncio.sleep(0.02)
+
+
+@asynccontextmanager
+async def house(redis_url: str, output_dir: Path) -> AsyncIterator[House]:
+    """Serves a gateway."""
+    port = free_port()
+    settings = GatewaySettings(
+        redis_url=redis_url, token_secret=SECRET, output_dir=output_dir, max_body_bytes=MAX_BODY_BYTES
+    )
+    async with connect(redis_url) as storage, served(create_app(settings, f"http://127.0.0.1:{port}/"), port) as url:
+        yield House(url, storage)

@@ -1,0 +1,198 @@
+"""A trace is closed when all that can be expected is there: it waits for nobody in vain, and cuts nobody off."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+
+import pytest
+
+from concord.ids import new_step_id, new_trace_id
+from concord.reports import Channel, StepBatch
+from concord.steps import CallType, InteractionStep
+from concord.storage import Storage, connect
+from concord_gateway.closing import Reporters, wait_until_settled
+from concord_gateway.recorder import receipt, stored
+from concord_gateway.watch import TrialWatch, WatchedCall
+
+HOURS = 3600.0
+SOON_S = 20.0
+"""Far above what is waited for, and far below `HOURS`."""
+
+
+@dataclass
+class Trial:
+    """A trial that has been driven: its trace, and the calls in it."""
+
+    storage: Storage
+    reporters: Reporters = field(default_factory=Reporters)
+    trace_id: str = field(default_factory=new_trace_id)
+    watch: TrialWatch = field(default_factory=TrialWatch)
+
+    def call(self, callee: str, *, answered: bool = True) -> WatchedCall:
+        call = self.watch.begin("green-agent", callee)
+        self.watch.end(call.step_id, answered=answered)
+        return call
+
+    async def report(self, reporter: str, parent: str | None = None, channel: Channel = Channel.HTTP) -> None:
+        step = InteractionStep(
+            step_id=new_step_id(), trace_id=self.trace_id, parent_step_id=parent, call_type=CallType.TOOL
+        )
+        batch = StepBatch(trace_id=self.trace_id, reporter=reporter, steps=[step])
+        await self.storage.traces.append(stored(batch, channel), receipt(batch))
+
+    async def close(self, *, quiet_s: float, cap_s: float) -> int:
+        """Waits until the trace can be closed; returns how many batches it has then. Fails if that is not soon."""
+        async with asyncio.timeout(SOON_S):
+            await wait_until_settled(
+                self.storage.traces, self.trace_id, self.watch, self.reporters, quiet_s=quiet_s, cap_s=cap_s
+            )
+        return await self.storage.traces.length(self.trace_id)
+
+    def next(self) -> "Trial":
+        """The next trial of the same assessment."""
+        return Trial(self.storage, self.reporters)
+
+
+@pytest.fixture
+async def trial(redis_url: str) -> AsyncIterator[Trial]:
+    async with connect(redis_url) as storage:
+        yield Trial(storage)
+
+
+def announced(*agents: str) -> Reporters:
+    return Reporters(announced=frozenset(agents))
+
+
+async def test_where_nobody_was_called_nothing_is_waited_for(trial: Trial) -> None:
+    await trial.close(quiet_s=HOURS, cap_s=HOURS)
+
+
+async def test_where_nobody_reports_the_quiet_time_is_not_waited_out(trial: Trial) -> None:
+    trial.call("a")
+    await trial.close(quiet_s=HOURS, cap_s=HOURS)
+    following = trial.next()
+    following.call("a")
+    assert following.reporters.unknown({"a"}) == set()
+    await following.close(quiet_s=HOURS, cap_s=HOURS)
+
+
+async def test_one_that_reports_unannounced_is_heard_and_expected_from_then_on(trial: Trial) -> None:
+    call = trial.call("a")
+    await trial.report("a", call.step_id)
+    await trial.close(quiet_s=0.1, cap_s=HOURS)
+    following = trial.next()
+    call = following.call("a")
+
+    async def report_late() -> None:
+        await asyncio.sleep(1)
+        await following.report("a", call.step_id)
+
+    reporting = asyncio.create_task(report_late())
+    assert await following.close(quiet_s=0.1, cap_s=HOURS) == 1
+    await reporting
+
+
+async def test_a_slow_reporter_is_waited_for_beyond_the_quiet_time(trial: Trial) -> None:
+    trial.reporters = announced("a", "b")
+    calls = [trial.call("a"), trial.call("b"), trial.call("a")]
+
+    async def report() -> None:
+        for call in calls:
+            await asyncio.sleep(0.5)
+            await trial.report(call.callee, call.step_id)
+
+    reporting = asyncio.create_task(report())
+    assert await trial.close(quiet_s=0.05, cap_s=HOURS) == 3
+    await reporting
+
+
+async def test_a_dead_reporter_is_waited_for_once_and_then_no_more(trial: Trial) -> None:
+    trial.reporters = announced("a")
+    trial.call("a")
+    await trial.close(quiet_s=0.1, cap_s=1)
+    following = trial.next()
+    following.call("a")
+    await following.close(quiet_s=HOURS, cap_s=HOURS)
+
+
+async def test_a_reporter_that_died_while_others_live_costs_them_nothing_later(trial: Trial) -> None:
+    trial.reporters = announced("a", "b")
+    for current, cap_s in ((trial, 1.0), (trial.next(), HOURS)):
+        current.call("a")
+        call = current.call("b")
+        await current.report("b", call.step_id)
+        await current.close(quiet_s=0.1, cap_s=cap_s)
+
+
+async def test_nothing_is_expected_of_an_agent_that_did_not_answer(trial: Trial) -> None:
+    trial.reporters = announced("a")
+    trial.call("a", answered=False)
+    await trial.close(quiet_s=0.1, cap_s=HOURS)
+
+
+async def test_steps_that_came_in_band_are_what_was_expected(trial: Trial) -> None:
+    trial.reporters = announced("a")
+    call = trial.call("a")
+    await trial.report("a", call.step_id, Channel.IN_BAND)
+    await trial.close(quiet_s=0.1, cap_s=HOURS)
+
+
+async def test_a_child_that_somebody_else_reports_is_not_the_callees(trial: Trial) -> None:
+    trial.reporters = announced("a")
+    call = trial.call("a")
+    await trial.report("b", call.step_id)
+
+    async def report() -> None:
+        await asyncio.sleep(1)
+        await trial.report("a", call.step_id)
+
+    reporting = asyncio.create_task(report())
+    assert await trial.close(quiet_s=0.1, cap_s=HOURS) == 2
+    await reporting
+
+
+async def test_every_new_batch_starts_the_quiet_time_anew(trial: Trial) -> None:
+    trial.reporters = announced("a")
+    call = trial.call("a")
+
+    async def report() -> None:
+        for _ in range(5):
+            await trial.report("a", call.step_id)
+            await asyncio.sleep(0.3)
+
+    reporting = asyncio.create_task(report())
+    assert await trial.close(quiet_s=2, cap_s=HOURS) == 5
+    await reporting
+
+
+async def test_a_call_that_is_still_under_way_keeps_the_trace_open(trial: Trial) -> None:
+    call = trial.watch.begin("a", "b")
+
+    async def end() -> None:
+        await asyncio.sleep(1)
+        await trial.report("green-agent", channel=Channel.OBSERVED)
+        trial.watch.end(call.step_id, answered=True)
+
+    ending = asyncio.create_task(end())
+    assert await trial.close(quiet_s=0, cap_s=HOURS) == 1
+    await ending
+
+
+async def test_a_call_that_its_caller_left_does_not(trial: Trial) -> None:
+    call = trial.watch.begin("a", "b")
+    trial.watch.leave(call.step_id)
+    await trial.close(quiet_s=0, cap_s=HOURS)
+
+
+async def test_an_endless_reporter_does_not_keep_it_open_beyond_the_cap(trial: Trial) -> None:
+    trial.reporters = announced("a")
+    call = trial.call("a")
+
+    async def report() -> None:
+        while True:
+            await trial.report("a", call.step_id)
+            await asyncio.sleep(0.05)
+
+    reporting = asyncio.create_task(report())
+    assert await trial.close(quiet_s=HOURS, cap_s=1) > 0
+    reporting.cancel()

@@ -1,0 +1,506 @@
+"""The proxy: agents that call each other through it notice nothing, and every call is observed."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import FastAPI, Request
+from fastapi.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
+
+from concord.a2a import (
+    A2AClient,
+    AgentUnreachableError,
+    Answer,
+    IncomingMessage,
+    Messenger,
+    TaskHandle,
+    TaskState,
+    TaskUpdate,
+    fetch_card,
+)
+from concord.assignment import Assignment
+from concord.extensions import TRACEABILITY_KEY
+from concord.identity import GREEN_AGENT
+from concord.ids import new_step_id
+from concord.reports import Channel
+from concord.steps import CallType, InteractionStep, ResponseTrace
+from tests.integration.observed import MAX_BODY_BYTES, House, Seat, house
+from tests.redis_servers import free_port
+from tests.serving import served, served_agent
+
+VERSIONS = pytest.mark.parametrize("version", ["0.3", None], ids=["0.3", "1.0"])
+
+
+@pytest.fixture
+async def gateway(redis_url: str, tmp_path: Path) -> AsyncIterator[House]:
+    async with house(redis_url, tmp_path) as opened:
+        yield opened
+
+
+async def echo(message: IncomingMessage, task: TaskHandle) -> None:
+    await task.working("thinking")
+    await task.complete(f"you said {message.text}", data={"heard": list(message.data_parts)})
+
+
+async def ask(
+    caller: Seat, callee_id: str, text: str = "hello", version: str | None = None
+) -> list[TaskUpdate | Answer]:
+    """What a client gets that calls through the proxy."""
+    async with await A2AClient.connect(caller.url_of(callee_id), protocol_version=version) as client:
+        return [event async for event in client.stream(text=text)]
+
+
+def step_of(report_step: InteractionStep) -> tuple[str | None, str, str | None]:
+    call = report_step.agent_call
+    assert call is not None
+    return report_step.additional_attributes["agent_name"], call.agent_name, report_step.failure
+
+
+@VERSIONS
+async def test_a_call_is_answered_as_without_the_proxy_and_observed(gateway: House, version: str | None) -> None:
+    async with served_agent(echo) as url:
+        seats = await gateway.trial({"a": url, "b": url})
+        async with await A2AClient.connect(url, protocol_version=version) as client:
+            direct = [event async for event in client.stream(text="hello")]
+        carried = await ask(seats["a"], "b", version=version)
+    assert [type(event) for event in carried] == [type(event) for event in direct]
+    answer = carried[-1]
+    assert isinstance(answer, Answer)
+    assert (answer.state, answer.text, answer.data_parts) == (TaskState.COMPLETED, "you said hello", ({"heard": []},))
+    (report,) = await gateway.reports(seats["a"].claims.trace_id, 1)
+    assert (report.reporter, report.channel, report.authenticated) == (GREEN_AGENT, Channel.OBSERVED, True)
+    assert step_of(report.step) == ("a", "b", None)
+    assert report.step.agent_call is not None
+    assert (report.step.agent_call.agent_url, report.step.agent_call.requests) == (url, {"text": "hello"})
+    assert report.step.additional_attributes["response_text"] == "you said hello"
+    assert report.step.latency is not None
+
+
+async def test_the_callee_gets_an_assignment_of_its_own_and_the_two_ends_meet(gateway: House) -> None:
+    received: list[IncomingMessage] = []
+    reported: list[InteractionStep] = []
+
+    async def listen(message: IncomingMessage, task: TaskHandle) -> None:
+        received.append(message)
+        await task.complete("ok")
+
+    async with served_agent(listen) as url:
+        seats = await gateway.trial({"a": url, "b": url})
+        mine = seats["a"].assignment()
+        async with Messenger(lambda step, _: reported.append(step)) as messenger:
+            await messenger.send(seats["a"].url_of("b"), text="x", assignment=mine, callee_id="b")
+        (report,) = await gateway.reports(mine.trace_id, 1)
+    theirs = Assignment.from_metadata(received[0].metadata)
+    assert theirs is not None
+    assert (theirs.agent_id, theirs.trace_id, theirs.assessment_id) == ("b", mine.trace_id, mine.assessment_id)
+    assert theirs.token is not None
+    assert theirs.token.get_secret_value() == seats["b"].token
+    assert theirs.step_id == report.step.step_id == reported[0].step_id
+    assert received[0].metadata["traceparent"] == f"00-{mine.trace_id}-{report.step.step_id}-01"
+    assert theirs.collector_url is not None
+
+
+async def test_what_a_caller_says_of_its_callees_assignment_is_overruled(gateway: House) -> None:
+    received: list[IncomingMessage] = []
+
+    async def listen(message: IncomingMessage, task: TaskHandle) -> None:
+        received.append(message)
+        await task.complete("ok")
+
+    async with served_agent(listen) as url:
+        seats = await gateway.trial({"a": url, "b": url})
+        forged = Assignment(
+            assessment_id="elsewhere", trace_id="elsewhere", step_id="s", agent_id="c", collector_url="http://evil"
+        )
+        metadata = forged.metadata() | {"kept": "as it is"}
+        body = send("message/send", text="x", metadata=metadata)
+        body["params"]["metadata"] = forged.metadata()
+        async with httpx.AsyncClient() as http:
+            await http.post(
+                seats["a"].url_of("b"), json=body, headers={"traceparent": "00-" + "1" * 32 + "-" + "2" * 16 + "-01"}
+            )
+    theirs = Assignment.from_metadata(received[0].metadata)
+    assert theirs is not None
+    assert (theirs.agent_id, theirs.trace_id) == ("b", seats["a"].claims.trace_id)
+    assert "evil" not in str(received[0].metadata)
+    assert received[0].metadata["kept"] == "as it is"
+
+
+async def test_a_call_hangs_under_the_one_that_its_caller_is_answering(gateway: House) -> None:
+    seats: dict[str, Seat] = {}
+
+    async def pass_on(_: IncomingMessage, task: TaskHandle) -> None:
+        await ask(seats["b"], "c")
+        await task.complete("passed on")
+
+    async with served_agent(pass_on) as b, served_agent(echo) as c:
+        seats |= await gateway.trial({"a": b, "b": b, "c": c})
+        await ask(seats["a"], "b")
+        reports = await gateway.reports(seats["a"].claims.trace_id, 2)
+    steps = {step_of(report.step)[:2]: report.step for report in reports}
+    assert steps["b", "c"].parent == steps["a", "b"].step_id
+
+
+async def test_no_call_can_hide_behind_the_id_of_another(gateway: House) -> None:
+    async with served_agent(echo) as url:
+        seats = await gateway.trial({"a": url, "b": url})
+        mine = seats["a"].assignment().for_call("0123456789abcdef", "b")
+        body = send("message/send", text="x", metadata=mine.metadata())
+        async with httpx.AsyncClient() as http:
+            for seat in (seats["a"], seats["a"], seats["b"]):
+                assert (await http.post(seat.url_of("b"), json=body)).json()["result"]["status"]["state"] == "completed"
+        reports = await gateway.reports(mine.trace_id, 3)
+    assert len({report.step.step_id for report in reports}) == 3
+    assert "0123456789abcdef" in {report.step.step_id for report in reports}
+
+
+async def test_the_trace_context_of_an_agent_without_assignment_names_the_call(gateway: House) -> None:
+    async with served_agent(echo) as url:
+        seats = await gateway.trial({"a": url, "b": url})
+        trace_id, span_id = seats["a"].claims.trace_id, new_step_id()
+        async with httpx.AsyncClient() as http:
+            context = {"traceparent": f"00-{trace_id}-{span_id}-01"}
+            await http.post(seats["a"].url_of("b"), json=send("message/send"), headers=context)
+        (report,) = await gateway.reports(trace_id, 1)
+    assert report.step.step_id == span_id
+
+
+@VERSIONS
+@pytest.mark.parametrize(("ending", "state"), [("fail", TaskState.FAILED), ("reject", TaskState.REJECTED)])
+async def test_a_callees_failure_passes_unchanged_and_stands_in_the_step(
+    gateway: House, version: str | None, ending: str, state: TaskState
+) -> None:
+    async def end(_: IncomingMessage, task: TaskHandle) -> None:
+        await (task.fail("a bug") if ending == "fail" else task.reject("a bug"))
+
+    async with served_agent(end) as url:
+        seats = await gateway.trial({"a": url, "b": url})
+        answer = (await ask(seats["a"], "b", version=version))[-1]
+        (report,) = await gateway.reports(seats["a"].claims.trace_id, 1)
+    assert isinstance(answer, Answer)
+    assert (answer.state, answer.status_text) == (state, "a bug")
+    assert report.step.failure == f"the agent ended with {state}: a bug"
+
+
+@pytest.mark.parametrize(
+    ("response", "failure"),
+    [
+        (
+            JSONResponse({"jsonrpc": "2.0", "id": 1, "error": {"code": -32001, "message": "lost"}}),
+            "JSON-RPC error -32001: lost",
+        ),
+        (JSONResponse({"detail": "busy"}, 503, {"retry-after": "7"}), "HTTP status 503"),
+        (PlainTextResponse("what?", 418), "HTTP status 418"),
+        (Response(b"", 204), None),
+    ],
+)
+async def test_an_error_of_http_or_json_rpc_passes_unchanged(
+    gateway: House, response: Response, failure: str | None
+) -> None:
+    async with agent_that_answers(response) as url, httpx.AsyncClient() as http:
+        seats = await gateway.trial({"a": url, "b": url})
+        direct = await http.post(url, json=send("message/send"))
+        carried = await http.post(seats["a"].url_of("b"), json=send("message/send"))
+        (report,) = await gateway.reports(seats["a"].claims.trace_id, 1)
+    assert (carried.status_code, carried.content) == (direct.status_code, direct.content)
+    for name in ("content-type", "retry-after"):
+        assert carried.headers.get(name) == direct.headers.get(name)
+    assert report.step.failure == failure
+
+
+async def test_an_agent_that_is_not_there_is_a_bad_gateway_and_a_failed_call(gateway: House) -> None:
+    seats = await gateway.trial({"a": "http://127.0.0.1:1/", "b": f"http://127.0.0.1:{free_port()}/"})
+    with pytest.raises(AgentUnreachableError):
+        await ask(seats["a"], "b")
+    async with httpx.AsyncClient() as http:
+        answer = await http.post(seats["a"].url_of("b"), json=send("message/send"))
+    assert answer.status_code == 502
+    (report,) = await gateway.reports(seats["a"].claims.trace_id, 1)
+    assert report.step.failure == "the agent cannot be reached: ConnectError"
+
+
+async def test_a_stream_passes_as_it_comes(gateway: House) -> None:
+    go_on = asyncio.Event()
+
+    async def slowly(_: IncomingMessage, task: TaskHandle) -> None:
+        await task.working("first")
+        await go_on.wait()
+        await task.complete("last")
+
+    async with served_agent(slowly) as url:
+        seats = await gateway.trial({"a": url, "b": url})
+        async with await A2AClient.connect(seats["a"].url_of("b")) as client:
+            async for event in client.stream(text="x"):
+                if isinstance(event, TaskUpdate) and event.text == "first":
+                    go_on.set()  # nothing more would come, had this not passed
+                last = event
+    assert isinstance(last, Answer)
+    assert last.text == "last"
+
+
+async def test_cancelling_a_call_cancels_the_callees_task_through_the_proxy(gateway: House) -> None:
+    reached, cancelled = asyncio.Event(), asyncio.Event()
+
+    async def work(_: IncomingMessage, task: TaskHandle) -> None:
+        await task.working("busy")
+        reached.set()
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            cancelled.set()
+            raise
+
+    async with served_agent(work) as url, Messenger(lambda *_: None) as messenger:
+        seats = await gateway.trial({"a": url, "b": url})
+        mine = seats["a"].assignment()
+        call = asyncio.create_task(messenger.send(seats["a"].url_of("b"), text="x", assignment=mine))
+        await reached.wait()
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        async with asyncio.timeout(3):
+            await cancelled.wait()
+        (report,) = await gateway.reports(mine.trace_id, 1)
+    assert report.step.failure is not None
+
+
+async def test_a_caller_that_hangs_up_lets_go_of_its_callee(gateway: House) -> None:
+    reached, left = asyncio.Event(), asyncio.Event()
+
+    async def never(request: Request) -> Response:
+        reached.set()
+        while not await request.is_disconnected():
+            await asyncio.sleep(0.02)
+        left.set()
+        return Response()
+
+    async with agent_that_answers(never) as url:
+        seats = await gateway.trial({"a": url, "b": url})
+        async with httpx.AsyncClient() as http:
+            call = asyncio.create_task(http.post(seats["a"].url_of("b"), json=send("message/send")))
+            await reached.wait()
+            call.cancel()
+            await asyncio.gather(call, return_exceptions=True)
+        async with asyncio.timeout(5):
+            await left.wait()
+        (report,) = await gateway.reports(seats["a"].claims.trace_id, 1)
+    assert report.step.failure == "cancelled by the caller"
+
+
+async def test_an_answer_that_breaks_off_breaks_off_for_the_caller_too(gateway: House) -> None:
+    async def pieces() -> AsyncIterator[bytes]:
+        yield b'data: {"result": {"kind": "task", "id": "t", "status": {"state": "working"}}}\n\n'
+        raise ConnectionError("gone")
+
+    async with agent_that_answers(StreamingResponse(pieces(), media_type="text/event-stream")) as url:
+        seats = await gateway.trial({"a": url, "b": url})
+        async with httpx.AsyncClient() as http:
+            with pytest.raises(httpx.RemoteProtocolError):
+                await http.post(seats["a"].url_of("b"), json=send("message/stream"))
+        (report,) = await gateway.reports(seats["a"].claims.trace_id, 1)
+    assert report.step.failure is not None
+
+
+async def test_a_call_whose_caller_comes_back_for_the_answer_ends_when_its_task_does(gateway: House) -> None:
+    finish = asyncio.Event()
+
+    async def work(_: IncomingMessage, task: TaskHandle) -> None:
+        await finish.wait()
+        await task.complete("done at last")
+
+    async with served_agent(work) as url, httpx.AsyncClient() as http:
+        seats = await gateway.trial({"a": url, "b": url})
+        callee = seats["a"].url_of("b")
+        body = send("message/send")
+        body["params"]["configuration"] = {"blocking": False}
+        task = (await http.post(callee, json=body)).json()["result"]
+        assert task["status"]["state"] in {"submitted", "working"}
+        get = {"jsonrpc": "2.0", "id": 2, "method": "tasks/get", "params": {"id": task["id"]}}
+        assert (await http.post(callee, json=get)).json()["result"]["status"]["state"] != "completed"
+        assert await gateway.reports(seats["a"].claims.trace_id) == []
+        finish.set()
+        while (await http.post(callee, json=get)).json()["result"]["status"]["state"] != "completed":
+            await asyncio.sleep(0.02)
+        (report,) = await gateway.reports(seats["a"].claims.trace_id, 1)
+    assert report.step.additional_attributes["task_state"] == "completed"
+    assert report.step.additional_attributes["response_text"] == "done at last"
+
+
+async def test_steps_that_the_callee_sends_in_band_become_its_own_report(gateway: House) -> None:
+    async def trace(message: IncomingMessage, task: TaskHandle) -> None:
+        mine = Assignment.from_metadata(message.metadata)
+        assert mine is not None
+        inner = InteractionStep(
+            step_id="inner", trace_id=mine.trace_id, parent_step_id=mine.step_id, call_type=CallType.TOOL
+        )
+        carried = ResponseTrace(trace_id=mine.trace_id, steps=[inner]).model_dump(mode="json", exclude_none=True)
+        await task.complete("ok", metadata={TRACEABILITY_KEY: carried})
+
+    async with served_agent(trace) as url:
+        seats = await gateway.trial({"a": url, "b": url})
+        answer = (await ask(seats["a"], "b"))[-1]
+        (call,) = await gateway.reports(seats["a"].claims.trace_id, 1)
+        (inner,) = await gateway.reports(seats["a"].claims.trace_id, 1, Channel.IN_BAND)
+    assert isinstance(answer, Answer)
+    assert answer.response_trace is not None
+    assert (inner.reporter, inner.step.step_id, inner.step.parent) == ("b", "inner", call.step.step_id)
+
+
+async def test_the_card_leads_to_the_proxy_and_nowhere_else(gateway: House) -> None:
+    async with served_agent(echo) as url, httpx.AsyncClient() as http:
+        seats = await gateway.trial({"a": url, "b": url})
+        own = seats["a"].url_of("b")
+        text = (await http.get(f"{own}.well-known/agent-card.json")).text
+        summary = await fetch_card(own)
+    assert url.rstrip("/") not in text
+    assert summary.urls == (own,)
+    assert summary.skill_ids == ("researcher",)
+
+
+@pytest.mark.parametrize("callee", ["stranger", "green-agent", "..", "b%2f..%2fa", ""])
+async def test_only_agents_of_the_assessment_can_be_reached(gateway: House, callee: str) -> None:
+    async with served_agent(echo) as url, httpx.AsyncClient() as http:
+        seats = await gateway.trial({"a": url, "b": url})
+        await gateway.trial({"stranger": url})
+        token = seats["a"].token
+        answer = await http.post(f"{gateway.url}/a2a/{token}/{callee}", json=send("message/send"))
+        assert answer.status_code == 404
+        assert await gateway.reports(seats["a"].claims.trace_id) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "method", "status"),
+    [
+        ("admin", "POST", 404),
+        ("", "GET", 405),
+        ("", "DELETE", 405),
+        ("1/", "POST", 404),
+        (".well-known/agent-card.json", "POST", 405),
+        (".well-known/../admin", "GET", 404),
+        ("%2e%2e/%2e%2e/etc/passwd", "GET", 404),
+    ],
+)
+async def test_only_the_card_and_json_rpc_are_carried(gateway: House, path: str, method: str, status: int) -> None:
+    async with served_agent(echo) as url, httpx.AsyncClient() as http:
+        seats = await gateway.trial({"a": url, "b": url})
+        answer = await http.request(method, seats["a"].url_of("b") + path, content=b"{}")
+    assert answer.status_code == status
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        (b"", -32700),
+        (b"not json", -32700),
+        (b'{"jsonrpc": "2.0", "method": "message/send", "params": {"n": NaN}}', -32700),
+        (b'{"jsonrpc": "2.0", "method": "message/send", "params": {"n": 1e999}}', -32700),
+        (b"[" * 100_000 + b"]" * 100_000, -32700),
+        (b"[]", -32600),
+        (b'{"jsonrpc": "2.0", "method": 7}', -32600),
+        (b"\xff\xfe", -32700),
+    ],
+)
+async def test_a_body_that_is_no_request_is_answered_by_the_protocols_code(
+    gateway: House, body: bytes, code: int
+) -> None:
+    async with served_agent(echo) as url, httpx.AsyncClient() as http:
+        seats = await gateway.trial({"a": url, "b": url})
+        answer = await http.post(seats["a"].url_of("b"), content=body)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (200, code)
+
+
+async def test_a_body_beyond_the_limit_is_refused(gateway: House) -> None:
+    async with served_agent(echo) as url, httpx.AsyncClient() as http:
+        seats = await gateway.trial({"a": url, "b": url})
+        answer = await http.post(seats["a"].url_of("b"), content=b" " * (MAX_BODY_BYTES + 1))
+    assert answer.status_code == 413
+
+
+async def test_two_hundred_streams_are_carried_at_once(gateway: House) -> None:
+    together = asyncio.Barrier(200)
+
+    async def wait_for_all(request: Request) -> Response:
+        document = await request.json()
+        said = document["params"]["message"]["parts"]
+
+        async def events() -> AsyncIterator[str]:
+            yield event({"kind": "task", "id": document["id"], "status": {"state": "working"}})
+            await together.wait()
+            yield event({"kind": "message", "role": "agent", "messageId": "m", "parts": said})
+
+        return StreamingResponse(events(), media_type="text/event-stream")
+
+    limits = httpx.Limits(max_connections=200, max_keepalive_connections=10)
+    async with agent_that_answers(wait_for_all) as url, httpx.AsyncClient(limits=limits, timeout=60) as http:
+        seats = await gateway.trial({"a": url, "b": url})
+        address = seats["a"].url_of("b")
+        answers = await asyncio.gather(
+            *(http.post(address, json=send("message/stream", f"number {n}")) for n in range(200))
+        )
+        reports = await gateway.reports(seats["a"].claims.trace_id, 200)
+    assert all(f'"number {n}"' in answer.text for n, answer in enumerate(answers))
+    assert len({report.step.step_id for report in reports}) == 200
+    assert {report.step.additional_attributes["response_text"] for report in reports} == {
+        f"number {n}" for n in range(200)
+    }
+
+
+async def test_one_that_floods_is_told_to_wait_and_delays_no_other(gateway: House) -> None:
+    release = asyncio.Event()
+
+    async def hold(_: Request) -> Response:
+        await release.wait()
+        return JSONResponse({"jsonrpc": "2.0", "id": 1, "result": {}})
+
+    limits = httpx.Limits(max_connections=400, max_keepalive_connections=10)
+    async with agent_that_answers(hold) as url, served_agent(echo) as b, httpx.AsyncClient(limits=limits) as http:
+        seats = await gateway.trial({"a": url, "b": b, "slow": url})
+        flood = [
+            asyncio.create_task(http.post(seats["a"].url_of("slow"), json=send("message/send"), timeout=30))
+            for _ in range(300)
+        ]
+        refused = 0
+        while refused < 44:
+            await asyncio.sleep(0.05)
+            refused = sum(call.done() and call.result().status_code == 429 for call in flood)
+        assert text_of(await ask(seats["b"], "b")) == "you said hello"
+        release.set()
+        answers = await asyncio.gather(*flood)
+    assert sorted({answer.status_code for answer in answers}) == [200, 429]
+    assert all("retry-after" in answer.headers for answer in answers if answer.status_code == 429)
+
+
+@asynccontextmanager
+async def agent_that_answers(with_: Response | Callable[[Request], Awaitable[Response]]) -> AsyncIterator[str]:
+    """Serves what has no card and answers every POST so; yields its URL."""
+
+    async def answer(request: Request) -> Response:
+        return with_ if isinstance(with_, Response) else await with_(request)
+
+    app = FastAPI()
+    app.add_route("/", answer, methods=["POST"])
+    async with served(app) as url:
+        yield f"{url}/"
+
+
+def event(result: dict[str, Any]) -> str:
+    """A server-sent event as 0.3 has it."""
+    return f"data: {json.dumps({'jsonrpc': '2.0', 'id': 1, 'result': result})}\n\n"
+
+
+def text_of(events: list[TaskUpdate | Answer]) -> str:
+    return events[-1].text
+
+
+def send(method: str, text: str = "hello", metadata: dict[str, Any] | None = None) -> dict[str, Any]:
+    """A request as a plain JSON-RPC client of 0.3 writes it."""
+    parts = [{"kind": "text", "text": text}]
+    message: dict[str, Any] = {"kind": "message", "role": "user", "messageId": new_step_id(), "parts": parts}
+    if metadata is not None:
+        message["metadata"] = metadata
+    return {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"message": message}}
