@@ -1,0 +1,191 @@
+"""The reporter on its own: three lines, nothing of the library but its light base, and no agent kept waiting."""
+
+import asyncio
+import subprocess
+import sys
+import textwrap
+import threading
+from collections.abc import AsyncIterator
+
+import httpx
+import pytest
+from opentelemetry.context import get_value
+
+from concord.assignment import Assignment
+from concord.reporter import TraceReporter
+from concord.steps import CallType, InteractionStep
+from concord.storage import Storage, connect
+from tests.integration.collectors import collector, reports
+from tests.redis_servers import free_port
+
+HEAVY = (
+    "a2a",
+    "redis",
+    "arq",
+    "fastapi",
+    "starlette",
+    "openai",
+    "uvicorn",
+    "structlog",
+    "jwt",
+    "msgspec",
+    "opentelemetry",
+)
+BLOCKER = f"""
+import sys
+class Blocker:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {HEAVY!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Blocker())
+"""
+
+
+@pytest.fixture
+async def storage(redis_url: str) -> AsyncIterator[Storage]:
+    async with connect(redis_url) as opened:
+        yield opened
+
+
+async def run_alone(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Runs a program where nothing but the light base can be imported, with every warning an error."""
+    command = [sys.executable, "-W", "error", "-c", BLOCKER + textwrap.dedent(program), *arguments]
+    return await asyncio.to_thread(subprocess.run, command, capture_output=True, text=True, timeout=60, check=False)
+
+
+def assignment(collector_url: str, trace_id: str = "t1") -> Assignment:
+    return Assignment(
+        assessment_id="a", trace_id=trace_id, step_id="root", agent_id="writer", collector_url=collector_url
+    )
+
+
+def step(step_id: object, trace_id: str = "t1", **changes: object) -> InteractionStep:
+    fields: dict[str, object] = {"step_id": str(step_id), "trace_id": trace_id, "call_type": CallType.TOOL}
+    return InteractionStep.model_validate(fields | changes)
+
+
+async def test_an_agent_reports_with_the_light_base_alone_and_is_drained_at_its_exit(
+    redis_url: str, storage: Storage
+) -> None:
+    program = """
+        from concord import Assignment, CallType, InteractionStep, TraceReporter
+        ids = {"assessment_id": "a", "trace_id": "t1", "step_id": "root", "agent_id": "writer"}
+        assignment = Assignment(**ids, collector_url=sys.argv[1])
+        TraceReporter().report(InteractionStep(step_id="s1", trace_id="t1", call_type=CallType.TOOL), assignment)
+    """
+    async with collector(redis_url) as client:
+        done = await run_alone(program, str(client.base_url))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [(report.reporter, report.step.step_id) for report in await reports(storage)] == [("writer", "s1")]
+
+
+async def test_what_is_imported_is_light() -> None:
+    program = """
+        import concord
+        loaded = {name.partition(".")[0] for name in sys.modules}
+        print(sorted(loaded - set(sys.stdlib_module_names)))
+    """
+    done = await run_alone(program)
+    assert done.returncode == 0, done.stderr
+    assert "httpx" in done.stdout
+    assert "concord" in done.stdout
+
+
+async def test_a_collector_that_is_down_holds_up_no_other(redis_url: str, storage: Storage) -> None:
+    reporter = TraceReporter()
+    async with collector(redis_url) as client:
+        for number in range(50):
+            reporter.report(step(number, "down"), assignment(f"http://127.0.0.1:{free_port()}", "down"))
+            reporter.report(step(number), assignment(str(client.base_url)))
+        async with asyncio.timeout(10):
+            while len(await reports(storage)) < 50:
+                await asyncio.sleep(0.05)
+    await reporter.aclose(0.1)
+
+
+async def test_steps_of_two_traces_in_turn_still_go_in_full_batches(redis_url: str, storage: Storage) -> None:
+    reporter = TraceReporter()
+    async with collector(redis_url) as client:
+        for number in range(90):
+            for trace_id in ("t1", "t2"):
+                reporter.report(step(number, trace_id), assignment(str(client.base_url), trace_id))
+        await reporter.aclose()
+    assert [report.step.step_id for report in await reports(storage)] == [str(number) for number in range(90)]
+    assert await storage.traces.length("t1") <= 3
+
+
+async def test_the_buffer_is_bounded_in_bytes_too_and_says_what_it_dropped(
+    redis_url: str, storage: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(TraceReporter, "BUFFER_BYTES", 50_000)
+    monkeypatch.setattr(TraceReporter, "BATCH_BYTES", 20_000)
+    reporter = TraceReporter()
+    large = {"attribute": "x" * 8000}
+    async with collector(redis_url) as client:
+        for number in range(20):
+            reporter.report(step(number, additional_attributes=large), assignment(str(client.base_url)))
+        huge = {str(number): "x" * 8000 for number in range(10)}
+        reporter.report(step("huge", additional_attributes=huge), assignment(str(client.base_url)))
+        await reporter.aclose()
+    told = [each async for each in storage.traces.batches("t1")]
+    kept = [report.step.step_id for report in await reports(storage)]
+    assert kept == [str(number) for number in range(20 - len(kept), 20)]
+    assert len(kept) < 20
+    assert sum(each.dropped for each in told) == 21 - len(kept)
+
+
+async def test_closing_tells_what_was_dropped_when_no_step_is_left_to_tell_it_with(
+    redis_url: str, storage: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(TraceReporter, "BATCH_BYTES", 100)
+    reporter = TraceReporter()
+    async with collector(redis_url) as client:
+        reporter.report(step("huge", additional_attributes={"a": "x" * 200}), assignment(str(client.base_url)))
+        await reporter.aclose()
+    assert [(each.n_steps, each.dropped) async for each in storage.traces.batches("t1")] == [(0, 1)]
+
+
+async def test_a_step_that_cannot_be_written_costs_nothing_but_itself(redis_url: str, storage: Storage) -> None:
+    reporter = TraceReporter()
+    broken = InteractionStep.model_construct(step_id="\ud800", trace_id="t1", call_type=CallType.TOOL)
+    async with collector(redis_url) as client:
+        reporter.report(broken, assignment(str(client.base_url)))
+        reporter.report(step("s1"), assignment(str(client.base_url)))
+        await reporter.aclose()
+    assert [report.step.step_id for report in await reports(storage)] == ["s1"]
+    assert [each.dropped async for each in storage.traces.batches("t1")] == [1]
+
+
+async def test_more_collectors_than_are_taken_seriously_get_no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(TraceReporter, "MAX_COLLECTORS", 3)
+    before = threading.active_count()
+    reporter = TraceReporter()
+    for number in range(20):
+        reporter.report(step(number), assignment(f"http://127.0.0.1:{free_port()}"))
+    assert threading.active_count() <= before + 3
+    await reporter.aclose(0.1)
+
+
+async def test_the_token_goes_with_the_batch_and_into_no_log(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("DEBUG")
+    held = assignment(f"http://127.0.0.1:{free_port()}").model_dump() | {"token": "concord_a-secret-token"}
+    reporter = TraceReporter()
+    reporter.report(step("s"), Assignment.model_validate(held))
+    await reporter.aclose(0.2)
+    assert "not delivered" in caplog.text
+    assert "a-secret-token" not in caplog.text
+
+
+async def test_its_own_requests_are_never_traced(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[object] = []
+
+    def noting(*_: object, **__: object) -> httpx.Response:
+        seen.append(get_value("suppress_instrumentation"))
+        return httpx.Response(202)
+
+    monkeypatch.setattr(httpx.Client, "post", noting)
+    reporter = TraceReporter()
+    reporter.report(step("s"), assignment("http://127.0.0.1"))
+    await reporter.aclose()
+    assert seen == [True]
+    assert get_value("suppress_instrumentation") is None
