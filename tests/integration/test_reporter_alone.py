@@ -17,6 +17,7 @@ from concord.steps import CallType, InteractionStep
 from concord.storage import Storage, connect
 from tests.integration.collectors import collector, reports
 from tests.redis_servers import free_port
+from tests.serving import eventually
 
 HEAVY = (
     "a2a",
@@ -172,7 +173,7 @@ async def test_the_token_goes_with_the_batch_and_into_no_log(caplog: pytest.LogC
     reporter = TraceReporter()
     reporter.report(step("s"), Assignment.model_validate(held))
     await reporter.aclose(0.2)
-    assert "not delivered" in caplog.text
+    await eventually(lambda: "1 steps" in caplog.text)
     assert "a-secret-token" not in caplog.text
 
 
