@@ -1,0 +1,77 @@
+"""docs/reporting.md: what it shows works when it is pasted, against a real collector."""
+
+import asyncio
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from concord.reports import Channel
+from concord.storage import Storage, connect
+from tests.integration.collectors import SECRET, bearer, collector, reports
+
+DOCUMENT = Path("docs/reporting.md").read_text(encoding="utf-8")
+TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
+
+
+@pytest.fixture
+async def client(redis_url: str) -> AsyncIterator[httpx.AsyncClient]:
+    async with collector(redis_url, token_secret=SECRET, open=False) as client:
+        yield client
+
+
+@pytest.fixture
+async def storage(redis_url: str) -> AsyncIterator[Storage]:
+    async with connect(redis_url) as opened:
+        yield opened
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", DOCUMENT, re.DOTALL)
+
+
+def environment(client: httpx.AsyncClient) -> dict[str, str]:
+    token = bearer("writer", TRACE)["authorization"].split()[1]
+    return dict(os.environ) | {"COLLECTOR": str(client.base_url).rstrip("/"), "TOKEN": token}
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="there is no curl here")
+async def test_the_shell_lines_report_what_they_say(client: httpx.AsyncClient, storage: Storage) -> None:
+    for block in blocks("sh"):
+        done = await asyncio.to_thread(
+            subprocess.run,
+            ["sh", "-eu", "-c", block],
+            env=environment(client),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    told = {(report.channel, report.reporter, report.authenticated) for report in await reports(storage, TRACE)}
+    assert told == {(Channel.HTTP, "writer", True), (Channel.OTLP, "writer", True)}
+    step, span = (report.step for report in await reports(storage, TRACE))
+    assert (step.agent_call is not None, step.latency_ms) == (True, 1250.0)
+    assert (span.parent, span.latency_ms) == (step.step_id, 750.0)
+
+
+async def test_the_python_lines_report_what_they_say(client: httpx.AsyncClient, storage: Storage) -> None:
+    (block,) = blocks("python")
+    prelude = f"""
+import os
+from types import SimpleNamespace
+from concord.extensions import ASSIGNMENT_KEY
+message = SimpleNamespace(metadata={{ASSIGNMENT_KEY: {{
+    "assessment_id": "a1", "trace_id": {TRACE!r}, "step_id": "53ce929d0e0e4736", "agent_id": "writer",
+    "collector_url": os.environ["COLLECTOR"], "token": os.environ["TOKEN"],
+}}}})
+"""
+    command = [sys.executable, "-c", prelude + block]
+    await asyncio.to_thread(subprocess.run, command, env=environment(client), check=True)
+    (report,) = await reports(storage, TRACE)
+    assert (report.reporter, report.authenticated, report.step.parent) == ("writer", True, "53ce929d0e0e4736")
