@@ -24,6 +24,7 @@ class Mode(StrEnum):
     """Where the interactions of an assessment come from."""
 
     GROUND_TRUTH = "ground_truth"
+    RECORDED = "recorded"
     LIVE = "live"
 
 

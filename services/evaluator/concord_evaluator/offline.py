@@ -43,10 +43,9 @@ def evaluate_trace(trace: Trace, config: AssessmentConfig) -> ResultRow:
 
 
 def _plan(trace: Trace, config: AssessmentConfig) -> AssessmentPlan:
-    """Ground truth as far as modes go: the interactions are given, and nobody waits for an answer."""
     return AssessmentPlan(
         assessment_id=trace.trace_id,
-        mode=Mode.GROUND_TRUTH,
+        mode=Mode.RECORDED,
         config=config,
         tasks=[TaskSpec(id=TASK_ID, text=trace.task or trace.trace_id)],
         roster=_roster(trace.roster, config.roster),

@@ -32,8 +32,8 @@ def judge_by_rules(evaluation: TrialEvaluation, mode: Mode, reason: str) -> Judg
 
 
 def _task_success(outcome: TrialOutcome, mode: Mode) -> float | None:
-    """0 for a task that nobody finished or answered; else unknown. A given pattern of interactions has no task."""
-    if mode is Mode.GROUND_TRUTH or (outcome.state == "completed" and outcome.answer):
+    """0 for a task that nobody finished or answered; else unknown. What was only given has no task."""
+    if mode is not Mode.LIVE or (outcome.state == "completed" and outcome.answer):
         return None
     return 0.0
 
@@ -56,7 +56,7 @@ def _reasoning(evaluation: TrialEvaluation, mode: Mode) -> Iterator[str]:
             yield f"Coordination is {structure.coordination_value:.2f} ({structure.coordination_quality})."
     if calls is not None and calls.attempts:
         yield f"{calls.failed_attempts} of {_count(calls.attempts, 'attempt')} to call an agent failed."
-    if mode is not Mode.GROUND_TRUTH:
+    if mode is Mode.LIVE:
         yield _ending(evaluation.outcome)
 
 
