@@ -26,7 +26,7 @@ class CallName:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The calls on the page by step id, and the ids of those bars that are drawn."""
+    """The calls on the page by step id, in their order, and the ids of those bars that are drawn."""
 
     calls: Mapping[str, CallName]
     bars: frozenset[str]

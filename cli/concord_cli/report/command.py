@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from concord.results import ResultRow, ResultsDocument
 from concord_cli.errors import AssessmentError, UsageError
+from concord_cli.report.definitions import installed_definitions
 from concord_cli.report.renderer import render
 from concord_cli.report.text import shortened
 from concord_cli.results_file import prepare_folder, replace_text
@@ -18,7 +19,7 @@ def report(results: Path, output: Path | None, trial_id: str | None, assessment_
 
     Raises UsageError for what is no results file, or has no such row or trial; AssessmentError if it cannot be written.
     """
-    page = render(_chosen(results, _read(results), assessment_id), trial_id)
+    page = render(_chosen(results, _read(results), assessment_id), trial_id, installed_definitions())
     path = results.with_suffix(".html") if output is None else output
     prepare_folder(path)
     try:
@@ -43,7 +44,7 @@ def _read(path: Path) -> list[ResultRow]:
 def _chosen(path: Path, rows: Sequence[ResultRow], assessment_id: str | None) -> ResultRow:
     if not rows:
         raise UsageError(f"{path}: there is no result in it")
-    ids = ", ".join(shortened(row.detail.assessment_id, 40) for row in rows[:5]) + (", …" if len(rows) > 5 else "")
+    ids = ", ".join(shortened(row.detail.assessment_id, 120) for row in rows[:5]) + (", …" if len(rows) > 5 else "")
     if assessment_id is None:
         if len(rows) > 1:
             raise UsageError(f"{path}: there are {len(rows)} results; choose one with --assessment: {ids}")

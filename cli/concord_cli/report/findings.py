@@ -38,8 +38,8 @@ def findings_of(findings: Sequence[Finding], listing: Listing, n_trials: int) ->
 
 
 def _finding(finding: Finding, listing: Listing, n_trials: int) -> FindingView:
-    calls = listing.calls
-    known = [calls[step_id] for step_id in dict.fromkeys(finding.step_ids) if step_id in calls]
+    wanted = set(finding.step_ids)
+    known = [name for step_id, name in listing.calls.items() if step_id in wanted]
     return FindingView(
         title=named(finding.id),
         agents=[on_one_line(agent) for agent in finding.agents],
@@ -49,5 +49,5 @@ def _finding(finding: Finding, listing: Listing, n_trials: int) -> FindingView:
         trials=f"in {finding.trials} of {counted(n_trials, 'trial')}" if n_trials > 1 else None,
         advice=on_one_line(finding.advice),
         steps=[StepLink(name, name.bar if name.bar in listing.bars else name.row) for name in known],
-        unlisted=len(set(finding.step_ids) - set(calls)),
+        unlisted=len(wanted) - len(known),
     )

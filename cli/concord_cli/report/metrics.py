@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from concord.results import MetricRecord, MetricStatus
-from concord_cli.report.definitions import definition_of
+from concord_cli.report.definitions import Definitions
 from concord_cli.report.figures import NONE, figure
 from concord_cli.report.text import named, on_one_line
 
@@ -15,7 +15,7 @@ MAX_AGENTS: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class TeamMetric:
-    """A figure of the whole team. `definition` is the definition's id where Concord has no sentence for it."""
+    """A figure of the whole team. `definition`: what it means, if anybody has words for it."""
 
     title: str
     value: str
@@ -23,7 +23,7 @@ class TeamMetric:
     sound: bool
     reason: str | None
     n: str
-    definition: str
+    definition: str | None
     definition_id: str
     engine: str
     params: str
@@ -50,10 +50,11 @@ class AgentColumn:
     """A metric of which each agent has a value."""
 
     title: str
-    definition: str
+    definition: str | None
     definition_id: str
     n: str
     engine: str
+    params: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,31 @@ class AgentTable:
     left_out: int
 
 
-def team_metrics(records: Iterable[MetricRecord]) -> list[TeamMetric]:
+@dataclass(frozen=True, slots=True)
+class Metrics:
+    """All metrics of a page. `shared`: what every one of them was computed with, said once."""
+
+    team: list[TeamMetric]
+    agents: AgentTable | None
+    shared: str
+
+
+def metrics_of(records: Sequence[MetricRecord], define: Definitions) -> Metrics:
+    """The metrics as tables, in the words of `define`."""
+    settings = [{(each.name, each.value) for each in record.params} for record in records]
+    shared = set.intersection(*settings) if settings else set()
+    own = [
+        record.model_copy(update={"params": [each for each in record.params if (each.name, each.value) not in shared]})
+        for record in records
+    ]
+    return Metrics(
+        team=_team_metrics(own, define),
+        agents=_agent_metrics(own, define),
+        shared=", ".join(on_one_line(f"{name} = {value}") for name, value in sorted(shared)),
+    )
+
+
+def _team_metrics(records: Iterable[MetricRecord], define: Definitions) -> list[TeamMetric]:
     """The metrics that are of no agent in particular."""
     return [
         TeamMetric(
@@ -75,17 +100,17 @@ def team_metrics(records: Iterable[MetricRecord]) -> list[TeamMetric]:
             sound=record.status is MetricStatus.OK,
             reason=None if record.reason is None else on_one_line(record.reason),
             n=figure(record.n),
-            definition=_definition(record),
+            definition=_definition(record, define),
             definition_id=on_one_line(record.definition_id),
             engine=on_one_line(record.engine),
-            params=", ".join(on_one_line(f"{each.name} = {each.value}") for each in record.params),
+            params=_params(record),
         )
         for record in records
         if record.agent is None
     ]
 
 
-def agent_metrics(records: Iterable[MetricRecord]) -> AgentTable | None:
+def _agent_metrics(records: Iterable[MetricRecord], define: Definitions) -> AgentTable | None:
     """The metrics of agents, as one table; None where there are none."""
     by_metric: dict[str, dict[str, MetricRecord]] = {}
     for record in records:
@@ -97,7 +122,7 @@ def agent_metrics(records: Iterable[MetricRecord]) -> AgentTable | None:
     columns = list(by_metric.values())
     agents.sort(key=lambda agent: _value(columns[0].get(agent)), reverse=True)
     return AgentTable(
-        columns=[_column(list(values.values())) for values in columns],
+        columns=[_column(list(values.values()), define) for values in columns],
         rows=[
             AgentRow(on_one_line(agent), [_cell(values.get(agent)) for values in columns])
             for agent in agents[:MAX_AGENTS]
@@ -110,11 +135,12 @@ def _value(record: MetricRecord | None) -> float:
     return float("-inf") if record is None or record.value is None else record.value
 
 
-def _column(records: Sequence[MetricRecord]) -> AgentColumn:
+def _column(records: Sequence[MetricRecord], define: Definitions) -> AgentColumn:
     first, sizes = records[0], [record.n for record in records]
     return AgentColumn(
         title=named(first.id),
-        definition=_definition(first),
+        definition=_definition(first, define),
+        params=_params(first),
         definition_id=on_one_line(first.definition_id),
         n=figure(min(sizes)) if min(sizes) == max(sizes) else f"{figure(min(sizes))} to {figure(max(sizes))}",
         engine=on_one_line(first.engine),
@@ -128,5 +154,10 @@ def _cell(record: MetricRecord | None) -> AgentCell:
     return AgentCell(figure(record.value), record.status.value.replace("_", " ") + reason)
 
 
-def _definition(record: MetricRecord) -> str:
-    return definition_of(record.definition_id) or on_one_line(record.definition_id)
+def _definition(record: MetricRecord, define: Definitions) -> str | None:
+    words = define(record.definition_id)
+    return None if words is None else on_one_line(words)
+
+
+def _params(record: MetricRecord) -> str:
+    return ", ".join(on_one_line(f"{each.name} = {each.value}") for each in record.params)

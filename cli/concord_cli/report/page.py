@@ -4,11 +4,12 @@ import json
 from dataclasses import dataclass
 
 from concord.results import Judgment, ResultRow
+from concord_cli.report.definitions import Definitions, undefined
 from concord_cli.report.findings import FindingView, findings_of
 from concord_cli.report.flows import flows_of
 from concord_cli.report.graph import Drawing, draw
 from concord_cli.report.headline import Headline, headline_of
-from concord_cli.report.metrics import AgentTable, TeamMetric, agent_metrics, team_metrics
+from concord_cli.report.metrics import Metrics, metrics_of
 from concord_cli.report.scope import Scope, scope_of
 from concord_cli.report.text import on_one_line, visible
 from concord_cli.report.traffic import FlowTable, LatencyView, latency_of, table_of
@@ -48,8 +49,7 @@ class Page:
     declared: set[str]
     bottlenecks: set[str]
     flows: FlowTable
-    team: list[TeamMetric]
-    agents: AgentTable | None
+    metrics: Metrics
     roster: list[AgentLine]
     latency: LatencyView | None
     judge: JudgeView | None
@@ -61,8 +61,11 @@ class Page:
 _SOURCES = {"rules": "Written by rules, without a language model", "llm": "Written by a language model"}
 
 
-def page_of(row: ResultRow, trial_id: str | None = None) -> Page:
-    """The page on a row, or on one of its trials. Raises UsageError for a trial that is not in it."""
+def page_of(row: ResultRow, trial_id: str | None = None, define: Definitions = undefined) -> Page:
+    """The page on a row, or on one of its trials; `define` has the words for its metrics.
+
+    Raises UsageError for a trial that is not in the row.
+    """
     scope = scope_of(row, trial_id)
     flows = flows_of(scope.trials)
     trials = trials_of(scope.trials)
@@ -73,8 +76,7 @@ def page_of(row: ResultRow, trial_id: str | None = None) -> Page:
         declared={agent.id for agent in scope.agents if agent.declared},
         bottlenecks={agent for each in scope.findings if each.id == "bottleneck" for agent in each.agents},
         flows=table_of(flows),
-        team=team_metrics(scope.metrics),
-        agents=agent_metrics(scope.metrics),
+        metrics=metrics_of(scope.metrics, define),
         roster=_roster(scope),
         latency=latency_of(scope.latency),
         judge=_judge(scope),

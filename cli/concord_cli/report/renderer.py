@@ -10,14 +10,15 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from concord.results import ResultRow
+from concord_cli.report.definitions import Definitions, undefined
 from concord_cli.report.page import page_of
 from concord_cli.report.text import visible
 
 _PACKAGE: Final = "concord_cli.report"
 
 
-def render(row: ResultRow, trial_id: str | None = None) -> str:
-    """One HTML document on a row, or on one of its trials: the same row gives the same text.
+def render(row: ResultRow, trial_id: str | None = None, define: Definitions = undefined) -> str:
+    """One HTML document on a row, or on one of its trials: the same row and definitions give the same text.
 
     Raises UsageError for a trial that is not in the row.
     """
@@ -32,7 +33,7 @@ def render(row: ResultRow, trial_id: str | None = None) -> str:
         ]
     )
     template = _environment().get_template("page.html.j2")
-    return template.render(page=page_of(row, trial_id), style=style, script=script, policy=policy)
+    return template.render(page=page_of(row, trial_id, define), style=style, script=script, policy=policy)
 
 
 @cache

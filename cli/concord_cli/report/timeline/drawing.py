@@ -85,10 +85,19 @@ class Timeline:
     bars: tuple[Bar, ...]
     arrows: tuple[Arrow, ...]
     ticks: tuple[Tick, ...]
-    has_critical_path: bool
     arrows_chosen: bool
     untimed: int
     beyond: int
+
+    @property
+    def has_critical_path(self) -> bool:
+        """Whether it is known which of the calls drawn are on the critical path."""
+        return any(bar.critical for bar in self.bars)
+
+    @property
+    def has_others(self) -> bool:
+        """Whether any of the calls drawn is neither on the critical path nor failed."""
+        return not all(bar.critical or bar.failed for bar in self.bars)
 
     @property
     def has_errors(self) -> bool:
@@ -125,7 +134,6 @@ def draw(calls: Sequence[CallRecord], names: Sequence[CallName]) -> Timeline | N
         bars=tuple(_bar(slot, stage) for slot in slots),
         arrows=tuple(_arrows(pointed, stage)),
         ticks=tuple(scale.ticks()),
-        has_critical_path=any(slot.call.record.on_critical_path for slot in slots),
         arrows_chosen=len(pointed) < len(slots),
         untimed=len(calls) - len(with_times),
         beyond=len(with_times) - len(slots),

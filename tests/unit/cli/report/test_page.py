@@ -4,7 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord.results import CallRecord, Finding, LatencySummary, MetricRecord, MetricStatus, TrialRecord
+from concord.results import (
+    CallRecord,
+    Finding,
+    LatencySummary,
+    MetricParameter,
+    MetricRecord,
+    MetricStatus,
+    TrialRecord,
+)
 from concord_cli.errors import UsageError
 from concord_cli.report.calls import MAX_CALLS
 from concord_cli.report.flows import flows_of
@@ -75,10 +83,10 @@ def test_the_assessors_calls_are_no_flows() -> None:
     assert flows_of([trial(interaction("green-agent", "a"))]) == []
 
 
-def test_a_finding_leads_to_the_bars_of_its_calls() -> None:
+def test_a_finding_leads_to_the_bars_of_its_calls_in_their_order() -> None:
     page = page_of(row_of(FIVE, of(call("x", "a", "b"), call("y", "b", "c")), findings=[finding("y", "x", "y")]))
 
-    assert [(step.name.text, step.anchor) for step in page.findings[0].steps] == [("2", "bar-1-2"), ("1", "bar-1-1")]
+    assert [(step.name.text, step.anchor) for step in page.findings[0].steps] == [("1", "bar-1-1"), ("2", "bar-1-2")]
     assert page.findings[0].unlisted == 0
 
 
@@ -127,7 +135,7 @@ def test_trials_beyond_what_one_page_holds_are_listed_without_their_calls() -> N
 
 
 def test_an_undefined_metric_says_why_and_has_no_value() -> None:
-    (shown,) = page_of(row(metrics=[metric(MetricStatus.UNDEFINED, None)])).team
+    (shown,) = page_of(row(metrics=[metric(MetricStatus.UNDEFINED, None)])).metrics.team
 
     assert (shown.value, shown.status, shown.reason) == ("–", "undefined", "there are no messages")  # noqa: RUF001
     assert not shown.sound
@@ -135,18 +143,31 @@ def test_an_undefined_metric_says_why_and_has_no_value() -> None:
 
 def test_metrics_of_agents_become_one_table_the_largest_first() -> None:
     values = [metric(MetricStatus.OK, 0.25, "a"), metric(MetricStatus.APPROXIMATE, 0.5, "b")]
-    table = page_of(row(metrics=values)).agents
+    table = page_of(row(metrics=values)).metrics.agents
 
     assert table is not None
     assert [(line.agent, line.cells[0].value) for line in table.rows] == [("b", "0.5"), ("a", "0.25")]
     assert table.rows[0].cells[0].note == "approximate: there are no messages"
-    assert table.columns[0].definition.startswith("1 minus the Gini coefficient")
+    assert table.columns[0].definition_id == "1-gini/messages_of_agent"
 
 
-def test_a_metric_of_somebody_elses_is_defined_by_its_id() -> None:
+def test_what_all_metrics_were_computed_with_is_said_once() -> None:
+    mean, damping = (
+        MetricParameter(name=name, value=value) for name, value in (("over", "trials"), ("damping", "0.85"))
+    )
+    records = [metric(MetricStatus.OK, 1.0).model_copy(update={"params": [mean, *own]}) for own in ([], [damping])]
+    metrics = page_of(row(metrics=records)).metrics
+
+    assert metrics.shared == "over = trials"
+    assert [each.params for each in metrics.team] == ["", "damping = 0.85"]
+
+
+def test_a_metric_is_defined_in_words_where_there_are_any() -> None:
     foreign = metric(MetricStatus.OK, 1.0).model_copy(update={"definition_id": "acme/zeal"})
+    words = {"1-gini/messages_of_agent": "How evenly the work is spread."}
+    page = page_of(row(metrics=[metric(MetricStatus.OK, 1.0), foreign]), define=words.get)
 
-    assert page_of(row(metrics=[foreign])).team[0].definition == "acme/zeal"
+    assert [each.definition for each in page.metrics.team] == ["How evenly the work is spread.", None]
 
 
 def test_percentiles_of_few_calls_come_with_a_warning() -> None:
