@@ -1,51 +1,23 @@
-"""The law of projection: the result depends on what was reported, never on when, how often or in which batches."""
+"""The laws of analysis: it depends on what was reported, never on when, how often or in which batches."""
 
 from dataclasses import replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import JsonValue
 
+from concord.assessment import Thresholds
 from concord.identity import GREEN_AGENT
-from concord.reports import Channel, Report, digest
-from concord.steps import AgentInvocation, CallType, InteractionStep, ResponseTrace, StepAction
+from concord.reports import Report
+from concord.results import MetricStatus
+from concord_evaluator.findings import find
+from concord_evaluator.graph import build_graph
+from concord_evaluator.metrics import measure
 from concord_evaluator.trace import Projection, project
-from tests.unit.evaluator.traces import RECEIVED_AT, TRACE_ID, roster, url_of
+from tests.unit.evaluator.arbitrary import AGENTS, reports
+from tests.unit.evaluator.traces import roster
 
-AGENTS = ("A", "B", "C", "D")
-STEP_IDS = st.sampled_from([str(number) for number in range(6)])
-"""Few ids, so that conflicts, cycles, retries and meeting ends all happen."""
-
-
-@st.composite
-def steps(draw: st.DrawFn, depth: int = 2) -> InteractionStep:
-    callee = draw(st.sampled_from(["", *AGENTS, "stranger"]))
-    nested = draw(st.lists(steps(depth=depth - 1), max_size=2)) if depth else []
-    requests: dict[str, JsonValue] | None = {"text": "hello"} if draw(st.booleans()) else None
-    call = AgentInvocation(
-        agent_url=url_of(callee) if callee and draw(st.booleans()) else "",
-        agent_name=callee,
-        requests=requests,
-        response_trace=ResponseTrace(trace_id=TRACE_ID, steps=nested) if nested else None,
-    )
-    attributes = draw(st.dictionaries(st.sampled_from(["agent_name", "retry_of", "error"]), STEP_IDS, max_size=2))
-    return InteractionStep(
-        step_id=draw(STEP_IDS),
-        trace_id=TRACE_ID,
-        parent_step_id=draw(st.none() | STEP_IDS),
-        call_type=draw(st.sampled_from(CallType)),
-        step_action=StepAction(agent_invocation=call),
-        additional_attributes=attributes,
-        latency=draw(st.none() | st.integers(0, 9)),
-    )
-
-
-@st.composite
-def reports(draw: st.DrawFn) -> Report:
-    step = draw(steps())
-    channel = draw(st.sampled_from(Channel))
-    reporter = GREEN_AGENT if channel is Channel.OBSERVED else draw(st.sampled_from(AGENTS))
-    return Report(step, reporter, draw(st.booleans()), channel, RECEIVED_AT, digest(step))
+TOLD = st.lists(reports(), max_size=8)
+SHUFFLED = TOLD.flatmap(lambda told: st.tuples(st.just(told), st.permutations(told)))
 
 
 def read(told: list[Report]) -> Projection:
@@ -53,22 +25,36 @@ def read(told: list[Report]) -> Projection:
     return replace(projection, integrity=projection.integrity.model_copy(update={"duplicate": 0}))
 
 
+def written(told: list[Report]) -> list[str]:
+    """All metrics and findings, to the bit."""
+    graph = build_graph(read(told))
+    metrics = measure(graph)
+    return [record.model_dump_json() for record in (*metrics, *find(graph, metrics, Thresholds(loop=0)))]
+
+
 @settings(max_examples=80, deadline=None)
-@given(st.lists(reports(), max_size=8).flatmap(lambda told: st.tuples(st.just(told), st.permutations(told))))
+@given(SHUFFLED)
 def test_the_order_of_arrival_changes_nothing(cases: tuple[list[Report], list[Report]]) -> None:
     told, shuffled = cases
     assert read(told) == read(shuffled)
 
 
+@settings(max_examples=40, deadline=None)
+@given(SHUFFLED)
+def test_the_order_of_arrival_changes_no_bit_of_any_metric_or_finding(cases: tuple[list[Report], list[Report]]) -> None:
+    told, shuffled = cases
+    assert written(told) == written(shuffled)
+
+
 @settings(max_examples=50, deadline=None)
-@given(st.lists(reports(), max_size=8), st.data())
+@given(TOLD, st.data())
 def test_reports_that_come_again_change_nothing_but_their_count(told: list[Report], data: st.DataObject) -> None:
     again = data.draw(st.lists(st.sampled_from(told), max_size=8)) if told else []
     assert read(told) == read(told + again)
 
 
 @settings(max_examples=50, deadline=None)
-@given(st.lists(reports(), max_size=8))
+@given(TOLD)
 def test_whatever_is_told_every_end_of_an_interaction_is_a_node_and_no_node_is_the_green_agent(
     told: list[Report],
 ) -> None:
@@ -76,3 +62,31 @@ def test_whatever_is_told_every_end_of_an_interaction_is_a_node_and_no_node_is_t
     ends = {end for call in projection.interactions for end in (call.caller, call.callee)}
     assert ends <= set(projection.agents)
     assert not set(projection.agents) & {GREEN_AGENT, "unknown", ""}
+
+
+@settings(max_examples=80, deadline=None)
+@given(TOLD)
+def test_whatever_is_told_a_call_comes_after_the_one_it_was_made_in(told: list[Report]) -> None:
+    calls = read(told).calls
+    assert all(call.parent is None or call.parent < index for index, call in enumerate(calls))
+
+
+@settings(max_examples=60, deadline=None)
+@given(TOLD)
+def test_whatever_is_told_every_value_is_a_number_or_has_a_reason_and_no_metric_fails(told: list[Report]) -> None:
+    for record in measure(build_graph(read(told))):
+        undefined = record.status in {MetricStatus.UNDEFINED, MetricStatus.NOT_APPLICABLE}
+        assert (record.value is None) == undefined
+        assert not undefined or record.reason
+        assert "failed:" not in (record.reason or "")
+
+
+@settings(max_examples=60, deadline=None)
+@given(TOLD)
+def test_whatever_is_told_the_span_is_at_most_the_work_and_shares_are_fractions(told: list[Report]) -> None:
+    graph = build_graph(read(told))
+    assert 0 <= graph.critical_path.span_us <= graph.critical_path.work_us
+    shares = {"critical_path_share", "handover_ratio", "loop_ratio", "error_propagation", "unnecessary_path_ratio"}
+    shares |= {"information_diversity", "reciprocity", "clustering", "degree_centralisation", "global_efficiency"}
+    values = [record.value for record in measure(graph, {each: {} for each in shares}) if record.value is not None]
+    assert all(0 <= value <= 1 for value in values)

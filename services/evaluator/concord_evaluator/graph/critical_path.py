@@ -28,7 +28,8 @@ class CriticalPath:
 
 def critical_path(calls: Sequence[Call], made_in: Sequence[Sequence[int]]) -> CriticalPath:
     """The longest chain of work; `calls` in causal order, `made_in` by call the indices of those made in it."""
-    spans, chains = [0] * len(calls), [[0]] * len(calls)
+    spans = [0] * len(calls)
+    chains: list[list[int]] = [[] for _ in calls]
     work = 0
     for index in reversed(range(len(calls))):
         own = max(0, _duration_us(calls[index]) - _covered(made_in[index], calls))
@@ -66,7 +67,7 @@ def _covered(indices: Sequence[int], calls: Sequence[Call]) -> int:
     """How long any of the calls was under way (µs), by the clock on which that was longest."""
     longest = 0
     for measured in _by_clock(indices, calls):
-        total, until = 0, measured[0][1]
+        total, until = 0, min(start for _, start, _ in measured)
         for start, end in sorted((start, end) for end, start, _ in measured):
             total += max(0, end - max(start, until))
             until = max(until, end)

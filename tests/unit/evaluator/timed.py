@@ -1,0 +1,45 @@
+"""Calls with times: seconds of somebody's clock, and how long they took."""
+
+from datetime import timedelta
+
+from concord.reports import Report
+from concord.steps import InteractionStep
+from concord_evaluator.graph import AgentGraph, build_graph
+from concord_evaluator.metrics import measure
+from tests.unit.evaluator.traces import RECEIVED_AT, call, projected
+
+
+def timed(
+    step_id: str,
+    callee: str,
+    start: float | None,
+    seconds: float | None,
+    *,
+    parent: str | None = None,
+    error: str | None = None,
+) -> InteractionStep:
+    """A call that began `start` seconds into somebody's day."""
+    return call(
+        step_id,
+        callee,
+        parent=parent,
+        error=error,
+        latency=None if seconds is None else round(1000 * seconds),
+        start_time=None if start is None else RECEIVED_AT + timedelta(seconds=start),
+    )
+
+
+def graph_of_reports(*reports: list[Report], agents: str = "ABC") -> AgentGraph:
+    return build_graph(projected(*reports, agents=agents))
+
+
+def value_of(graph: AgentGraph, metric_id: str) -> float | None:
+    """The team's value of a metric."""
+    (record,) = measure(graph, {metric_id: {}})
+    assert record.agent is None
+    return record.value
+
+
+def values_of(graph: AgentGraph, metric_id: str) -> dict[str | None, float | None]:
+    """Each agent's value of a metric."""
+    return {record.agent: record.value for record in measure(graph, {metric_id: {}})}
