@@ -1,0 +1,189 @@
+"""The environment: events a second in process and over HTTP, and what an action costs as the mailbox grows."""
+
+import heapq
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from statistics import median
+
+import uvicorn
+
+from benchmarks.figures import Figures
+from concord.environment import UESClient
+from concord_environment.app import create_app
+from concord_environment.core.simulation import Simulation, Submission
+from concord_environment.environment import Environment, new_simulation
+from concord_environment.modalities.calendar.requests import CreateEvent
+from concord_environment.modalities.email.queries import EmailQuery
+from concord_environment.modalities.email.requests import MarkRead, ReceiveEmail
+from concord_environment.modalities.email.views import EMAIL_VIEWS
+from concord_environment.modalities.views import StatePage
+from concord_environment.modalities.world import EnvironmentWorld
+from concord_environment.settings import EnvironmentSettings
+
+SIZES = (100, 1_000, 10_000, 100_000)
+START = datetime(2026, 1, 1, 9, tzinfo=UTC)
+REPEATS = 50
+
+World = Simulation[EnvironmentWorld]
+
+
+def measure(soak_s: float) -> list[Figures]:  # noqa: ARG001 - one signature for all sections
+    """All figures of the environment."""
+    return [_in_process(), _growth(), _over_http()]
+
+
+def _mail(number: int) -> ReceiveEmail:
+    """Every third mail answers the one before it."""
+    return ReceiveEmail(
+        from_address=f"sender{number % 50}@example.com",
+        to_addresses=("user@example.com",),
+        subject=f"Subject {number // 3}",
+        body_text="A few words of text, as mails have them. " * 5,
+        message_id=f"m{number}@example.com",
+        references=(f"m{number - 1}@example.com",) if number % 3 else (),
+    )
+
+
+def _filled(size: int) -> World:
+    simulation = new_simulation(0, START)
+    submissions = [Submission(_mail(number), START + timedelta(seconds=number + 1)) for number in range(size)]
+    simulation.schedule(submissions)
+    return simulation
+
+
+def _in_process() -> Figures:
+    return Figures(
+        "Advance, in process",
+        "One advance over so many mails, every third of which answers another; and the least that any simulation does.",
+        ("mails", "advance, s", "µs an event", "events/s", "heap only, µs"),
+        [_advanced(size) for size in SIZES],
+    )
+
+
+def _advanced(size: int) -> Sequence[str]:
+    simulation = _filled(size)
+    took = _seconds(lambda: simulation.advance((size + 1) * 1_000_000))
+    limit = _seconds(lambda: _heap_only(size))
+    return f"{size:,}", f"{took:.3f}", f"{took / size * 1e6:.1f}", f"{size / took:,.0f}", f"{limit / size * 1e6:.2f}"
+
+
+def _heap_only(size: int) -> None:
+    """The least that any simulation does: each event through a heap."""
+    heap = [(number, 0, number) for number in range(size)]
+    heapq.heapify(heap)
+    while heap:
+        heapq.heappop(heap)
+
+
+def _growth() -> Figures:
+    return Figures(
+        "An action as the mailbox grows, in process",
+        f"Microseconds, the median of {REPEATS}; a page is of 20 mails.",
+        ("mails", "receive", "mark read", "query by sender", "query unread", "state, a page"),
+        [_at_size(size) for size in SIZES],
+    )
+
+
+def _at_size(size: int) -> Sequence[str]:
+    simulation = _filled(size)
+    simulation.advance((size + 1) * 1_000_000)
+    world, numbers = simulation.world, iter(range(size, size + 10_000))
+    by_sender, unread = EmailQuery(from_address="sender7@", limit=20), EmailQuery(is_read=False, limit=20)
+    return (
+        f"{size:,}",
+        _each(lambda: simulation.act(Submission(_mail(next(numbers)), simulation.now))),
+        _each(lambda: simulation.act(Submission(MarkRead(message_id="m1@example.com"), simulation.now))),
+        _each(lambda: EMAIL_VIEWS.answer(world, simulation.now, by_sender), 5),
+        _each(lambda: EMAIL_VIEWS.answer(world, simulation.now, unread), 5),
+        _each(lambda: EMAIL_VIEWS.state(world, simulation.now, StatePage(limit=20))),
+    )
+
+
+def _over_http(mails: int = 10_000, events: int = 5_000) -> Figures:
+    with _served(mails, events) as (proctor, agent):
+        mail = {"to_addresses": ["bob@example.com"], "subject": "Hello", "body_text": "there"}
+        rows: list[tuple[str, Callable[[], object]]] = [
+            ("GET /simulation/status", lambda: proctor.simulation.status()),
+            ("POST /email/send, queued", lambda: agent.email.send(**mail)),
+            ("POST /email/send, at once", lambda: proctor.email.send(**mail)),
+            ("POST /email/read", lambda: proctor.email.mark_read(message_id="m1@example.com")),
+            ("POST /email/query, unread, 20", lambda: agent.email.query(is_read=False, limit=20)),
+            ("GET /email/state, 20", lambda: agent.email.get_state(limit=20)),
+            ("GET /email/state, 500", lambda: agent.email.get_state()),
+            ("POST /calendar/query, a week", lambda: agent.calendar.query(**_week())),
+            ("POST /simulator/time/advance, 1 s", lambda: proctor.time.advance(seconds=1)),
+        ]
+        took = [(name, f"{median(_seconds(call) for _ in range(REPEATS)) * 1e3:.2f}") for name, call in rows]
+        took.append(("POST /simulator/time/advance, 10,000 events", f"{_ten_thousand(proctor) * 1e3:.0f}"))
+    return Figures(
+        "Over HTTP",
+        f"One caller over the loopback, {mails:,} mails and {events:,} calendar events; the median of {REPEATS}.",
+        ("call", "ms"),
+        took,
+    )
+
+
+def _week() -> dict[str, object]:
+    return {"start": START + timedelta(days=30), "end": START + timedelta(days=37), "expand_recurring": True}
+
+
+def _ten_thousand(proctor: UESClient) -> float:
+    now = proctor.time.get_state().current_time
+    for batch in range(10):
+        events = [
+            {
+                "scheduled_time": now + timedelta(seconds=batch * 1_000 + number + 1),
+                "modality": "email",
+                "data": {"operation": "receive", "from_address": "a@b.example", "to_addresses": ["user@example.com"]},
+            }
+            for number in range(1_000)
+        ]
+        proctor.events.create_batch(events=events)
+    return _seconds(lambda: proctor.time.advance(seconds=10_001))
+
+
+@contextmanager
+def _served(mails: int, events: int) -> Iterator[tuple[UESClient, UESClient]]:
+    simulation = _filled(mails)
+    simulation.schedule([Submission(_meeting(number), START + timedelta(seconds=1)) for number in range(events)])
+    simulation.advance((mails + 1) * 1_000_000)
+    simulation.settle()
+    environment, secret = Environment(0, simulation), secrets.token_hex(32)
+    admin = environment.keyring.make_admin(secret, START)
+    permissions = ["email:state", "email:query", "email:send", "calendar:query"]
+    _, agent_secret = environment.keyring.make("agent", permissions, admin, START)
+    config = uvicorn.Config(create_app(environment, EnvironmentSettings()), port=0, log_config=None, access_log=False)
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    url = f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    with UESClient(url, secret, timeout=120) as proctor, UESClient(url, agent_secret) as agent:
+        proctor.simulation.start()
+        yield proctor, agent
+    server.should_exit = True
+    thread.join()
+
+
+def _meeting(number: int) -> CreateEvent:
+    """Every tenth meeting is a weekly series."""
+    start = START + timedelta(hours=number)
+    weekly = {"frequency": "weekly", "end_type": "count", "count": 10} if number % 10 == 0 else None
+    return CreateEvent.model_validate(
+        {"title": f"Meeting {number}", "start": start, "end": start + timedelta(minutes=30), "recurrence": weekly}
+    )
+
+
+def _seconds(call: Callable[[], object]) -> float:
+    begun = time.perf_counter()
+    call()
+    return time.perf_counter() - begun
+
+
+def _each(call: Callable[[], object], repeats: int = REPEATS) -> str:
+    return f"{median(_seconds(call) for _ in range(repeats)) * 1e6:,.0f}"
