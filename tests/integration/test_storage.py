@@ -211,7 +211,7 @@ class TestJobs:
 
     async def test_a_worker_survives_a_redis_that_was_killed(self, private_redis: PrivateServer) -> None:
         ledger = Ledger()
-        async with connect(private_redis.url, retries=20) as storage, working(private_redis.url, ledger):
+        async with connect(private_redis.url, patience_s=15) as storage, working(private_redis.url, ledger):
             await storage.jobs.enqueue(Job("work", "before", Queue.FAST, {"n": 1}))
             await eventually(lambda: len(ledger.ran) == 1)
             await asyncio.to_thread(private_redis.kill)
@@ -219,6 +219,23 @@ class TestJobs:
             await asyncio.to_thread(private_redis.start)
             await storage.jobs.enqueue(Job("work", "after", Queue.FAST, {"n": 2}))
             await eventually(lambda: {"n": 2} in ledger.ran)
+
+
+async def test_a_patient_client_waits_for_a_redis_on_new_connections_and_on_old_ones(
+    private_redis: PrivateServer,
+) -> None:
+    await asyncio.to_thread(private_redis.kill)
+    async with connect(private_redis.url, patience_s=15) as storage:
+        first = asyncio.create_task(storage.ping())
+        await asyncio.sleep(0.5)
+        await asyncio.to_thread(private_redis.start)
+        await first
+        await asyncio.to_thread(private_redis.kill)
+        appended = [asyncio.create_task(storage.traces.append(batch(f"b{i}"), answer())) for i in range(8)]
+        await asyncio.sleep(0.5)
+        await asyncio.to_thread(private_redis.start)
+        await asyncio.gather(*appended)
+        assert await storage.traces.length("t1") == 8
 
 
 async def test_an_absent_redis_is_told_as_such_and_soon() -> None:

@@ -4,7 +4,7 @@ import argparse
 import asyncio
 
 from concord.service import configure_logging
-from concord.storage import RETRIES_WORKER, Queue, connect, run_worker
+from concord.storage import WORK_PATIENCE_S, Queue, connect, run_worker
 from concord_evaluator.settings import EvaluatorSettings
 from concord_evaluator.worker import EvaluatorJobs, ProcessPool
 
@@ -26,7 +26,7 @@ def main() -> None:
 async def work(settings: EvaluatorSettings, queue: Queue) -> None:
     """Works on a queue until SIGTERM or SIGINT."""
     async with (
-        connect(settings.redis_url, retries=RETRIES_WORKER) as storage,
+        connect(settings.redis_url, patience_s=WORK_PATIENCE_S) as storage,
         ProcessPool(settings.pool_processes) as pool,
     ):
         if queue is Queue.FAST:

@@ -9,7 +9,7 @@ from fastapi import FastAPI
 from concord.a2a import mount_agent
 from concord.keyring import Keyring
 from concord.service import BodyLimit, probe_routes
-from concord.storage import RETRIES_WORKER, Storage, connect
+from concord.storage import WORK_PATIENCE_S, Storage, connect
 from concord_gateway import __version__
 from concord_gateway.assignments import Assignments
 from concord_gateway.card import gateway_profile
@@ -26,7 +26,7 @@ def create_app(settings: GatewaySettings, card_url: str) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with connect(settings.redis_url, retries=RETRIES_WORKER) as storage, open_transport() as http:
+        async with connect(settings.redis_url, patience_s=WORK_PATIENCE_S) as storage, open_transport() as http:
             keyring = Keyring(settings.token_secret, storage.secrets.token_secret)
             observer = _observer(settings, storage, keyring, http, card_url)
             if observer.proxy_base is not None:

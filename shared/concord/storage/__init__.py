@@ -1,6 +1,6 @@
 """State outside the processes: traces, registry, assessments and jobs. The only package that imports redis and arq."""
 
-from concord.storage.connection import RETRIES_REQUEST, RETRIES_WORKER, Storage, connect
+from concord.storage.connection import REQUEST_PATIENCE_S, WORK_PATIENCE_S, Storage, connect
 from concord.storage.ports import (
     OPEN_SCOPE,
     AgentRegistry,
@@ -24,8 +24,8 @@ from concord.storage.worker import WorkerPolicy, run_worker
 
 __all__ = [
     "OPEN_SCOPE",
-    "RETRIES_REQUEST",
-    "RETRIES_WORKER",
+    "REQUEST_PATIENCE_S",
+    "WORK_PATIENCE_S",
     "AgentRegistry",
     "AssessmentStore",
     "DeadLetter",

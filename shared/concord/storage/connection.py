@@ -7,23 +7,21 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from arq.connections import ArqRedis
-from redis import exceptions
-from redis.asyncio.retry import Retry
-from redis.backoff import FullJitterBackoff
 
 from concord.storage.assessments import RedisAssessmentStore
 from concord.storage.faults import storage_faults
 from concord.storage.jobs import ArqJobQueue
+from concord.storage.patience import PASSING_FAULTS, Patience
 from concord.storage.ports import AgentRegistry, AssessmentStore, MemoryUse, SecretStore, TraceStore
 from concord.storage.registry import RedisAgentRegistry
 from concord.storage.secrets import RedisSecretStore
 from concord.storage.traces import RedisTraceStore
 
-RETRIES_REQUEST: Final = 2
+REQUEST_PATIENCE_S: Final = 0.3
 """For a service that answers a waiting caller: a blip is bridged, an outage is told at once."""
 
-RETRIES_WORKER: Final = 30
-"""For a worker, or an assessment that runs for minutes: with the backoff's cap of 1 s it sits out a Redis restart."""
+WORK_PATIENCE_S: Final = 15.0
+"""For a worker, or an assessment that runs for minutes: it sits out a Redis restart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +47,15 @@ class Storage:
         return MemoryUse(used=int(told["used_memory"]), limit=int(told.get("maxmemory", 0)) or None)
 
 
-def open_redis(url: str, *, retries: int) -> ArqRedis:
-    """A client of the Redis at `url` that retries lost connections with full jitter; connects on first use."""
+def open_redis(url: str, *, patience_s: float) -> ArqRedis:
+    """A client of the Redis at `url` that waits so long for lost connections; connects on first use."""
     redis: ArqRedis = ArqRedis.from_url(
         url,
         socket_connect_timeout=2,
         socket_timeout=10,
         health_check_interval=30,
-        retry=Retry(FullJitterBackoff(cap=1, base=0.05), retries),
-        retry_on_error=[exceptions.ConnectionError, exceptions.TimeoutError, exceptions.BusyLoadingError],
+        retry=Patience(patience_s),
+        retry_on_error=list(PASSING_FAULTS),
     )
     redis.job_serializer = to_json
     redis.job_deserializer = from_json
@@ -65,9 +63,9 @@ def open_redis(url: str, *, retries: int) -> ArqRedis:
 
 
 @asynccontextmanager
-async def connect(url: str, *, retries: int = RETRIES_REQUEST) -> AsyncIterator[Storage]:
+async def connect(url: str, *, patience_s: float = REQUEST_PATIENCE_S) -> AsyncIterator[Storage]:
     """The storage at a Redis URL, closed at the end. Does not wait for Redis: `Storage.ping` tells if it is there."""
-    redis = open_redis(url, retries=retries)
+    redis = open_redis(url, patience_s=patience_s)
     try:
         yield Storage(
             traces=RedisTraceStore(redis),

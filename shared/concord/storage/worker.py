@@ -15,7 +15,7 @@ from pydantic import JsonValue
 from redis.exceptions import RedisError
 
 from concord.storage import keys
-from concord.storage.connection import RETRIES_WORKER, from_json, open_redis, to_json
+from concord.storage.connection import WORK_PATIENCE_S, from_json, open_redis, to_json
 from concord.storage.jobs import ArqJobQueue
 from concord.storage.ports import Job, JobFunction, OnDeadLetter, Queue, RetryLater, StorageUnavailableError
 
@@ -55,7 +55,7 @@ async def run_worker(
     """
     stop = stop or _set_by_signals()
     while not stop.is_set():
-        redis = open_redis(url, retries=RETRIES_WORKER)
+        redis = open_redis(url, patience_s=WORK_PATIENCE_S)
         runner = _Runner(queue, policy, ArqJobQueue(redis), on_dead_letter)
         worker = Worker(
             [runner.wrap(name, function) for name, function in functions.items()],

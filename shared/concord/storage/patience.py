@@ -1,0 +1,47 @@
+"""Patience with a Redis that is away: retries for a time, not a number of times."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, TypeVar
+
+from redis import exceptions
+from redis.asyncio.retry import Retry
+from redis.backoff import FullJitterBackoff
+
+T = TypeVar("T")
+
+_BACKOFF_S: Final = 0.05
+_BACKOFF_CAP_S: Final = 1.0
+
+# A refused connection is an OSError while redis-py connects; it counts as redis's own ConnectionError only afterwards,
+# too late to be retried for a connection that is made anew.
+PASSING_FAULTS: Final = (exceptions.ConnectionError, exceptions.TimeoutError, exceptions.BusyLoadingError, OSError)
+
+
+class Patience(Retry):
+    """Retries passing faults with full jitter until `patience_s` have gone by.
+
+    redis-py nests the retries of connecting into those of a command, where numbers of tries would multiply; so the
+    whole takes up to twice the time.
+    """
+
+    def __init__(self, patience_s: float) -> None:
+        backoff = FullJitterBackoff(cap=_BACKOFF_CAP_S, base=_BACKOFF_S)
+        super().__init__(backoff, -1, PASSING_FAULTS)  # type: ignore[arg-type]  # it takes any exceptions
+        self._patience_s = patience_s
+
+    async def call_with_retry(self, do: Callable[[], Awaitable[T]], fail: Callable[[exceptions.RedisError], Any]) -> T:
+        """The result of `do`; `fail` is told of each fault, and may itself raise to end it."""
+        deadline = time.monotonic() + self._patience_s
+        failures = 0
+        while True:
+            try:
+                return await do()
+            except PASSING_FAULTS as error:
+                failures += 1
+                await fail(error)  # type: ignore[arg-type]  # and tells of any
+                pause = self._backoff.compute(failures)
+                if time.monotonic() + pause > deadline:
+                    raise
+                await asyncio.sleep(pause)
