@@ -11,7 +11,7 @@ from uuid import uuid4
 
 import httpx
 from a2a.client import A2ACardResolver, ClientConfig, ClientFactory
-from a2a.types import Message, Part, Role, TextPart
+from a2a.types import Message, Part, Role, Task, TextPart
 
 
 async def main(url: str, *, streaming: bool, text: str) -> None:
@@ -26,13 +26,15 @@ async def main(url: str, *, streaming: bool, text: str) -> None:
             context_id=None,
         )
         updates = []
-        task = None
+        task: Task | None = None
         async for event in client.send_message(message):
             if isinstance(event, Message):
                 print(json.dumps({"kind": "message"}))
                 return
             task, update = event
             updates.append(None if update is None else update.kind)
+        assert task is not None
+        said = task.status.message.parts if task.status.message else []
         print(
             json.dumps(
                 {
@@ -42,9 +44,7 @@ async def main(url: str, *, streaming: bool, text: str) -> None:
                     "streaming": card.capabilities.streaming,
                     "updates": updates,
                     "state": task.status.state.value,
-                    "status": [part.root.text for part in task.status.message.parts if part.root.kind == "text"]
-                    if task.status.message
-                    else [],
+                    "status": [part.root.text for part in said if isinstance(part.root, TextPart)],
                     "artifacts": [
                         [part.root.model_dump(mode="json", exclude_none=True) for part in artifact.parts]
                         for artifact in task.artifacts or []
