@@ -20,6 +20,11 @@ def proxy_url(base: str, callee_id: str, token: str = REDACTED) -> str:
     return f"{base.rstrip('/')}{PROXY_PATH}/{token}/{quote(callee_id, safe='')}/"
 
 
+def is_proxy_url(url: str) -> bool:
+    """Whether an address, as it is kept, is one at a proxy."""
+    return f"{PROXY_PATH}/{REDACTED}/" in url
+
+
 def observed_peers(roster: Iterable[RosterEntry], base: str) -> list[RosterEntry]:
     """The roster as its members may know it: who does what, and an address that `peers_for` completes."""
     return [

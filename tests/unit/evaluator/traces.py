@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
 from concord.identity import Roster, RosterEntry
+from concord.proxy_urls import proxy_url
 from concord.reports import Channel, Report, digest
 from concord.steps import AgentInvocation, CallType, InteractionStep, ResponseTrace, StepAction
 from concord_evaluator.trace import Evidence, Projection, project
@@ -16,8 +17,13 @@ def url_of(agent: str) -> str:
     return f"http://{agent}.test:9009"
 
 
+def proxied(agent: str) -> str:
+    """The agent's address at the proxy, as it is kept."""
+    return proxy_url("http://gateway.test:9009", agent)
+
+
 def roster(*agents: str) -> Roster:
-    return Roster(RosterEntry(id=agent, url=url_of(agent)) for agent in agents)
+    return Roster(RosterEntry(id=agent, url=url_of(agent), aliases=(proxied(agent),)) for agent in agents)
 
 
 def call(
@@ -82,5 +88,7 @@ def edges(projection: Projection) -> list[tuple[str, str]]:
     return [(call.caller, call.callee) for call in projection.interactions]
 
 
-def projected(*reports: list[Report], agents: Iterable[str] = "ABC", evidence: Evidence = "any") -> Projection:
-    return project([report for batch in reports for report in batch], roster(*agents), evidence)
+def projected(
+    *reports: list[Report], agents: Iterable[str] = "ABC", evidence: Evidence = "any", observed: bool = False
+) -> Projection:
+    return project([report for batch in reports for report in batch], roster(*agents), evidence, observed=observed)

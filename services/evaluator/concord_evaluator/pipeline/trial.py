@@ -19,7 +19,7 @@ def evaluate_trial(plan: AssessmentPlan, request: EvaluateTrial, batches: Sequen
     """Evaluates a trial from all batches of its trace, oldest first. Raises KeyError for a trial not in the plan."""
     roster = Roster(plan.agents(plan.trial(request.trial_id).task_id))
     in_time = batches if request.closed_after is None else batches[: request.closed_after]
-    projection = project(_reports(in_time), roster, plan.config.evidence)
+    projection = project(_reports(in_time), roster, plan.config.evidence, observed=plan.observed)
     done = run_evaluators(
         TrialInput(projection, roster, plan.config, completed=request.outcome.state == "completed"),
         plan.config.evaluators,

@@ -27,8 +27,8 @@ def fold(reports: Iterable[Report]) -> FoldedTrace:
     """Folds reports one by one, so that a trace is never held in its parsed form.
 
     Under one (trace id, reporter, step id), the same digest again is a duplicate. Different digests conflict: none of
-    them stands, unless exactly one is authenticated, which nobody else can have told. The result depends neither on
-    the order of the reports nor on how often each came (but for the count of duplicates).
+    them stands, but what we saw ourselves, else the only one that is authenticated, which nobody else can have told.
+    The result depends neither on the order of the reports nor on how often each came (but for the count of duplicates).
     """
     records: dict[StepKey, StepRecord] = {}
     told: dict[tuple[StepKey, str], Telling] = {}
@@ -78,5 +78,7 @@ def _settled(
 def _standing(rivals: list[tuple[StepKey, Telling]]) -> list[tuple[StepKey, Telling]]:
     if len(rivals) == 1:
         return rivals
+    if observed := [rival for rival in rivals if rival[1].observed]:
+        return observed
     authenticated = [rival for rival in rivals if rival[1].authenticated]
     return authenticated if len(authenticated) == 1 else []

@@ -76,17 +76,31 @@ def find_attempts(steps: Iterable[MadeStep], answered_by: Mapping[tuple[str, str
     `answered_by` says who told of steps made under a call: the callee itself among them corroborates the call.
     """
     claims: defaultdict[tuple[str, str, str], list[MadeStep]] = defaultdict(list)
-    for step in steps:
-        if step.callee is not None:
-            claims[step.key.trace_id, step.key.step_id, step.maker].append(step)
+    calls = [step for step in steps if step.callee is not None]
+    insiders = _insiders(calls)
+    for step in calls:
+        maker = insiders.get((step.key.trace_id, step.key.step_id, step.maker), step.maker)
+        claims[step.key.trace_id, step.key.step_id, maker].append(step)
     attempts: list[Attempt] = []
     contradicted = 0
-    for rivals in claims.values():
+    for (_, _, maker), rivals in claims.items():
         upheld = _upheld(rivals)
         contradicted += len({rival.callee for rival in rivals}) - len(upheld)
-        attempts.extend(_attempt(callee, steps, answered_by) for callee, steps in upheld.items())
+        attempts.extend(_attempt(maker, callee, steps, answered_by) for callee, steps in upheld.items())
     attempts.sort(key=lambda attempt: (attempt.edge, attempt.step_id))
     return Claims(tuple(attempts), contradicted)
+
+
+def _insiders(calls: Iterable[MadeStep]) -> Mapping[tuple[str, str, str], str]:
+    """By (trace id, step id, participant), which agent inside the participant made a call, where it tells.
+
+    Who sees the call from outside sees the participant only.
+    """
+    told = (call for call in calls if participant_of(call.maker) != call.maker)
+    return {
+        (call.key.trace_id, call.key.step_id, participant_of(call.maker)): call.maker
+        for call in sorted(told, key=lambda call: call.maker)
+    }
 
 
 def _upheld(rivals: list[MadeStep]) -> dict[str, list[MadeStep]]:
@@ -102,16 +116,18 @@ def _upheld(rivals: list[MadeStep]) -> dict[str, list[MadeStep]]:
     return believed
 
 
-def _attempt(callee: str, steps: list[MadeStep], answered_by: Mapping[tuple[str, str], set[str]]) -> Attempt:
+def _attempt(
+    maker: str, callee: str, steps: list[MadeStep], answered_by: Mapping[tuple[str, str], set[str]]
+) -> Attempt:
     step, answering = steps[0], participant_of(callee)
     key = step.key
     provenance = Provenance.REPORTED
     if step.observed:
         provenance = Provenance.OBSERVED
-    elif answering != participant_of(step.maker) and answering in answered_by.get((key.trace_id, key.step_id), ()):
+    elif answering != participant_of(maker) and answering in answered_by.get((key.trace_id, key.step_id), ()):
         provenance = Provenance.CORROBORATED
     return Attempt(
-        caller=step.maker,
+        caller=maker,
         callee=callee,
         trace_id=key.trace_id,
         step_id=key.step_id,

@@ -15,6 +15,7 @@ from concord_evaluator.trace.forest import Forest, grow
 from concord_evaluator.trace.interactions import Claims, Interaction, Provenance, find_attempts, join_attempts
 from concord_evaluator.trace.names import NOT_IN_GRAPH, participant_of
 from concord_evaluator.trace.records import StepKey
+from concord_evaluator.trace.refutation import without_refuted
 from concord_evaluator.trace.timeline import Call, causal_order
 
 Evidence = Literal["any", "corroborated", "observed"]
@@ -55,15 +56,21 @@ class Projection:
         return self.interactions + self.green_calls
 
 
-def project(reports: Iterable[Report], roster: Roster, evidence: Evidence = "any") -> Projection:
+def project(
+    reports: Iterable[Report], roster: Roster, evidence: Evidence = "any", *, observed: bool = False
+) -> Projection:
     """Projects the reports of one trace. Depends on what was reported, not on its order or repetition.
 
+    `observed`: participants reached each other through the gateway alone, so that it saw their calls.
     `integrity.late` and `integrity.dropped` are not known from reports, and 0.
     """
     trace = fold(reports)
     forest = grow(trace)
     made = list(attribute(trace, forest, roster))
     claims = find_attempts(made, step_reporters(trace))
+    if observed:
+        attempts, refuted = without_refuted(claims.attempts, roster)
+        claims = Claims(tuple(attempts), claims.contradicted + refuted)
     logical = tuple(join_attempts(claims.attempts))
     between = [call for call in logical if call.caller != GREEN_AGENT and call.callee != GREEN_AGENT]
     named = [call for call in between if not {call.caller, call.callee} & NOT_IN_GRAPH]

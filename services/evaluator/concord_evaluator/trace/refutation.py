@@ -1,0 +1,44 @@
+"""Refutation: what is left of claims where every call between participants had to pass before our eyes."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from concord.identity import Roster
+from concord.proxy_urls import is_proxy_url
+from concord_evaluator.trace.interactions import Attempt, Provenance
+from concord_evaluator.trace.names import participant_of
+
+
+def without_refuted(attempts: Iterable[Attempt], roster: Roster) -> tuple[list[Attempt], int]:
+    """The attempts (given sorted) that stand in an observed trace, in their order, and how many were refuted.
+
+    A claimed call of one participant by another that nobody saw is no call, unless it names an address past the
+    proxy, where we do not see. As many claims as calls were seen between the two that nobody told of under their own
+    ids are these calls, told under others: they are left out without a charge. So is a failed call, which may have
+    failed on its way to us: nothing is known of it, and nobody gains by it.
+    """
+    attempts = list(attempts)
+    untold = Counter(
+        _ends(attempt) for attempt in attempts if attempt.provenance is Provenance.OBSERVED and len(attempt.keys) == 1
+    )
+    standing: list[Attempt] = []
+    refuted = 0
+    for attempt in attempts:
+        if not _should_have_been_seen(attempt, roster):
+            standing.append(attempt)
+        elif untold[_ends(attempt)]:
+            untold[_ends(attempt)] -= 1
+        elif not attempt.record.failed:
+            refuted += 1
+    return standing, refuted
+
+
+def _should_have_been_seen(attempt: Attempt, roster: Roster) -> bool:
+    caller, callee = _ends(attempt)
+    if attempt.provenance is Provenance.OBSERVED or caller == callee or caller not in roster or callee not in roster:
+        return False
+    return not attempt.record.callee_url or is_proxy_url(attempt.record.callee_url)
+
+
+def _ends(attempt: Attempt) -> tuple[str, str]:
+    return participant_of(attempt.caller), participant_of(attempt.callee)
