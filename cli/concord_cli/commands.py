@@ -102,7 +102,7 @@ def _conclude(results: Sequence[JsonValue], output: Path, narrator: Narrator) ->
         narrator.say(f"{len(results)} results, of another green agent's kind, are in {output}")
         return
     narrator.show(summary(row))
-    narrator.say(f"The whole result is in {output}")
+    narrator.say(f"The whole result is in {output}; `concord report {output}` makes a page of it")
 
 
 def _addresses(plan: StackPlan) -> Table:

@@ -28,7 +28,7 @@ def test_every_scenario_exists(path: str) -> None:
     assert (ROOT / path).is_file()
 
 
-@pytest.mark.parametrize("command", sorted(set(re.findall(r"concord (run|up|assess)\b", README))))
+@pytest.mark.parametrize("command", sorted(set(re.findall(r"concord (run|up|assess|evaluate|report)\b", README))))
 def test_every_command_exists(command: str) -> None:
     assert CliRunner().invoke(app, [command, "--help"]).exit_code == 0
 
