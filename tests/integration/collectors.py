@@ -1,8 +1,12 @@
 """Collectors for the tests, and what one sends to them."""
 
+import os
+import signal
+import subprocess
+import sys
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import httpx
@@ -13,6 +17,7 @@ from concord.storage import Storage
 from concord.tokens import Claims, TokenIssuer, parse_secrets
 from concord_collector.app import create_app
 from concord_collector.settings import CollectorSettings
+from tests.redis_servers import free_port
 from tests.serving import served
 
 JSON = {"content-type": "application/json"}
@@ -51,3 +56,45 @@ def batch(*steps: object, **changes: object) -> dict[str, Any]:
 async def reports(storage: Storage, trace_id: str = "t1") -> list[Report]:
     """Everything that is in a trace."""
     return [report async for each in storage.traces.batches(trace_id) for report in each.reports()]
+
+
+class CollectorProcess:
+    """A collector as a process of its own, which can be killed and started again on its port."""
+
+    def __init__(self, redis_url: str, **environment: str) -> None:
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self._environment = dict(os.environ) | {"REDIS_URL": redis_url, "CONCORD_LOG_LEVEL": "ERROR"} | environment
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Starts it and waits until it answers."""
+        command = [sys.executable, "-m", "concord_collector", "--port", str(self.port)]
+        self._process = subprocess.Popen(command, env=self._environment)
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            with suppress(httpx.TransportError):
+                if httpx.get(f"{self.url}/healthz").is_success:
+                    return
+            time.sleep(0.05)
+        raise TimeoutError(self.url)
+
+    def signal(self, number: int) -> None:
+        """Sends a signal."""
+        assert self._process is not None
+        self._process.send_signal(number)
+
+    def wait(self) -> int:
+        """Waits for its end and returns how it ended."""
+        assert self._process is not None
+        return self._process.wait(20)
+
+    def kill(self) -> None:
+        """SIGKILL."""
+        self.signal(signal.SIGKILL)
+        self.wait()
+
+    def stop(self) -> None:
+        """Ends it, however it stands."""
+        if self._process is not None and self._process.poll() is None:
+            self.kill()

@@ -1,12 +1,24 @@
 """The refusals that several routes share, with when to come back."""
 
 import math
-from typing import Final
+from typing import Any, Final
 
 from fastapi import HTTPException
 
 RETRY_AFTER_S: Final = 1
 """For a Redis that is away: a restart takes about as long."""
+
+
+REFUSALS: Final[dict[int | str, dict[str, Any]]] = {
+    400: {"description": "Final: it cannot be read, or says what it must not."},
+    401: {"description": "Final: the token is missing, none of ours, or expired."},
+    403: {"description": "Final: the token is for something else."},
+    413: {"description": "Final: it is too large, or its trace is full."},
+    415: {"description": "Final: the content type or encoding is none that is taken."},
+    429: {"description": "Later: this caller sends more than its share. Retry-After says when."},
+    503: {"description": "Later: storage is full or away. Retry-After says when."},
+}
+"""For the OpenAPI document."""
 
 
 def storage_is_away() -> HTTPException:

@@ -12,6 +12,7 @@ from concord.otlp import Span, SpanError, read_json, to_step, without_internals
 from concord.reports import MAX_BATCH_STEPS, Channel, StepBatch
 from concord.steps import MAX_ID_LENGTH, InteractionStep
 from concord.tokens import Claims
+from concord_collector.answers import REFUSALS
 from concord_collector.intake import Intake, of_batch
 from concord_collector.keeper import Keeper
 from concord_collector.otlp_form import read_protobuf, write_json, write_protobuf
@@ -40,7 +41,7 @@ def otlp_routes(reception: Reception, keeper: Keeper) -> APIRouter:
     """The route for spans."""
     router = APIRouter(tags=["traces"])
 
-    @router.post("/v1/traces", openapi_extra=_OPENAPI)
+    @router.post("/v1/traces", openapi_extra=_OPENAPI, responses=REFUSALS)
     async def post_spans(request: Request) -> Response:
         """Takes an export. Spans that can be no steps are counted in `partialSuccess`, with the first one's reason."""
         received = await reception.receive(request, tuple(_READ))

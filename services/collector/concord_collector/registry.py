@@ -12,7 +12,7 @@ from concord.redaction import REDACTED
 from concord.steps import AttributeName, Id
 from concord.storage import OPEN_SCOPE, AgentRegistry, RegistryFullError, StorageUnavailableError
 from concord.urls import PeerUrls, UrlRefusedError
-from concord_collector.answers import storage_is_away, too_many
+from concord_collector.answers import REFUSALS, storage_is_away, too_many
 from concord_collector.callers import Caller, Callers
 from concord_collector.cards import CardError, fetch_card
 from concord_collector.rates import Rate
@@ -43,7 +43,7 @@ def registry_routes(registry: AgentRegistry, callers: Callers, peer_urls: PeerUr
     """The routes of the agent registry."""
     router = APIRouter(tags=["registry"])
 
-    @router.post("/register", status_code=201)
+    @router.post("/register", status_code=201, responses=REFUSALS)
     async def register(registration: Registration, request: Request) -> Registered:
         """Adds an agent to the open registry, or renews it."""
         caller = await callers.identify(request)
@@ -59,7 +59,7 @@ def registry_routes(registry: AgentRegistry, callers: Callers, peer_urls: PeerUr
             raise storage_is_away() from error
         return Registered(**dict(entry), expires_in_s=expires_in_s)
 
-    @router.get("/peers")
+    @router.get("/peers", responses={code: REFUSALS[code] for code in (401, 403, 503)})
     async def peers(request: Request, assessment_id: Annotated[Id | None, Query()] = None) -> PeerList:
         """The agents of an assessment, or those that registered themselves; empty where nobody did.
 

@@ -5,6 +5,7 @@ from typing import Any, Final
 from fastapi import APIRouter, HTTPException, Request, Response
 
 from concord.reports import BatchReceipt, Channel
+from concord_collector.answers import REFUSALS
 from concord_collector.intake import BadBatchError, take_in
 from concord_collector.keeper import Keeper
 from concord_collector.reception import Reception
@@ -25,7 +26,7 @@ def trace_routes(reception: Reception, keeper: Keeper) -> APIRouter:
     """The route for reports over HTTP."""
     router = APIRouter(tags=["traces"])
 
-    @router.post("/traces", status_code=202, openapi_extra=_OPENAPI, response_model=BatchReceipt)
+    @router.post("/traces", status_code=202, openapi_extra=_OPENAPI, response_model=BatchReceipt, responses=REFUSALS)
     async def post_traces(request: Request) -> Response:
         """Takes a batch. Sound steps are kept even where others are refused; the same batch again changes nothing."""
         received = await reception.receive(request, (_JSON,))

@@ -1,0 +1,47 @@
+"""Anything that the collector's OpenAPI document allows, and what it does not: the collector never fails on it."""
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, settings
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import response_schema_conformance, status_code_conformance
+
+from concord_collector.app import create_app
+from concord_collector.settings import CollectorSettings
+from tests.integration.collectors import CollectorProcess
+
+
+@schemathesis.serializer("application/x-protobuf")
+def as_it_is(_: schemathesis.SerializationContext, value: Any) -> bytes:  # noqa: ANN401 - whatever was generated
+    """Protobuf is bytes to the document: any bytes."""
+    return value if isinstance(value, bytes) else str(value).encode()
+
+
+async def document() -> dict[str, Any]:
+    """The collector's OpenAPI document, which it has once it runs; storage is not asked for it."""
+    app = create_app(CollectorSettings(redis_url="redis://127.0.0.1:1"))
+    async with app.router.lifespan_context(app):
+        return app.openapi()
+
+
+@pytest.fixture(scope="module")
+def url(redis_server: str) -> Iterator[str]:
+    process = CollectorProcess(redis_server, CONCORD_OPEN="true", CONCORD_REGISTRATIONS_PER_MINUTE="1000000")
+    process.start()
+    yield process.url
+    process.stop()
+
+
+schema = schemathesis.openapi.from_dict(asyncio.run(document()))
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@schema.parametrize()
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+def test_the_collector_answers_as_its_document_says(case: schemathesis.Case[Any], url: str) -> None:
+    checks = [not_a_server_error, status_code_conformance, response_schema_conformance]
+    case.call_and_validate(base_url=url, checks=checks)

@@ -1,0 +1,236 @@
+"""Ingestion under faults, with real processes: what was acknowledged is kept, nothing is there twice."""
+
+import asyncio
+import contextlib
+import random
+import signal
+import threading
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+
+import httpx
+import pytest
+import redis
+
+from concord.assignment import Assignment
+from concord.reporter import TraceReporter
+from concord.steps import CallType, InteractionStep
+from concord.storage import connect
+from tests.integration.collectors import SECRET, CollectorProcess, batch, bearer, reports, step
+from tests.redis_servers import PrivateServer
+
+STEPS = 3000
+TRACES = ("t1", "t2", "t3")
+
+
+@pytest.fixture
+def durable_redis(private_redis: PrivateServer) -> PrivateServer:
+    """A Redis that has on disk what it acknowledged: with `everysec` a kill may take the last second with it."""
+    with redis.Redis.from_url(private_redis.url) as client:
+        client.config_set("appendfsync", "always")
+    return private_redis
+
+
+@pytest.fixture
+def collector(durable_redis: PrivateServer) -> Iterator[CollectorProcess]:
+    process = CollectorProcess(durable_redis.url, CONCORD_TOKEN_SECRET=SECRET, CONCORD_OPEN="true")
+    process.start()
+    yield process
+    process.stop()
+
+
+class Team:
+    """Agents that report in threads of their own, a step at a time, while whatever happens happens."""
+
+    def __init__(self, collector_url: str) -> None:
+        self._reporter = TraceReporter()
+        self._url = collector_url
+        self._threads = [threading.Thread(target=self._work, args=(trace_id,)) for trace_id in TRACES]
+
+    def __enter__(self) -> "Team":
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for thread in self._threads:
+            thread.join()
+        self._reporter.close(30)
+
+    def _work(self, trace_id: str) -> None:
+        assignment = Assignment(
+            assessment_id="a", trace_id=trace_id, step_id="root", agent_id="writer", collector_url=self._url
+        )
+        pause = threading.Event()
+        for number in range(STEPS):
+            told = InteractionStep(step_id=str(number), trace_id=trace_id, call_type=CallType.TOOL)
+            self._reporter.report(told, assignment)
+            if number % 100 == 0:
+                pause.wait(0.1)
+
+
+async def assert_every_step_is_there_once(redis_url: str) -> None:
+    async with connect(redis_url) as storage:
+        for trace_id in TRACES:
+            stored = Counter(report.step.step_id for report in await reports(storage, trace_id))
+            assert stored == Counter(map(str, range(STEPS)))
+            assert sum([each.dropped async for each in storage.traces.batches(trace_id)]) == 0
+
+
+async def test_a_killed_collector_costs_no_step_and_doubles_none(
+    collector: CollectorProcess, durable_redis: PrivateServer
+) -> None:
+    def run() -> None:
+        with Team(collector.url):
+            for _ in range(3):
+                threading.Event().wait(0.7)
+                collector.kill()
+                collector.start()
+
+    await asyncio.to_thread(run)
+    await assert_every_step_is_there_once(durable_redis.url)
+
+
+async def test_a_killed_redis_costs_no_step_and_doubles_none(
+    collector: CollectorProcess, durable_redis: PrivateServer
+) -> None:
+    def run() -> None:
+        with Team(collector.url):
+            for _ in range(2):
+                threading.Event().wait(0.8)
+                durable_redis.kill()
+                durable_redis.start()
+
+    await asyncio.to_thread(run)
+    await assert_every_step_is_there_once(durable_redis.url)
+
+
+async def test_reporters_keep_what_they_have_while_redis_is_away_for_seconds(
+    collector: CollectorProcess, durable_redis: PrivateServer
+) -> None:
+    def run() -> None:
+        with Team(collector.url):
+            durable_redis.kill()
+            threading.Event().wait(5)
+            assert httpx.get(f"{collector.url}/readyz", timeout=20).status_code == 503
+            assert httpx.get(f"{collector.url}/healthz", timeout=20).status_code == 200
+            durable_redis.start()
+
+    await asyncio.to_thread(run)
+    await assert_every_step_is_there_once(durable_redis.url)
+
+
+async def test_whatever_was_acknowledged_before_a_kill_is_there_after_it(
+    collector: CollectorProcess, durable_redis: PrivateServer
+) -> None:
+    acknowledged: set[str] = set()
+
+    async def send(client: httpx.AsyncClient, sender: int) -> None:
+        with contextlib.suppress(httpx.TransportError):
+            for number in range(10_000):
+                step_id = f"{sender}-{number}"
+                sent = batch(step(step_id), batch_id=step_id)
+                if (await client.post("/traces", json=sent, headers=bearer(f"agent-{sender}"))).status_code != 202:
+                    return
+                acknowledged.add(step_id)
+
+    async with httpx.AsyncClient(base_url=collector.url, timeout=30) as client:
+        senders = [asyncio.create_task(send(client, sender)) for sender in range(8)]
+        while len(acknowledged) < 200:
+            await asyncio.sleep(0.01)
+        durable_redis.kill()
+        collector.kill()
+        await asyncio.gather(*senders)
+    durable_redis.start()
+    async with connect(durable_redis.url) as storage:
+        stored = Counter(report.step.step_id for report in await reports(storage))
+    assert acknowledged <= stored.keys()
+    assert max(stored.values()) == 1
+
+
+async def test_every_batch_sent_three_times_in_any_order_is_there_once(
+    collector: CollectorProcess, durable_redis: PrivateServer
+) -> None:
+    sent = [batch(step(f"{number}-a"), step(f"{number}-b"), "bad", batch_id=f"b{number}") for number in range(60)]
+    shuffled = sent * 3
+    random.Random(7).shuffle(shuffled)  # noqa: S311 - an order, and always the same
+    async with httpx.AsyncClient(base_url=collector.url, timeout=30) as client:
+        answers = await asyncio.gather(*(client.post("/traces", json=each) for each in shuffled))
+    assert {answer.status_code for answer in answers} == {202}
+    assert {answer.text for answer in answers} == {answers[0].text}
+    async with connect(durable_redis.url) as storage:
+        stored = Counter(report.step.step_id for report in await reports(storage))
+    assert stored == Counter(f"{number}-{name}" for number in range(60) for name in "ab")
+
+
+@pytest.fixture
+async def flooded(durable_redis: PrivateServer) -> AsyncIterator[tuple[str, list[int]]]:
+    """A collector that one participant floods as fast as it can; and the statuses that it gets for it."""
+    process = CollectorProcess(
+        durable_redis.url, CONCORD_TOKEN_SECRET=SECRET, CONCORD_OPEN="false", CONCORD_RATE_BYTES_PER_S="200000"
+    )
+    await asyncio.to_thread(process.start)
+    statuses: list[int] = []
+    headers = bearer("flood")
+    large = batch(*(step(f"s{number}", additional_attributes={"a": "x" * 1000}) for number in range(500)))
+
+    async def flood(client: httpx.AsyncClient) -> None:
+        while True:
+            answer = await client.post("/traces", json=large | {"batch_id": str(len(statuses))}, headers=headers)
+            statuses.append(answer.status_code)
+
+    async with httpx.AsyncClient(base_url=process.url, timeout=30) as client:
+        floods = [asyncio.create_task(flood(client)) for _ in range(8)]
+        while 429 not in statuses:
+            await asyncio.sleep(0.01)
+        yield process.url, statuses
+        for each in floods:
+            each.cancel()
+        await asyncio.gather(*floods, return_exceptions=True)
+    process.stop()
+
+
+async def test_a_flood_by_one_participant_keeps_no_other_waiting(flooded: tuple[str, list[int]]) -> None:
+    url, statuses = flooded
+    before = len(statuses)
+    async with httpx.AsyncClient(base_url=url, timeout=30) as client:
+        answers = [
+            await client.post("/traces", json=batch(step(str(number)), batch_id=str(number)), headers=bearer("writer"))
+            for number in range(50)
+        ]
+    during = Counter(statuses[before:])
+    assert {answer.status_code for answer in answers} == {202}
+    assert during[429] > during[202]
+
+
+async def test_requests_under_way_at_sigterm_are_answered_and_kept(
+    collector: CollectorProcess, durable_redis: PrivateServer
+) -> None:
+    parts = [asyncio.Event() for _ in range(20)]
+    begun = asyncio.Semaphore(0)
+
+    async def slow_body(number: int) -> AsyncIterator[bytes]:
+        written = httpx.Request("POST", "http://x", json=batch(step(str(number)), batch_id=str(number))).content
+        yield written[:10]
+        begun.release()
+        await parts[number].wait()
+        yield written[10:]
+
+    async with httpx.AsyncClient(base_url=collector.url, timeout=30) as client:
+        headers = {"content-type": "application/json"}
+        requests = [
+            asyncio.create_task(client.post("/traces", content=slow_body(number), headers=headers))
+            for number in range(len(parts))
+        ]
+        for _ in parts:
+            await begun.acquire()
+        await asyncio.sleep(0.3)
+        collector.signal(signal.SIGTERM)
+        await asyncio.sleep(0.3)
+        for part in parts:
+            part.set()
+        answers = await asyncio.gather(*requests)
+    assert {answer.status_code for answer in answers} == {202}
+    assert await asyncio.to_thread(collector.wait) in {0, -signal.SIGTERM}
+    async with connect(durable_redis.url) as storage:
+        assert len(await reports(storage)) == len(parts)
