@@ -54,12 +54,11 @@ class Journal:
 
     def link(self, head: str, kind: StepKind, clock: int, changes: list[Change]) -> str:
         """The next head: SHA-256 over the head before, the kind, the clock and every row written."""
-        digest = sha256(f"{head}\n{kind}\n{clock}".encode())
+        parts = [f"{head}\n{kind}\n{clock}".encode()]
         for change in changes:
-            digest.update(f"\n{change.table}\n{change.key}\n".encode())
-            if change.after is not None:
-                digest.update(self._tables[change.table].digest(change.after))
-        return digest.hexdigest()
+            after = b"" if change.after is None else self._tables[change.table].digest(change.after)
+            parts += (f"\n{change.table}\n{change.key}\n".encode(), after)
+        return sha256(b"".join(parts)).hexdigest()
 
     def add(self, step: Step) -> None:
         """Takes a new step in. What was undone before it cannot be redone after it."""

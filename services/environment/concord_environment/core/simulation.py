@@ -114,6 +114,7 @@ class Simulation(Generic[W]):
         self._space = namespace(seed, lineage)
         self._max_per_instant = max_events_per_instant
         self._position = Position(to_us(start), 0, GENESIS)
+        self._now = (self._position.clock, start)
         self._mount(self._events_table())
         self._origin: tuple[W, Table[Event], Position] = (world.fork(), self._events_table(), self._position)
 
@@ -146,7 +147,10 @@ class Simulation(Generic[W]):
     @property
     def now(self) -> datetime:
         """The simulated time."""
-        return from_us(self._position.clock)
+        clock = self._position.clock
+        if clock != self._now[0]:
+            self._now = (clock, from_us(clock))
+        return self._now[1]
 
     @property
     def position(self) -> Position:

@@ -1,6 +1,6 @@
 """Tables of immutable rows, kept in order and indexed, whose every write can be taken back."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
@@ -12,6 +12,9 @@ from sortedcontainers import SortedList
 Row = TypeVar("Row")
 Place = tuple[Any, ...]
 """Where a row stands in its table's order: compared as a tuple, its key last."""
+
+Words = Callable[[Row], tuple[str, ...]]
+"""The words under which a row is found; each once."""
 
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
@@ -45,8 +48,8 @@ class Table(Generic[Row]):
         row: type[Row],
         *,
         order: Callable[[Row], Place] | None = None,
-        indexes: Mapping[str, Callable[[Row], Iterable[str]]] = _NOTHING,
-        lookups: Mapping[str, Callable[[Row], Iterable[str]]] = _NOTHING,
+        indexes: Mapping[str, Words[Row]] = _NOTHING,
+        lookups: Mapping[str, Words[Row]] = _NOTHING,
         digest: Callable[[Row], bytes] | None = None,
     ) -> None:
         self.name = name
@@ -54,12 +57,13 @@ class Table(Generic[Row]):
         self.digest = digest or self.adapter.dump_json
         """What of a row goes into the chain of hashes."""
         self._order = order
-        self._indexes = indexes
-        self._lookups = lookups
         self._rows: dict[str, Row] = {}
         self._places: SortedList[Place] = SortedList()
+        self._place_of: dict[str, Place] = {}
         self._grouped: dict[str, dict[str, SortedList[Place]]] = {index: {} for index in indexes}
         self._found: dict[str, dict[str, dict[str, None]]] = {lookup: {} for lookup in lookups}
+        self._indexes = [(self._grouped[index], words_of) for index, words_of in indexes.items()]
+        self._lookups = [(self._found[lookup], words_of) for lookup, words_of in lookups.items()]
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -130,38 +134,27 @@ class Table(Generic[Row]):
             self._rows.pop(key, None)
         else:
             self._rows[key] = row
-        old, new = self._place(key, before), self._place(key, row)
-        if self._order and old != new:
+        old = self._place_of.pop(key, None)
+        new = None if row is None else self._place(key, row)
+        if new is not None:
+            self._place_of[key] = new
+        moved = old != new
+        if moved and self._order:
             _replace(self._places, old, new)
-        for index, words_of in self._indexes.items():
-            self._regroup(self._grouped[index], _words(words_of, before), _words(words_of, row), old, new)
-        for lookup, words_of in self._lookups.items():
-            _refind(self._found[lookup], _words(words_of, before), _words(words_of, row), key)
+        for groups, words_of in self._indexes:
+            was = () if before is None else words_of(before)
+            now = () if row is None else words_of(row)
+            if moved or was != now:
+                _regroup(groups, was, now, old, new)
+        for found, words_of in self._lookups:
+            was = () if before is None else words_of(before)
+            now = () if row is None else words_of(row)
+            if was != now:
+                _refind(found, was, now, key)
         return Change(self.name, key, before, row)
 
-    def _place(self, key: str, row: Row | None) -> Place | None:
-        if row is None:
-            return None
+    def _place(self, key: str, row: Row) -> Place:
         return (*self._order(row), key) if self._order else (key,)
-
-    @staticmethod
-    def _regroup(
-        groups: "dict[str, SortedList[Place]]",
-        old: tuple[str, ...],
-        new: tuple[str, ...],
-        old_place: Place | None,
-        new_place: Place | None,
-    ) -> None:
-        if old == new and old_place == new_place:
-            return
-        for word in old:
-            _replace(groups[word], old_place, None)
-            if not groups[word]:
-                del groups[word]
-        for word in new:
-            if word not in groups:
-                groups[word] = SortedList()
-            _replace(groups[word], None, new_place)
 
     def _slice(self, places: "SortedList[Place]", start: int, stop: int, latest_first: bool) -> list[Row]:
         size = len(places)
@@ -172,8 +165,21 @@ class Table(Generic[Row]):
         return rows[::-1] if latest_first else rows
 
 
-def _words(words_of: Callable[[Row], Iterable[str]], row: Row | None) -> tuple[str, ...]:
-    return () if row is None else tuple(words_of(row))
+def _regroup(
+    groups: dict[str, "SortedList[Place]"],
+    was: tuple[str, ...],
+    now: tuple[str, ...],
+    old: Place | None,
+    new: Place | None,
+) -> None:
+    for word in was:
+        _replace(groups[word], old, None)
+        if not groups[word]:
+            del groups[word]
+    for word in now:
+        if word not in groups:
+            groups[word] = SortedList()
+        _replace(groups[word], None, new)
 
 
 def _replace(places: "SortedList[Place]", old: Place | None, new: Place | None) -> None:
@@ -183,13 +189,11 @@ def _replace(places: "SortedList[Place]", old: Place | None, new: Place | None) 
         places.add(new)
 
 
-def _refind(groups: dict[str, dict[str, None]], old: tuple[str, ...], new: tuple[str, ...], key: str) -> None:
-    if old == new:
-        return
-    for word in old:
+def _refind(groups: dict[str, dict[str, None]], was: tuple[str, ...], now: tuple[str, ...], key: str) -> None:
+    for word in was:
         keys = groups[word]
         del keys[key]
         if not keys:
             del groups[word]
-    for word in new:
+    for word in now:
         groups.setdefault(word, {})[key] = None

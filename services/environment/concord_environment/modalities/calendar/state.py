@@ -1,7 +1,5 @@
 """The tables of a calendar."""
 
-from collections.abc import Iterable
-
 from concord_environment.core.clock import EPOCH, to_us
 from concord_environment.core.tables import Place, Table
 from concord_environment.modalities.calendar.records import PRIMARY, Calendar, CalendarEvent, CalendarSettings
@@ -12,7 +10,7 @@ def _place(event: CalendarEvent) -> Place:
     return (to_us(event.start),)
 
 
-def _parent(event: CalendarEvent) -> Iterable[str]:
+def _parent(event: CalendarEvent) -> tuple[str, ...]:
     return () if event.parent_event_id is None else (event.parent_event_id,)
 
 

@@ -4,8 +4,8 @@ from concord_environment.core.tables import Table
 from concord_environment.modalities.contacts.records import Contact
 
 
-def _identifiers(contact: Contact) -> dict[str, None]:
-    return dict.fromkeys(identifier.value.casefold() for identifier in contact.identifiers)
+def _identifiers(contact: Contact) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(identifier.value.casefold() for identifier in contact.identifiers))
 
 
 class ContactsState:
@@ -16,7 +16,7 @@ class ContactsState:
             "contacts.contacts",
             Contact,
             order=lambda contact: (contact.name.casefold(),),
-            indexes={"group": lambda contact: dict.fromkeys(contact.groups)},
+            indexes={"group": lambda contact: tuple(dict.fromkeys(contact.groups))},
             lookups={"identifier": _identifiers},
         )
 
@@ -31,5 +31,5 @@ class ContactsState:
 
     def is_blocked(self, identifier: str) -> bool:
         """Whether what comes from an address or a number is unwanted."""
-        contact = self.owner(identifier)
+        contact = self.owner(identifier) if len(self.contacts) else None
         return contact is not None and contact.is_blocked

@@ -1,7 +1,8 @@
 """What each action in a mailbox does."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Final, TypeVar
 
 from concord_environment.core.faults import Conflict, Forbidden, NotThere
@@ -26,8 +27,7 @@ def _bind_send(world: EnvironmentWorld, action: requests.SendEmail, caller: Call
 
 def _send(world: EnvironmentWorld, action: requests.SendEmail, transaction: Transaction) -> None:
     state, own = world.email, action.from_address or world.email.address
-    sent = replace(_message(state, action, transaction, transaction.new_id(), own), folder="sent", is_read=True)
-    _file(state, sent, transaction)
+    sent = _file(state, action, transaction, Envelope(transaction.new_id(), own, "sent", is_read=True))
     recipients = (*action.to_addresses, *action.cc_addresses, *action.bcc_addresses)
     if any(same_address(recipient, own) for recipient in recipients):
         # The copy that comes in is another row, so it needs another id; the thread is the same.
@@ -41,29 +41,41 @@ def _receive(world: EnvironmentWorld, action: requests.ReceiveEmail, transaction
     message_id = action.message_id or transaction.new_id()
     if message_id in state.emails:
         raise Conflict(f"a mail {message_id} is there already")
-    email = _message(state, action, transaction, message_id, action.from_address)
     folder = "spam" if action.folder == "inbox" and world.contacts.is_blocked(action.from_address) else action.folder
     labels = tuple(dict.fromkeys(action.labels))
-    sent_at = min(action.sent_at or transaction.now, transaction.now)
-    _file(state, replace(email, folder=folder, labels=labels, is_read=action.is_read, sent_at=sent_at), transaction)
+    envelope = Envelope(message_id, action.from_address, folder, action.is_read, labels, action.sent_at)
+    _file(state, action, transaction, envelope)
 
 
-def _message(
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """What a mail is beside what was written in it."""
+
+    message_id: str
+    sender: str
+    folder: str
+    is_read: bool
+    labels: tuple[str, ...] = ()
+    sent_at: datetime | None = None
+
+
+def _file(
     state: EmailState,
     action: requests.SendEmail | requests.ReceiveEmail,
     transaction: Transaction,
-    message_id: str,
-    sender: str,
+    envelope: Envelope,
 ) -> Email:
+    """Puts a mail into its folder and its thread."""
+    now = transaction.now
     parent = None if action.in_reply_to is None else state.emails.get(action.in_reply_to)
-    return Email(
-        message_id=message_id,
-        thread_id=action.thread_id or message_id,
-        from_address=sender,
+    email = Email(
+        message_id=envelope.message_id,
+        thread_id=action.thread_id or envelope.message_id,
+        from_address=envelope.sender,
         to_addresses=action.to_addresses,
         subject=action.subject,
-        sent_at=transaction.now,
-        received_at=transaction.now,
+        sent_at=now if envelope.sent_at is None else min(envelope.sent_at, now),
+        received_at=now,
         body_text=action.body_text,
         body_html=action.body_html,
         cc_addresses=action.cc_addresses,
@@ -72,20 +84,21 @@ def _message(
         attachments=tuple(_with_id(attachment, transaction) for attachment in action.attachments),
         in_reply_to=action.in_reply_to,
         references=action.references or (references_for(parent) if parent else ()),
+        is_read=envelope.is_read,
         priority=action.priority,
+        folder=envelope.folder,
+        labels=envelope.labels,
     )
+    if action.thread_id is None:
+        email = place_in_thread(state, email, transaction)
+    transaction.put(state.emails, email.message_id, email)
+    return email
 
 
 def _with_id(attachment: Attachment, transaction: Transaction) -> Attachment:
     if attachment.attachment_id is not None:
         return attachment
     return attachment.model_copy(update={"attachment_id": transaction.new_id()})
-
-
-def _file(state: EmailState, email: Email, transaction: Transaction) -> None:
-    if email.thread_id == email.message_id:
-        email = place_in_thread(state, email, transaction)
-    transaction.put(state.emails, email.message_id, email)
 
 
 def _each(change: Callable[[Email, S], Email]) -> Callable[[EnvironmentWorld, S, Transaction], None]:

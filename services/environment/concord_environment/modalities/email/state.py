@@ -1,7 +1,5 @@
 """The tables of a mailbox, and the threads in it."""
 
-from collections.abc import Iterable
-
 from concord_environment.core.clock import to_us
 from concord_environment.core.tables import Place, Table
 from concord_environment.modalities.email.records import Email, EmailAccount, EmailThread
@@ -16,11 +14,18 @@ def _place(email: Email) -> Place:
     return (to_us(email.received_at),)
 
 
-def _flags(email: Email) -> Iterable[str]:
-    if not email.is_read:
-        yield UNREAD
-    if email.is_starred:
-        yield STARRED
+def _flags(email: Email) -> tuple[str, ...]:
+    unread = () if email.is_read else (UNREAD,)
+    return (*unread, STARRED) if email.is_starred else unread
+
+
+def _labels(email: Email) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(email.labels)) if email.labels else ()
+
+
+def _answers(email: Email) -> tuple[str, ...]:
+    named = email.references if email.in_reply_to is None else (*email.references, email.in_reply_to)
+    return tuple(dict.fromkeys(named)) if named else ()
 
 
 class EmailState:
@@ -33,14 +38,14 @@ class EmailState:
             order=_place,
             indexes={
                 "folder": lambda email: (email.folder,),
-                "label": lambda email: email.labels,
+                "label": _labels,
                 "flag": _flags,
             },
             lookups={
                 "thread": lambda email: (email.thread_id,),
                 "subject": lambda email: (base_subject(email.subject),),
                 # What a mail says it answers: its parent may come in after it.
-                "answers": lambda email: dict.fromkeys((*email.references, *filter(None, (email.in_reply_to,)))),
+                "answers": _answers,
             },
         )
         self.account: Table[EmailAccount] = Table("email.account", EmailAccount)

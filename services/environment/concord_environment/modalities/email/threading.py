@@ -5,7 +5,6 @@ two threads makes them one.
 """
 
 from collections.abc import Iterable
-from dataclasses import replace
 from datetime import timedelta
 from itertools import islice
 from typing import Final
@@ -31,12 +30,12 @@ def place_in_thread(state: EmailState, email: Email, transaction: Transaction) -
     if not threads:
         return email
     if len(threads) == 1:
-        return replace(email, thread_id=next(iter(threads)))
+        return email.in_thread(next(iter(threads)))
     kept, *joined = sorted(threads, key=lambda thread_id: _age(state.emails.found("thread", thread_id)[0]))
     for thread_id in joined:
         for member in state.emails.found("thread", thread_id):
-            transaction.put(state.emails, member.message_id, replace(member, thread_id=kept))
-    return replace(email, thread_id=kept)
+            transaction.put(state.emails, member.message_id, member.in_thread(kept))
+    return email.in_thread(kept)
 
 
 def references_for(parent: Email) -> tuple[str, ...]:
@@ -49,6 +48,8 @@ def _age(email: Email) -> tuple[object, str]:
 
 
 def _named(state: EmailState, email: Email) -> Iterable[Email]:
+    if email.in_reply_to is None and not email.references:
+        return
     for message_id in dict.fromkeys((*email.references, *filter(None, (email.in_reply_to,)))):
         if (relative := state.emails.get(message_id)) is not None:
             yield relative

@@ -1,6 +1,5 @@
 """The tables of a phone's messages."""
 
-from collections.abc import Iterable
 from datetime import datetime
 
 from concord_environment.core.clock import to_us
@@ -15,10 +14,10 @@ def _place(message: SMSMessage) -> Place:
     return (to_us(message.sent_at),)
 
 
-def _unread(message: SMSMessage) -> Iterable[str]:
+def _unread(message: SMSMessage) -> tuple[str, ...]:
     if message.direction == "incoming" and not message.is_read and not message.is_deleted:
-        yield UNREAD
-        yield f"{UNREAD}:{message.thread_id}"
+        return UNREAD, f"{UNREAD}:{message.thread_id}"
+    return ()
 
 
 def members(conversation: Conversation) -> str:
