@@ -16,7 +16,8 @@ MAX_OF_A_KIND: Final = 10
 
 def steps_of(graph: AgentGraph, agents: Collection[str]) -> list[str]:
     """The first of the calls, by step id, that any of the agents took part in."""
-    calls = (call for call in graph.interactions if call.caller in agents or call.callee in agents)
+    chosen = set(agents)
+    calls = (call for call in graph.interactions if call.caller in chosen or call.callee in chosen)
     return some(step_id for call in calls for step_id in call.step_ids)
 
 

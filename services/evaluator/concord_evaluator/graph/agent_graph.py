@@ -39,7 +39,7 @@ class AgentGraph:
     requests: "nx.DiGraph[str]"
     exchanges: "nx.Graph[str]"
 
-    @property
+    @cached_property
     def n_messages(self) -> int:
         """Requests and replies between agents, all together."""
         return int(self.messages.size(weight="weight"))
@@ -48,6 +48,14 @@ class AgentGraph:
     def loads(self) -> Mapping[str, int]:
         """The messages that each agent sent or received."""
         return {agent: int(load) for agent, load in self.messages.degree(weight="weight")}
+
+    @cached_property
+    def contacts(self) -> "nx.Graph[str]":
+        """An undirected edge between two agents of whom one sent the other anything."""
+        contacts: nx.Graph[str] = nx.Graph()
+        contacts.add_nodes_from(self.agents)
+        contacts.add_edges_from(self.messages.edges)
+        return contacts
 
     @cached_property
     def betweenness(self) -> Scores:

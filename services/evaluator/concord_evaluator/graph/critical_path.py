@@ -6,7 +6,7 @@ different clocks without a causal bond are in no order. A call follows what was 
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from concord_evaluator.trace import Call
@@ -26,17 +26,34 @@ class CriticalPath:
     timed: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """A call by the clock of whoever made it, in microseconds; no start: its place among others is unknown."""
+
+    clock: str
+    start: int | None
+    duration: int
+
+    @property
+    def end(self) -> int:
+        return (self.start or 0) + self.duration
+
+
 def critical_path(calls: Sequence[Call], made_in: Sequence[Sequence[int]]) -> CriticalPath:
     """The longest chain of work; `calls` in causal order, `made_in` by call the indices of those made in it."""
+    measured = [_measured(call) for call in calls]
     spans = [0] * len(calls)
-    chains: list[list[int]] = [[] for _ in calls]
+    chains: list[Sequence[int]] = [()] * len(calls)
     work = 0
     for index in reversed(range(len(calls))):
-        own = max(0, _duration_us(calls[index]) - _covered(made_in[index], calls))
-        chains[index] = _longest_chain(made_in[index], calls, spans)
+        inner = made_in[index]
+        own = measured[index].duration
+        if inner:
+            own = max(0, own - _covered(inner, measured))
+            chains[index] = _longest_chain(inner, measured, spans)
         spans[index] = own + sum(spans[each] for each in chains[index])
         work += own
-    first = _longest_chain([index for index, call in enumerate(calls) if call.parent is None], calls, spans)
+    first = _longest_chain([index for index, call in enumerate(calls) if call.parent is None], measured, spans)
     return CriticalPath(
         work_us=work,
         span_us=sum(spans[index] for index in first),
@@ -45,61 +62,68 @@ def critical_path(calls: Sequence[Call], made_in: Sequence[Sequence[int]]) -> Cr
     )
 
 
-def _duration_us(call: Call) -> int:
-    return 0 if call.record.latency_ms is None else round(1000 * call.record.latency_ms)
+def _measured(call: Call) -> _Measured:
+    clock, took = participant_of(call.caller), call.record.latency_ms
+    if took is None:
+        return _Measured(clock, None, 0)
+    return _Measured(clock, call.record.started_us, round(1000 * took))
 
 
-def _interval(call: Call) -> tuple[int, int] | None:
-    start = call.record.started_us
-    return None if start is None or call.record.latency_ms is None else (start, start + _duration_us(call))
-
-
-def _by_clock(indices: Iterable[int], calls: Sequence[Call]) -> list[list[tuple[int, int, int]]]:
-    """The calls of known time as (end, start, index), sorted, by whose clock measured them."""
-    clocks: defaultdict[str, list[tuple[int, int, int]]] = defaultdict(list)
+def _by_clock(indices: Sequence[int], measured: Sequence[_Measured]) -> list[list[int]]:
+    """The calls whose place is known, by end and start, for each clock."""
+    clocks: defaultdict[str, list[int]] = defaultdict(list)
     for index in indices:
-        if (interval := _interval(calls[index])) is not None:
-            clocks[participant_of(calls[index].caller)].append((interval[1], interval[0], index))
-    return [sorted(clocks[clock]) for clock in sorted(clocks)]
+        if measured[index].start is not None:
+            clocks[measured[index].clock].append(index)
+    for known in clocks.values():
+        known.sort(key=lambda index: (measured[index].end, measured[index].start, index))
+    return [clocks[clock] for clock in sorted(clocks)]
 
 
-def _covered(indices: Sequence[int], calls: Sequence[Call]) -> int:
+def _covered(indices: Sequence[int], measured: Sequence[_Measured]) -> int:
     """How long any of the calls was under way (µs), by the clock on which that was longest."""
+    if len(indices) == 1:
+        only = measured[indices[0]]
+        return 0 if only.start is None else only.duration
     longest = 0
-    for measured in _by_clock(indices, calls):
-        total, until = 0, min(start for _, start, _ in measured)
-        for start, end in sorted((start, end) for end, start, _ in measured):
+    for known in _by_clock(indices, measured):
+        intervals = sorted((measured[index].start or 0, measured[index].end) for index in known)
+        total, until = 0, intervals[0][0]
+        for start, end in intervals:
             total += max(0, end - max(start, until))
             until = max(until, end)
         longest = max(longest, total)
     return longest
 
 
-def _longest_chain(indices: Sequence[int], calls: Sequence[Call], spans: Sequence[int]) -> list[int]:
-    """The calls, one after the other, whose spans add up to most (weighted interval scheduling)."""
-    chains = [[index] for index in indices if _interval(calls[index]) is None]
-    chains += [_in_sequence(measured, spans) for measured in _by_clock(indices, calls)]
+def _longest_chain(indices: Sequence[int], measured: Sequence[_Measured], spans: Sequence[int]) -> Sequence[int]:
+    """The calls, one after the other, whose spans add up to most."""
+    if len(indices) < 2:
+        return indices
+    chains = [[index] for index in indices if measured[index].start is None]
+    chains += [_in_sequence(known, measured, spans) for known in _by_clock(indices, measured)]
     return max(chains, key=lambda chain: sum(spans[index] for index in chain), default=[])
 
 
-def _in_sequence(measured: Sequence[tuple[int, int, int]], spans: Sequence[int]) -> list[int]:
-    ends = [end for end, _, _ in measured]
+def _in_sequence(known: Sequence[int], measured: Sequence[_Measured], spans: Sequence[int]) -> list[int]:
+    """The same of calls by one clock, sorted by their ends (weighted interval scheduling)."""
+    ends = [measured[index].end for index in known]
     best, before = [0], [0]
-    for number, (_, start, index) in enumerate(measured):
-        before.append(bisect_right(ends, start, 0, number))
+    for number, index in enumerate(known):
+        before.append(bisect_right(ends, measured[index].start or 0, 0, number))
         best.append(max(best[-1], spans[index] + best[before[-1]]))
     chain: list[int] = []
-    number = len(measured)
+    number = len(known)
     while number:
         if best[number] > best[number - 1]:
-            chain.append(measured[number - 1][2])
+            chain.append(known[number - 1])
             number = before[number]
         else:
             number -= 1
     return chain[::-1]
 
 
-def _all_within(first: Iterable[int], chains: Sequence[Sequence[int]]) -> Iterable[int]:
+def _all_within(first: Sequence[int], chains: Sequence[Sequence[int]]) -> Iterator[int]:
     pending = list(first)
     while pending:
         index = pending.pop()

@@ -18,7 +18,7 @@ def degree_centralisation(graph: AgentGraph) -> Iterator[Measured]:
     if agents < 3:
         yield undefined(agents, _TOO_FEW)
         return
-    partners = [degree for _, degree in graph.messages.to_undirected(as_view=True).degree()]
+    partners = [degree for _, degree in graph.contacts.degree()]
     yield Measured(_lead(partners) / ((agents - 1) * (agents - 2)), agents)
 
 

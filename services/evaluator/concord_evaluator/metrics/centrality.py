@@ -19,7 +19,7 @@ def degree_centrality(graph: AgentGraph) -> Iterator[Measured]:
     if agents < 2:
         yield undefined(agents, _ALONE)
         return
-    for agent, value in nx.degree_centrality(graph.messages.to_undirected()).items():
+    for agent, value in nx.degree_centrality(graph.contacts).items():
         yield Measured(value, agents, agent)
 
 

@@ -37,7 +37,7 @@ def clustering(graph: AgentGraph) -> Iterator[Measured]:
     if agents < 3:
         yield undefined(agents, "fewer than three agents make no triangle")
         return
-    scores = engines.clustering(graph.messages.to_undirected())
+    scores = engines.clustering(graph.contacts)
     yield of_scores(scores, sum(scores.values.values()) / len(scores.values), agents)
 
 

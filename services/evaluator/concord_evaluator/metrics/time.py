@@ -10,6 +10,7 @@ from concord_evaluator.metrics.metric import Measured, approximate, metric, unde
 from concord_evaluator.trace.names import NOT_IN_GRAPH
 
 _NO_TIMES: Final = "no call says how long it took"
+_NO_STARTS: Final = "fewer than two calls say when they began"
 
 
 @metric("critical_path_ms", definition_id="span/calls/observed_order")
@@ -49,10 +50,11 @@ def handover_ratio(graph: AgentGraph) -> Iterator[Measured]:
     """How often the work changes hands: of each two calls that began one right after the other, the share that
     different agents answered (after van der Aalst 2005; direct succession, in causal order)."""
     passed = _successions(graph)
-    if not passed.total():
-        yield undefined(0, "fewer than two calls say when they began")
-        return
-    yield Measured(sum(n for (a, b), n in passed.items() if a != b) / passed.total(), passed.total())
+    total = passed.total()
+    if total:
+        yield Measured(sum(n for (a, b), n in passed.items() if a != b) / total, total)
+    else:
+        yield undefined(0, _NO_STARTS)
 
 
 @metric("handover_of_work", definition_id="handovers_by_agent/successions")
@@ -60,14 +62,15 @@ def handover_of_work(graph: AgentGraph) -> Iterator[Measured]:
     """The share of direct successions in which another agent took over from this one (van der Aalst 2005): of each
     two calls that began one right after the other, it answered the first and another agent the second."""
     passed = _successions(graph)
-    if not passed.total():
-        yield undefined(0, "fewer than two calls say when they began")
+    total = passed.total()
+    if not total:
+        yield undefined(0, _NO_STARTS)
         return
     given: Counter[str] = Counter()
     for (a, b), n in passed.items():
         given[a] += n if a != b else 0
     for agent in graph.agents:
-        yield Measured(given[agent] / passed.total(), passed.total(), agent)
+        yield Measured(given[agent] / total, total, agent)
 
 
 def _successions(graph: AgentGraph) -> Counter[tuple[str, str]]:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
+from operator import attrgetter
 
 from concord_evaluator.trace.attribution import MadeStep
 from concord_evaluator.trace.names import participant_of
@@ -56,11 +57,6 @@ class Attempt:
     keys: tuple[StepKey, ...]
     above: StepKey | None
 
-    @property
-    def edge(self) -> tuple[str, str, str]:
-        """Who called whom, in which trace."""
-        return self.caller, self.callee, self.trace_id
-
 
 @dataclass(frozen=True, slots=True)
 class Claims:
@@ -87,7 +83,7 @@ def find_attempts(steps: Iterable[MadeStep], answered_by: Mapping[tuple[str, str
         upheld = _upheld(rivals)
         contradicted += len({rival.callee for rival in rivals}) - len(upheld)
         attempts.extend(_attempt(maker, callee, steps, answered_by) for callee, steps in upheld.items())
-    attempts.sort(key=lambda attempt: (attempt.edge, attempt.step_id))
+    attempts.sort(key=attrgetter("caller", "callee", "trace_id", "step_id"))
     return Claims(tuple(attempts), contradicted)
 
 
@@ -144,7 +140,7 @@ def join_attempts(attempts: Iterable[Attempt]) -> Iterator[Interaction]:
     A repetition names the attempt that it repeats (`retry_of`) and has the same caller and callee; together they are
     one call, which failed only if every attempt did.
     """
-    for _, group in groupby(attempts, key=lambda attempt: attempt.edge):
+    for _, group in groupby(attempts, key=attrgetter("caller", "callee", "trace_id")):
         by_id = {attempt.step_id: attempt for attempt in group}
         first = _first_attempts({step_id: attempt.record.retry_of for step_id, attempt in by_id.items()})
         calls: defaultdict[str, list[Attempt]] = defaultdict(list)

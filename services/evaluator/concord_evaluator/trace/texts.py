@@ -18,15 +18,20 @@ class RequestTexts:
     def __init__(self, limit: int = MAX_TEXTS) -> None:
         self._limit = limit
         self._texts: dict[str, str] = {}
+        self._largest: str | None = None
+        """Beyond this digest there is no room."""
 
     def add(self, request_digest: str, step: InteractionStep) -> None:
         """Keeps the text of a call's request, for now at least."""
+        if request_digest in self._texts or (self._largest is not None and request_digest > self._largest):
+            return
         call = step.agent_call
-        if call is None or call.requests is None or request_digest in self._texts:
+        if call is None or call.requests is None:
             return
         self._texts[request_digest] = text_of(call.requests)
         if len(self._texts) > 2 * self._limit:
             self._texts = self.sample()
+            self._largest = max(self._texts)
 
     def sample(self) -> dict[str, str]:
         """The texts by the digests of their requests, sorted by these."""

@@ -21,7 +21,7 @@ SAMPLED_WORK: Final = 2 * 10**7
 MIN_SOURCES: Final = 8
 """However large the graph, so many sources are sampled."""
 
-CLUSTERING_WORK: Final = 10**8
+CLUSTERING_WORK: Final = 2 * 10**7
 """The sum of squared degrees up to which the neighbours of every node are looked at: some seconds."""
 
 SEED: Final = 0
@@ -36,6 +36,11 @@ def is_small(graph: Graph) -> bool:
 def is_exact(graph: Graph) -> bool:
     """Whether all shortest paths can be walked."""
     return len(graph) * graph.number_of_edges() <= EXACT_UP_TO
+
+
+def fits_a_matrix(graph: Graph) -> bool:
+    """Whether the distances between all nodes can be computed, and held."""
+    return is_exact(graph) and len(graph) <= MATRIX_UP_TO
 
 
 def number_of_sources(graph: Graph) -> int:

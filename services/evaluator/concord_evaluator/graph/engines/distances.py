@@ -8,7 +8,7 @@ import networkx as nx
 import numpy as np
 import rustworkx as rx
 
-from concord_evaluator.graph.engines.bounds import MATRIX_UP_TO, is_exact, is_small, number_of_sources, sample
+from concord_evaluator.graph.engines.bounds import fits_a_matrix, is_small, number_of_sources, sample
 from concord_evaluator.graph.engines.scores import Engine, Graph, indexed
 
 
@@ -36,10 +36,18 @@ def distances(graph: Graph) -> Distances:
     """The distances from all nodes, or from a sample of them, along the direction of the edges."""
     if is_small(graph):
         return _added_up(list(graph), _walked(graph, graph), "networkx", sampled=False)
-    if is_exact(graph) and len(graph) <= MATRIX_UP_TO:
+    if fits_a_matrix(graph):
         return _added_up(list(graph), _looked_up(graph), "rustworkx", sampled=False)
     sources = sample(list(graph), number_of_sources(graph))
     return _added_up(sources, _walked(graph, sources), "networkx", sampled=True)
+
+
+def matrix(graph: Graph) -> "np.ndarray[tuple[int, int], np.dtype[np.float64]]":
+    """The distance from each node (row) to each (column), in the order of the nodes; 0 where there is no way."""
+    found: np.ndarray[tuple[int, int], np.dtype[np.float64]] = rx.digraph_distance_matrix(
+        indexed(graph), parallel_threshold=len(graph) + 1
+    )
+    return found
 
 
 def _walked(graph: Graph, sources: Iterable[str]) -> Iterator[dict[int, int]]:
@@ -50,9 +58,7 @@ def _walked(graph: Graph, sources: Iterable[str]) -> Iterator[dict[int, int]]:
 
 
 def _looked_up(graph: Graph) -> Iterator[dict[int, int]]:
-    """Where rustworkx has no distance it has 0, as from a node to itself."""
-    matrix = rx.digraph_distance_matrix(indexed(graph), parallel_threshold=len(graph) + 1)
-    for row in matrix:
+    for row in matrix(graph):
         counts = np.bincount(row.astype(np.int64))
         yield {distance: int(counts[distance]) for distance in np.flatnonzero(counts).tolist() if distance}
 
