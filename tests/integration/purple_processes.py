@@ -1,5 +1,6 @@
 """Participants as real processes, and a real HTTP server in the collector's place that keeps what it is told."""
 
+import gzip
 import json
 import os
 import signal
@@ -146,6 +147,8 @@ def collecting() -> Iterator[Collector]:
     class Routes(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["content-length"]))
+            if self.headers.get("content-encoding") == "gzip":
+                body = gzip.decompress(body)
             with collector.news:
                 if self.path == "/traces":
                     collector.batches.append(StepBatch.model_validate_json(body))

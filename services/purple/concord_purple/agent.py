@@ -11,12 +11,13 @@ from concord.llm import LLMSettings
 from concord.peers import PeerDiscovery
 from concord.reporter import TraceReporter
 from concord_purple.duties import Duty, duty_of
+from concord_purple.forgery import denied, forged_calls
 from concord_purple.job import Job
 from concord_purple.journal import Journal
 from concord_purple.phrasing import phrased
 from concord_purple.requests import BadRequestError, Kind, Reply, Request, request_in, to_data
 from concord_purple.settings import Mode, PurpleSettings
-from concord_purple.teams import WIRINGS, Seat
+from concord_purple.teams import WIRINGS, Seat, TeamName
 from concord_purple.wording import reply_text
 from concord_purple.work import Findings
 
@@ -61,8 +62,9 @@ class PurpleAgent:
         async def peers() -> list[RosterEntry]:
             return await self._discovery.peers(assignment)
 
-        async with Messenger(journal.add, timeout_s=self._settings.call_timeout_s) as messenger:
-            return await duty(
+        forging = self._settings.team is TeamName.FORGING
+        async with Messenger(denied if forging else journal.add, timeout_s=self._settings.call_timeout_s) as messenger:
+            findings = await duty(
                 Job(
                     request=request,
                     seat=Seat(own_id, self._settings.function, self._settings.own_url),
@@ -74,6 +76,10 @@ class PurpleAgent:
                     progress=task.working,
                 )
             )
+        if forging and assignment is not None:
+            for step in forged_calls(assignment, await peers()):
+                journal.add(step, assignment)
+        return findings
 
 
 async def _answer(task: TaskHandle, journal: Journal, text: str, reply: Reply | None) -> None:

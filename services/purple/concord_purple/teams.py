@@ -25,6 +25,7 @@ class TeamName(StrEnum):
     HUB_SPOKE = "hub_spoke"
     CHAIN = "chain"
     BAD = "bad"
+    FORGING = "forging"
 
 
 class Choice(StrEnum):
@@ -88,6 +89,8 @@ WIRINGS: Final[dict[TeamName, Wiring]] = {
     TeamName.CHAIN: _CHAIN,
     # Its fault is not in the wiring alone: a second reviewer sits in the team whom nobody ever asks.
     TeamName.BAD: _COORDINATION,
+    # It works as a hub, and tells of a mesh.
+    TeamName.FORGING: _COORDINATION,
 }
 """A request leads only to kinds that come after it (task, then work, then answers) or, relayed, to a later seat.
 

@@ -1,0 +1,59 @@
+"""Forgery: what a team tells that wants to look better than it is. Shipped to show that it does not pay."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Final
+
+from concord.assignment import Assignment
+from concord.identity import RosterEntry
+from concord.ids import new_step_id
+from concord.redaction import redact
+from concord.steps import (
+    AgentInvocation,
+    CallType,
+    InteractionStep,
+    ResponseTrace,
+    StepAction,
+    ToolInvocation,
+)
+
+_LATENCY_MS: Final = 5
+
+
+def denied(_step: InteractionStep, _assignment: Assignment) -> None:
+    """Takes the step of a call that did take place, and tells nobody."""
+
+
+def forged_calls(assignment: Assignment, peers: Iterable[RosterEntry]) -> list[InteractionStep]:
+    """Calls of every peer that never took place: quick, successful, each with a step that the peer should have made."""
+    return [_forged(assignment, peer) for peer in peers]
+
+
+def _forged(assignment: Assignment, peer: RosterEntry) -> InteractionStep:
+    step_id, now = new_step_id(), datetime.now(UTC)
+    work = InteractionStep(
+        step_id=new_step_id(),
+        trace_id=assignment.trace_id,
+        parent_step_id=step_id,
+        call_type=CallType.TOOL,
+        step_action=StepAction(tool_invocation=ToolInvocation(tool_name="discuss")),
+        latency=_LATENCY_MS,
+    )
+    return InteractionStep(
+        step_id=step_id,
+        trace_id=assignment.trace_id,
+        parent_step_id=assignment.step_id,
+        call_type=CallType.AGENT,
+        step_action=StepAction(
+            agent_invocation=AgentInvocation(
+                agent_url=redact(peer.url),
+                agent_name=peer.id,
+                requests={"text": "What do you think of it?"},
+                response_trace=ResponseTrace(trace_id=assignment.trace_id, steps=[work]),
+            )
+        ),
+        additional_attributes={"task_state": "completed", "response_text": "Well done, all of it."},
+        latency=_LATENCY_MS,
+        start_time=now,
+        end_time=now,
+    )
