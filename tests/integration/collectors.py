@@ -26,8 +26,8 @@ SECRET = "a secret of the tests that is as long as one must be"
 
 @asynccontextmanager
 async def collector(redis_url: str, **settings: Any) -> AsyncIterator[httpx.AsyncClient]:  # noqa: ANN401 - any setting
-    """A client of a collector in this process."""
-    app = create_app(CollectorSettings(redis_url=redis_url, **settings))
+    """A client of a collector in this process, open unless the settings say otherwise."""
+    app = create_app(CollectorSettings(redis_url=redis_url, **{"open": True} | settings))
     async with served(app) as url, httpx.AsyncClient(base_url=url, timeout=20) as client:
         yield client
 

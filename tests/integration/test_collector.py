@@ -22,7 +22,7 @@ JSON = {"content-type": "application/json"}
 @pytest.fixture
 async def client(redis_url: str) -> AsyncIterator[httpx.AsyncClient]:
     settings = CollectorSettings(
-        redis_url=redis_url, max_body_bytes=100_000, allowed_peer_networks=(ip_network("127.0.0.0/8"),)
+        redis_url=redis_url, open=True, max_body_bytes=100_000, allowed_peer_networks=(ip_network("127.0.0.0/8"),)
     )
     app = create_app(settings)
     async with served(app) as url, httpx.AsyncClient(base_url=url) as client:
@@ -120,7 +120,7 @@ async def test_a_refusal_does_not_give_the_input_back(client: httpx.AsyncClient)
 async def test_an_absent_redis_is_503_with_retry_after_and_nothing_is_lost_in_between(
     private_redis: PrivateServer,
 ) -> None:
-    app = create_app(CollectorSettings(redis_url=private_redis.url))
+    app = create_app(CollectorSettings(redis_url=private_redis.url, open=True))
     async with served(app) as url, httpx.AsyncClient(base_url=url, timeout=10) as client:
         assert (await client.get("/readyz")).status_code == 200
         await asyncio.to_thread(private_redis.kill)
@@ -180,6 +180,7 @@ async def test_metrics_count_what_became_of_steps_and_batches(client: httpx.Asyn
         'concord_collector_steps_total{outcome="accepted"} 1.0',
         'concord_collector_steps_total{outcome="duplicate"} 1.0',
         'concord_collector_steps_total{outcome="rejected"} 2.0',
+        'concord_collector_rejected_total{reason="invalid"} 2.0',
         'concord_collector_batches_total{status="202"} 2.0',
         'concord_collector_batches_total{status="400"} 1.0',
         "concord_collector_reporter_dropped_total 4.0",

@@ -63,7 +63,7 @@ async def close(reporter: TraceReporter, timeout_s: float = 5) -> None:
 
 
 async def test_reported_steps_are_evaluated_from_the_collectors_store(redis_url: str) -> None:
-    async with served(create_app(CollectorSettings(redis_url=redis_url))) as collector:
+    async with served(create_app(CollectorSettings(redis_url=redis_url, open=True))) as collector:
         reporter = TraceReporter()
         for number in range(250):
             reporter.report(step(number), assignment(collector))

@@ -11,6 +11,12 @@ class Instruments:
         self.steps = Counter(
             "concord_collector_steps_total", "Steps by what became of them.", ["outcome"], registry=self.registry
         )
+        self.rejected = Counter(
+            "concord_collector_rejected_total",
+            "Steps and spans refused, by reason.",
+            ["reason"],
+            registry=self.registry,
+        )
         self.batches = Counter(
             "concord_collector_batches_total", "Batches by the answer's status.", ["status"], registry=self.registry
         )

@@ -1,7 +1,7 @@
 """From the bytes of a request to a batch worth keeping: pure, and fast where all is well."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Final
 
 from pydantic import Field, JsonValue, TypeAdapter, ValidationError
@@ -36,6 +36,8 @@ class Intake:
     dropped: int
     body: bytes
     rejected: tuple[RejectedStep, ...] = ()
+    n_foreign: int = 0
+    """Of the refused, those of another trace."""
 
 
 def take_in(body: bytes) -> Intake:
@@ -50,12 +52,12 @@ def take_in(body: bytes) -> Intake:
     return _intake(batch, body)
 
 
-def of_batch(batch: StepBatch, rejected: tuple[RejectedStep, ...] = ()) -> Intake:
+def of_batch(batch: StepBatch) -> Intake:
     """A batch that was parsed, as it is kept."""
-    return _intake(batch, redact(batch.model_dump_json(exclude_none=True).encode()), rejected)
+    return _intake(batch, redact(batch.model_dump_json(exclude_none=True).encode()))
 
 
-def _intake(batch: FastBatch | StepBatch, body: bytes, rejected: tuple[RejectedStep, ...] = ()) -> Intake:
+def _intake(batch: FastBatch | StepBatch, body: bytes) -> Intake:
     return Intake(
         batch_id=batch.batch_id,
         trace_id=batch.trace_id,
@@ -63,7 +65,6 @@ def _intake(batch: FastBatch | StepBatch, body: bytes, rejected: tuple[RejectedS
         n_steps=len(batch.steps),
         dropped=sum(batch.dropped.values()),
         body=body,
-        rejected=rejected,
     )
 
 
@@ -74,6 +75,7 @@ def _step_by_step(body: bytes) -> Intake:
         raise BadBatchError(_reason(error)) from error
     sound: list[InteractionStep] = []
     rejected: list[RejectedStep] = []
+    n_foreign = 0
     for index, raw in enumerate(envelope.steps):
         try:
             step = _STEP.validate_python(raw)
@@ -83,6 +85,7 @@ def _step_by_step(body: bytes) -> Intake:
         if step.trace_id == envelope.trace_id:
             sound.append(step)
         else:
+            n_foreign += 1
             reason = f"trace_id {step.trace_id!r} is not the batch's"
             rejected.append(RejectedStep(index=index, step_id=step.step_id, reason=reason))
     batch = StepBatch(
@@ -92,7 +95,7 @@ def _step_by_step(body: bytes) -> Intake:
         steps=sound,
         dropped=envelope.dropped,
     )
-    return of_batch(batch, tuple(rejected))
+    return replace(of_batch(batch), rejected=tuple(rejected), n_foreign=n_foreign)
 
 
 def _id_of(raw: JsonValue) -> str | None:

@@ -35,7 +35,7 @@ class Keeper:
         """
         reporter = _reporter(caller, intake)
         receipt = BatchReceipt(accepted=intake.n_steps, duplicate=0, rejected=list(intake.rejected))
-        self._instruments.steps.labels(outcome="rejected").inc(len(intake.rejected))
+        self.count_rejected(len(intake.rejected) - intake.n_foreign, intake.n_foreign)
         if not intake.n_steps and not intake.dropped:
             return receipt
         batch = ReportBatch(
@@ -52,6 +52,12 @@ class Keeper:
         first = await self._append(batch, receipt, len(intake.body))
         self._count(intake, batch, duplicate=first is not None)
         return receipt if first is None else first
+
+    def count_rejected(self, invalid: int, foreign: int) -> None:
+        """Counts what is not kept: what can be no step, and what is of another trace."""
+        self._instruments.steps.labels(outcome="rejected").inc(invalid + foreign)
+        self._instruments.rejected.labels(reason="invalid").inc(invalid)
+        self._instruments.rejected.labels(reason="foreign_trace").inc(foreign)
 
     async def _append(self, batch: ReportBatch, receipt: BatchReceipt, inflated: int) -> BatchReceipt | None:
         cost = max(len(batch.body), inflated // _MOST_SHRUNK) + sum(len(each.reason) for each in receipt.rejected)

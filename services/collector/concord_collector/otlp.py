@@ -50,7 +50,8 @@ def otlp_routes(reception: Reception, keeper: Keeper) -> APIRouter:
         except ValueError as error:
             raise HTTPException(400, "no ExportTraceServiceRequest") from error
         export = read_export(spans, received.body, received.caller.claims)
-        if export.is_anothers:
+        keeper.count_rejected(export.rejected - export.n_foreign, export.n_foreign)
+        if spans and export.n_foreign == len(spans):
             raise HTTPException(403, "the token is for another trace")
         for intake in export.intakes:
             await keeper.keep(received.caller, intake, Channel.OTLP)
@@ -62,12 +63,15 @@ def otlp_routes(reception: Reception, keeper: Keeper) -> APIRouter:
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """What is kept of an export: batches by trace and service, and how many spans were refused, the first for what."""
+    """What is kept of an export: batches by trace and service, and how many spans were refused, the first for what.
+
+    `n_foreign`: of the refused, those of another trace than the token's.
+    """
 
     intakes: Sequence[Intake]
     rejected: int
     reason: str
-    is_anothers: bool
+    n_foreign: int
 
 
 def read_export(spans: Sequence[Span], body: bytes, claims: Claims | None) -> Export:
@@ -96,7 +100,7 @@ def read_export(spans: Sequence[Span], body: bytes, claims: Claims | None) -> Ex
         for (trace_id, reporter), all_steps in groups.items()
         for part, steps in enumerate(_parts(all_steps))
     ]
-    return Export(intakes, len(reasons), reasons[0] if reasons else "", bool(spans) and foreign == len(spans))
+    return Export(intakes, len(reasons), reasons[0] if reasons else "", foreign)
 
 
 def _parts(steps: list[InteractionStep]) -> Iterator[list[InteractionStep]]:

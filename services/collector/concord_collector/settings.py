@@ -22,7 +22,7 @@ _Networks = Annotated[tuple[IPv4Network | IPv6Network, ...], NoDecode, BeforeVal
 class CollectorSettings(StatefulServiceSettings):
     """Who may report, and the limits (bytes) within which. Beyond a limit the collector refuses; it never trims."""
 
-    open: bool = True
+    open: bool = False
     """Whether reports and registrations without a token are taken, and marked as such; for closed networks."""
     max_body_bytes: Annotated[int, Field(gt=0)] = 4 * _MIB
     """Of a request, as it comes over the wire."""
