@@ -1,5 +1,6 @@
 """`/email`, `/sms`, `/chat`, `/calendar` and the rest: state, query, and an action for each operation."""
 
+from functools import cache
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query
@@ -15,9 +16,10 @@ from concord_environment.modalities.registry import OPERATIONS
 from concord_environment.modalities.views import AnyViews, StatePage
 
 
-def modality_routes() -> list[APIRouter]:
+@cache
+def modality_routes() -> tuple[APIRouter, ...]:
     """A router for each modality."""
-    return [_router(views) for views in VIEWS]
+    return tuple(_router(views) for views in VIEWS)
 
 
 def _router(views: AnyViews) -> APIRouter:

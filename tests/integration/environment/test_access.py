@@ -1,0 +1,211 @@
+"""Keys and what they grant: on every route, for every caller, nobody forged and nothing leaked."""
+
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from concord_environment.access.permissions import grants
+from tests.integration.environment.conftest import ADMIN_KEY, calling, new_app, new_environment
+
+USER, EVE = "user@example.com", "eve@example.com"
+
+
+def invitation(**fields: object) -> dict[str, object]:
+    return {
+        "event_id": "meeting",
+        "title": "Meeting",
+        "start": "2026-01-02T10:00:00Z",
+        "end": "2026-01-02T11:00:00Z",
+        "organizer": EVE,
+        "attendees": [{"email": USER}, {"email": EVE, "response": "accepted"}, {"email": "bob@example.com"}],
+        **fields,
+    }
+
+
+@pytest.mark.parametrize(
+    ("pattern", "permission", "granted"),
+    [
+        ("*", "email:send", True),
+        ("email:*", "email:send", True),
+        ("email:*", "email", False),
+        ("calendar:*", "calendar:calendars:create", True),
+        ("calendar:calendars:*", "calendar:create", False),
+        ("*:state", "email:state", True),
+        ("*:state", "email:send", False),
+        ("chat:send", "chat:send:user", False),
+        ("email:send", "email:send", True),
+        ("email:*", "*", False),
+    ],
+)
+def test_a_pattern_grants_what_it_covers(pattern: str, permission: str, granted: bool) -> None:
+    assert grants(pattern, permission) is granted
+
+
+async def test_every_route_but_the_open_ones_asks_for_a_key(app: FastAPI) -> None:
+    async with calling(app, "") as nobody, calling(app, "f" * 64) as stranger:
+        for path, operations in app.openapi()["paths"].items():
+            if path in ("/", "/health"):
+                continue
+            for method in operations:
+                for caller in (nobody, stranger):
+                    answer = await caller.request(method, path.replace("{", "").replace("}", ""), json={})
+                    assert answer.status_code == 401, (method, path)
+
+
+async def test_every_route_asks_for_a_permission_and_names_it(app: FastAPI, proctor: httpx.AsyncClient) -> None:
+    secret = (await proctor.post("/keys", json={"name": "powerless"})).json()["secret"]
+    async with calling(app, secret) as powerless:
+        for path, operations in app.openapi()["paths"].items():
+            for method in operations:
+                answer = await powerless.request(method, path.replace("{", "").replace("}", ""), json={})
+                if path not in ("/", "/health"):
+                    assert answer.status_code == 403, (method, path, answer.text)
+                    assert "requires '" in answer.json()["detail"]
+
+
+async def test_a_secret_is_shown_once_and_kept_nowhere(app: FastAPI, proctor: httpx.AsyncClient) -> None:
+    made = (await proctor.post("/keys", json={"name": "k", "permissions": ["email:*"]})).json()
+    assert len(made["secret"]) == 64
+    assert made["key_id"].startswith("ues_")
+    told = (await proctor.get("/keys")).text + (await proctor.get(f"/keys/{made['key_id']}")).text
+    assert made["secret"] not in told
+    assert made["secret"] not in repr(app.state.environment.keyring.keys)
+
+
+async def test_a_revoked_key_opens_nothing(app: FastAPI, proctor: httpx.AsyncClient) -> None:
+    made = (await proctor.post("/keys", json={"name": "k", "permissions": ["*"]})).json()
+    async with calling(app, made["secret"]) as caller:
+        assert (await caller.get("/keys")).status_code == 200
+        assert (await proctor.delete(f"/keys/{made['key_id']}")).status_code == 200
+        assert (await caller.get("/keys")).status_code == 401
+    assert (await proctor.delete(f"/keys/{made['key_id']}")).status_code == 409
+    assert (await proctor.delete("/keys/nothing")).status_code == 404
+
+
+async def test_the_admin_key_cannot_be_revoked(proctor: httpx.AsyncClient) -> None:
+    (admin, *_) = (await proctor.get("/keys")).json()["keys"]
+    assert (await proctor.delete(f"/keys/{admin['key_id']}")).status_code == 400
+
+
+async def test_nobody_grants_what_they_do_not_have(app: FastAPI, proctor: httpx.AsyncClient) -> None:
+    made = (await proctor.post("/keys", json={"name": "k", "permissions": ["keys:create", "email:*"]})).json()
+    async with calling(app, made["secret"]) as caller:
+        assert (await caller.post("/keys", json={"name": "x", "permissions": ["email:send"]})).status_code == 201
+        for permission in ("*", "sms:send", "*:send"):
+            answer = await caller.post("/keys", json={"name": "x", "permissions": [permission]})
+            assert answer.status_code == 403
+
+
+async def test_a_short_admin_key_is_no_key() -> None:
+    environment = new_environment()
+    with pytest.raises(Exception, match="at least 32"):
+        environment.keyring.make_admin("short", environment.simulation.now)
+
+
+@pytest.mark.parametrize(
+    ("modality", "data"),
+    [
+        ("email", {"operation": "send", "to_addresses": [EVE], "from_address": EVE}),
+        ("sms", {"operation": "send_message", "to_numbers": ["+15551234567"], "from_number": "+15559999999"}),
+        ("sms", {"operation": "add_reaction", "message_id": "m", "emoji": "x", "phone_number": "+15559999999"}),
+        ("chat", {"operation": "send_message", "content": "hi", "role": "user"}),
+        ("calendar", {"operation": "respond", "event_id": "meeting", "attendee_email": EVE, "response": "declined"}),
+        ("calendar", {"operation": "update", "event_id": "meeting", "start": "2026-01-03T10:00:00Z"}),
+        (
+            "calendar",
+            {"operation": "update", "event_id": "meeting", "attendees": [{"email": EVE, "response": "declined"}]},
+        ),
+        ("calendar", {"operation": "create", **invitation(event_id="forged")}),
+        (
+            "calendar",
+            {
+                "operation": "create",
+                **invitation(event_id="f", organizer=USER, attendees=[{"email": EVE, "response": "accepted"}]),
+            },
+        ),
+        ("email", {"operation": "receive", "from_address": EVE, "to_addresses": [USER]}),
+        ("sms", {"operation": "receive_message", "from_number": "+15559999999"}),
+    ],
+)
+async def test_nobody_is_forged_on_any_way_in(
+    app: FastAPI, proctor: httpx.AsyncClient, modality: str, data: dict[str, Any]
+) -> None:
+    await proctor.post("/calendar/create", json=invitation())
+    permissions = ["events:*", *(f"{modality}:{action}" for action in ("send", "react", "respond", "update", "create"))]
+    made = (await proctor.post("/keys", json={"name": "k", "permissions": permissions})).json()
+    event = {"modality": modality, "data": data, "scheduled_time": "2026-01-05T00:00:00Z"}
+    async with calling(app, made["secret"]) as caller:
+        assert (await caller.post("/events", json=event)).status_code == 403
+        assert (await caller.post("/events/immediate", json=event)).status_code == 403
+        batch = await caller.post("/events/batch", json={"events": [event]})
+        assert (batch.status_code, batch.json()["total_created"]) == (400, 0)
+
+
+async def test_an_agent_answers_for_its_user_and_changes_its_own_view_of_a_meeting(
+    proctor: httpx.AsyncClient, agent: httpx.AsyncClient
+) -> None:
+    await proctor.post("/calendar/create", json=invitation())
+    assert (
+        await agent.post("/calendar/respond", json={"event_id": "meeting", "response": "accepted"})
+    ).status_code == 200
+    assert (await agent.post("/calendar/update", json={"event_id": "meeting", "color": "red"})).status_code == 200
+    await proctor.post("/simulator/time/advance", json={"seconds": 1})
+    event = (await agent.get("/calendar/state")).json()["events"]["meeting"]
+    assert [attendee["response"] for attendee in event["attendees"]] == ["accepted", "accepted", "needs-action"]
+    assert event["color"] == "red"
+
+
+async def test_a_proctor_speaks_for_everybody(proctor: httpx.AsyncClient) -> None:
+    await proctor.post("/calendar/create", json=invitation())
+    answer = {"event_id": "meeting", "attendee_email": EVE, "response": "declined"}
+    assert (await proctor.post("/calendar/respond", json=answer)).json()["status"] == "executed"
+    assert (await proctor.post("/chat/send", json={"role": "user", "content": "hi"})).json()["status"] == "executed"
+
+
+async def test_an_events_agent_is_its_key_whatever_the_body_says(proctor: httpx.AsyncClient) -> None:
+    event = {
+        "modality": "chat",
+        "data": {"content": "x"},
+        "scheduled_time": "2026-01-05T00:00:00Z",
+        "agent_id": "forged",
+    }
+    (admin, *_) = (await proctor.get("/keys")).json()["keys"]
+    for path in ("/events", "/events/immediate"):
+        assert (await proctor.post(path, json=event)).json()["agent_id"] == admin["key_id"]
+    (item,) = (await proctor.post("/events/batch", json={"events": [event]})).json()["events"]
+    assert (await proctor.get(f"/events/{item['event_id']}")).json()["agent_id"] == admin["key_id"]
+    assert (await proctor.post("/simulation/hold", json={"agent_id": "forged"})).json()["agent_id"] == admin["key_id"]
+
+
+async def test_calls_are_noted_by_key_without_what_was_sent(
+    proctor: httpx.AsyncClient, agent: httpx.AsyncClient
+) -> None:
+    await agent.get("/email/state?limit=7")
+    await agent.post("/sms/receive", json={"from_number": "+15559999999", "body": "private words"})
+    log = (await proctor.get("/access-logs", params={"key_name": "agent"})).json()
+    assert [(one["method"], one["path"], one["status_code"]) for one in log["entries"]] == [
+        ("POST", "/sms/receive", 403),
+        ("GET", "/email/state", 200),
+    ]
+    failed = (await proctor.get("/access-logs", params={"errors_only": True, "path_prefix": "/sms"})).json()
+    assert failed["total"] == 1
+    stats = (await proctor.get("/access-logs/stats")).json()
+    assert stats["failed_requests"] == 1
+    assert "private words" not in (await proctor.get("/access-logs")).text
+    assert (await proctor.post("/access-logs/clear")).json()["cleared"] > 0
+
+
+async def test_two_processes_with_one_seed_give_their_keys_the_same_ids_and_other_secrets() -> None:
+    made = []
+    for _ in range(2):
+        async with calling(new_app(new_environment()), ADMIN_KEY) as proctor:
+            made.append((await proctor.post("/keys", json={"name": "agent", "permissions": []})).json())
+    assert made[0]["key_id"] == made[1]["key_id"]
+    assert made[0]["secret"] != made[1]["secret"]
+
+
+async def test_a_body_that_is_too_large_is_refused(proctor: httpx.AsyncClient) -> None:
+    answer = await proctor.post("/chat/send", content=b'"' + b"x" * 17_000_000 + b'"')
+    assert answer.status_code == 413

@@ -1,0 +1,242 @@
+"""Running a simulation over HTTP: time, holds, history, branches, snapshots, notices."""
+
+import asyncio
+import hashlib
+import hmac
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import FastAPI, Request
+from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidStatus
+
+from concord.environment import AsyncUESClient, ConflictError, NotFoundError, PermissionDeniedError, UESClient
+from concord_environment.app import create_app
+from concord_environment.core.faults import Invalid
+from concord_environment.environment import Environment
+from concord_environment.persistence.snapshot import restore
+from concord_environment.settings import EnvironmentSettings
+from tests.integration.environment.conftest import ADMIN_KEY, new_environment
+from tests.serving import eventually, served
+
+
+@pytest.fixture
+async def url(environment: Environment) -> AsyncIterator[str]:
+    async with served(create_app(environment, EnvironmentSettings())) as url:
+        yield url
+
+
+@pytest.fixture
+async def ues(url: str) -> AsyncIterator[AsyncUESClient]:
+    async with AsyncUESClient(url, ADMIN_KEY) as client:
+        await client.simulation.start()
+        yield client
+
+
+async def test_time_moves_only_while_the_simulation_runs(url: str) -> None:
+    async with AsyncUESClient(url, ADMIN_KEY) as ues:
+        with pytest.raises(ConflictError):
+            await ues.time.advance(seconds=1)
+        await ues.simulation.start()
+        with pytest.raises(ConflictError):
+            await ues.simulation.start()
+        await ues.time.pause()
+        with pytest.raises(ConflictError):
+            await ues.time.advance(seconds=1)
+        await ues.time.resume()
+        assert (await ues.time.advance(seconds=1)).time_advanced == 1
+        await ues.simulation.stop()
+        with pytest.raises(ConflictError):
+            await ues.simulation.stop()
+
+
+async def test_a_hold_keeps_time_where_it_is_and_says_who_and_why(ues: AsyncUESClient) -> None:
+    hold = await ues.simulation.hold(reason="thinking", timeout_seconds=60)
+    with pytest.raises(ConflictError) as refused:
+        await ues.time.advance(seconds=1)
+    assert refused.value.detail["active_holds"][0]["reason"] == "thinking"
+    assert (await ues.simulation.list_holds())["active_count"] == 1
+    await ues.simulation.release(hold_id=hold["hold_id"])
+    await ues.time.advance(seconds=1)
+    with pytest.raises(NotFoundError):
+        await ues.simulation.release(hold_id=hold["hold_id"])
+
+
+async def test_a_hold_runs_out(ues: AsyncUESClient) -> None:
+    await ues.simulation.hold(timeout_seconds=0.05)
+    await asyncio.sleep(0.1)
+    await ues.time.advance(seconds=1)
+
+
+async def test_time_advances_by_itself_as_fast_as_asked(url: str, environment: Environment) -> None:
+    async with AsyncUESClient(url, ADMIN_KEY) as ues:
+        before = (await ues.time.get_state()).current_time
+        await ues.simulation.start(auto_advance=True, time_scale=3600)
+        await eventually(lambda: (environment.simulation.now - before).total_seconds() > 60)
+        await ues.simulation.stop()
+
+
+async def test_a_branch_goes_its_own_way(url: str, ues: AsyncUESClient) -> None:
+    await ues.chat.send(role="user", content="before")
+    (branch,) = (await ues.simulation.fork())["branches"]
+    async with AsyncUESClient(url, ADMIN_KEY, branch=branch["branch_id"]) as what_if:
+        await what_if.chat.send(role="user", content="only here")
+        assert (await what_if.chat.get_state()).total_message_count == 2
+    assert (await ues.chat.get_state()).total_message_count == 1
+    await ues.simulation.delete_branch(branch_id=branch["branch_id"])
+    async with AsyncUESClient(url, ADMIN_KEY, branch=branch["branch_id"]) as gone:
+        with pytest.raises(NotFoundError):
+            await gone.chat.get_state()
+
+
+async def test_undo_takes_an_action_back_and_redo_does_it_again(ues: AsyncUESClient) -> None:
+    await ues.email.receive(from_address="a@b.example", to_addresses=["user@example.com"], message_id="m")
+    await ues.email.delete(message_id="m")
+    head = (await ues.simulation.status()).chain_head
+    undone = await ues.simulation.undo()
+    assert undone["undone_count"] == 1
+    assert (await ues.email.get_state()).emails["m"].folder == "inbox"
+    await ues.simulation.redo()
+    assert (await ues.email.get_state()).emails["m"].folder == "trash"
+    assert (await ues.simulation.status()).chain_head == head
+
+
+async def test_both_clients_give_the_same_answers(url: str, ues: AsyncUESClient) -> None:
+    await ues.email.receive(from_address="a@b.example", to_addresses=["user@example.com"], subject="Hello")
+    with UESClient(url, ADMIN_KEY) as waiting:
+        state = await asyncio.to_thread(waiting.email.get_state)
+    assert state == await ues.email.get_state()
+    assert state.unread_count == 1
+
+
+async def test_a_client_says_what_is_missing(url: str, ues: AsyncUESClient) -> None:
+    key = await ues.keys.create(name="reader", permissions=["email:state"])
+    async with AsyncUESClient(url, key.secret) as reader:
+        await reader.email.get_state()
+        with pytest.raises(PermissionDeniedError, match="requires 'email:send'"):
+            await reader.email.send(to_addresses=["a@b.example"])
+
+
+async def test_files_go_in_and_out_over_the_client(ues: AsyncUESClient) -> None:
+    await ues.simulation.stop()
+    mail = b"Message-ID: <m@b.example>\r\nFrom: a@b.example\r\nTo: user@example.com\r\nSubject: S\r\n\r\nText"
+    assert (await ues.email.import_eml(content=mail))["imported"] == 1
+    assert b"Subject: S" in await ues.email.export_eml(message_id="m@b.example")
+    box = await ues.email.export_mbox()
+    with pytest.raises(ConflictError):
+        await ues.email.import_mbox(content=box)
+    await ues.simulation.clear()
+    assert (await ues.email.import_mbox(content=box))["imported"] == 1
+
+
+async def test_a_killed_process_goes_on_from_its_last_snapshot(tmp_path: Path) -> None:
+    settings = EnvironmentSettings(snapshot_file=tmp_path / "snapshot.json")
+    first = new_environment()
+    async with served(create_app(first, settings)) as url, AsyncUESClient(url, ADMIN_KEY) as ues:
+        await ues.simulation.start()
+        key = await ues.keys.create(name="agent", permissions=["email:*", "chat:*"])
+        await ues.email.receive(from_address="a@b.example", to_addresses=["user@example.com"], message_id="m")
+        await ues.events.create(
+            modality="chat", data={"role": "user", "content": "later"}, scheduled_time="2026-01-01T10:00:00Z"
+        )
+        taken = await ues.simulation.snapshot()
+        assert taken["saved"]
+        kept = (tmp_path / "snapshot.json").read_bytes()
+        await ues.chat.send(role="user", content="lost: the process dies before it is kept")
+    assert key.secret.encode() not in kept
+
+    second = restore(kept)
+
+    async with served(create_app(second, EnvironmentSettings())) as url, AsyncUESClient(url, key.secret) as agent:
+        assert set((await agent.email.get_state()).emails) == {"m"}
+        assert (await agent.chat.get_state()).total_message_count == 0
+    assert second.simulation.position.head == taken["chain_head"]
+    assert second.lifecycle.is_running
+    assert second.simulation.advance(3_600_000_000).executed == 1
+
+
+async def test_what_is_no_snapshot_is_refused() -> None:
+    for content in (b"", b"{}", b'{"version": 2}', b"\xff"):
+        with pytest.raises(Invalid):
+            restore(content)
+
+
+async def test_without_a_file_no_snapshot_is_promised(ues: AsyncUESClient) -> None:
+    with pytest.raises(ConflictError):
+        await ues.simulation.snapshot()
+
+
+async def test_a_web_socket_hears_what_it_asked_for(url: str, ues: AsyncUESClient) -> None:
+    address = f"{url.replace('http', 'ws')}/ws"
+    async with connect(address, additional_headers={"x-api-key": ADMIN_KEY}) as socket:
+        await socket.send(json.dumps({"action": "subscribe", "events": ["email.", "time.advanced"]}))
+        assert json.loads(await socket.recv())["type"] == "subscription.updated"
+        await ues.chat.send(role="user", content="not asked for")
+        await ues.email.receive(from_address="a@b.example", to_addresses=["user@example.com"])
+        await ues.time.advance(seconds=1)
+        heard = [json.loads(await socket.recv())["type"] for _ in range(2)]
+        await socket.send("nonsense")
+        assert json.loads(await socket.recv())["type"] == "error"
+    assert heard == ["email.received", "time.advanced"]
+
+
+async def test_a_web_socket_asks_for_a_key(url: str) -> None:
+    with pytest.raises(InvalidStatus):
+        async with connect(f"{url.replace('http', 'ws')}/ws"):
+            pass
+
+
+async def test_a_webhook_is_told_with_a_signature_that_its_secret_makes(ues: AsyncUESClient) -> None:
+    told: list[tuple[dict[str, Any], bytes, str]] = []
+    receiver = FastAPI()
+
+    @receiver.post("/hook")
+    async def hook(request: Request) -> None:
+        body = await request.body()
+        told.append((json.loads(body), body, request.headers["x-ues-signature"]))
+
+    async with served(receiver) as there:
+        registered = await ues.webhooks.register(url=f"{there}/hook", events=["email."], secret="s3cret")
+        assert registered["has_secret"]
+        assert "s3cret" not in json.dumps(registered)
+        await ues.chat.send(role="user", content="not asked for")
+        await ues.email.receive(from_address="a@b.example", to_addresses=["user@example.com"])
+        await eventually(lambda: len(told) == 1)
+        assert (await ues.webhooks.test(webhook_id=registered["id"]))["success"]
+    notice, body, signature = told[0]
+    assert notice["event_type"] == "email.received"
+    assert signature == "sha256=" + hmac.new(b"s3cret", body, hashlib.sha256).hexdigest()
+
+
+async def test_the_environment_in_short_fits_into_a_prompt(ues: AsyncUESClient, url: str) -> None:
+    await ues.email.receive(from_address="a@b.example", to_addresses=["user@example.com"], subject="Hello")
+    async with httpx.AsyncClient(base_url=url, headers={"x-api-key": ADMIN_KEY}) as http:
+        text = (await http.get("/environment/state", params={"compact": True, "format": "text"})).text
+    assert '"Hello" from a@b.example' in text
+    assert len(text) < 2_000
+    compact = await ues.environment.get_state(compact=True)
+    assert compact["modalities"]["email"]["unread_count"] == 1
+
+
+async def test_a_large_mailbox_is_sent_by_pages(ues: AsyncUESClient) -> None:
+    events = [
+        {
+            "modality": "email",
+            "scheduled_time": f"2026-01-01T10:{number // 60:02}:{number % 60:02}Z",
+            "data": {"operation": "receive", "from_address": "a@b.example", "to_addresses": ["user@example.com"]},
+        }
+        for number in range(600)
+    ]
+    assert (await ues.events.create_batch(events=events)).total_created == 600
+    await ues.time.advance(seconds=7200)
+    first = await ues.email.get_state()
+    assert (len(first.emails), first.total_email_count, first.has_more) == (500, 600, True)
+    rest = await ues.email.get_state(offset=500)
+    assert (len(rest.emails), rest.has_more) == (100, False)
+    assert set(first.emails).isdisjoint(rest.emails)
+    since = await ues.email.get_state(since="2026-01-01T10:09:30Z")
+    assert len(since.emails) == 30
