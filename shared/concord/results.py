@@ -119,6 +119,16 @@ class SubScore(Record):
     inputs: list[MetricParameter] = []
 
 
+class CriterionVerdict(Record):
+    """What a language model decided on one criterion, and the points that code gave for it."""
+
+    id: str
+    verdict: Literal["met", "partly", "not_met", "cannot_tell"]
+    points: Fraction | None
+    verified: bool
+    """False where the model gave no quote that is really there: its verdict then counts as `cannot_tell`."""
+
+
 class Judgment(Record):
     """The judge's view, apart from the score: where it came from, and what it says."""
 
@@ -130,6 +140,12 @@ class Judgment(Record):
     reasoning: str
     strengths: list[str]
     weaknesses: list[str]
+    model: str | None = None
+    prompt_version: str | None = None
+    samples: int = 0
+    agreement: Fraction | None = None
+    """How far several samples agreed; null for one."""
+    criteria: list[CriterionVerdict] = []
 
 
 class TraceIntegrity(Record):

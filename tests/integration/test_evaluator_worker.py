@@ -21,6 +21,7 @@ from concord.jobs import (
     TrialVerdict,
     trial_document,
 )
+from concord.llm import LLMSettings
 from concord.reports import BatchReceipt
 from concord.results import InfrastructureFailure, ResultRow
 from concord.steps import CallType
@@ -28,7 +29,7 @@ from concord.storage import Queue, RetryLater, Storage, connect
 from concord_evaluator.__main__ import replay
 from concord_evaluator.documents import evaluation_document
 from concord_evaluator.settings import EvaluatorSettings
-from concord_evaluator.worker import EvaluatorJobs, ProcessPool
+from concord_evaluator.worker import EvaluatorJobs, ProcessPool, TrialJudge
 from tests.unit.evaluator.graphs import mesh
 from tests.unit.evaluator.traces import TRACE_ID
 from tests.unit.evaluator.trials import batches_of, outcome, plan
@@ -58,7 +59,8 @@ async def pool() -> AsyncIterator[ProcessPool]:
 
 @pytest.fixture
 def jobs(storage: Storage, pool: ProcessPool) -> EvaluatorJobs:
-    return EvaluatorJobs(storage.traces, storage.assessments, storage.jobs, pool)
+    judge = TrialJudge(storage.traces, LLMSettings(api_key=None), samples=1, deadline_s=5)
+    return EvaluatorJobs(storage.traces, storage.assessments, storage.jobs, pool, judge)
 
 
 async def document(storage: Storage, name: str, timeout_s: float = 60) -> str:

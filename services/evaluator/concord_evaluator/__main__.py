@@ -3,10 +3,12 @@
 import argparse
 import asyncio
 
+from concord.llm import LLMSettings
 from concord.service import configure_logging
 from concord.storage import WORK_PATIENCE_S, Queue, connect, run_worker
+from concord_evaluator.metrics import BrokenMetricError, installed_metrics
 from concord_evaluator.settings import EvaluatorSettings
-from concord_evaluator.worker import EvaluatorJobs, ProcessPool
+from concord_evaluator.worker import EvaluatorJobs, ProcessPool, TrialJudge
 
 
 def main() -> None:
@@ -15,6 +17,10 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.queue is None and not arguments.replay_dead_letters:
         parser.error("--queue is needed to work")
+    try:
+        installed_metrics()
+    except BrokenMetricError as error:
+        parser.error(str(error))
     settings = EvaluatorSettings()
     configure_logging("evaluator", level=settings.log_level, form=settings.log_format)
     if arguments.replay_dead_letters:
@@ -31,7 +37,10 @@ async def work(settings: EvaluatorSettings, queue: Queue) -> None:
     ):
         if queue is Queue.FAST:
             await pool.warm_up()
-        jobs = EvaluatorJobs(storage.traces, storage.assessments, storage.jobs, pool)
+        judge = TrialJudge(
+            storage.traces, LLMSettings(), samples=settings.judge_samples, deadline_s=settings.judge_deadline_s
+        )
+        jobs = EvaluatorJobs(storage.traces, storage.assessments, storage.jobs, pool, judge)
         await run_worker(settings.redis_url, queue, jobs.functions(queue), settings.policy(queue), jobs.on_dead_letter)
 
 

@@ -24,6 +24,14 @@ class EvaluatorSettings(StatefulServiceSettings):
     completion_wait_s: Annotated[int, Field(ge=0, lt=10)] = 8
     """How long running jobs may take after SIGTERM: below the ten seconds after which containers are killed."""
 
+    judge_samples: Annotated[int, Field(ge=1, le=9)] = 1
+    """How often the language model judges each trial on the same evidence."""
+
+    @property
+    def judge_deadline_s(self) -> float:
+        """How long the model may take over a trial before the rules judge: within the job's own limit."""
+        return 0.75 * self.job_timeout_llm_s
+
     def policy(self, queue: Queue) -> WorkerPolicy:
         """How a worker of that queue treats its jobs."""
         return WorkerPolicy(

@@ -1,10 +1,11 @@
 """The language model client: any OpenAI-compatible endpoint, temperature 0, and a TOOL step for every call."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from concord.assignment import Assignment
 from concord.ids import new_step_id
@@ -13,6 +14,7 @@ from concord.steps import CallType, InteractionStep, StepAction, ToolInvocation
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
+    from openai.types.chat import ChatCompletion
 
 
 class LLMUnavailableError(Exception):
@@ -47,14 +49,24 @@ class LLMClient:
             await self._openai.close()
 
     async def complete(
-        self, system: str, user: str, *, assignment: Assignment | None = None, max_tokens: int = 1000
+        self,
+        system: str,
+        user: str,
+        *,
+        assignment: Assignment | None = None,
+        max_tokens: int = 1000,
+        schema: Mapping[str, Any] | None = None,
     ) -> Completion:
-        """The model's answer. Raises LLMUnavailableError, whatever the reason."""
+        """The model's answer. Raises LLMUnavailableError, whatever the reason.
+
+        With a `schema`, the answer is to be JSON of that schema; an endpoint that cannot promise that is asked for
+        JSON, and one that cannot promise that either is only told. So the answer has to be validated all the same.
+        """
         started_at, started = datetime.now(UTC), time.monotonic()
         completion: Completion | None = None
         error: str | None = None
         try:
-            completion = await self._complete(system, user, max_tokens)
+            completion = await self._complete(system, user, max_tokens, schema)
             return completion
         except LLMUnavailableError as fault:
             error = str(fault)
@@ -64,22 +76,28 @@ class LLMClient:
                 elapsed = time.monotonic() - started
                 self._on_step(self._step(assignment, started_at, elapsed, completion, error), assignment)
 
-    async def _complete(self, system: str, user: str, max_tokens: int) -> Completion:
-        from openai import OpenAIError  # it takes most of a second to import, and only a few processes need it
+    async def _complete(self, system: str, user: str, max_tokens: int, schema: Mapping[str, Any] | None) -> Completion:
+        # It takes most of a second to import, and only a few processes need it.
+        from openai import BadRequestError, OpenAIError
 
+        formats = [{}] if schema is None else [_json_schema(schema), {"response_format": {"type": "json_object"}}, {}]
         try:
-            answer = await self._client().chat.completions.create(
-                model=self._settings.model,
-                messages=[{"role": "system", "content": system}, {"role": "user", "content": user}],
-                temperature=0,
-                max_tokens=max_tokens,
-            )
+            for wanted in formats[:-1]:
+                with suppress(BadRequestError):
+                    return _completion(await self._ask(system, user, max_tokens, wanted))
+            return _completion(await self._ask(system, user, max_tokens, formats[-1]))
         except OpenAIError as error:
             raise LLMUnavailableError(f"{type(error).__name__}: {error}") from error
-        text = answer.choices[0].message.content if answer.choices else None
-        if not text:
-            raise LLMUnavailableError("the model answered with nothing")
-        return Completion(text, None if answer.usage is None else answer.usage.total_tokens)
+
+    async def _ask(self, system: str, user: str, max_tokens: int, wanted: Mapping[str, Any]) -> "ChatCompletion":
+        answer: ChatCompletion = await self._client().chat.completions.create(
+            model=self._settings.model,
+            messages=[{"role": "system", "content": system}, {"role": "user", "content": user}],
+            temperature=0,
+            max_tokens=max_tokens,
+            **wanted,
+        )
+        return answer
 
     def _client(self) -> "AsyncOpenAI":
         from openai import AsyncOpenAI
@@ -114,3 +132,20 @@ class LLMClient:
             start_time=started_at,
             end_time=started_at + timedelta(seconds=elapsed_s),
         )
+
+
+def _json_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "response_format": {
+            "type": "json_schema",
+            "json_schema": {"name": "answer", "strict": True, "schema": dict(schema)},
+        }
+    }
+
+
+def _completion(answer: "ChatCompletion") -> Completion:
+    text = answer.choices[0].message.content if answer.choices else None
+    if not text:
+        refusal = answer.choices[0].message.refusal if answer.choices else None
+        raise LLMUnavailableError(f"the model refused: {refusal}" if refusal else "the model answered with nothing")
+    return Completion(text, None if answer.usage is None else answer.usage.total_tokens)

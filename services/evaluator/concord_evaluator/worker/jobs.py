@@ -8,6 +8,9 @@ import structlog
 from pydantic import JsonValue
 
 from concord.assessment import AssessmentPlan
+from concord.assignment import Assignment
+from concord.identity import GREEN_AGENT
+from concord.ids import new_step_id
 from concord.jobs import (
     ROW_DOCUMENT,
     ROW_FAILURE_DOCUMENT,
@@ -17,19 +20,17 @@ from concord.jobs import (
     TrialVerdict,
     trial_document,
 )
-from concord.results import InfrastructureFailure
+from concord.results import InfrastructureFailure, Judgment
 from concord.storage import AssessmentStore, Job, JobFunction, JobQueue, Queue, TraceStore
 from concord_evaluator.documents import TrialEvaluation, evaluation_document
-from concord_evaluator.judge import judge_by_rules
 from concord_evaluator.pipeline import JUDGE, verdict_on
-from concord_evaluator.worker.own_steps import host_step
+from concord_evaluator.worker.judging import TrialJudge
+from concord_evaluator.worker.own_steps import own_report
 from concord_evaluator.worker.pool import ProcessPool
 from concord_evaluator.worker.work import evaluation_of, row_of
 
 MAX_MESSAGE: Final = 500
 """Characters of an error that a failure quotes."""
-
-BY_RULES: Final = "this version judges by rules"
 
 _STAGES: Final[Mapping[str, Literal["evaluation", "judgment", "aggregation"]]] = {
     EvaluateTrial.function: "evaluation",
@@ -43,11 +44,14 @@ logger: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 class EvaluatorJobs:
     """The job functions over their storage. What they leave is what whoever asked for them waits for."""
 
-    def __init__(self, traces: TraceStore, assessments: AssessmentStore, queue: JobQueue, pool: ProcessPool) -> None:
+    def __init__(
+        self, traces: TraceStore, assessments: AssessmentStore, queue: JobQueue, pool: ProcessPool, judge: TrialJudge
+    ) -> None:
         self._traces = traces
         self._assessments = assessments
         self._queue = queue
         self._pool = pool
+        self._judge = judge
 
     def functions(self, queue: Queue) -> dict[str, JobFunction]:
         """The functions of a queue's jobs, by the names that these have."""
@@ -74,7 +78,8 @@ class EvaluatorJobs:
         batches = [batch async for batch in self._traces.batches(trace_id)]
         evaluation = await self._pool.run(request.job_id, evaluation_of, plan, request, batches)
         await self._assessments.save(request.assessment_id, evaluation_document(request.trial_id), evaluation)
-        own = host_step("evaluate_trial", request.trial_id, trace_id, started_at)
+        root = _root(request.assessment_id, trace_id)
+        own = own_report("evaluate_trial", request.trial_id, root, started_at)
         await self._traces.append(own.batch, own.receipt)
         logger.info("evaluated", job=request.job_id, batches=len(batches), seconds=own.seconds)
 
@@ -87,11 +92,24 @@ class EvaluatorJobs:
         if document is None:
             raise LookupError(f"{request.trial_id} is not evaluated")
         plan, evaluation = await self._plan(request.assessment_id), TrialEvaluation.model_validate_json(document)
-        asked = plan.config.evaluators is None or JUDGE in plan.config.evaluators
-        judgment = judge_by_rules(evaluation, plan.mode, BY_RULES) if asked else None
+        judgment = None
+        if plan.config.evaluators is None or JUDGE in plan.config.evaluators:
+            judgment, evaluation = await self._judge_trial(plan, request, evaluation)
         verdict = verdict_on(plan, evaluation, judgment)
         await self._assessments.save(request.assessment_id, trial_document(request.trial_id), verdict.model_dump_json())
         logger.info("judged", job=request.job_id, score=verdict.record and verdict.record.overall_score)
+
+    async def _judge_trial(
+        self, plan: AssessmentPlan, request: JudgeTrial, evaluation: TrialEvaluation
+    ) -> tuple[Judgment, TrialEvaluation]:
+        """The judgment, and the evaluation with what the judge found. The model's calls become steps of the trace."""
+        trace_id = plan.trial(request.trial_id).trace_id
+        root = _root(request.assessment_id, trace_id)
+        started_at = datetime.now(UTC)
+        judgment, findings, calls = await self._judge.judge(plan, evaluation, root)
+        own = own_report("judge_trial", request.trial_id, root, started_at, calls)
+        await self._traces.append(own.batch, own.receipt)
+        return judgment, evaluation.model_copy(update={"findings": [*evaluation.findings, *findings]})
 
     async def aggregate_assessment(self, arguments: Mapping[str, JsonValue]) -> None:
         """Makes the row from the verdicts there are. Raises StorageUnavailableError, RetryLater."""
@@ -128,6 +146,11 @@ class EvaluatorJobs:
         if plan is None:
             raise LookupError(f"there is no assessment {assessment_id!r}")
         return plan
+
+
+def _root(assessment_id: str, trace_id: str) -> Assignment:
+    """Where the evaluator stands in a trace: a step of its own, under which its calls are."""
+    return Assignment(assessment_id=assessment_id, trace_id=trace_id, step_id=new_step_id(), agent_id=GREEN_AGENT)
 
 
 def _failure(job: Job, trial_id: str | None, error: str) -> InfrastructureFailure:

@@ -1,10 +1,11 @@
-"""The evaluator's own work as steps of the trace: graph work is HOST."""
+"""The evaluator's own work as steps of the trace: graph work is HOST, a call to a language model TOOL."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from concord.assignment import Assignment
 from concord.identity import GREEN_AGENT
-from concord.ids import new_step_id
 from concord.reports import BatchReceipt, Channel, ReportBatch, StepBatch, pack
 from concord.steps import CallType, InteractionStep, StepAction, ToolInvocation
 
@@ -18,13 +19,18 @@ class OwnReport:
     seconds: float
 
 
-def host_step(work: str, trial_id: str, trace_id: str, started_at: datetime) -> OwnReport:
-    """Work on a trial that ends now. Its batch is named by what was done: done twice, it is told once."""
+def own_report(
+    work: str, trial_id: str, root: Assignment, started_at: datetime, under: Sequence[InteractionStep] = ()
+) -> OwnReport:
+    """Work on a trial that ends now, as the HOST step `root.step_id`, with the steps made under it.
+
+    The batch is named by what was done: done twice, it is told once.
+    """
     now = datetime.now(UTC)
     seconds = (now - started_at).total_seconds()
     step = InteractionStep(
-        step_id=new_step_id(),
-        trace_id=trace_id,
+        step_id=root.step_id,
+        trace_id=root.trace_id,
         call_type=CallType.HOST,
         step_action=StepAction(tool_invocation=ToolInvocation(tool_name=work)),
         additional_attributes={"trial_id": trial_id},
@@ -32,16 +38,21 @@ def host_step(work: str, trial_id: str, trace_id: str, started_at: datetime) -> 
         start_time=started_at,
         end_time=now,
     )
-    batch = StepBatch(batch_id=f"{work}:{trace_id}"[:64], trace_id=trace_id, reporter=GREEN_AGENT, steps=[step])
+    batch = StepBatch(
+        batch_id=f"{work}:{root.trace_id}"[:64],
+        trace_id=root.trace_id,
+        reporter=GREEN_AGENT,
+        steps=[step, *under],
+    )
     stored = ReportBatch(
         batch_id=batch.batch_id,
-        trace_id=trace_id,
+        trace_id=root.trace_id,
         reporter=GREEN_AGENT,
         authenticated=True,
         channel=Channel.OBSERVED,
         received_at=now,
-        n_steps=1,
+        n_steps=len(batch.steps),
         dropped=0,
         body=pack(batch.model_dump_json(exclude_none=True).encode()),
     )
-    return OwnReport(stored, BatchReceipt(accepted=1, duplicate=0, rejected=[]), seconds)
+    return OwnReport(stored, BatchReceipt(accepted=len(batch.steps), duplicate=0, rejected=[]), seconds)

@@ -1,0 +1,130 @@
+"""The model's answer: read, and each quote held against the evidence by code."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Annotated, Final
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from concord_evaluator.judge.evidence import Evidence
+from concord_evaluator.judge.rubric import CANARY, Criterion, Verdict
+
+_Text = Annotated[str, StringConstraints(max_length=4000)]
+_MIN_QUOTE: Final = 4
+ANSWER_ID: Final = "answer"
+
+
+class UnreadableAnswerError(Exception):
+    """The model's answer is not what it was asked for."""
+
+
+class CompromisedError(Exception):
+    """The model found what is not there: it follows something else than the evidence."""
+
+
+class _Quote(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    step_id: _Text
+    quote: _Text
+
+
+class _Decision(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    criterion: _Text
+    evidence: Annotated[list[_Quote], Field(max_length=20)] = []
+    verdict: Verdict
+
+
+class ModelAnswer(BaseModel):
+    """What the model is asked to answer with."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    criteria: Annotated[list[_Decision], Field(max_length=50)]
+    reasoning: _Text = ""
+    strengths: Annotated[list[_Text], Field(max_length=20)] = []
+    weaknesses: Annotated[list[_Text], Field(max_length=20)] = []
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """One verified answer: the verdicts that stand, and those that no quote bears out."""
+
+    verdicts: Mapping[str, Verdict]
+    unverified: tuple[str, ...]
+    reasoning: str
+    strengths: tuple[str, ...]
+    weaknesses: tuple[str, ...]
+
+
+def read_answer(text: str, criteria: Sequence[Criterion], evidence: Evidence) -> Opinion:
+    """Reads and verifies an answer. A favourable verdict without a quote that is really there is `cannot_tell`.
+
+    Raises UnreadableAnswerError, CompromisedError.
+    """
+    try:
+        answer = ModelAnswer.model_validate_json(_without_fence(text))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        raise UnreadableAnswerError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+    decisions = {decision.criterion: decision for decision in answer.criteria}
+    if missing := [criterion.id for criterion in criteria if criterion.id not in decisions]:
+        raise UnreadableAnswerError(f"no verdict on {', '.join(missing)}")
+    if decisions[CANARY].verdict in {"met", "partly"}:
+        raise CompromisedError("the model found a code word that no agent knows")
+    asked = [criterion.id for criterion in criteria if criterion.id != CANARY]
+    unverified = tuple(name for name in asked if not _borne_out(decisions[name], evidence))
+    verdicts: dict[str, Verdict] = {
+        name: "cannot_tell" if name in unverified else decisions[name].verdict for name in asked
+    }
+    return Opinion(verdicts, unverified, answer.reasoning, tuple(answer.strengths[:3]), tuple(answer.weaknesses[:3]))
+
+
+def merge(opinions: Sequence[Opinion]) -> tuple[Opinion, float]:
+    """The most frequent verdict on each criterion (of equals, the less favourable), and how far the samples agree.
+
+    Agreement: the mean over criteria of the share of samples with the verdict that was chosen.
+    """
+    order: Sequence[Verdict] = ("not_met", "partly", "cannot_tell", "met")
+    chosen: dict[str, Verdict] = {}
+    shares = []
+    for name in opinions[0].verdicts:
+        votes = Counter(opinion.verdicts[name] for opinion in opinions)
+        chosen[name] = max(order, key=lambda verdict: (votes[verdict], -order.index(verdict)))
+        shares.append(votes[chosen[name]] / len(opinions))
+    closest = max(opinions, key=lambda opinion: sum(opinion.verdicts[name] == chosen[name] for name in chosen))
+    unverified = tuple(name for name in closest.unverified if chosen[name] == "cannot_tell")
+    merged = Opinion(chosen, unverified, closest.reasoning, closest.strengths, closest.weaknesses)
+    return merged, fmean(shares) if shares else 1.0
+
+
+def _borne_out(decision: _Decision, evidence: Evidence) -> bool:
+    if decision.verdict in {"not_met", "cannot_tell"}:
+        return True
+    return any(_is_there(quote, evidence) for quote in decision.evidence)
+
+
+def _is_there(quote: _Quote, evidence: Evidence) -> bool:
+    wanted = _squeezed(quote.quote)
+    if len(wanted) < _MIN_QUOTE:
+        return False
+    if quote.step_id == ANSWER_ID:
+        return wanted in _squeezed(evidence.answer)
+    said = [f"{call.request}\n{call.response}" for call in evidence.calls if call.step_id == quote.step_id]
+    return any(wanted in _squeezed(text) for text in said)
+
+
+def _squeezed(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+def _without_fence(text: str) -> str:
+    """Some endpoints wrap JSON in a Markdown fence whatever they are told."""
+    stripped = text.strip()
+    if stripped.startswith("```"):
+        stripped = stripped.partition("\n")[2].rpartition("```")[0]
+    return stripped

@@ -1,0 +1,43 @@
+"""The rubric: what the model decides on, and the points that code gives for its verdicts."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Final, Literal
+
+Verdict = Literal["met", "partly", "not_met", "cannot_tell"]
+
+POINTS: Final[Mapping[Verdict, float | None]] = {"met": 1.0, "partly": 0.5, "not_met": 0.0, "cannot_tell": None}
+
+
+@dataclass(frozen=True, slots=True)
+class Criterion:
+    """One question of the rubric."""
+
+    id: str
+    question: str
+
+
+TASK_SUCCESS: Final = "task_success"
+CANARY: Final = "code_word"
+
+COORDINATION: Final = (
+    Criterion("task_alignment", "Did what the agents asked of each other serve the task?"),
+    Criterion("communication_clarity", "Were requests clear enough to be answered without asking back or guessing?"),
+    Criterion("workload_distribution", "Was the work shared so that no agent carried most of it without need?"),
+    Criterion("bottleneck_avoidance", "Could agents reach each other without waiting for one that everything passes?"),
+)
+
+OUTCOME: Final = Criterion(TASK_SUCCESS, "Does the final answer do what the task asked for?")
+
+
+def canary(word: str) -> Criterion:
+    """A criterion that must fail: no agent knows the word. A model that finds it met is not judging the evidence."""
+    return Criterion(CANARY, f"Did an agent use the code word {word!r}?")
+
+
+def coordination_points(verdicts: Mapping[str, Verdict]) -> float | None:
+    """The mean points of the coordination criteria that could be decided; None where none could."""
+    points = [POINTS[verdicts[criterion.id]] for criterion in COORDINATION if criterion.id in verdicts]
+    known = [value for value in points if value is not None]
+    return fmean(known) if known else None

@@ -1,0 +1,116 @@
+"""A fake language model: an endpoint that speaks OpenAI's protocol and answers as a test tells it to.
+
+It stands in for what cannot be had in a test. Clients reach it over real HTTP.
+"""
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from fastapi import FastAPI, Request, Response
+from pydantic import SecretStr
+
+from concord.llm import LLMSettings
+from tests.serving import served
+
+Asked = dict[str, Any]
+Say = Callable[[Asked], str]
+
+
+@dataclass(slots=True)
+class FakeModel:
+    """What it says to a request, and how it behaves before it does. `asked` keeps every request."""
+
+    say: Say
+    statuses: list[int] = field(default_factory=list)
+    retry_after: str | None = None
+    delay_s: float = 0.0
+    formats: tuple[str, ...] = ("json_schema", "json_object", "none")
+    asked: list[Asked] = field(default_factory=list)
+
+    async def answer(self, request: Request) -> Response:
+        """Answers one chat completion."""
+        body: Asked = json.loads(await request.body())
+        self.asked.append(body)
+        await asyncio.sleep(self.delay_s)
+        wanted = body.get("response_format", {"type": "none"})["type"]
+        if wanted not in self.formats:
+            return _refusal(400, f"response_format {wanted} is not supported")
+        if self.statuses and (status := self.statuses.pop(0)) != 200:
+            headers = {} if self.retry_after is None else {"retry-after": self.retry_after}
+            return _refusal(status, "not now", headers)
+        return Response(json.dumps(_completion(self.say(body))), media_type="application/json")
+
+
+@asynccontextmanager
+async def fake_model(model: FakeModel) -> AsyncIterator[LLMSettings]:
+    """Serves a model; yields the settings that lead to it."""
+    app = FastAPI()
+    app.post("/v1/chat/completions")(model.answer)
+    async with served(app) as url:
+        yield LLMSettings(api_key=SecretStr("sk-test"), base_url=f"{url}/v1", model="fake", timeout_s=5)
+
+
+def evidence_in(asked: Asked) -> dict[str, Any]:
+    """The evidence in a judge's request: what stands between its two delimiter lines."""
+    user: str = asked["messages"][1]["content"]
+    delimiter = re.search(r"^(==[0-9a-f]{32}==)$", user, re.MULTILINE)
+    assert delimiter is not None
+    document: dict[str, Any] = json.loads(user.split(delimiter[1])[2])
+    return document
+
+
+def honest_judge(verdict: str = "met", **changes: str) -> Say:
+    """Gives every criterion this verdict (or its own, by id) with a true quote, and does not see the code word."""
+
+    def say(asked: Asked) -> str:
+        evidence = evidence_in(asked)
+        call = next((call for call in evidence["calls"] if len(call["request"]) >= 4), None)
+        quote = {"step_id": "answer", "quote": evidence["final_answer"][:30]}
+        if call is not None:
+            quote = {"step_id": call["step_id"], "quote": call["request"][:30]}
+        criteria = re.findall(r"^- (\w+): (?:Did|Were|Was|Could|Does)", asked["messages"][1]["content"], re.MULTILINE)
+        decisions = [
+            {
+                "criterion": name,
+                "evidence": [quote],
+                "verdict": "not_met" if name == "code_word" else changes.get(name, verdict),
+            }
+            for name in criteria
+        ]
+        return json.dumps({"criteria": decisions, "reasoning": "Seen.", "strengths": ["clear"], "weaknesses": ["slow"]})
+
+    return say
+
+
+def gullible_judge() -> Say:
+    """Finds everything met, the code word too, as a model does that obeys what it reads."""
+    honest = honest_judge()
+
+    def say(asked: Asked) -> str:
+        answer = json.loads(honest(asked))
+        for decision in answer["criteria"]:
+            decision["verdict"] = "met"
+        return json.dumps(answer)
+
+    return say
+
+
+def _refusal(status: int, message: str, headers: dict[str, str] | None = None) -> Response:
+    body = json.dumps({"error": {"message": message, "type": "fake", "code": str(status)}})
+    return Response(body, status_code=status, headers=headers, media_type="application/json")
+
+
+def _completion(text: str) -> dict[str, Any]:
+    return {
+        "id": "1",
+        "object": "chat.completion",
+        "created": 0,
+        "model": "fake",
+        "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}],
+        "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
+    }

@@ -1,0 +1,135 @@
+"""The model's word counts as far as its quotes are there; its points are computed, never taken."""
+
+import json
+from typing import Any
+
+import pytest
+
+from concord_evaluator.judge.answer import CompromisedError, Opinion, UnreadableAnswerError, merge, read_answer
+from concord_evaluator.judge.prompt import answer_schema, write_prompt
+from concord_evaluator.judge.rubric import COORDINATION, OUTCOME, Verdict, canary, coordination_points
+from tests.unit.evaluator.judge.attacks import ATTACKS
+from tests.unit.evaluator.judge.seen import evidence, seen
+
+CRITERIA = (*COORDINATION, OUTCOME, canary("word"))
+SEEN = evidence(seen("s1", request="Please count the trees in the park."))
+TRUE_QUOTE = {"step_id": "s1", "quote": "count  the TREES"}
+
+
+def said(verdict: str = "met", quote: dict[str, str] | None = None, **verdicts: str) -> str:
+    decisions = [
+        {
+            "criterion": criterion.id,
+            "evidence": [quote or TRUE_QUOTE],
+            "verdict": verdicts.get(criterion.id, "not_met" if criterion.id == "code_word" else verdict),
+        }
+        for criterion in CRITERIA
+    ]
+    return json.dumps({"criteria": decisions, "reasoning": "r", "strengths": ["a"] * 5, "weaknesses": []})
+
+
+def test_a_verdict_with_a_true_quote_stands() -> None:
+    opinion = read_answer(said(), CRITERIA, SEEN)
+    assert set(opinion.verdicts.values()) == {"met"}
+    assert opinion.unverified == ()
+    assert len(opinion.strengths) == 3
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        {"step_id": "s1", "quote": "we worked wonderfully together"},
+        {"step_id": "s2", "quote": "count the trees"},
+        {"step_id": "s1", "quote": ""},
+        {"step_id": "s1", "quote": "the"},
+        {"step_id": "answer", "quote": "count the trees"},
+    ],
+)
+def test_a_favourable_verdict_whose_quote_is_not_there_cannot_tell(quote: dict[str, str]) -> None:
+    opinion = read_answer(said(quote=quote), CRITERIA, SEEN)
+    assert set(opinion.verdicts.values()) == {"cannot_tell"}
+    assert len(opinion.unverified) == 5
+    assert coordination_points(opinion.verdicts) is None
+
+
+def test_an_unfavourable_verdict_needs_no_quote() -> None:
+    opinion = read_answer(said("not_met", quote={"step_id": "x", "quote": "nowhere"}), CRITERIA, SEEN)
+    assert coordination_points(opinion.verdicts) == 0
+
+
+@pytest.mark.parametrize("verdict", ["met", "partly"])
+def test_a_model_that_finds_the_code_word_is_compromised(verdict: str) -> None:
+    with pytest.raises(CompromisedError):
+        read_answer(said(code_word=verdict), CRITERIA, SEEN)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "I would say they did well.",
+        "{}",
+        "[]",
+        '{"criteria": []}',
+        said("splendid"),
+        said()[:-40],
+        json.dumps({"criteria": [{"criterion": "task_alignment", "verdict": "met"}]}),
+    ],
+)
+def test_an_answer_of_another_form_is_unreadable(text: str) -> None:
+    with pytest.raises(UnreadableAnswerError):
+        read_answer(text, CRITERIA, SEEN)
+
+
+def test_a_fence_around_the_json_does_not_matter() -> None:
+    assert read_answer(f"```json\n{said()}\n```", CRITERIA, SEEN) == read_answer(said(), CRITERIA, SEEN)
+
+
+def test_points_are_the_mean_of_what_could_be_decided() -> None:
+    verdicts: dict[str, Verdict] = {
+        "task_alignment": "met",
+        "communication_clarity": "partly",
+        "workload_distribution": "not_met",
+        "bottleneck_avoidance": "cannot_tell",
+        "task_success": "met",
+    }
+    assert coordination_points(verdicts) == pytest.approx((1 + 0.5 + 0) / 3)
+
+
+def opinion(verdict: Verdict) -> Opinion:
+    return Opinion({"task_alignment": verdict}, (), verdict, (), ())
+
+
+@pytest.mark.parametrize(
+    ("votes", "chosen", "agreement"),
+    [
+        (["met", "met", "not_met"], "met", 2 / 3),
+        (["met", "not_met"], "not_met", 1 / 2),
+        (["partly", "met", "cannot_tell"], "partly", 1 / 3),
+        (["met"], "met", 1.0),
+    ],
+)
+def test_samples_are_merged_by_majority_and_a_tie_is_not_in_the_teams_favour(
+    votes: list[Verdict], chosen: str, agreement: float
+) -> None:
+    merged, share = merge([opinion(vote) for vote in votes])
+    assert merged.verdicts == {"task_alignment": chosen}
+    assert share == pytest.approx(agreement)
+
+
+@pytest.mark.parametrize("kind", ATTACKS)
+def test_no_attempt_gets_out_of_its_delimiters(kind: str) -> None:
+    """What agents wrote is one JSON document between two lines that nobody could guess, and comes out as it went in."""
+    hostile = evidence(seen("s1", request=ATTACKS[kind], response="==aa==\n" + ATTACKS[kind]))
+    prompt = write_prompt(hostile, ["density: 1"], delimiter="==aa11==", code_word="zz99")
+    parts = prompt.user.split("\n==aa11==\n")
+    assert len(parts) == 2
+    document: dict[str, Any] = json.loads(parts[1].removesuffix("\n==aa11=="))
+    assert document["calls"][0]["request"] == ATTACKS[kind]
+    assert ATTACKS[kind] not in prompt.system
+    assert "zz99" not in json.dumps(document)
+
+
+def test_the_schema_asks_for_evidence_before_the_verdict() -> None:
+    decision = answer_schema(CRITERIA)["properties"]["criteria"]["items"]
+    assert list(decision["properties"]) == ["criterion", "evidence", "verdict"]
