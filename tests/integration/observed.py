@@ -1,12 +1,17 @@
 """A gateway with its proxy, over real HTTP, and an assessment in which agents may call each other through it."""
 
 import asyncio
+import os
+import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import httpx
+from fastapi import FastAPI, Request, Response
 from pydantic import SecretStr
 
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, plan_trials
@@ -90,11 +95,64 @@ class House:
 
 
 @asynccontextmanager
-async def house(redis_url: str, output_dir: Path) -> AsyncIterator[House]:
+async def house(redis_url: str, output_dir: Path, token_secret: SecretStr = SECRET) -> AsyncIterator[House]:
     """Serves a gateway."""
     port = free_port()
     settings = GatewaySettings(
-        redis_url=redis_url, token_secret=SECRET, output_dir=output_dir, max_body_bytes=MAX_BODY_BYTES
+        redis_url=redis_url, token_secret=token_secret, output_dir=output_dir, max_body_bytes=MAX_BODY_BYTES
     )
     async with connect(redis_url) as storage, served(create_app(settings, f"http://127.0.0.1:{port}/"), port) as url:
         yield House(url, storage)
+
+
+@asynccontextmanager
+async def house_process(redis_url: str, folder: Path) -> AsyncIterator[House]:
+    """A gateway as a process of its own, which logs all that it can to `gateway.log` in the folder."""
+    port = free_port()
+    settings = {
+        "REDIS_URL": redis_url,
+        "CONCORD_TOKEN_SECRET": SECRET.get_secret_value(),
+        "CONCORD_LOG_LEVEL": "DEBUG",
+        "CONCORD_OUTPUT_DIR": str(folder),
+    }
+    command = [sys.executable, "-m", "concord_gateway", "--port", str(port)]
+    with (folder / "gateway.log").open("w") as log:
+        process = await asyncio.create_subprocess_exec(*command, env=os.environ | settings, stdout=log, stderr=log)
+    try:
+        async with connect(redis_url) as storage, httpx.AsyncClient() as http, asyncio.timeout(30):
+            url = f"http://127.0.0.1:{port}"
+            while not await _ready(http, url):
+                await asyncio.sleep(0.1)
+            yield House(url, storage)
+    finally:
+        process.terminate()
+        await process.wait()
+
+
+async def _ready(http: httpx.AsyncClient, url: str) -> bool:
+    try:
+        return (await http.get(f"{url}/readyz")).status_code == 200
+    except httpx.TransportError:
+        return False
+
+
+@asynccontextmanager
+async def agent_that_answers(with_: Response | Callable[[Request], Awaitable[Response]]) -> AsyncIterator[str]:
+    """Serves what has no card and answers every POST so; yields its URL."""
+
+    async def answer(request: Request) -> Response:
+        return with_ if isinstance(with_, Response) else await with_(request)
+
+    app = FastAPI()
+    app.add_route("/", answer, methods=["POST"])
+    async with served(app) as url:
+        yield f"{url}/"
+
+
+def send(method: str, text: str = "hello", metadata: dict[str, Any] | None = None) -> dict[str, Any]:
+    """A request as a plain JSON-RPC client of 0.3 writes it."""
+    parts = [{"kind": "text", "text": text}]
+    message: dict[str, Any] = {"kind": "message", "role": "user", "messageId": new_step_id(), "parts": parts}
+    if metadata is not None:
+        message["metadata"] = metadata
+    return {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"message": message}}

@@ -2,14 +2,13 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from fastapi import FastAPI, Request
+from fastapi import Request
 from fastapi.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 
 from concord.a2a import (
@@ -29,9 +28,9 @@ from concord.identity import GREEN_AGENT
 from concord.ids import new_step_id
 from concord.reports import Channel
 from concord.steps import CallType, InteractionStep, ResponseTrace
-from tests.integration.observed import MAX_BODY_BYTES, House, Seat, house
+from tests.integration.observed import MAX_BODY_BYTES, House, Seat, agent_that_answers, house, send
 from tests.redis_servers import free_port
-from tests.serving import served, served_agent
+from tests.serving import served_agent
 
 VERSIONS = pytest.mark.parametrize("version", ["0.3", None], ids=["0.3", "1.0"])
 
@@ -220,8 +219,10 @@ async def test_an_agent_that_is_not_there_is_a_bad_gateway_and_a_failed_call(gat
     async with httpx.AsyncClient() as http:
         answer = await http.post(seats["a"].url_of("b"), json=send("message/send"))
     assert answer.status_code == 502
-    (report,) = await gateway.reports(seats["a"].claims.trace_id, 1)
-    assert report.step.failure == "the agent cannot be reached: ConnectError"
+    # The first came no further than the card.
+    reports = await gateway.reports(seats["a"].claims.trace_id, 2)
+    failed = ("a", "b", "the agent cannot be reached: ConnectError")
+    assert [step_of(report.step) for report in reports] == [failed, failed]
 
 
 async def test_a_stream_passes_as_it_comes(gateway: House) -> None:
@@ -475,19 +476,6 @@ async def test_one_that_floods_is_told_to_wait_and_delays_no_other(gateway: Hous
     assert all("retry-after" in answer.headers for answer in answers if answer.status_code == 429)
 
 
-@asynccontextmanager
-async def agent_that_answers(with_: Response | Callable[[Request], Awaitable[Response]]) -> AsyncIterator[str]:
-    """Serves what has no card and answers every POST so; yields its URL."""
-
-    async def answer(request: Request) -> Response:
-        return with_ if isinstance(with_, Response) else await with_(request)
-
-    app = FastAPI()
-    app.add_route("/", answer, methods=["POST"])
-    async with served(app) as url:
-        yield f"{url}/"
-
-
 def event(result: dict[str, Any]) -> str:
     """A server-sent event as 0.3 has it."""
     return f"data: {json.dumps({'jsonrpc': '2.0', 'id': 1, 'result': result})}\n\n"
@@ -495,12 +483,3 @@ def event(result: dict[str, Any]) -> str:
 
 def text_of(events: list[TaskUpdate | Answer]) -> str:
     return events[-1].text
-
-
-def send(method: str, text: str = "hello", metadata: dict[str, Any] | None = None) -> dict[str, Any]:
-    """A request as a plain JSON-RPC client of 0.3 writes it."""
-    parts = [{"kind": "text", "text": text}]
-    message: dict[str, Any] = {"kind": "message", "role": "user", "messageId": new_step_id(), "parts": parts}
-    if metadata is not None:
-        message["metadata"] = metadata
-    return {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"message": message}}

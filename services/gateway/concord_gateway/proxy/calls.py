@@ -21,7 +21,6 @@ class CarriedCall:
     answer: AnswerReader = field(default_factory=AnswerReader)
     error: str | None = None
     """What went wrong on the way; what the callee itself said of its failure is in its answer."""
-    reached: bool = False
     started_at: datetime = field(default_factory=lambda: datetime.now(UTC))
     _started: float = field(default_factory=time.monotonic)
     _elapsed: float = 0.0

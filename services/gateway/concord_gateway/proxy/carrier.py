@@ -75,6 +75,11 @@ class Carrier:
         else:
             await self._call(delivery, send)
 
+    def unreached(self, claims: Claims, callee: RosterEntry, reason: str) -> None:
+        """Records a call that came to nothing before its message could be sent: its callee has no card to give."""
+        watched = self._watches.of(claims.trace_id).begin(claims.agent_id, callee.id)
+        self._record(CarriedCall(watched, claims.trace_id, callee.url, request_text="", error=reason))
+
     async def settle(self, trace_id: str) -> None:
         """Puts into the trace what is known of the calls that their callers left, now that the trial ends."""
         for key in [key for key in self._left if key[0] == trace_id]:

@@ -80,7 +80,7 @@ class ProxyEndpoint:
         rest = request.path_params.get("rest", "")
         if rest == CARD_PATH:
             _expect(request, "GET")
-            await self._card(send, callee, own_url)
+            await self._card(send, claims, callee, own_url)
         elif (interface := _INTERFACE.fullmatch(rest)) is not None:
             _expect(request, "POST")
             url = await self._callees.rpc_url(callee, int(interface[1] or "0"))
@@ -90,10 +90,11 @@ class ProxyEndpoint:
         else:
             raise Refusal(404, "only the agent's card and its JSON-RPC are carried")
 
-    async def _card(self, send: Send, callee: RosterEntry, own_url: str) -> None:
+    async def _card(self, send: Send, claims: Claims, callee: RosterEntry, own_url: str) -> None:
         try:
             card = rewritten(await self._callees.card(callee), callee.url, own_url)
         except CardFailedError as error:
+            self._carrier.unreached(claims, callee, str(error))
             raise Refusal(error.status, str(error)) from None
         except UnusableCardError as error:
             raise Refusal(502, str(error)) from None
