@@ -1,0 +1,128 @@
+"""Traces as they should not be, but are: each from its stored batches to its evaluation."""
+
+from datetime import timedelta
+
+from concord.identity import GREEN_AGENT
+from concord.reports import Report
+from concord_evaluator.documents import TrialEvaluation
+from tests.unit.evaluator.traces import RECEIVED_AT, call, observed, told, tool
+from tests.unit.evaluator.trials import batch, evaluated, plan
+
+
+def evaluation(*reports: list[Report], agents: str = "ABC") -> TrialEvaluation:
+    return evaluated(plan(agents), [batch(number, each) for number, each in enumerate(reports)])
+
+
+def values(found: TrialEvaluation) -> dict[str, float | None]:
+    return {metric.id: metric.value for metric in found.metrics if metric.agent is None}
+
+
+def edges(found: TrialEvaluation) -> list[tuple[str, str]]:
+    return [(each.caller, each.callee) for each in found.interactions]
+
+
+def test_an_empty_trace_has_only_values_that_are_zero_by_definition() -> None:
+    found = evaluation()
+    known = {name: value for name, value in values(found).items() if value is not None}
+    assert known == {
+        "betweenness_centralisation": 0.0,
+        "clustering": 0.0,
+        "connected_components": 3,
+        "degree_centralisation": 0.0,
+        "density": 0.0,
+        "density_requests": 0.0,
+        "global_efficiency": 0.0,
+        "max_betweenness": 0.0,
+        "messages_per_completed_task": 0,
+        "reachable_pairs": 0.0,
+    }
+    assert {finding.id for finding in found.findings} == {"isolated", "low_density", "silent"}
+    assert (found.timeline, found.timeline_omitted, found.trace_integrity.completeness) == ([], 0, None)
+
+
+def test_an_empty_team_is_evaluated_all_the_same() -> None:
+    found = evaluation(agents="")
+    assert {name for name, value in values(found).items() if value is not None} == {"messages_per_completed_task"}
+    assert found.findings == []
+
+
+def test_one_agent_alone_has_nothing_to_coordinate() -> None:
+    found = evaluation(observed(GREEN_AGENT, call("g", "A", latency=5)), told("A", tool("1", parent="g")), agents="A")
+    assert found.structure is not None
+    assert (found.structure.coordination_quality, found.findings) == (None, [])
+    assert values(found)["density"] is None
+    assert values(found)["error_rate"] == 0.0
+
+
+def test_self_calls_are_in_the_timeline_and_not_in_the_graph() -> None:
+    found = evaluation(told("A", call("1", "A"), call("2", "B")))
+    assert edges(found) == [("A", "B")]
+    assert [each.callee for each in found.timeline] == ["A", "B"]
+
+
+def test_a_missing_parent_lowers_completeness_and_costs_no_call() -> None:
+    found = evaluation(told("A", call("1", "B", parent="lost"), call("2", "C")))
+    assert edges(found) == [("A", "B"), ("A", "C")]
+    assert found.trace_integrity.completeness == 0.5
+
+
+def test_a_cycle_of_parents_is_refused_and_the_rest_stands() -> None:
+    found = evaluation(told("A", call("1", "B", parent="2"), call("2", "C", parent="1"), call("3", "B")))
+    assert [each.step_id for each in found.timeline] == ["3"]
+
+
+def test_conflicting_variants_cancel_each_other_and_are_counted() -> None:
+    found = evaluation(told("A", call("1", "B")), told("A", call("1", "C")), told("A", call("2", "B")))
+    assert edges(found) == [("A", "B")]
+    assert found.trace_integrity.conflicting == 2
+
+
+def test_retries_are_one_call_in_the_graph_and_several_in_the_timeline() -> None:
+    found = evaluation(told("A", call("1", "B", error="busy"), call("2", "B", attributes={"retry_of": "1"})))
+    assert [(each.calls, each.errors, each.retries) for each in found.interactions] == [(1, 0, 1)]
+    assert [each.error for each in found.timeline] == ["busy", None]
+
+
+def test_clock_skew_moves_neither_order_nor_durations() -> None:
+    def at(skew: timedelta) -> TrialEvaluation:
+        outer = call("1", "B", latency=5000, start_time=RECEIVED_AT)
+        inner = call("2", "C", parent="1", latency=2000, start_time=RECEIVED_AT + skew)
+        return evaluation(told("A", outer), told("B", inner))
+
+    right, behind, ahead = at(timedelta(seconds=1)), at(timedelta(hours=-3)), at(timedelta(days=400))
+    for found in (behind, ahead):
+        assert [each.step_id for each in found.timeline] == ["1", "2"]
+        assert [each.duration_ms for each in found.timeline] == [5000.0, 2000.0]
+        assert found.metrics == right.metrics
+    assert [each.start_ms for each in behind.timeline] == [10_800_000.0, 0.0]
+
+
+def test_a_step_that_ends_before_it_begins_took_no_time() -> None:
+    step = call("1", "B", start_time=RECEIVED_AT, end_time=RECEIVED_AT - timedelta(seconds=9))
+    (record,) = evaluation(told("A", step)).timeline
+    assert (record.start_ms, record.duration_ms) == (0.0, 0.0)
+
+
+def test_a_caller_that_reports_late_is_found_all_the_same() -> None:
+    caller, callee = told("A", call("1", "B")), told("B", call("2", "C", parent="1"))
+    late, early = evaluation(callee, caller), evaluation(caller, callee)
+    assert late == early
+    assert [each.parent_step_id for each in late.timeline] == [None, "1"]
+
+
+def test_an_unknown_caller_is_counted_and_no_agent() -> None:
+    relayed = told("A", call("1", "B", answer=[call("2", "C", parent="0")]), tool("0"))
+    found = evaluation(relayed)
+    assert edges(found) == [("A", "B")]
+    assert [each.caller for each in found.timeline] == ["A", "unknown"]
+    assert any("unknown end" in warning for warning in found.warnings)
+
+
+def test_mixed_trace_ids_share_no_step_and_no_parent() -> None:
+    nested = call("1", "C", parent="9", trace_id="the-callee-started-its-own")
+    found = evaluation(told("A", call("1", "B", answer=[nested])))
+    assert edges(found) == [("A", "B"), ("B", "C")]
+    assert [(each.step_id, each.caller, each.parent_step_id) for each in found.timeline] == [
+        ("1", "A", None),
+        ("1", "B", "1"),
+    ]
