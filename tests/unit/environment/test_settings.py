@@ -1,0 +1,37 @@
+"""The environment's settings: each is documented, and the admin key comes from one place."""
+
+import re
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from concord_environment.settings import EnvironmentSettings
+
+DOCUMENT = Path(__file__).parents[3] / "docs" / "environment.md"
+
+
+def test_every_setting_is_documented() -> None:
+    documented = set(re.findall(r"`([A-Z_]+)`", DOCUMENT.read_text(encoding="utf-8")))
+    fields = EnvironmentSettings.model_fields.items()
+    assert {str(field.validation_alias or f"CONCORD_{name.upper()}") for name, field in fields} <= documented
+
+
+def test_the_admin_key_comes_from_the_environment_or_a_file_or_is_made_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, made_up = EnvironmentSettings().admin_secret()
+    assert made_up
+    assert EnvironmentSettings().admin_secret()[0] != first
+
+    file = tmp_path / "key"
+    file.write_text("f" * 64 + "\n")
+    monkeypatch.setenv("UES_ADMIN_KEY_FILE", str(file))
+    assert EnvironmentSettings().admin_secret() == ("f" * 64, False)
+
+    monkeypatch.setenv("UES_ADMIN_KEY", "e" * 64)
+    with pytest.raises(ValidationError):
+        EnvironmentSettings()
+    monkeypatch.delenv("UES_ADMIN_KEY_FILE")
+    assert EnvironmentSettings().admin_secret() == ("e" * 64, False)
+    assert "e" * 64 not in repr(EnvironmentSettings())
