@@ -7,7 +7,6 @@ from concord.llm import LLMSettings
 from concord.service import configure_logging
 from concord.storage import WORK_PATIENCE_S, Queue, connect, run_worker
 from concord_evaluator.metrics import BrokenMetricError, installed_metrics
-from concord_evaluator.metrics import BrokenMetricError, installed_metrics
 from concord_evaluator.settings import EvaluatorSettings
 from concord_evaluator.worker import EvaluatorJobs, ProcessPool, TrialJudge
 
@@ -18,10 +17,6 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.queue is None and not arguments.replay_dead_letters:
         parser.error("--queue is needed to work")
-    try:
-        installed_metrics()
-    except BrokenMetricError as error:
-        parser.error(str(error))
     try:
         installed_metrics()
     except BrokenMetricError as error:
