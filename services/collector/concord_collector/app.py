@@ -5,8 +5,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Final
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute
 from pydantic.json_schema import models_json_schema
 
 from concord.keyring import Keyring
@@ -52,6 +53,7 @@ def create_app(settings: CollectorSettings) -> FastAPI:
                 await watching
 
     app = FastAPI(title="Concord collector", version=__version__, lifespan=lifespan)
+    app.state.documented = []
     app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)
     app.add_middleware(Measure, instruments=instruments)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]  # FastAPI's documented way to extend the schema
@@ -66,16 +68,27 @@ def _include_routes(
     reception = Reception(callers, pressure, rate, instruments, max_inflated_bytes=settings.max_inflated_bytes)
     keeper = Keeper(storage.traces, instruments, max_trace_bytes=settings.max_trace_bytes)
     registrations = Rate(settings.registrations_per_minute / _MINUTE_S, _MINUTE_S)
-    app.include_router(trace_routes(reception, keeper))
-    app.include_router(otlp_routes(reception, keeper))
+    _mount_bare(app, trace_routes(reception, keeper))
+    _mount_bare(app, otlp_routes(reception, keeper))
     peer_urls = PeerUrls(settings.allowed_peer_networks)
     app.include_router(registry_routes(storage.registry, callers, peer_urls, registrations))
     app.include_router(probe_routes(pressure.ready, instruments.registry))
 
 
+def _mount_bare(app: FastAPI, router: APIRouter) -> None:
+    """Mounts routes that take a request and give a response, without what FastAPI would do around them.
+
+    They use nothing of it, and it takes a third of the time that a batch does. Their documentation stays FastAPI's.
+    """
+    for route in router.routes:
+        assert isinstance(route, APIRoute)  # noqa: S101 - our own routers have no others
+        app.router.add_route(route.path, route.endpoint, methods=sorted(route.methods or ()), include_in_schema=False)
+        app.state.documented.append(route)
+
+
 def _openapi(app: FastAPI) -> dict[str, Any]:
     if app.openapi_schema is None:
-        schema = get_openapi(title=app.title, version=app.version, routes=app.routes)
+        schema = get_openapi(title=app.title, version=app.version, routes=[*app.state.documented, *app.routes])
         _, models = models_json_schema([(StepBatch, "validation")], ref_template="#/components/schemas/{model}")
         schema["components"]["schemas"] |= models["$defs"]
         app.openapi_schema = schema

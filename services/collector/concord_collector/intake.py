@@ -6,13 +6,15 @@ from typing import Annotated, Final
 
 from pydantic import Field, JsonValue, TypeAdapter, ValidationError
 
-from concord.redaction import redact
+from concord.redaction import TOKEN_PREFIX, redact
 from concord.reports import MAX_BATCH_STEPS, RejectedStep, StepBatch
 from concord.steps import InteractionStep
 from concord_collector.wire import FastBatch, read_fast
 
 _REASON_LENGTH: Final = 300
 _STEP: Final[TypeAdapter[InteractionStep]] = TypeAdapter(InteractionStep)
+_TOKEN_PREFIX: Final = TOKEN_PREFIX.encode()
+_ESCAPE: Final = rb"\u00"
 _ESCAPED_ASCII: Final = re.compile(rb"\\u00[2-7]")
 """A letter that needs no escape and has one. Redaction looks for text, so such a body is written anew before."""
 
@@ -45,8 +47,11 @@ def take_in(body: bytes) -> Intake:
 
     Raises BadBatchError if it is not a batch at all.
     """
-    body = redact(body)
-    batch = None if _ESCAPED_ASCII.search(body) else read_fast(body)
+    # Nearly no body has either, and to look for a text is ten times faster than for an expression.
+    if _TOKEN_PREFIX in body:
+        body = redact(body)
+    hides = _ESCAPE in body and _ESCAPED_ASCII.search(body) is not None
+    batch = None if hides else read_fast(body)
     if batch is None or any(step.trace_id != batch.trace_id for step in batch.steps):
         return _step_by_step(body)
     return _intake(batch, body)

@@ -35,7 +35,8 @@ class Keeper:
         """
         reporter = _reporter(caller, intake)
         receipt = BatchReceipt(accepted=intake.n_steps, duplicate=0, rejected=list(intake.rejected))
-        self.count_rejected(len(intake.rejected) - intake.n_foreign, intake.n_foreign)
+        if intake.rejected:
+            self.count_rejected(len(intake.rejected) - intake.n_foreign, intake.n_foreign)
         if not intake.n_steps and not intake.dropped:
             return receipt
         batch = ReportBatch(
