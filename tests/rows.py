@@ -7,9 +7,22 @@ from concord.results import (
     LatencySummary,
     ResultRow,
     Scoring,
+    Statistics,
     TaskRewards,
     TraceIntegrity,
 )
+
+ONE_TRIAL = Statistics(
+    scenarios=1,
+    trials=1,
+    pass_rate_low=None,
+    pass_rate_high=None,
+    score_low=None,
+    score_high=None,
+    score_method=None,
+    pass_power=[],
+)
+"""What one trial tells of the spread of others: nothing."""
 
 
 def make_row(*, time_used: float = 1.0, overall_score: float = 0.8) -> ResultRow:
@@ -34,6 +47,7 @@ def make_row(*, time_used: float = 1.0, overall_score: float = 0.8) -> ResultRow
         trials=[],
         judge=None,
         scoring=Scoring(version="0", pass_threshold=0.66, usable_trials=1, passed_trials=1, sub_scores=[]),
+        statistics=ONE_TRIAL,
         trace_integrity=TraceIntegrity(),
         infrastructure=[],
         warnings=[],

@@ -41,6 +41,8 @@ def _headline(row: ResultRow) -> Text:
     detail, scoring = row.detail, row.detail.scoring
     quality = detail.coordination_quality
     score = "No score" if row.score is None else f"Score {row.score:.1f} of {row.max_score:.0f}"
+    if detail.statistics.score_low is not None and detail.statistics.score_high is not None:
+        score += f" ({detail.statistics.score_low:.0f} to {detail.statistics.score_high:.0f})"
     line = Text.assemble((score, "bold"), " · coordination: ")
     line.append(quality or "not told", style=_QUALITY_STYLES.get(quality or "", ""))
     passed = f"{scoring.passed_trials} of {_count(scoring.usable_trials, 'usable trial')} passed"

@@ -254,6 +254,29 @@ class Scoring(Record):
     sub_scores: list[SubScore]
 
 
+class PassPower(Record):
+    """pass^k: how likely a task is to be passed k times in a row."""
+
+    k: int
+    value: Fraction
+
+
+class Statistics(Record):
+    """How far the figures may be trusted. Intervals at 95 %, null for fewer than two trials or tasks.
+
+    `pass_rate` by Wilson, trials taken as independent; `score` by t, clustered by task. Both from 0 to 100.
+    """
+
+    scenarios: int
+    trials: int
+    pass_rate_low: float | None
+    pass_rate_high: float | None
+    score_low: float | None
+    score_high: float | None
+    score_method: Literal["t", "clustered t"] | None
+    pass_power: list[PassPower]
+
+
 class TaskRewards(Record):
     """The leaderboard's three columns, each continuous in [0, 1]."""
 
@@ -281,6 +304,7 @@ class Detail(Record):
     trials: list[TrialRecord]
     judge: Judgment | None
     scoring: Scoring
+    statistics: Statistics
     trace_integrity: TraceIntegrity
     infrastructure: list[InfrastructureFailure]
     assessment_results: JsonValue = None

@@ -113,6 +113,13 @@ def test_a_bare_scalar_among_the_results_spoils_nobodys_figures(tmp_path: Path) 
     assert [(line["id"], line["Score"]) for line in lines] == [("uuid-a", 80), ("uuid-b", 40)]
 
 
+def test_the_interval_stands_beside_the_score_of_a_row_that_has_one(tmp_path: Path) -> None:
+    wide = row()
+    wide["detail"]["statistics"] |= {"score_low": 71.23, "score_high": 88.88}
+    (line,) = leaderboard(tmp_path, v1("uuid-a", wide))
+    assert line["Score 95 %"] == "71.2 to 88.9"
+
+
 def test_isolated_agents_are_counted(tmp_path: Path) -> None:
     isolated = row()
     isolated["detail"]["graph_metrics"]["isolated_agents"] = ["x", "y"]

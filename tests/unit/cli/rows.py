@@ -20,6 +20,7 @@ from concord.results import (
     TraceIntegrity,
     TrialRecord,
 )
+from tests.rows import ONE_TRIAL
 
 BOTTLENECK = Finding(
     id="bottleneck",
@@ -130,6 +131,7 @@ def row(**changes: object) -> ResultRow:
             weaknesses=[],
         ),
         scoring=Scoring(version="1", pass_threshold=0.66, usable_trials=1, passed_trials=1, sub_scores=parts),
+        statistics=ONE_TRIAL,
         trace_integrity=TraceIntegrity(steps=3),
         infrastructure=[],
         warnings=[],

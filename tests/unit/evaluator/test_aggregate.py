@@ -161,3 +161,22 @@ class TestInfrastructure:
         assert empty.detail.graph_metrics.has_bottleneck is None
         assert [agent.id for agent in empty.detail.agents] == agents(3)
         assert empty.detail.confidence == "insufficient"
+
+
+def test_several_tasks_give_intervals_and_the_chance_of_passing_again() -> None:
+    team = mesh(3)
+    given = plan(team[0], trials=8, tasks=4)
+    verdicts = [judged(given, team, outcome(f"trial-{number + 1}")) for number in range(8)]
+    statistics = make_row(given, verdicts, []).detail.statistics
+    assert (statistics.scenarios, statistics.trials, statistics.score_method) == (4, 8, "clustered t")
+    assert [(power.k, power.value) for power in statistics.pass_power] == [(1, 1.0), (2, 1.0)]
+    assert statistics.pass_rate_low is not None
+    assert 50 < statistics.pass_rate_low < 100
+    assert statistics.score_low == statistics.score_high == pytest.approx(100)
+
+
+def test_one_trial_tells_nothing_of_the_spread() -> None:
+    team = mesh(3)
+    given = plan(team[0])
+    statistics = make_row(given, [judged(given, team)], []).detail.statistics
+    assert (statistics.trials, statistics.pass_rate_low, statistics.score_low) == (1, None, None)

@@ -1,12 +1,12 @@
 """The row: the leaderboard's figures in front, and everything behind them in the detail."""
 
 from collections.abc import Sequence
-from typing import Final, Literal
 
 from concord.assessment import AssessmentPlan
 from concord.results import Detail, InfrastructureFailure, ResultRow, Scoring, TaskRewards, TrialRecord
 from concord_evaluator.aggregate.failures import infrastructure_failures
 from concord_evaluator.aggregate.means import mean_metrics, mean_sub_scores, merge_findings
+from concord_evaluator.aggregate.spread import confidence_of, statistics_of
 from concord_evaluator.aggregate.team import (
     agent_records,
     coordination_value,
@@ -20,9 +20,6 @@ from concord_evaluator.aggregate.warnings import warnings_of
 from concord_evaluator.aggregate.words import frequent, judgments_of, merged_judgment, reasoning
 from concord_evaluator.documents import JudgedTrial
 from concord_evaluator.scoring import SCORING_VERSION
-
-ADEQUATE_TASKS: Final = 10
-"""Diverse scenarios from which on results are taken for statistically meaningful (PRD, statistical validity)."""
 
 
 def make_row(
@@ -62,7 +59,7 @@ def _detail(
         overall_score=mean(record.overall_score for record in records),
         reasoning=reasoning(usable, judgments, len(plan.trials)),
         coordination_quality=graph.coordination_quality,
-        confidence=_confidence(usable),
+        confidence=confidence_of(usable),
         strengths=frequent(judgment.strengths for judgment in judgments),
         weaknesses=frequent(judgment.weaknesses for judgment in judgments),
         graph_metrics=graph,
@@ -73,6 +70,7 @@ def _detail(
         trials=[trial.record for trial in trials],
         judge=merged_judgment(judgments),
         scoring=_scoring(plan, records),
+        statistics=statistics_of(usable),
         trace_integrity=trace_integrity(trials),
         infrastructure=infrastructure,
         warnings=warnings_of(plan, trials),
@@ -93,11 +91,3 @@ def _scoring(plan: AssessmentPlan, records: Sequence[TrialRecord]) -> Scoring:
         passed_trials=sum(record.passed is True for record in records),
         sub_scores=mean_sub_scores(records),
     )
-
-
-def _confidence(usable: Sequence[EvaluatedTrial]) -> Literal["insufficient", "low", "adequate"]:
-    """By how many different tasks tell of coordination at all: a single agent's trials never do."""
-    telling = [trial for trial in usable if trial.structure is not None and trial.structure.communication is not None]
-    if not telling:
-        return "insufficient"
-    return "adequate" if len({trial.record.task_id for trial in telling}) >= ADEQUATE_TASKS else "low"
