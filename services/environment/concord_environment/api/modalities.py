@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Depends, Query, Response
 from pydantic import BaseModel
 
 from concord_environment.access.keys import Key
@@ -32,6 +32,11 @@ def _router(views: AnyViews) -> APIRouter:
     return router
 
 
+def _written(view: BaseModel) -> Response:
+    # A view is valid as it is: FastAPI would look through every mail of it a second time.
+    return Response(view.model_dump_json(), media_type="application/json")
+
+
 def _add_state(router: APIRouter, views: AnyViews) -> None:
     async def state(simulation: Addressed, page: Annotated[StatePage, Query()], compact: bool = False) -> BaseModel:
         if compact:
@@ -53,8 +58,8 @@ def _add_state(router: APIRouter, views: AnyViews) -> None:
 def _add_query(router: APIRouter, views: AnyViews) -> None:
     query_type: Any = views.query_type
 
-    async def query(simulation: Addressed, request: query_type) -> BaseModel:
-        return views.answer(simulation.world, simulation.now, request)
+    async def query(simulation: Addressed, request: query_type) -> Response:
+        return _written(views.answer(simulation.world, simulation.now, request))
 
     router.add_api_route(
         "/query",
