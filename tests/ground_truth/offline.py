@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from pydantic import JsonValue
+
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, plan_trials
 from concord.jobs import EvaluateTrial
 from concord.reports import Channel, ReportBatch, StepBatch, pack
@@ -12,7 +14,7 @@ from concord_gateway.drivers.ground_truth import pattern_steps
 from tests.unit.evaluator.traces import RECEIVED_AT
 
 
-def tasks(scenarios: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def tasks(scenarios: list[dict[str, Any]]) -> list[JsonValue]:
     """The scenarios as the tasks of a request's config."""
     return [{"id": each["id"], "interaction_pattern": each["interaction_pattern"]} for each in scenarios]
 

@@ -96,10 +96,18 @@ class TestErrors:
     def test_are_told_worst_first_and_not_too_many(self) -> None:
         steps: list[InteractionStep] = []
         for n in range(MAX_OF_A_KIND + 3):
-            depth = 2 + n
-            steps += [call(f"{n}-{d}", "B", parent=f"{n}-{d - 1}" if d else None, error="x") for d in range(depth)]
-        cascades = found(graph_of_reports(told("A", *steps)), "error_cascade")
+            steps += [
+                call(f"{n}-{d}", f"{n}", url="", parent=f"{n}-{d - 1}" if d else None, error="x") for d in range(n + 2)
+            ]
+        cascades = found(graph_of_reports(told("A", *steps), agents="A"), "error_cascade")
         assert [each.value for each in cascades] == list(range(MAX_OF_A_KIND + 4, 4, -1))
+
+    def test_that_befall_the_same_agents_are_one_finding(self) -> None:
+        steps = [
+            call(f"{n}-{d}", "B", parent=f"{n}-{d - 1}" if d else None, error="x") for n in (1, 2) for d in range(n + 1)
+        ]
+        (finding,) = found(graph_of_reports(told("A", *steps)), "error_cascade")
+        assert (finding.value, finding.step_ids) == (3, ["2-0", "2-1", "2-2"])
 
 
 class TestSilence:
@@ -164,6 +172,11 @@ class TestRedundantQuestions:
         steps = [call("1", "B", request="x"), call("2", "B", request="x"), call("3", "C", request="x"), call("4", "B")]
         (finding,) = found(graph_of_reports(told("A", *steps)), "redundant_question")
         assert (finding.agents, finding.value, finding.step_ids) == (["A", "B"], 2, ["1", "2"])
+
+    def test_of_one_link_are_one_finding_about_the_one_asked_most_often(self) -> None:
+        steps = [call(str(n), "B", request="xyxyx"[n]) for n in range(5)]
+        (finding,) = found(graph_of_reports(told("A", *steps)), "redundant_question")
+        assert (finding.value, finding.step_ids) == (3, ["0", "2", "4"])
 
     def test_are_no_retries(self) -> None:
         steps = call("1", "B", request="x", error="busy"), call("2", "B", request="x", attributes={"retry_of": "1"})

@@ -83,6 +83,14 @@ def test_whatever_is_told_every_value_is_a_number_or_has_a_reason_and_no_metric_
 
 @settings(max_examples=60, deadline=None)
 @given(TOLD)
+def test_whatever_is_told_no_finding_is_told_twice_of_the_same_agents(told: list[Report]) -> None:
+    graph = build_graph(read(told))
+    findings = [(each.id, tuple(each.agents)) for each in find(graph, measure(graph), Thresholds(loop=0))]
+    assert len(set(findings)) == len(findings)
+
+
+@settings(max_examples=60, deadline=None)
+@given(TOLD)
 def test_whatever_is_told_the_span_is_at_most_the_work_and_shares_are_fractions(told: list[Report]) -> None:
     graph = build_graph(read(told))
     assert 0 <= graph.critical_path.span_us <= graph.critical_path.work_us

@@ -1,10 +1,8 @@
 """The steps that show a finding: some of them, since the trace has them all."""
 
-from collections.abc import Collection, Iterable, Iterator
-from itertools import islice
+from collections.abc import Collection, Iterable
 from typing import Final
 
-from concord.results import Finding
 from concord_evaluator.graph import AgentGraph
 
 MAX_STEP_IDS: Final = 20
@@ -24,9 +22,3 @@ def steps_of(graph: AgentGraph, agents: Collection[str]) -> list[str]:
 def some(step_ids: Iterable[str]) -> list[str]:
     """The first steps by their ids, each once."""
     return sorted(set(step_ids))[:MAX_STEP_IDS]
-
-
-def worst(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """The findings with the largest values, of equal ones the first by agents and steps."""
-    ranked = sorted(findings, key=lambda finding: (-(finding.value or 0), finding.agents, finding.step_ids))
-    return islice(ranked, MAX_OF_A_KIND)

@@ -45,10 +45,10 @@ def _waiting_for(call: Call) -> list[str]:
     return [call.caller, *called] if call.parent is None else called
 
 
-def chain_above(index: int, calls: Sequence[Call]) -> list[int]:
-    """The call and those it was made in, from the first on."""
+def chain_above(index: int, calls: Sequence[Call], at_most: int) -> list[int]:
+    """The last so many of the calls down to this one, each made in the one before."""
     chain = [index]
-    while (parent := calls[chain[-1]].parent) is not None:
+    while len(chain) < at_most and (parent := calls[chain[-1]].parent) is not None:
         chain.append(parent)
     return chain[::-1]
 
