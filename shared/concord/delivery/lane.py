@@ -129,11 +129,12 @@ class Lane:
             return
 
     def _drain(self) -> None:
-        """Moves fresh steps to the backlog. A gap in their numbers is what the full queue let go.
+        """Moves the steps that are there to the backlog. A gap in their numbers is what the full queue let go.
 
         Two threads may put in another order than they numbered; then a step counts as lost until the next real loss.
         """
-        while self._fresh:
+        # So many and no more: an agent may put steps faster than they can be written, and some are to be sent too.
+        for _ in range(len(self._fresh)):
             number, step, assignment = self._fresh.popleft()
             token = None if assignment.token is None else assignment.token.get_secret_value()
             sender = Sender(assignment.trace_id, assignment.agent_id, token)
@@ -179,6 +180,7 @@ class Lane:
 
     def _tell_drops(self, http: httpx.Client) -> None:
         """The last word: what was dropped and no batch has told. Tried once."""
+        self._drain()
         if self._under_way is not None:
             self._backlog.give_up(self._under_way.batch)
         while (left := self._backlog.take(self._policy.batch_steps, self._policy.batch_bytes)) is not None:
