@@ -15,6 +15,8 @@ from concord_environment.settings import EnvironmentSettings
 
 ADMIN_KEY = "0123456789abcdef" * 4
 
+schemathesis.serializer.alias(["application/mbox", "message/rfc822"], "application/octet-stream")
+
 environment = Environment(0)
 environment.keyring.make_admin(ADMIN_KEY, datetime(2026, 1, 1, tzinfo=UTC))
 app = create_app(environment, EnvironmentSettings())

@@ -3,6 +3,7 @@
 import mailbox
 import tempfile
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -32,12 +33,13 @@ def from_mbox(content: bytes, *, user: str, fallback: datetime) -> Iterator[Emai
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "mbox"
         path.write_bytes(content)
-        box = mailbox.mbox(path, create=False)
-        if len(box) == 0 or len(box) > MAX_MAILS:
-            raise Invalid(f"an mbox holds between 1 and {MAX_MAILS} mails, each after a line that begins with 'From '")
-        for number, key in enumerate(box.keys(), start=1):
-            try:
-                yield from_eml(box.get_bytes(key), user=user, fallback=fallback)
-            except Invalid as fault:
-                raise Invalid(f"mail {number}: {fault}") from fault
-        box.close()
+        with closing(mailbox.mbox(path, create=False)) as box:
+            if len(box) == 0 or len(box) > MAX_MAILS:
+                raise Invalid(
+                    f"an mbox holds between 1 and {MAX_MAILS} mails, each after a line beginning with 'From '"
+                )
+            for number, key in enumerate(box.keys(), start=1):
+                try:
+                    yield from_eml(box.get_bytes(key), user=user, fallback=fallback)
+                except Invalid as fault:
+                    raise Invalid(f"mail {number}: {fault}") from fault
