@@ -53,6 +53,11 @@ def graph(request: pytest.FixtureRequest) -> "nx.DiGraph[str]":
     return GRAPHS[request.param]()
 
 
+@pytest.fixture(autouse=True)
+def networkx_unless_said_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounds, "NETWORKX_UP_TO", 1000)
+
+
 @pytest.fixture
 def rustworkx_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bounds, "NETWORKX_UP_TO", -1)
