@@ -4,6 +4,9 @@ Each tells at `/usage` what it has used so far, so that a rate is steps by CPU s
 the machine is doing.
 """
 
+import asyncio
+import json
+import random
 import resource
 import sys
 import time
@@ -13,13 +16,19 @@ from pathlib import Path
 from typing import Final
 
 from fastapi import FastAPI, Request, Response
+from fastapi.responses import StreamingResponse
+from pydantic import SecretStr
 from redis.asyncio import Redis
 
+from concord.a2a import AgentProfile, IncomingMessage, Skill, TaskHandle, mount_agent
 from concord.reports import StepBatch
 from concord.service import serve
 from concord_collector.app import create_app
 from concord_collector.settings import CollectorSettings
+from concord_gateway.app import create_app as create_gateway
+from concord_gateway.settings import GatewaySettings
 
+TOKEN_SECRET: Final = "what-signs-tokens-in-benchmarks-only"  # noqa: S105 - no secret
 _UNBOUNDED: Final = 1 << 40
 
 
@@ -56,6 +65,56 @@ def body_only(redis_url: str) -> FastAPI:
     return app
 
 
+def gateway(redis_url: str) -> FastAPI:
+    """The gateway, whose proxy is measured."""
+    return create_gateway(GatewaySettings(redis_url=redis_url, token_secret=SecretStr(TOKEN_SECRET)), "http://gateway/")
+
+
+def echo_agent(_: str) -> FastAPI:
+    """An agent by the A2A SDK, as participants are, that does nothing but answer."""
+
+    async def echo(message: IncomingMessage, task: TaskHandle) -> None:
+        await task.complete(message.text)
+
+    app = FastAPI()
+    mount_agent(
+        app, AgentProfile("echo", "Echoes.", "1", "http://echo/", (Skill("echo", "Echo", "Echoes.", ("test",)),)), echo
+    )
+    return app
+
+
+def bare_agent(_: str) -> FastAPI:
+    """The quickest agent there can be: what a proxy adds shows most. Streams tell when each event was sent."""
+    app = FastAPI()
+    answer = event(message("hello")).encode()
+
+    @app.post("/")
+    async def post(request: Request) -> Response:
+        body = await request.body()
+        if b"message/stream" in body:
+            return StreamingResponse(_timed_events(), media_type="text/event-stream")
+        return Response(answer, media_type="application/json")
+
+    return app
+
+
+async def _timed_events(number: int = 20, every_s: float = 0.25) -> AsyncIterator[str]:
+    await asyncio.sleep(random.random() * every_s)  # noqa: S311 - streams that do not beat in time
+    for _ in range(number):
+        yield f"data: {event(message(str(time.time())))}\n\n"
+        await asyncio.sleep(every_s)
+
+
+def event(result: dict[str, object]) -> str:
+    """A JSON-RPC answer."""
+    return json.dumps({"jsonrpc": "2.0", "id": 1, "result": result})
+
+
+def message(text: str) -> dict[str, object]:
+    """A message of an agent, as 0.3 has it."""
+    return {"kind": "message", "role": "agent", "messageId": "m", "parts": [{"kind": "text", "text": text}]}
+
+
 def _closing(redis: Redis) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -76,11 +135,12 @@ def usage() -> dict[str, float]:
 
 
 SERVERS: Final = {"collector": collector, "body_model": body_model, "body_only": body_only}
+AGENTS: Final = {"gateway": gateway, "echo_agent": echo_agent, "bare_agent": bare_agent}
 
 
 def main(name: str, port: str, redis_url: str) -> None:
     """Serves one of them."""
-    app = SERVERS[name](redis_url)
+    app = (SERVERS | AGENTS)[name](redis_url)
     app.get("/usage")(usage)
     serve(app, "127.0.0.1", int(port))
 

@@ -221,7 +221,7 @@ async def test_an_agent_that_is_not_there_is_a_bad_gateway_and_a_failed_call(gat
     assert answer.status_code == 502
     # The first came no further than the card.
     reports = await gateway.reports(seats["a"].claims.trace_id, 2)
-    failed = ("a", "b", "the agent cannot be reached: ConnectError")
+    failed = ("a", "b", "the agent cannot be reached: ConnectionRefusedError")
     assert [step_of(report.step) for report in reports] == [failed, failed]
 
 

@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-import httpx
 from fastapi import FastAPI
 
 from concord.a2a import mount_agent
@@ -16,7 +15,7 @@ from concord_gateway.card import gateway_profile
 from concord_gateway.handler import AssessmentHandler
 from concord_gateway.instruments import Instruments
 from concord_gateway.observer import Observer
-from concord_gateway.proxy import Carrier, open_transport, proxy_routes
+from concord_gateway.proxy import Carrier, Upstream, proxy_routes
 from concord_gateway.settings import GatewaySettings
 from concord_gateway.watch import Watches
 
@@ -26,11 +25,13 @@ def create_app(settings: GatewaySettings, card_url: str) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with connect(settings.redis_url, patience_s=WORK_PATIENCE_S) as storage, open_transport() as http:
+        async with connect(settings.redis_url, patience_s=WORK_PATIENCE_S) as storage, Upstream() as upstream:
             keyring = Keyring(settings.token_secret, storage.secrets.token_secret)
-            observer = _observer(settings, storage, keyring, http, card_url)
+            observer = _observer(settings, storage, keyring, upstream, card_url)
             if observer.proxy_base is not None:
-                app.router.routes.extend(proxy_routes(keyring, storage, http, observer.carrier, observer.proxy_base))
+                app.router.routes.extend(
+                    proxy_routes(keyring, storage, upstream, observer.carrier, observer.proxy_base)
+                )
             instruments = Instruments()
             handler = AssessmentHandler(storage, settings, instruments, observer)
             agent = mount_agent(app, gateway_profile(card_url), handler)
@@ -47,12 +48,12 @@ def create_app(settings: GatewaySettings, card_url: str) -> FastAPI:
 
 
 def _observer(
-    settings: GatewaySettings, storage: Storage, keyring: Keyring, http: httpx.AsyncBaseTransport, card_url: str
+    settings: GatewaySettings, storage: Storage, keyring: Keyring, upstream: Upstream, card_url: str
 ) -> Observer:
     assignments, watches = Assignments(keyring, settings.collector_url), Watches()
     return Observer(
         assignments=assignments,
         watches=watches,
-        carrier=Carrier(http, storage.traces, assignments, watches),
+        carrier=Carrier(upstream, storage.traces, assignments, watches),
         proxy_base=(settings.proxy_url or card_url) if settings.observe else None,
     )

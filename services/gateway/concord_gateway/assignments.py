@@ -1,11 +1,16 @@
 """Assignments: what every participant is told of where it stands, its token with it."""
 
+from collections import OrderedDict
+from typing import Final
+
 from pydantic import SecretStr
 
 from concord.assignment import Assignment
 from concord.identity import GREEN_AGENT
 from concord.keyring import Keyring
 from concord.tokens import Claims
+
+_MAX_TOKENS: Final = 4096
 
 
 class Assignments:
@@ -14,6 +19,7 @@ class Assignments:
     def __init__(self, keyring: Keyring, collector_url: str) -> None:
         self._keyring = keyring
         self._collector_url = collector_url.rstrip("/")
+        self._tokens: OrderedDict[Claims, SecretStr] = OrderedDict()
 
     def own(self, assessment_id: str, trace_id: str, step_id: str) -> Assignment:
         """The gateway's own, under which it drives a trial: `step_id` is the trial's root."""
@@ -27,10 +33,9 @@ class Assignments:
         )
 
     async def token(self, claims: Claims) -> SecretStr:
-        """A participant's token. Raises StorageUnavailableError."""
-        return (await self._keyring.issuer()).issue(claims)
-
-    async def participants(self, claims: Claims, step_id: str) -> Assignment:
-        """What the agent of these claims is told with the call `step_id`. Raises StorageUnavailableError."""
-        own = self.own(claims.assessment_id, claims.trace_id, step_id)
-        return own.for_call(step_id, claims.agent_id, await self.token(claims))
+        """A participant's token, the same all through its trial. Raises StorageUnavailableError."""
+        if claims not in self._tokens:
+            self._tokens[claims] = (await self._keyring.issuer()).issue(claims)
+            while len(self._tokens) > _MAX_TOKENS:
+                self._tokens.popitem(last=False)
+        return self._tokens[claims]

@@ -7,17 +7,18 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any, Final
 
-import httpx
-
 from concord.identity import RosterEntry
 from concord.storage import AssessmentStore
 from concord.tokens import Claims
 from concord_gateway.proxy.cards import CARD_PATH, rpc_urls
+from concord_gateway.proxy.upstream import SilentError, UnreachableError, Upstream
 
 CARD_TIMEOUT_S: Final = 10.0
 MAX_CARD_BYTES: Final = 1024 * 1024
 
+_HEADERS: Final = ((b"accept", b"application/json"), (b"accept-encoding", b"identity"))
 _CARD_KEPT_S: Final = 30.0
+_FAILURE_KEPT_S: Final = 2.0
 _MAX_ROSTERS: Final = 64
 _MAX_CARDS: Final = 512
 
@@ -30,7 +31,7 @@ class CardFailedError(Exception):
         self.status = status
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _KeptCard:
     """A card, or the one request for it that is under way."""
 
@@ -41,9 +42,9 @@ class _KeptCard:
 class Callees:
     """Finds callees, and remembers rosters and cards for a while: both are asked for with every call."""
 
-    def __init__(self, assessments: AssessmentStore, http: httpx.AsyncBaseTransport) -> None:
+    def __init__(self, assessments: AssessmentStore, upstream: Upstream) -> None:
         self._assessments = assessments
-        self._http = http
+        self._upstream = upstream
         self._rosters: OrderedDict[str, dict[str, RosterEntry]] = OrderedDict()
         self._cards: OrderedDict[str, _KeptCard] = OrderedDict()
 
@@ -60,7 +61,7 @@ class Callees:
         """The callee's card, as it gives it. Raises CardFailedError."""
         kept = self._cards.get(entry.url)
         if kept is None or kept.until < time.monotonic():
-            kept = _KeptCard(asyncio.create_task(_fetch(self._http, entry.url)), time.monotonic() + _CARD_KEPT_S)
+            kept = _KeptCard(asyncio.create_task(_fetch(self._upstream, entry.url)), time.monotonic() + _CARD_KEPT_S)
             # Should all who wait for it leave, nobody asks how it went.
             kept.document.add_done_callback(lambda fetched: fetched.cancelled() or fetched.exception())
             self._cards[entry.url] = kept
@@ -68,8 +69,7 @@ class Callees:
         try:
             return await asyncio.shield(kept.document)
         except CardFailedError:
-            if self._cards.get(entry.url) is kept:
-                del self._cards[entry.url]
+            kept.until = min(kept.until, time.monotonic() + _FAILURE_KEPT_S)
             raise
 
     async def rpc_url(self, entry: RosterEntry, interface: int) -> str | None:
@@ -81,38 +81,28 @@ class Callees:
         return urls[interface] if interface < len(urls) else None
 
 
-async def _fetch(http: httpx.AsyncBaseTransport, url: str) -> dict[str, Any]:
-    timeout = httpx.Timeout(CARD_TIMEOUT_S).as_dict()
-    headers = {"accept": "application/json", "accept-encoding": "identity"}
+async def _fetch(upstream: Upstream, url: str) -> dict[str, Any]:
+    body = bytearray()
     try:
-        request = httpx.Request(
-            "GET", f"{url.rstrip('/')}/{CARD_PATH}", headers=headers, extensions={"timeout": timeout}
-        )
-        async with asyncio.timeout(CARD_TIMEOUT_S):
-            status, body = await _answer(http, request)
-        document = json.loads(body) if status == 200 else None
-    except (TimeoutError, httpx.TimeoutException) as error:
+        async with (
+            asyncio.timeout(CARD_TIMEOUT_S),
+            upstream.send("GET", f"{url.rstrip('/')}/{CARD_PATH}", _HEADERS) as answer,
+        ):
+            async for piece in answer.pieces():
+                body += piece
+                if len(body) > MAX_CARD_BYTES:
+                    raise CardFailedError(502, "the agent's card is too large")
+        document = json.loads(body) if answer.status == 200 else None
+    except (TimeoutError, SilentError) as error:
         raise CardFailedError(504, "the agent's card did not come in time") from error
-    except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
-        raise CardFailedError(502, f"the agent cannot be reached: {type(error).__name__}") from error
+    except UnreachableError as error:
+        raise CardFailedError(502, str(error)) from error
     except (ValueError, RecursionError) as error:
         raise CardFailedError(502, "the agent's card is not JSON") from error
     if not isinstance(document, dict):
-        raise CardFailedError(status if status != 200 else 502, f"the agent gave no card: HTTP status {status}")
+        status = answer.status if answer.status != 200 else 502
+        raise CardFailedError(status, f"the agent gave no card: HTTP status {answer.status}")
     return document
-
-
-async def _answer(http: httpx.AsyncBaseTransport, request: httpx.Request) -> tuple[int, bytes]:
-    response = await http.handle_async_request(request)
-    body = bytearray()
-    try:
-        async for chunk in response.aiter_raw():
-            body += chunk
-            if len(body) > MAX_CARD_BYTES:
-                raise CardFailedError(502, "the agent's card is too large")
-    finally:
-        await response.aclose()
-    return response.status_code, bytes(body)
 
 
 def _forget_oldest(kept: OrderedDict[str, Any], most: int) -> None:

@@ -9,9 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
-import httpx
 from starlette.types import Send
-from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_delay, wait_random_exponential
 
 from concord.assignment import Assignment
 from concord.identity import RosterEntry
@@ -22,20 +20,15 @@ from concord_gateway.assignments import Assignments
 from concord_gateway.proxy.answers import AnswerReader
 from concord_gateway.proxy.calls import CarriedCall
 from concord_gateway.proxy.cards import UnusableCardError, rewritten
-from concord_gateway.proxy.exchange import AnswerTooLargeError, Exchange, OnDocument
+from concord_gateway.proxy.exchange import Exchange, OnDocument, UncarriedAnswerError
 from concord_gateway.proxy.headers import Header, named, to_callee
 from concord_gateway.proxy.refusal import BrokenOffError, Refusal
 from concord_gateway.proxy.requests import RpcRequest
+from concord_gateway.proxy.upstream import SilentError, UnreachableError, Upstream
 from concord_gateway.recorder import Recorder
 from concord_gateway.watch import Watches
 
 logger = logging.getLogger(__name__)
-
-_TIMEOUT: Final = httpx.Timeout(300.0, connect=10.0, pool=10.0)
-"""Between two pieces of an answer as long as the platform's clients wait; the token's end bounds the whole."""
-
-_WRITE_TRIES_S: Final = 30.0
-"""How long a call's step is tried to be written while storage is away."""
 
 _MAX_LEFT: Final = 4096
 
@@ -57,10 +50,8 @@ class Delivery:
 class Carrier:
     """Carries requests. A message is a call, and becomes an observed step; everything else passes without one."""
 
-    def __init__(
-        self, http: httpx.AsyncBaseTransport, traces: TraceStore, assignments: Assignments, watches: Watches
-    ) -> None:
-        self._http = http
+    def __init__(self, upstream: Upstream, traces: TraceStore, assignments: Assignments, watches: Watches) -> None:
+        self._upstream = upstream
         self._traces = traces
         self._assignments = assignments
         self._watches = watches
@@ -131,22 +122,16 @@ class Carrier:
     ) -> int:
         context = None if assignment is None else traceparent(assignment.trace_id, assignment.step_id)
         rewrite = partial(_with_card, delivery) if delivery.rpc.asks_for_card else None
-        exchange = Exchange(self._http, send)
+        exchange = Exchange(self._upstream, send)
+        headers = to_callee(delivery.headers, delivery.token, context)
         try:
-            request = httpx.Request(
-                "POST",
-                delivery.url,
-                content=delivery.rpc.rewritten(assignment),
-                headers=to_callee(delivery.headers, delivery.token, context),
-                extensions={"timeout": _TIMEOUT.as_dict()},
-            )
             async with asyncio.timeout(delivery.claims.expires_at - time.time()):
-                return await exchange.run(request, on_document, rewrite)
-        except (TimeoutError, httpx.TimeoutException) as error:
+                return await exchange.run(
+                    delivery.url, headers, delivery.rpc.rewritten(assignment), on_document, rewrite
+                )
+        except (TimeoutError, SilentError) as error:
             raise _failed(exchange, 504, "the agent did not answer in time") from error
-        except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
-            raise _failed(exchange, 502, f"the agent cannot be reached: {type(error).__name__}") from error
-        except (AnswerTooLargeError, UnusableCardError) as error:
+        except (UnreachableError, UncarriedAnswerError, UnusableCardError) as error:
             raise _failed(exchange, 502, str(error)) from error
 
     def _leave_or_record(self, call: CarriedCall) -> None:
@@ -169,14 +154,7 @@ class Carrier:
         recorder = Recorder(self._traces, call.trace_id)
         recorder.add(call.step())
         try:
-            async for attempt in AsyncRetrying(
-                retry=retry_if_exception_type(StorageUnavailableError),
-                wait=wait_random_exponential(multiplier=0.1, max=2),
-                stop=stop_after_delay(_WRITE_TRIES_S),
-                reraise=True,
-            ):
-                with attempt:
-                    await recorder.write()
+            await recorder.write()
         except StorageUnavailableError as error:
             logger.error("an observed call of %s was lost: %s", call.watched.caller, error)
         finally:

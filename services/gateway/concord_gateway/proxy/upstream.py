@@ -1,0 +1,200 @@
+"""The way to callees: HTTP/1.1 by h11 over asyncio's streams, connections kept.
+
+A general client would spend a millisecond of CPU on each call, more than all the rest of the proxy, on what must not be
+done here: cookies, redirects, decoding, and a pool whose cost grows with the streams that are open.
+"""
+
+import asyncio
+import ssl
+import time
+from collections import defaultdict
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final, NamedTuple, Self
+from urllib.parse import urlsplit
+
+import h11
+import httpx
+
+from concord_gateway.proxy.headers import Header
+
+CONNECT_S: Final = 10.0
+READ_S: Final = 300.0
+"""Between two pieces of an answer: as long as the platform's clients wait."""
+
+_IDLE_S: Final = 2.0
+"""Well below the five seconds after which uvicorn closes an idle connection: none may close on a call just sent."""
+
+_MAX_IDLE: Final = 32
+_PIECE: Final = 64 * 1024
+
+
+class UnreachableError(Exception):
+    """There is no way to the agent, or it broke off; the message names the fault and no address."""
+
+
+class SilentError(UnreachableError):
+    """The agent did not answer in time."""
+
+
+class _Origin(NamedTuple):
+    tls: bool
+    host: str
+    port: int
+
+    @property
+    def authority(self) -> str:
+        """The host, with the port where it is not the scheme's own."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == (443 if self.tls else 80) else f"{host}:{self.port}"
+
+
+@dataclass(slots=True)
+class _Connection:
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+    protocol: h11.Connection = field(default_factory=lambda: h11.Connection(h11.CLIENT))
+    idle_since: float = 0.0
+
+    @property
+    def usable(self) -> bool:
+        """Whether an idle connection can take another request."""
+        fresh = time.monotonic() - self.idle_since < _IDLE_S
+        return fresh and not self.reader.at_eof() and not self.writer.is_closing()
+
+    async def event(self) -> h11.Event:
+        """What comes next from the other end. Raises UnreachableError."""
+        try:
+            while (event := self.protocol.next_event()) is h11.NEED_DATA:
+                async with asyncio.timeout(READ_S):
+                    self.protocol.receive_data(await self.reader.read(_PIECE))
+        except TimeoutError as error:
+            raise SilentError("the agent did not answer in time") from error
+        except (OSError, h11.RemoteProtocolError) as error:
+            raise _unreachable(error) from error
+        if isinstance(event, h11.ConnectionClosed | type):
+            raise UnreachableError("the agent cannot be reached: the connection was closed")
+        return event
+
+
+class Answer:
+    """A callee's answer, whose body is still to come."""
+
+    def __init__(self, connection: _Connection, head: h11.Response) -> None:
+        self._connection = connection
+        self.status = head.status_code
+        self.headers: list[Header] = list(head.headers)
+
+    def header(self, name: str) -> str:
+        """The value of a header; "" where there is none."""
+        wanted = name.encode()
+        return next((value.decode("latin-1") for each, value in self.headers if each == wanted), "")
+
+    async def pieces(self) -> AsyncIterator[bytes]:
+        """The body as it comes. Raises UnreachableError."""
+        while not isinstance(event := await self._connection.event(), h11.EndOfMessage):
+            if isinstance(event, h11.Data):
+                yield bytes(event.data)
+
+
+class Upstream:
+    """Connections to callees. Close it when the app shuts down."""
+
+    def __init__(self) -> None:
+        self._idle: defaultdict[_Origin, list[_Connection]] = defaultdict(list)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for connections in self._idle.values():
+            for connection in connections:
+                connection.writer.close()
+        self._idle.clear()
+
+    @asynccontextmanager
+    async def send(self, method: str, url: str, headers: Iterable[Header], body: bytes = b"") -> AsyncIterator[Answer]:
+        """Sends a request; yields its answer once it begins. Raises UnreachableError, SilentError."""
+        origin, target = _place(url)
+        connection = await self._connection(origin)
+        reusable = False
+        try:
+            await _write(connection, method, origin, target, headers, body)
+            while isinstance(head := await connection.event(), h11.InformationalResponse):
+                pass
+            if not isinstance(head, h11.Response):
+                raise UnreachableError("the agent cannot be reached: no answer")
+            yield Answer(connection, head)
+            reusable = connection.protocol.our_state is connection.protocol.their_state is h11.DONE
+        finally:
+            self._release(origin, connection, reusable=reusable)
+
+    async def _connection(self, origin: _Origin) -> _Connection:
+        idle = self._idle[origin]
+        while idle:
+            if (connection := idle.pop()).usable:
+                return connection
+            connection.writer.close()
+        try:
+            async with asyncio.timeout(CONNECT_S):
+                return _Connection(
+                    *await asyncio.open_connection(
+                        origin.host, origin.port, ssl=self._tls if origin.tls else None, limit=_PIECE
+                    )
+                )
+        except TimeoutError as error:
+            raise SilentError("the agent did not answer in time") from error
+        except (OSError, ValueError) as error:
+            raise _unreachable(error) from error
+
+    def _release(self, origin: _Origin, connection: _Connection, *, reusable: bool) -> None:
+        idle = self._idle[origin]
+        if reusable and len(idle) < _MAX_IDLE:
+            connection.protocol.start_next_cycle()
+            connection.idle_since = time.monotonic()
+            idle.append(connection)
+        else:
+            connection.writer.close()
+            if not idle:
+                del self._idle[origin]
+
+    @cached_property
+    def _tls(self) -> ssl.SSLContext:
+        return httpx.create_ssl_context()
+
+
+async def _write(
+    connection: _Connection, method: str, origin: _Origin, target: str, headers: Iterable[Header], body: bytes
+) -> None:
+    length = [(b"content-length", str(len(body)).encode())] if body else []
+    head = [(b"host", origin.authority.encode()), *headers, *length]
+    protocol = connection.protocol
+    try:
+        pieces = [
+            protocol.send(h11.Request(method=method, target=target, headers=head)),
+            protocol.send(h11.Data(body)) if body else b"",
+            protocol.send(h11.EndOfMessage()),
+        ]
+    except h11.LocalProtocolError as error:
+        raise _unreachable(error) from error
+    connection.writer.write(b"".join(piece for piece in pieces if piece))
+    # Who does not want to read it all may have answered all the same.
+    with suppress(OSError):
+        async with asyncio.timeout(READ_S):
+            await connection.writer.drain()
+
+
+def _place(url: str) -> tuple[_Origin, str]:
+    try:
+        parts = urlsplit(url)
+        tls = {"http": False, "https": True}[parts.scheme.lower()]
+        origin = _Origin(tls, parts.hostname or "", parts.port or (443 if tls else 80))
+    except (ValueError, KeyError) as error:
+        raise UnreachableError("the agent cannot be reached: its address is none") from error
+    return origin, (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+
+
+def _unreachable(error: Exception) -> UnreachableError:
+    return UnreachableError(f"the agent cannot be reached: {type(error).__name__}")

@@ -1,0 +1,183 @@
+"""The way to callees, against servers that answer as servers do, and as they should not."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+
+from concord_gateway.proxy import upstream as module
+from concord_gateway.proxy.upstream import SilentError, UnreachableError, Upstream
+from tests.redis_servers import free_port
+
+Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+@asynccontextmanager
+async def server(serve: Serve) -> AsyncIterator[str]:
+    """A server that treats each connection so; yields its URL."""
+    tasks: set[asyncio.Task[None]] = set()
+
+    async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        tasks.add(task)
+        try:
+            await serve(reader, writer)
+        except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
+            pass
+        finally:
+            writer.close()
+
+    listening = await asyncio.start_server(accept, "127.0.0.1", 0)
+    try:
+        yield f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}/"
+    finally:
+        listening.close()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def read_request(reader: asyncio.StreamReader) -> bytes:
+    head = await reader.readuntil(b"\r\n\r\n")
+    length = head.lower().partition(b"content-length:")[2].split(b"\r\n", 1)[0]
+    return head + await reader.readexactly(int(length or b"0"))
+
+
+def answering(*answers: bytes, requests: list[bytes] | None = None, hang: bool = False) -> Serve:
+    """Answers the requests of one connection by these, and closes it then."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        for answer in answers:
+            request = await read_request(reader)
+            if requests is not None:
+                requests.append(request)
+            writer.write(answer)
+            await writer.drain()
+        if hang:
+            await asyncio.Event().wait()
+
+    return serve
+
+
+async def post(upstream: Upstream, url: str, body: bytes = b"{}") -> tuple[int, bytes]:
+    async with upstream.send("POST", url, [(b"content-type", b"application/json")], body) as answer:
+        return answer.status, b"".join([piece async for piece in answer.pieces()])
+
+
+OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "body"),
+    [
+        (OK, 200, b"ok"),
+        (b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n3\r\n!!!\r\n0\r\n\r\n", 200, b"ok!!!"),
+        (b"HTTP/1.1 200 OK\r\n\r\nuntil it ends", 200, b"until it ends"),
+        (b"HTTP/1.0 200 OK\r\n\r\nold", 200, b"old"),
+        (b"HTTP/1.1 100 Continue\r\n\r\n" + OK, 200, b"ok"),
+        (b"HTTP/1.1 204 No Content\r\n\r\n", 204, b""),
+        (b"HTTP/1.1 503 Busy\r\ncontent-length: 4\r\n\r\nbusy", 503, b"busy"),
+    ],
+)
+async def test_an_answer_is_read_however_its_end_is_told(answer: bytes, status: int, body: bytes) -> None:
+    async with server(answering(answer)) as url, Upstream() as upstream:
+        assert await post(upstream, url) == (status, body)
+
+
+async def test_a_request_is_written_as_http_wants_it() -> None:
+    requests: list[bytes] = []
+    async with server(answering(OK, requests=requests)) as url, Upstream() as upstream:
+        await post(upstream, f"{url}rpc?version=1", b'{"a": 1}')
+    head, _, body = requests[0].partition(b"\r\n\r\n")
+    lines = head.split(b"\r\n")
+    assert lines[0] == b"POST /rpc?version=1 HTTP/1.1"
+    assert f"host: {url.split('/')[2]}".encode() in [line.lower() for line in lines]
+    assert body == b'{"a": 1}'
+
+
+async def test_a_connection_is_used_again_once_its_answer_was_read() -> None:
+    requests: list[bytes] = []
+    async with server(answering(OK, OK, OK, requests=requests)) as url, Upstream() as upstream:
+        for _ in range(3):
+            assert await post(upstream, url) == (200, b"ok")
+    assert len(requests) == 3
+
+
+@pytest.mark.parametrize("answer", [b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok", OK])
+async def test_one_that_its_server_closed_is_not(answer: bytes) -> None:
+    async with server(answering(answer)) as url, Upstream() as upstream:
+        for _ in range(3):
+            assert await post(upstream, url) == (200, b"ok")
+            await asyncio.sleep(0.05)
+
+
+async def test_one_whose_answer_was_not_read_to_its_end_is_not() -> None:
+    long = b"HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n" + b"x" * 1000
+    async with server(answering(long, OK, hang=True)) as url, Upstream() as upstream:
+        for _ in range(2):
+            async with upstream.send("POST", url, []) as answer:
+                assert answer.status == 200
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"",
+        b"nonsense\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\n",
+        b"SSH-2.0-OpenSSH\r\n",
+        b"HTTP/1.1 200 OK\r\na: " + b"x" * 10**6,
+    ],
+)
+async def test_what_is_no_answer_is_no_agent(answer: bytes) -> None:
+    async with server(answering(answer)) as url, Upstream() as upstream:
+        with pytest.raises(UnreachableError):
+            await post(upstream, url)
+
+
+async def test_an_answer_that_breaks_off_is_told_from_one_that_ends() -> None:
+    cut = b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nok"
+    async with server(answering(cut)) as url, Upstream() as upstream:
+        with pytest.raises(UnreachableError):
+            await post(upstream, url)
+
+
+async def test_a_server_that_says_nothing_is_silent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "READ_S", 0.2)
+    async with server(answering(b"", hang=True)) as url, Upstream() as upstream:
+        with pytest.raises(SilentError):
+            await post(upstream, url)
+
+
+async def test_a_server_that_answers_before_it_has_read_all_is_heard() -> None:
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 413 Too Large\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
+        await writer.drain()
+        await reader.read()
+
+    async with server(refuse) as url, Upstream() as upstream:
+        assert (await post(upstream, url, b"x" * 3_000_000))[0] == 413
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"http://127.0.0.1:{free_port()}/",
+        "http://[::1",
+        "http://127.0.0.1:99999/",
+        "nonsense",
+        "ftp://127.0.0.1/",
+        "http:///",
+        "http://127.0.0.1:1/a b\r\nx: y",
+        "http://no-such-host.invalid/",
+    ],
+)
+async def test_an_address_that_leads_nowhere_is_unreachable_and_not_told(url: str) -> None:
+    async with Upstream() as upstream:
+        with pytest.raises(UnreachableError) as fault:
+            await post(upstream, url)
+    assert "127.0.0.1" not in str(fault.value)
+    assert "no-such-host" not in str(fault.value)
