@@ -121,6 +121,23 @@ async def test_one_whose_answer_was_not_read_to_its_end_is_not() -> None:
                 assert answer.status == 200
 
 
+async def test_one_that_was_idle_for_long_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_IDLE_S", 0.1)
+    closed = asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_request(reader)
+        writer.write(OK)
+        assert await reader.read() == b""
+        closed.set()
+
+    async with server(serve) as url, Upstream() as upstream:
+        await post(upstream, url)
+        async with asyncio.timeout(5):
+            await closed.wait()
+        assert not upstream._idle
+
+
 @pytest.mark.parametrize(
     "answer",
     [

@@ -155,10 +155,18 @@ class Upstream:
             connection.protocol.start_next_cycle()
             connection.idle_since = time.monotonic()
             idle.append(connection)
+            asyncio.get_running_loop().call_later(1.1 * _IDLE_S, self._close_stale, origin)
         else:
             connection.writer.close()
-            if not idle:
-                del self._idle[origin]
+
+    def _close_stale(self, origin: _Origin) -> None:
+        """Closes what has been idle for too long, so that nothing is kept of agents that are gone."""
+        idle = self._idle.pop(origin, [])
+        for connection in idle:
+            if not connection.usable:
+                connection.writer.close()
+        if still := [connection for connection in idle if connection.usable]:
+            self._idle[origin] = still
 
     @cached_property
     def _tls(self) -> ssl.SSLContext:
