@@ -36,7 +36,7 @@ run: setup ## assess a real team of agents on this machine; leaves output/result
 
 .PHONY: test
 test: setup $(A2A_V03)/ready ## run the tests that need neither Docker nor a network
-	$(BIN)/pytest $(TESTS) -m "not containers"
+	$(BIN)/pytest $(TESTS) -m "not containers" --numprocesses auto --maxprocesses 4 --dist loadfile
 
 .PHONY: test-containers
 test-containers: setup $(A2A_V03)/ready ## run the tests that need a container engine

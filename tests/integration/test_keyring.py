@@ -57,7 +57,7 @@ async def test_strange_tokens_do_not_make_it_ask_redis_each_time(redis_url: str)
 
 
 async def test_with_a_configured_secret_redis_is_not_asked(private_redis: PrivateServer) -> None:
-    async with connect(private_redis.url, retries=0) as storage:
+    async with connect(private_redis.url, patience_s=0) as storage:
         private_redis.stop()
         keyring = Keyring(CONFIGURED, storage.secrets.token_secret)
         token = (await keyring.issuer()).issue(claims()).get_secret_value()
