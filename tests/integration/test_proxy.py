@@ -80,6 +80,18 @@ async def test_a_call_is_answered_as_without_the_proxy_and_observed(gateway: Hou
     assert report.step.latency is not None
 
 
+async def test_what_is_carried_is_counted(gateway: House) -> None:
+    async with served_agent(echo) as url, httpx.AsyncClient() as http:
+        seats = await gateway.trial({"a": url, "b": url, "gone": f"http://127.0.0.1:{free_port()}/"})
+        for callee in ("b", "b", "gone"):
+            await http.post(seats["a"].url_of(callee), json=send("message/send"))
+        await gateway.reports(seats["a"].claims.trace_id, 3)
+        exposition = (await http.get(f"{gateway.url}/metrics")).text
+    assert 'concord_gateway_carried_calls_total{outcome="answered"} 2.0' in exposition
+    assert 'concord_gateway_carried_calls_total{outcome="failed"} 1.0' in exposition
+    assert "concord_gateway_exchanges_under_way 0.0" in exposition
+
+
 async def test_the_callee_gets_an_assignment_of_its_own_and_the_two_ends_meet(gateway: House) -> None:
     received: list[IncomingMessage] = []
     reported: list[InteractionStep] = []

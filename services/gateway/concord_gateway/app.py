@@ -27,12 +27,12 @@ def create_app(settings: GatewaySettings, card_url: str) -> FastAPI:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with connect(settings.redis_url, patience_s=WORK_PATIENCE_S) as storage, Upstream() as upstream:
             keyring = Keyring(settings.token_secret, storage.secrets.token_secret)
-            observer = _observer(settings, storage, keyring, upstream, card_url)
+            instruments = Instruments()
+            observer = _observer(settings, storage, keyring, upstream, instruments, card_url)
             if observer.proxy_base is not None:
                 app.router.routes.extend(
                     proxy_routes(keyring, storage, upstream, observer.carrier, observer.proxy_base)
                 )
-            instruments = Instruments()
             handler = AssessmentHandler(storage, settings, instruments, observer)
             agent = mount_agent(app, gateway_profile(card_url), handler)
             app.include_router(probe_routes(storage.ping, instruments.registry))
@@ -48,12 +48,17 @@ def create_app(settings: GatewaySettings, card_url: str) -> FastAPI:
 
 
 def _observer(
-    settings: GatewaySettings, storage: Storage, keyring: Keyring, upstream: Upstream, card_url: str
+    settings: GatewaySettings,
+    storage: Storage,
+    keyring: Keyring,
+    upstream: Upstream,
+    instruments: Instruments,
+    card_url: str,
 ) -> Observer:
     assignments, watches = Assignments(keyring, settings.collector_url), Watches()
     return Observer(
         assignments=assignments,
         watches=watches,
-        carrier=Carrier(upstream, storage.traces, assignments, watches),
+        carrier=Carrier(upstream, storage.traces, assignments, watches, instruments),
         proxy_base=(settings.proxy_url or card_url) if settings.observe else None,
     )

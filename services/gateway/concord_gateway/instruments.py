@@ -1,6 +1,6 @@
 """What the gateway counts, for Prometheus."""
 
-from prometheus_client import CollectorRegistry, Counter
+from prometheus_client import CollectorRegistry, Counter, Gauge
 
 
 class Instruments:
@@ -10,4 +10,13 @@ class Instruments:
         self.registry = CollectorRegistry()
         self.assessments = Counter(
             "concord_gateway_assessments_total", "Messages by how they ended.", ["outcome"], registry=self.registry
+        )
+        self.carried = Counter(
+            "concord_gateway_carried_calls_total",
+            "Calls between participants that the proxy carried, by how they ended.",
+            ["outcome"],
+            registry=self.registry,
+        )
+        self.under_way = Gauge(
+            "concord_gateway_exchanges_under_way", "Requests that the proxy has in hand.", registry=self.registry
         )

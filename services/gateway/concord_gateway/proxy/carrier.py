@@ -17,6 +17,7 @@ from concord.ids import traceparent
 from concord.storage import StorageUnavailableError, TraceStore
 from concord.tokens import Claims
 from concord_gateway.assignments import Assignments
+from concord_gateway.instruments import Instruments
 from concord_gateway.proxy.answers import AnswerReader
 from concord_gateway.proxy.calls import CarriedCall
 from concord_gateway.proxy.cards import UnusableCardError, rewritten
@@ -50,21 +51,30 @@ class Delivery:
 class Carrier:
     """Carries requests. A message is a call, and becomes an observed step; everything else passes without one."""
 
-    def __init__(self, upstream: Upstream, traces: TraceStore, assignments: Assignments, watches: Watches) -> None:
+    def __init__(
+        self,
+        upstream: Upstream,
+        traces: TraceStore,
+        assignments: Assignments,
+        watches: Watches,
+        instruments: Instruments,
+    ) -> None:
         self._upstream = upstream
         self._traces = traces
         self._assignments = assignments
         self._watches = watches
+        self._instruments = instruments
         self._left: OrderedDict[tuple[str, str, str], CarriedCall] = OrderedDict()
         """Calls whose callers left before the end, by (trace id, callee, task id)."""
         self._writing: set[asyncio.Task[None]] = set()
 
     async def carry(self, delivery: Delivery, send: Send) -> None:
         """Carries one request and its answer. Raises Refusal, BrokenOffError, StorageUnavailableError."""
-        if delivery.rpc.message is None:
-            await self._pass(delivery, send)
-        else:
-            await self._call(delivery, send)
+        with self._instruments.under_way.track_inprogress():
+            if delivery.rpc.message is None:
+                await self._pass(delivery, send)
+            else:
+                await self._call(delivery, send)
 
     def unreached(self, claims: Claims, callee: RosterEntry, reason: str) -> None:
         """Records a call that came to nothing before its message could be sent: its callee has no card to give."""
@@ -152,7 +162,8 @@ class Carrier:
 
     async def _write(self, call: CarriedCall) -> None:
         recorder = Recorder(self._traces, call.trace_id)
-        recorder.add(call.step())
+        recorder.add(step := call.step())
+        self._instruments.carried.labels(outcome="answered" if step.failure is None else "failed").inc()
         try:
             await recorder.write()
         except StorageUnavailableError as error:
