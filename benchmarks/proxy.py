@@ -11,12 +11,15 @@ from pathlib import Path
 from typing import Any, Final
 
 import httpx
+from pydantic import SecretStr
 
 from benchmarks.collector import Server, redis_server, served
 from benchmarks.figures import Figures
 from benchmarks.load import request
 from benchmarks.servers import TOKEN_SECRET
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, plan_trials
+from concord.assignment import Assignment
+from concord.extensions import ASSIGNMENT_URI
 from concord.identity import RosterEntry
 from concord.ids import new_step_id, new_trace_id
 from concord.proxy_urls import proxy_url
@@ -26,6 +29,16 @@ from concord.tokens import Claims, TokenIssuer, parse_secrets
 CALLS: Final = 400
 STREAMS: Final = 200
 JSON: Final = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
+ASSIGNMENT: Final = Assignment(
+    assessment_id=new_trace_id(),
+    trace_id=new_trace_id(),
+    step_id=new_step_id(),
+    agent_id="callee",
+    collector_url="http://collector:9010",
+    peers_url="http://collector:9010/peers",
+    token=SecretStr("t" * 280),
+)
+"""Every message carries one, so that its reader has the same to read whichever way it comes."""
 
 
 def measure(soak_s: float) -> list[Figures]:  # noqa: ARG001 - one signature for all sections
@@ -113,8 +126,15 @@ async def _open(url: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
 
 
 def _request(url: str, method: str) -> bytes:
-    message = {"kind": "message", "role": "user", "messageId": new_step_id()}
-    params: dict[str, Any] = {"message": message | {"parts": [{"kind": "text", "text": "hello " * 100}]}}
+    message = {
+        "kind": "message",
+        "role": "user",
+        "messageId": new_step_id(),
+        "parts": [{"kind": "text", "text": "hello " * 100}],
+        "metadata": ASSIGNMENT.metadata(),
+        "extensions": [ASSIGNMENT_URI],
+    }
+    params: dict[str, Any] = {"message": message}
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
     return request(url, body.encode(), JSON)
 
