@@ -38,6 +38,10 @@ run: setup ## assess a real team of agents on this machine; leaves output/result
 test: setup $(A2A_V03)/ready ## run the tests that need neither Docker nor a network
 	$(BIN)/pytest $(TESTS) -m "not containers" --numprocesses auto --maxprocesses 4 --dist loadfile
 
+.PHONY: fuzz
+fuzz: setup ## try the services' OpenAPI documents against them, with whatever these allow and forbid
+	$(BIN)/pytest tests/fuzz --numprocesses auto --maxprocesses 4
+
 .PHONY: test-containers
 test-containers: setup $(A2A_V03)/ready ## run the tests that need a container engine
 	REQUIRE_CONTAINERS=1 $(BIN)/pytest -m containers
@@ -60,7 +64,7 @@ type_check: setup $(A2A_V03)/ready ## check types, strictly
 validate: lint type_check test ## lint, type_check and test
 
 .PHONY: test_all
-test_all: test test-containers ## test and test-containers
+test_all: test fuzz test-containers ## test, fuzz and test-containers
 
 .PHONY: bench
 bench: setup ## measure what the project promises about speed
