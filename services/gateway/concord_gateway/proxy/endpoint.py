@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Coroutine, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import Any, Final
 
 from starlette.requests import ClientDisconnect, Request
@@ -43,14 +44,13 @@ class ProxyEndpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers one request."""
         request = Request(scope, receive)
-        token: str = request.path_params["token"]
         try:
-            claims = await self._claims(token)
+            claims = await self._claims(request.path_params["token"])
             callee = await self._callees.find(claims, request.path_params["callee"])
             if callee is None:
                 raise Refusal(404, "no such agent in this assessment")
             with self._counted(f"{claims.trace_id}/{claims.agent_id}"):
-                await self._answer(request, send, claims, token, callee)
+                await self._answer(_Visit(request, send, claims, callee))
         except Refusal as refusal:
             await _send_json(send, refusal.status, {"detail": str(refusal)}, refusal.headers)
         except StorageUnavailableError:
@@ -75,43 +75,65 @@ class ProxyEndpoint:
         finally:
             self._under_way -= Counter([caller])
 
-    async def _answer(self, request: Request, send: Send, claims: Claims, token: str, callee: RosterEntry) -> None:
-        own_url = proxy_url(self._public_url, callee.id, token)
-        rest = request.path_params.get("rest", "")
+    async def _answer(self, visit: "_Visit") -> None:
+        rest = visit.request.path_params.get("rest", "")
         if rest == CARD_PATH:
-            _expect(request, "GET")
-            await self._card(send, claims, callee, own_url)
+            _expect(visit.request, "GET")
+            await self._card(visit)
         elif (interface := _INTERFACE.fullmatch(rest)) is not None:
-            _expect(request, "POST")
-            url = await self._callees.rpc_url(callee, int(interface[1] or "0"))
-            if url is None:
-                raise Refusal(404, "the agent has no such interface")
-            await self._call(request, send, claims, token, callee, url, own_url)
+            _expect(visit.request, "POST")
+            await self._call(visit, int(interface[1] or "0"))
         else:
             raise Refusal(404, "only the agent's card and its JSON-RPC are carried")
 
-    async def _card(self, send: Send, claims: Claims, callee: RosterEntry, own_url: str) -> None:
+    async def _card(self, visit: "_Visit") -> None:
         try:
-            card = rewritten(await self._callees.card(callee), callee.url, own_url)
+            card = rewritten(await self._callees.card(visit.callee), visit.callee.url, self._own_url(visit))
         except CardFailedError as error:
-            self._carrier.unreached(claims, callee, str(error))
+            self._carrier.unreached(visit.claims, visit.callee, str(error))
             raise Refusal(error.status, str(error)) from None
         except UnusableCardError as error:
             raise Refusal(502, str(error)) from None
-        await _send_json(send, 200, card, {"cache-control": "no-store"})
+        await _send_json(visit.send, 200, card, {"cache-control": "no-store"})
 
-    async def _call(
-        self, request: Request, send: Send, claims: Claims, token: str, callee: RosterEntry, url: str, own_url: str
-    ) -> None:
-        body = (await request.body()).replace(token.encode(), REDACTED.encode())
+    async def _call(self, visit: "_Visit", interface: int) -> None:
+        if (url := await self._callees.rpc_url(visit.callee, interface)) is None:
+            raise Refusal(404, "the agent has no such interface")
+        body = (await visit.request.body()).replace(visit.token.encode(), REDACTED.encode())
         try:
             rpc = read_request(body)
         except UnreadableRequestError as error:
             fault = {"code": error.code, "message": str(error)}
-            await _send_json(send, 200, {"jsonrpc": "2.0", "id": None, "error": fault}, {})
+            await _send_json(visit.send, 200, {"jsonrpc": "2.0", "id": None, "error": fault}, {})
             return
-        delivery = Delivery(claims, token, callee, url, own_url, rpc, request.headers.raw)
-        await _while_connected(request, self._carrier.carry(delivery, send))
+        delivery = Delivery(
+            claims=visit.claims,
+            token=visit.token,
+            callee=visit.callee,
+            url=url,
+            own_url=self._own_url(visit),
+            rpc=rpc,
+            headers=visit.request.headers.raw,
+        )
+        await _while_connected(visit.request, self._carrier.carry(delivery, visit.send))
+
+    def _own_url(self, visit: "_Visit") -> str:
+        return proxy_url(self._public_url, visit.callee.id, visit.token)
+
+
+@dataclass(frozen=True, slots=True)
+class _Visit:
+    """A request that may be answered: who makes it, and whom it is for."""
+
+    request: Request
+    send: Send
+    claims: Claims
+    callee: RosterEntry
+
+    @property
+    def token(self) -> str:
+        token: str = self.request.path_params["token"]
+        return token
 
 
 async def _while_connected(request: Request, carrying: Coroutine[Any, Any, None]) -> None:
