@@ -29,7 +29,7 @@ from concord.ids import new_step_id
 from concord.reports import Channel
 from concord.steps import CallType, InteractionStep, ResponseTrace
 from tests.integration.observed import MAX_BODY_BYTES, House, Seat, agent_that_answers, house, send
-from tests.redis_servers import free_port
+from tests.redis_servers import PrivateServer, free_port
 from tests.serving import served_agent
 
 VERSIONS = pytest.mark.parametrize("version", ["0.3", None], ids=["0.3", "1.0"])
@@ -362,6 +362,23 @@ async def test_steps_that_the_callee_sends_in_band_become_its_own_report(gateway
     assert isinstance(answer, Answer)
     assert answer.response_trace is not None
     assert (inner.reporter, inner.step.step_id, inner.step.parent) == ("b", "inner", call.step.step_id)
+
+
+async def test_a_call_is_carried_while_redis_is_away_and_recorded_when_it_is_back(
+    private_redis: PrivateServer, tmp_path: Path
+) -> None:
+    async with house(private_redis.url, tmp_path) as gateway, served_agent(echo) as url:
+        seats = await gateway.trial({"a": url, "b": url})
+        await ask(seats["a"], "b", "before")
+        await gateway.reports(seats["a"].claims.trace_id, 1)
+        private_redis.kill()
+        assert text_of(await ask(seats["a"], "b", "meanwhile")) == "you said meanwhile"
+        private_redis.start()
+        reports = await gateway.reports(seats["a"].claims.trace_id, 2)
+    assert [report.step.additional_attributes["response_text"] for report in reports] == [
+        "you said before",
+        "you said meanwhile",
+    ]
 
 
 async def test_the_card_leads_to_the_proxy_and_nowhere_else(gateway: House) -> None:
