@@ -36,7 +36,7 @@ run: setup ## assess a real team of agents on this machine; leaves output/result
 
 .PHONY: test
 test: setup $(A2A_V03)/ready ## run the tests that need neither Docker nor a network
-	$(BIN)/pytest $(TESTS) -m "not containers" --numprocesses auto --maxprocesses 4 --dist loadfile
+	$(BIN)/pytest $(TESTS) -m "not containers"
 
 .PHONY: fuzz
 fuzz: setup ## try the services' OpenAPI documents against them, with whatever these allow and forbid
