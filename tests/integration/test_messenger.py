@@ -226,9 +226,7 @@ async def test_an_agents_failure_is_an_answer_and_stands_in_the_step(ending: str
     assert "a bug" in step.failure
 
 
-@pytest.mark.parametrize(
-    "url", ["http://127.0.0.1:1/", "http://[::1", "http://127.0.0.1:99999/", "nonsense"]
-)
+@pytest.mark.parametrize("url", ["http://127.0.0.1:1/", "http://[::1", "http://127.0.0.1:99999/", "nonsense"])
 async def test_an_agent_that_is_not_there_is_unreachable_and_leaves_a_step(url: str) -> None:
     async with messenger() as (sender, recorded):
         with pytest.raises(AgentUnreachableError):
