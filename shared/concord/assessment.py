@@ -16,6 +16,7 @@ MAX_TASKS = 1000
 MAX_TRIALS = 1000
 MAX_PATTERN_EDGES = 10_000
 MAX_METRICS = 1000
+MAX_EVALUATORS = 100
 
 Fraction = Annotated[float, Field(ge=0, le=1)]
 
@@ -94,8 +95,8 @@ class Thresholds(_Strict):
     """How often an agent may ask another the same."""
 
 
-class MetricChoice(_Strict):
-    """A metric with parameters of its own, or one that is not wanted."""
+class PluginChoice(_Strict):
+    """A metric or an evaluator with parameters of its own, or one that is not wanted."""
 
     id: Id
     enabled: bool = True
@@ -114,8 +115,8 @@ class AssessmentConfig(BaseModel):
     seed: int = 0
     start: str = "all"
     roster: Annotated[list[RosterEntry], Field(max_length=MAX_PARTICIPANTS)] = []
-    evaluators: list[Id] | None = None
-    metrics: Annotated[list[Id | MetricChoice], Field(max_length=MAX_METRICS)] | None = None
+    evaluators: Annotated[list[Id | PluginChoice], Field(max_length=MAX_EVALUATORS)] | None = None
+    metrics: Annotated[list[Id | PluginChoice], Field(max_length=MAX_METRICS)] | None = None
     thresholds: Thresholds = Thresholds()
     weights: dict[Literal["task", "communication", "distribution", "reliability", "efficiency"], Fraction] = {}
     evidence: Literal["any", "corroborated", "observed"] = "any"
@@ -156,12 +157,11 @@ class AssessmentConfig(BaseModel):
 
         A list that says only what is not wanted, or None, leaves all other available ones.
         """
-        listed = [MetricChoice(id=each) if isinstance(each, str) else each for each in self.metrics or ()]
-        chosen: dict[str, dict[str, float]] = {each.id: each.params for each in listed if each.enabled}
-        unwanted = {each.id for each in listed if not each.enabled}
-        if self.metrics is None or (unwanted and not chosen):
-            chosen = {metric_id: {} for metric_id in available}
-        return {metric_id: params for metric_id, params in chosen.items() if metric_id not in unwanted}
+        return _chosen(self.metrics, available)
+
+    def chosen_evaluators(self, available: Iterable[str]) -> dict[str, dict[str, float]]:
+        """The ids of the evaluators to run, with their parameters, by the same rule."""
+        return _chosen(self.evaluators, available)
 
     def chosen_tasks(self, default: list[TaskSpec]) -> list[TaskSpec]:
         """The tasks of this shard: those given, else `default`; every `num_shards`-th from `shard_index`."""
@@ -172,6 +172,15 @@ class AssessmentConfig(BaseModel):
         else:
             tasks = self.tasks or default
         return tasks[self.shard_index :: self.num_shards]
+
+
+def _chosen(listed: Iterable[str | PluginChoice] | None, available: Iterable[str]) -> dict[str, dict[str, float]]:
+    choices = [PluginChoice(id=each) if isinstance(each, str) else each for each in listed or ()]
+    chosen: dict[str, dict[str, float]] = {each.id: each.params for each in choices if each.enabled}
+    unwanted = {each.id for each in choices if not each.enabled}
+    if listed is None or (unwanted and not chosen):
+        chosen = {plugin_id: {} for plugin_id in available}
+    return {plugin_id: params for plugin_id, params in chosen.items() if plugin_id not in unwanted}
 
 
 class AssessmentRequest(BaseModel):

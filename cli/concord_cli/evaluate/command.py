@@ -16,7 +16,9 @@ from concord_cli.evaluate.progress import ReadingProgress
 from concord_cli.evaluate.table import TraceLine, table_of
 from concord_cli.narrator import printable
 from concord_evaluator.formats import BrokenFormatError, FormatError, Source, Trace, read_traces, trace_formats
+from concord_evaluator.metrics import BrokenMetricError, installed_metrics
 from concord_evaluator.offline import evaluate_trace
+from concord_evaluator.pipeline import BrokenEvaluatorError, installed_evaluators
 
 WIDE = 10_000
 """Columns to print on where there is no terminal: what reads the table there wants a trace on one line."""
@@ -44,7 +46,7 @@ def evaluate(request: Request) -> None:
     """
     errors = Console(stderr=True, highlight=False)
     config, files = read_config(request.config), find_files(request.paths)
-    _check_format(request.format_name)
+    _check_plugins(request.format_name)
     if (idle := without_effect(config)) and not request.quiet:
         _tell(errors, f"{request.config}: makes no difference to traces: {', '.join(idle)}")
     evaluated: list[TraceLine] = []
@@ -80,10 +82,13 @@ def evaluate(request: Request) -> None:
         raise AssessmentError(f"{left_out} of {len(files)} files left out")
 
 
-def _check_format(name: str | None) -> None:
+def _check_plugins(name: str | None) -> None:
+    """Whether the installed packages can be used, and one of them has the format of that name. Raises UsageError."""
     try:
         known = trace_formats()
-    except BrokenFormatError as error:
+        installed_metrics()
+        installed_evaluators()
+    except (BrokenFormatError, BrokenMetricError, BrokenEvaluatorError) as error:
         raise UsageError(str(error)) from error
     if name is not None and name not in known:
         raise UsageError(f"unknown format {name}: one of {', '.join(known)}")

@@ -1,4 +1,4 @@
-"""The words for metrics: the evaluator has them, and whatever packages add metrics to it."""
+"""The words for metrics: the evaluator has them, and whatever packages add metrics and evaluators to it."""
 
 from collections.abc import Callable
 
@@ -12,13 +12,15 @@ def undefined(_: str) -> str | None:
 
 
 def installed_definitions() -> Definitions:
-    """The definitions of the metrics that are installed; none without the evaluator, or if a package is broken."""
+    """The definitions of all metrics that are installed; none without the evaluator, or if a package is broken."""
     try:
-        from concord_evaluator.metrics import BrokenMetricError, definition_of, installed_metrics
+        from concord_evaluator.metrics import BrokenMetricError, installed_metrics
+        from concord_evaluator.pipeline import BrokenEvaluatorError, installed_evaluators
     except ModuleNotFoundError:
         return undefined
     try:
-        installed_metrics()
-    except BrokenMetricError:
+        of_evaluators = [evaluator.definitions for evaluator in installed_evaluators().values()]
+        of_metrics = {metric.definition_id: metric.definition for metric in installed_metrics().values()}
+    except (BrokenMetricError, BrokenEvaluatorError):
         return undefined
-    return definition_of
+    return {words_id: words for each in (*of_evaluators, of_metrics) for words_id, words in each.items()}.get

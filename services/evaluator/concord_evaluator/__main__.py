@@ -7,6 +7,7 @@ from concord.llm import LLMSettings
 from concord.service import configure_logging
 from concord.storage import WORK_PATIENCE_S, Queue, connect, run_worker
 from concord_evaluator.metrics import BrokenMetricError, installed_metrics
+from concord_evaluator.pipeline import BrokenEvaluatorError, installed_evaluators
 from concord_evaluator.settings import EvaluatorSettings
 from concord_evaluator.worker import EvaluatorJobs, ProcessPool, TrialJudge
 
@@ -19,7 +20,8 @@ def main() -> None:
         parser.error("--queue is needed to work")
     try:
         installed_metrics()
-    except BrokenMetricError as error:
+        installed_evaluators()
+    except (BrokenMetricError, BrokenEvaluatorError) as error:
         parser.error(str(error))
     settings = EvaluatorSettings()
     configure_logging("evaluator", level=settings.log_level, form=settings.log_format)

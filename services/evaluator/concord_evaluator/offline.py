@@ -36,7 +36,7 @@ def evaluate_trace(trace: Trace, config: AssessmentConfig) -> ResultRow:
     )
     request = EvaluateTrial(assessment_id=plan.assessment_id, trial_id=TRIAL_ID, outcome=outcome)
     evaluation = evaluate_trial(plan, request, trace.batches)
-    asked = config.evaluators is None or JUDGE in config.evaluators
+    asked = JUDGE in config.chosen_evaluators((JUDGE,))
     verdict = verdict_on(plan, evaluation, _judgment(evaluation, plan.mode, trace) if asked else None)
     told = verdict.model_copy(update={"warnings": (*trace.warnings, *verdict.warnings)})
     return make_row(plan, [told], [])

@@ -1,7 +1,8 @@
 """The pipeline: evaluators after their needs, and a trial from its batches to its evaluation."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from graphlib import CycleError
+from importlib.metadata import EntryPoint, EntryPoints
 
 import pytest
 from hypothesis import given, settings
@@ -9,7 +10,21 @@ from hypothesis import strategies as st
 
 from concord.assessment import AssessmentConfig, TaskSpec
 from concord.reports import ReportBatch
-from concord_evaluator.pipeline import Contribution, TrialInput, evaluator, evaluator_ids, registry, run_evaluators
+from concord_evaluator.metrics import Parameter
+from concord_evaluator.pipeline import (
+    ENTRY_POINT_GROUP,
+    JUDGE,
+    BrokenEvaluatorError,
+    Contribution,
+    Evaluator,
+    Tier,
+    TrialInput,
+    evaluator,
+    evaluator_ids,
+    installed_evaluators,
+    registry,
+    run_evaluators,
+)
 from tests.unit.evaluator.graphs import agents, mesh, star
 from tests.unit.evaluator.traces import call, projected, roster, told, tool
 from tests.unit.evaluator.trials import batch, batches_of, evaluated, plan
@@ -17,50 +32,125 @@ from tests.unit.evaluator.trials import batch, batches_of, evaluated, plan
 TRIAL = TrialInput(projected(), roster("A"), AssessmentConfig())
 
 
-@pytest.fixture
-def own_evaluators(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """An empty registry, and the order in which evaluators of it ran."""
-    monkeypatch.setattr(registry, "_EVALUATORS", {})
-    return []
+def recording(ran: list[str], **needs: Collection[str]) -> dict[str, Evaluator]:
+    """Evaluators by their ids, each with the ids that it needs, which write down in what order they ran."""
 
+    def one(evaluator_id: str, needed: Collection[str]) -> Evaluator:
+        @evaluator(evaluator_id, needs=needed)
+        def evaluate(_: TrialInput, others: Mapping[str, Contribution]) -> Contribution:
+            assert sorted(others) == sorted(needed)
+            ran.append(evaluator_id)
+            return Contribution()
 
-def register(evaluator_id: str, needs: list[str], ran: list[str]) -> None:
-    @evaluator(evaluator_id, needs=needs)
-    def _evaluate(_: TrialInput, needed: Mapping[str, Contribution]) -> Contribution:
-        assert sorted(needed) == sorted(needs)
-        ran.append(evaluator_id)
-        return Contribution()
+        return evaluate
+
+    return {evaluator_id: one(evaluator_id, needed) for evaluator_id, needed in needs.items()}
 
 
 class TestOrder:
-    def test_every_evaluator_runs_after_those_it_needs(self, own_evaluators: list[str]) -> None:
-        register("a", ["c"], own_evaluators)
-        register("b", [], own_evaluators)
-        register("c", ["b"], own_evaluators)
-        run_evaluators(TRIAL)
-        assert own_evaluators == ["b", "c", "a"]
+    def test_every_evaluator_runs_after_those_it_needs(self) -> None:
+        ran: list[str] = []
+        run_evaluators(recording(ran, a="c", b="", c="b"), TRIAL)
+        assert ran == ["b", "c", "a"]
 
-    def test_what_the_chosen_ones_need_runs_too_and_nothing_else(self, own_evaluators: list[str]) -> None:
-        register("a", ["b"], own_evaluators)
-        register("b", [], own_evaluators)
-        register("c", [], own_evaluators)
-        assert list(run_evaluators(TRIAL, ["a", "nobody"])) == ["b", "a"]
+    def test_what_the_chosen_ones_need_runs_too_and_nothing_else(self) -> None:
+        done = run_evaluators(recording([], a="b", b="", c=""), TRIAL, {"a": {}, "nobody": {}})
+        assert list(done) == ["b", "a"]
 
-    def test_needs_in_a_circle_are_refused(self, own_evaluators: list[str]) -> None:
-        register("a", ["b"], own_evaluators)
-        register("b", ["a"], own_evaluators)
+    def test_needs_in_a_circle_are_refused(self) -> None:
         with pytest.raises(CycleError):
-            run_evaluators(TRIAL)
+            run_evaluators(recording([], a="b", b="a"), TRIAL)
 
-    def test_a_need_that_nobody_fulfils_is_refused(self, own_evaluators: list[str]) -> None:
-        register("a", ["nobody"], own_evaluators)
-        with pytest.raises(KeyError, match="nobody"):
-            run_evaluators(TRIAL)
+    def test_a_need_that_nobody_fulfils_is_refused(self) -> None:
+        with pytest.raises(KeyError, match="z"):
+            run_evaluators(recording([], a="z"), TRIAL)
 
-    def test_two_evaluators_of_one_name_are_refused(self) -> None:
-        assert "graph" in evaluator_ids()
-        with pytest.raises(ValueError, match="graph"):
-            register("graph", [], [])
+
+def failing(tier: Tier) -> dict[str, Evaluator]:
+    @evaluator("failing", tier=tier)
+    def evaluate(_trial: TrialInput, _needed: Mapping[str, Contribution]) -> Contribution:
+        raise RuntimeError("what it was about")
+
+    return {"failing": evaluate}
+
+
+class TestFailure:
+    def test_of_what_stands_beside_the_score_costs_no_other_its_place_and_is_told(self) -> None:
+        done = run_evaluators(failing(3) | recording([], a=["failing"]), TRIAL)
+        assert done["failing"] == Contribution(warnings=("the evaluator failing failed: RuntimeError",))
+        assert "a" in done
+
+    @pytest.mark.parametrize("tier", [1, 2])
+    def test_of_what_the_score_stands_on_is_not_scored_away(self, tier: Tier) -> None:
+        with pytest.raises(RuntimeError):
+            run_evaluators(failing(tier), TRIAL)
+
+
+class TestParameters:
+    @pytest.fixture
+    def given(self) -> list[float]:
+        return []
+
+    def run(self, given: list[float], **params: float) -> tuple[str, ...]:
+        @evaluator("sized", parameters={"size": Parameter(3, 1, 8)})
+        def evaluate(_trial: TrialInput, _needed: Mapping[str, Contribution], size: float) -> Contribution:
+            given.append(size)
+            return Contribution()
+
+        return run_evaluators({"sized": evaluate}, TRIAL, {"sized": params})["sized"].warnings
+
+    def test_have_their_defaults_unless_they_are_given(self, given: list[float]) -> None:
+        assert (self.run(given), self.run(given, size=4)) == ((), ())
+        assert given == [3, 4]
+
+    @pytest.mark.parametrize(
+        ("params", "reason"), [({"size": 9}, "size must be from 1 to 8"), ({"depth": 1}, "it has no parameter 'depth'")]
+    )
+    def test_that_cannot_be_taken_are_told_and_the_defaults_stand(
+        self, given: list[float], params: dict[str, float], reason: str
+    ) -> None:
+        assert self.run(given, **params) == (f"the evaluator sized has its defaults: {reason}",)
+        assert given == [3]
+
+
+LONELY = recording([], lonely=["missing"])["lonely"]
+CHICKEN, EGG = recording([], chicken=["egg"], egg=["chicken"]).values()
+TAKEN = recording([], graph="")["graph"]
+JUDGING = recording([], judge="")["judge"]
+NONE = "a string"
+
+
+class TestInstalled:
+    @pytest.fixture(autouse=True)
+    def packages(self, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[EntryPoint]]:
+        """The entry points that are installed beside our own, for a test to fill."""
+        own, added = registry.entry_points(group=ENTRY_POINT_GROUP), list[EntryPoint]()
+        monkeypatch.setattr(registry, "entry_points", lambda group: EntryPoints([*own, *added]).select(group=group))
+        installed_evaluators.cache_clear()
+        yield added
+        installed_evaluators.cache_clear()
+
+    def test_are_found_by_their_entry_points_each_with_its_tier(self) -> None:
+        assert {each.id: each.tier for each in installed_evaluators().values()} == {"graph": 1, "latency": 2}
+        assert evaluator_ids() == ["graph", "latency"]
+
+    @pytest.mark.parametrize(
+        ("names", "reason"),
+        [
+            (["NONE"], "NONE is no Evaluator"),
+            (["MISSING"], "cannot be loaded: module .* has no attribute"),
+            (["TAKEN"], "two evaluators called 'graph'"),
+            (["JUDGING"], f"two evaluators called '{JUDGE}'"),
+            (["LONELY"], "no evaluator is called 'missing'"),
+            (["CHICKEN", "EGG"], "need each other in a circle: .*chicken"),
+        ],
+    )
+    def test_a_package_whose_evaluators_cannot_be_used_is_told(
+        self, packages: list[EntryPoint], names: list[str], reason: str
+    ) -> None:
+        packages += [EntryPoint(name.lower(), f"{__name__}:{name}", ENTRY_POINT_GROUP) for name in names]
+        with pytest.raises(BrokenEvaluatorError, match=reason):
+            installed_evaluators()
 
 
 class TestTrial:
@@ -114,6 +204,18 @@ class TestTrial:
         assert [metric.id for metric in evaluation.metrics] == ["density"]
         assert [finding.id for finding in evaluation.findings] == ["bottleneck", "over_centralised"]
         assert evaluation.latency is None
+
+    def test_is_evaluated_by_all_others_where_one_is_not_wanted(self) -> None:
+        evaluation = evaluated(
+            plan(agents(3), config={"evaluators": [{"id": "latency", "enabled": False}]}), batches_of(star(3))
+        )
+        assert evaluation.structure is not None
+        assert evaluation.latency is None
+
+    def test_carries_the_warnings_of_its_evaluators(self) -> None:
+        config = {"evaluators": [{"id": "graph", "params": {"size": 1}}]}
+        warnings = evaluated(plan(agents(3), config=config), batches_of(star(3))).warnings
+        assert warnings == ["the evaluator graph has its defaults: it has no parameter 'size'"]
 
     def test_of_a_pattern_has_the_patterns_agents_and_not_the_participants(self) -> None:
         pattern = {"agents": ["x", "y"], "edges": [{"from": "x", "to": "y"}]}

@@ -17,7 +17,7 @@ def warnings_of(plan: AssessmentPlan, trials: Sequence[EvaluatedTrial]) -> list[
     of_trials = [f"{trial.record.trial_id}: {warning}" for trial in trials for warning in trial.warnings]
     return [
         *_unknown("config key", config.unknown_keys, ()),
-        *_unknown("evaluator", config.evaluators or (), (*evaluator_ids(), JUDGE)),
+        *_unknown("evaluator", list(config.chosen_evaluators(())), (*evaluator_ids(), JUDGE)),
         *_unknown("metric", list(config.chosen_metrics(())), metric_ids()),
         *of_trials[:MAX_TRIAL_WARNINGS],
     ]

@@ -8,7 +8,7 @@ A package adds its own with an entry point in the group `concord.metrics` that n
 
 from concord_evaluator.metrics.catalogue import definition_of
 from concord_evaluator.metrics.measuring import measure
-from concord_evaluator.metrics.metric import Measured, Metric, Parameter, metric, undefined
+from concord_evaluator.metrics.metric import Measured, Metric, Parameter, metric, objection_to, undefined
 from concord_evaluator.metrics.registry import ENTRY_POINT_GROUP, BrokenMetricError, installed_metrics, metric_ids
 
 __all__ = [
@@ -22,5 +22,6 @@ __all__ = [
     "measure",
     "metric",
     "metric_ids",
+    "objection_to",
     "undefined",
 ]

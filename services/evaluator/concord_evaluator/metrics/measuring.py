@@ -1,10 +1,10 @@
 """Measuring: the chosen metrics of a graph, as records."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from concord.results import MetricParameter, MetricRecord
 from concord_evaluator.graph import AgentGraph
-from concord_evaluator.metrics.metric import Measured, Metric, undefined
+from concord_evaluator.metrics.metric import Measured, Metric, objection_to, undefined
 from concord_evaluator.metrics.registry import installed_metrics
 
 Choice = Mapping[str, Mapping[str, float]]
@@ -27,22 +27,13 @@ def measure(graph: AgentGraph, choice: Choice | None = None) -> list[MetricRecor
 
 def _records(metric: Metric, graph: AgentGraph, given: Mapping[str, float]) -> list[MetricRecord]:
     params = {name: parameter.default for name, parameter in metric.parameters.items()} | dict(given)
-    if (objection := next(_objections(metric, given), None)) is not None:
+    if (objection := objection_to(metric.parameters, given)) is not None:
         return [_record(metric, undefined(0, objection), params)]
     try:
         measured = sorted(metric.compute(graph, **params), key=lambda measured: measured.agent or "")
         return [_record(metric, each, params) for each in measured]
     except Exception as error:
         return [_record(metric, undefined(0, f"the metric failed: {type(error).__name__}"), params)]
-
-
-def _objections(metric: Metric, given: Mapping[str, float]) -> Iterator[str]:
-    for name, value in given.items():
-        parameter = metric.parameters.get(name)
-        if parameter is None:
-            yield f"it has no parameter {name!r}"
-        elif not parameter.minimum <= value <= parameter.maximum:
-            yield f"{name} must be from {parameter.minimum:g} to {parameter.maximum:g}"
 
 
 def _record(metric: Metric, measured: Measured, params: Mapping[str, float]) -> MetricRecord:

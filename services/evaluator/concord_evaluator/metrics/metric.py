@@ -64,6 +64,17 @@ class Parameter:
     maximum: float
 
 
+def objection_to(parameters: Mapping[str, Parameter], given: Mapping[str, float]) -> str | None:
+    """Why these values cannot be taken; None if they can."""
+    for name, value in given.items():
+        parameter = parameters.get(name)
+        if parameter is None:
+            return f"it has no parameter {name!r}"
+        if not parameter.minimum <= value <= parameter.maximum:
+            return f"{name} must be from {parameter.minimum:g} to {parameter.maximum:g}"
+    return None
+
+
 Compute = Callable[..., Iterable[Measured]]
 """Gets the agent graph, and each parameter by its name."""
 

@@ -1,29 +1,39 @@
-"""The pipeline: a trial's evaluators in the order of their needs, and what they make of its trace together."""
+"""The pipeline: a trial's evaluators in the order of their needs, and what they make of its trace together.
 
-from importlib import import_module
-from pkgutil import iter_modules
+A package adds an evaluator with an entry point in the group `concord.evaluators` that names an `Evaluator`:
 
+    [project.entry-points."concord.evaluators"]
+    mine = "my_package:EVALUATOR"
+"""
+
+from concord_evaluator.pipeline.evaluator import Contribution, Evaluator, Tier, TrialInput, evaluator
+from concord_evaluator.pipeline.exchanges import MAX_EXCHANGES, Exchange, exchanges
 from concord_evaluator.pipeline.registry import (
+    ENTRY_POINT_GROUP,
     JUDGE,
-    Contribution,
-    TrialInput,
-    evaluator,
+    BrokenEvaluatorError,
     evaluator_ids,
-    run_evaluators,
+    installed_evaluators,
 )
+from concord_evaluator.pipeline.running import run_evaluators
 from concord_evaluator.pipeline.trial import evaluate_trial
 from concord_evaluator.pipeline.verdict import verdict_on
 
-for _module in iter_modules(__path__):
-    import_module(f"{__name__}.{_module.name}")
-
 __all__ = [
+    "ENTRY_POINT_GROUP",
     "JUDGE",
+    "MAX_EXCHANGES",
+    "BrokenEvaluatorError",
     "Contribution",
+    "Evaluator",
+    "Exchange",
+    "Tier",
     "TrialInput",
     "evaluate_trial",
     "evaluator",
     "evaluator_ids",
+    "exchanges",
+    "installed_evaluators",
     "run_evaluators",
     "verdict_on",
 ]

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from concord_evaluator.findings import METRICS_NEEDED, find
 from concord_evaluator.graph import build_graph, tally_calls
 from concord_evaluator.metrics import measure, metric_ids
-from concord_evaluator.pipeline.registry import Contribution, TrialInput, evaluator
+from concord_evaluator.pipeline.evaluator import Contribution, TrialInput, evaluator
 from concord_evaluator.pipeline.timeline import call_records
 from concord_evaluator.scoring import structure_of
 
 
-@evaluator("graph")
+@evaluator("graph", tier=1)
 def evaluate_graph(trial: TrialInput, _: Mapping[str, Contribution]) -> Contribution:
     """Measures what the configuration asks for and what the findings need; only the former is shown."""
     graph = build_graph(trial.projection, completed=trial.completed)

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 
 from concord_evaluator.latency import latencies_of, summarise
-from concord_evaluator.pipeline.registry import Contribution, TrialInput, evaluator
+from concord_evaluator.pipeline.evaluator import Contribution, TrialInput, evaluator
 
 
-@evaluator("latency")
+@evaluator("latency", tier=2)
 def evaluate_latency(trial: TrialInput, _: Mapping[str, Contribution]) -> Contribution:
     """Summarises the latencies of all calls that agents were to answer, the assessor's included."""
     latencies = latencies_of(trial.projection.answered_calls)

@@ -1,92 +1,54 @@
-"""The registry of evaluators: what one gets and gives, what it needs of others, and the order that follows."""
+"""The registry of evaluators: what the installed packages offer."""
 
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
-from graphlib import TopologicalSorter
+from collections.abc import Mapping
+from functools import cache
+from graphlib import CycleError
+from importlib.metadata import EntryPoint, entry_points
 from typing import Final
 
-from concord.assessment import AssessmentConfig
-from concord.identity import Roster
-from concord.results import CallRecord, Finding, LatencySummary, MetricRecord
-from concord_evaluator.graph import CallTally
-from concord_evaluator.latency import CalleeLatencies
-from concord_evaluator.scoring import TeamStructure
-from concord_evaluator.trace import Projection
+from concord_evaluator.pipeline.evaluator import Evaluator
+from concord_evaluator.pipeline.running import in_order
 
-
-@dataclass(frozen=True, slots=True)
-class TrialInput:
-    """What every evaluator sees of a trial. `completed`: whether its task was."""
-
-    projection: Projection
-    roster: Roster
-    config: AssessmentConfig
-    completed: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Contribution:
-    """What one evaluator adds to the evaluation of a trial."""
-
-    metrics: tuple[MetricRecord, ...] = ()
-    findings: tuple[Finding, ...] = ()
-    structure: TeamStructure | None = None
-    calls: CallTally | None = None
-    timeline: tuple[CallRecord, ...] = ()
-    latency: LatencySummary | None = None
-    latencies: tuple[CalleeLatencies, ...] = ()
-
-
-Evaluate = Callable[[TrialInput, Mapping[str, Contribution]], Contribution]
-"""Evaluates a trial. Gets what the evaluators that it needs contributed, by their ids."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Evaluator:
-    needs: frozenset[str]
-    evaluate: Evaluate
-
+ENTRY_POINT_GROUP: Final = "concord.evaluators"
+"""A package adds an evaluator by an entry point in this group: `name = "module:EVALUATOR"`, an `Evaluator`."""
 
 JUDGE: Final = "judge"
 """The evaluator that sees what all others found: it waits for a model, and so runs in a job of its own after them."""
 
-_EVALUATORS: Final[dict[str, _Evaluator]] = {}
+
+class BrokenEvaluatorError(Exception):
+    """An installed package offers an evaluator that cannot be used."""
 
 
-def evaluator(evaluator_id: str, *, needs: Collection[str] = ()) -> Callable[[Evaluate], Evaluate]:
-    """Registers a function as the evaluator `evaluator_id`, to be run after those it needs.
+@cache
+def installed_evaluators() -> Mapping[str, Evaluator]:
+    """All installed evaluators by their ids, sorted. Raises BrokenEvaluatorError."""
+    found: dict[str, Evaluator] = {}
+    for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: (entry.name, entry.value)):
+        package = entry.dist.name if entry.dist is not None else entry.value
+        evaluator = _offered(entry, package)
+        if evaluator.id in {JUDGE, *found}:
+            raise BrokenEvaluatorError(f"{package}: there are two evaluators called {evaluator.id!r}")
+        found[evaluator.id] = evaluator
+    try:
+        in_order(found, found)
+    except KeyError as error:
+        raise BrokenEvaluatorError(f"no evaluator is called {error}, which another one needs") from error
+    except CycleError as error:
+        raise BrokenEvaluatorError(f"evaluators need each other in a circle: {', '.join(error.args[1])}") from error
+    return dict(sorted(found.items()))
 
-    Raises ValueError if the id is taken.
-    """
 
-    def register(evaluate: Evaluate) -> Evaluate:
-        if evaluator_id in _EVALUATORS:
-            raise ValueError(f"there are two evaluators called {evaluator_id!r}")
-        _EVALUATORS[evaluator_id] = _Evaluator(frozenset(needs), evaluate)
-        return evaluate
-
-    return register
+def _offered(entry: EntryPoint, package: str) -> Evaluator:
+    try:
+        offered = entry.load()
+    except Exception as error:
+        raise BrokenEvaluatorError(f"{package}: the evaluator {entry.name!r} cannot be loaded: {error}") from error
+    if not isinstance(offered, Evaluator):
+        raise BrokenEvaluatorError(f"{package}: {entry.value} is no Evaluator")
+    return offered
 
 
 def evaluator_ids() -> list[str]:
     """The ids of all evaluators, sorted."""
-    return sorted(_EVALUATORS)
-
-
-def run_evaluators(trial: TrialInput, ids: Collection[str] | None = None) -> dict[str, Contribution]:
-    """Runs the chosen evaluators (None: all) and those they need, each after its needs.
-
-    Ids that nobody knows are ignored. Raises KeyError for a need that nobody fulfils, graphlib.CycleError for needs
-    that go in a circle.
-    """
-    pending = set(_EVALUATORS if ids is None else ids) & set(_EVALUATORS)
-    needs: dict[str, frozenset[str]] = {}
-    while pending:
-        evaluator_id = min(pending)
-        needs[evaluator_id] = _EVALUATORS[evaluator_id].needs
-        pending = (pending | needs[evaluator_id]) - needs.keys()
-    done: dict[str, Contribution] = {}
-    for evaluator_id in TopologicalSorter(dict(sorted(needs.items()))).static_order():
-        needed = {need: done[need] for need in needs[evaluator_id]}
-        done[evaluator_id] = _EVALUATORS[evaluator_id].evaluate(trial, needed)
-    return done
+    return list(installed_evaluators())

@@ -5,13 +5,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from statistics import fmean
 
-from concord.assessment import AssessmentPlan
+from concord.assessment import AssessmentPlan, Mode
 from concord.identity import Roster
 from concord.jobs import EvaluateTrial
 from concord.reports import Report, ReportBatch
 from concord.results import InteractionRecord, TraceIntegrity
 from concord_evaluator.documents import AgentTally, TrialEvaluation
-from concord_evaluator.pipeline.registry import Contribution, TrialInput, run_evaluators
+from concord_evaluator.pipeline.evaluator import Contribution, TrialInput
+from concord_evaluator.pipeline.registry import installed_evaluators
+from concord_evaluator.pipeline.running import run_evaluators
 from concord_evaluator.trace import Interaction, Projection, Provenance, project
 
 
@@ -20,11 +22,23 @@ def evaluate_trial(plan: AssessmentPlan, request: EvaluateTrial, batches: Sequen
     roster = Roster(plan.agents(plan.trial(request.trial_id).task_id))
     in_time = batches if request.closed_after is None else batches[: request.closed_after]
     projection = project(_reports(in_time), roster, plan.config.evidence, observed=plan.observed)
-    done = run_evaluators(
-        TrialInput(projection, roster, plan.config, completed=request.outcome.state == "completed"),
-        plan.config.evaluators,
+    trial = TrialInput(
+        projection,
+        roster,
+        plan.config,
+        task=_task_text(plan, request.trial_id),
+        completed=request.outcome.state == "completed",
+        reports=lambda: _reports(in_time),
     )
+    evaluators = installed_evaluators()
+    done = run_evaluators(evaluators, trial, plan.config.chosen_evaluators(evaluators))
     return _evaluation(request, projection, done, _integrity(projection, batches, in_time))
+
+
+def _task_text(plan: AssessmentPlan, trial_id: str) -> str:
+    """What the team was asked; a recorded trace that does not say has its own id in the place of it."""
+    text = plan.task(plan.trial(trial_id).task_id).text
+    return "" if plan.mode is Mode.RECORDED and text == plan.assessment_id else text
 
 
 def _reports(batches: Iterable[ReportBatch]) -> Iterator[Report]:
@@ -58,7 +72,7 @@ def _evaluation(
         interactions=_interaction_records(projection.interactions),
         steps=projection.steps,
         trace_integrity=integrity,
-        warnings=list(_warnings(projection)),
+        warnings=[*_warnings(projection), *(each for made in contributions for each in made.warnings)],
     )
 
 

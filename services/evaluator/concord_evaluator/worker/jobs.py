@@ -93,7 +93,7 @@ class EvaluatorJobs:
             raise LookupError(f"{request.trial_id} is not evaluated")
         plan, evaluation = await self._plan(request.assessment_id), TrialEvaluation.model_validate_json(document)
         judgment = None
-        if plan.config.evaluators is None or JUDGE in plan.config.evaluators:
+        if JUDGE in plan.config.chosen_evaluators((JUDGE,)):
             judgment, evaluation = await self._judge_trial(plan, request, evaluation)
         verdict = verdict_on(plan, evaluation, judgment)
         await self._assessments.save(request.assessment_id, trial_document(request.trial_id), verdict.model_dump_json())

@@ -1,0 +1,84 @@
+"""What an evaluator is: a function of a trial, with an id, a tier, what it needs of others, and parameters."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from concord.assessment import AssessmentConfig
+from concord.identity import Roster
+from concord.reports import Report
+from concord.results import CallRecord, Finding, LatencySummary, MetricRecord
+from concord_evaluator.graph import CallTally
+from concord_evaluator.latency import CalleeLatencies
+from concord_evaluator.metrics import Parameter
+from concord_evaluator.scoring import TeamStructure
+from concord_evaluator.trace import Projection
+
+Tier = Literal[1, 2, 3]
+"""1: the structure of the graph; 2: the judge, and latency; 3: everything beside the score."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrialInput:
+    """What every evaluator sees of a trial.
+
+    `task`: the text that the team was given, empty where there is none. `completed`: whether the task was.
+    `reports`: everything that was reported, read anew at each call: costly for a long trace, so only for an evaluator
+    that needs more than the projection.
+    """
+
+    projection: Projection
+    roster: Roster
+    config: AssessmentConfig
+    task: str = ""
+    completed: bool = True
+    reports: Callable[[], Iterable[Report]] = tuple
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """What one evaluator adds to the evaluation of a trial: metrics, findings and warnings, under names of its own.
+
+    The rest is what the score and the row's own keys are made from, and comes from `graph` and `latency`.
+    """
+
+    metrics: tuple[MetricRecord, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    warnings: tuple[str, ...] = ()
+    structure: TeamStructure | None = None
+    calls: CallTally | None = None
+    timeline: tuple[CallRecord, ...] = ()
+    latency: LatencySummary | None = None
+    latencies: tuple[CalleeLatencies, ...] = ()
+
+
+Evaluate = Callable[..., Contribution]
+"""Gets the `TrialInput`, what the evaluators that it needs contributed by their ids, and each parameter by its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluator:
+    """An evaluator. `definitions`: what its metrics mean, in words, by their definition ids."""
+
+    id: str
+    evaluate: Evaluate
+    tier: Tier = 3
+    needs: frozenset[str] = frozenset()
+    parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    definitions: Mapping[str, str] = field(default_factory=dict)
+
+
+def evaluator(
+    evaluator_id: str,
+    *,
+    tier: Tier = 3,
+    needs: Collection[str] = (),
+    parameters: Mapping[str, Parameter] | None = None,
+    definitions: Mapping[str, str] | None = None,
+) -> Callable[[Evaluate], Evaluator]:
+    """Makes an evaluator of a function, to be run after those it needs."""
+
+    def made(evaluate: Evaluate) -> Evaluator:
+        return Evaluator(evaluator_id, evaluate, tier, frozenset(needs), parameters or {}, definitions or {})
+
+    return made

@@ -1,0 +1,58 @@
+"""Running evaluators: the chosen ones and what they need, in the order of their needs."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from graphlib import TopologicalSorter
+
+from concord_evaluator.metrics import objection_to
+from concord_evaluator.pipeline.evaluator import Contribution, Evaluator, TrialInput
+
+Choice = Mapping[str, Mapping[str, float]]
+"""The ids of evaluators, each with the parameters that are not to have their defaults."""
+
+
+def run_evaluators(
+    evaluators: Mapping[str, Evaluator], trial: TrialInput, choice: Choice | None = None
+) -> dict[str, Contribution]:
+    """Runs the chosen evaluators (None: all) and those they need, each after its needs.
+
+    Ids that nobody knows are ignored. One of tier 3 that fails contributes a warning and no more; what fails in
+    another is raised, since a score would be made without it. Raises KeyError and CycleError as `in_order` does.
+    """
+    chosen: Choice = {evaluator_id: {} for evaluator_id in evaluators} if choice is None else choice
+    done: dict[str, Contribution] = {}
+    for evaluator_id in in_order(evaluators, evaluators.keys() & chosen.keys()):
+        each = evaluators[evaluator_id]
+        done[evaluator_id] = _contribution(
+            each, trial, {need: done[need] for need in each.needs}, chosen.get(each.id, {})
+        )
+    return done
+
+
+def in_order(evaluators: Mapping[str, Evaluator], ids: Collection[str]) -> list[str]:
+    """The ids and those of all that they need, each after its needs; of several possible orders always the same.
+
+    Raises KeyError for a need that nobody fulfils, graphlib.CycleError for needs that go in a circle.
+    """
+    pending, needs = set(ids), dict[str, frozenset[str]]()
+    while pending:
+        evaluator_id = min(pending)
+        needs[evaluator_id] = evaluators[evaluator_id].needs
+        pending = (pending | needs[evaluator_id]) - needs.keys()
+    return list(TopologicalSorter(dict(sorted(needs.items()))).static_order())
+
+
+def _contribution(
+    evaluator: Evaluator, trial: TrialInput, needed: Mapping[str, Contribution], given: Mapping[str, float]
+) -> Contribution:
+    params = {name: parameter.default for name, parameter in evaluator.parameters.items()}
+    objection = objection_to(evaluator.parameters, given)
+    try:
+        made = evaluator.evaluate(trial, needed, **(params if objection else params | dict(given)))
+    except Exception as error:
+        if evaluator.tier != 3:
+            raise
+        return Contribution(warnings=(f"the evaluator {evaluator.id} failed: {type(error).__name__}",))
+    if objection is None:
+        return made
+    return replace(made, warnings=(*made.warnings, f"the evaluator {evaluator.id} has its defaults: {objection}"))
