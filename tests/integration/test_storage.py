@@ -270,3 +270,18 @@ async def drained(storage: Storage) -> None:
     async with asyncio.timeout(10):
         while await storage.jobs.depth(Queue.FAST):
             await asyncio.sleep(0.02)
+
+
+async def test_work_on_storage_ends_when_it_is_cancelled_wherever_it_stands(redis_url: str) -> None:
+    async def look(storage: Storage) -> None:
+        while True:
+            await storage.ping()
+
+    for turns in range(40):
+        async with connect(redis_url) as storage:
+            looking = asyncio.create_task(look(storage))
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            looking.cancel()
+            await asyncio.wait({looking}, timeout=5)
+            assert looking.cancelled(), f"it went on when it was cancelled after {turns} turns of the loop"

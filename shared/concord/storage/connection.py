@@ -13,6 +13,7 @@ from concord.storage.faults import storage_faults
 from concord.storage.jobs import ArqJobQueue
 from concord.storage.patience import PASSING_FAULTS, Patience
 from concord.storage.ports import AgentRegistry, AssessmentStore, MemoryUse, SecretStore, TraceStore
+from concord.storage.prompt import make_prompt
 from concord.storage.registry import RedisAgentRegistry
 from concord.storage.secrets import RedisSecretStore
 from concord.storage.traces import RedisTraceStore
@@ -57,6 +58,7 @@ def open_redis(url: str, *, patience_s: float) -> ArqRedis:
         retry=Patience(patience_s),
         retry_on_error=list(PASSING_FAULTS),
     )
+    make_prompt(redis.connection_pool)
     redis.job_serializer = to_json
     redis.job_deserializer = from_json
     return redis
