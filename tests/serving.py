@@ -1,6 +1,7 @@
 """Apps served over real HTTP on the loopback, in the test's own event loop."""
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
@@ -8,42 +9,60 @@ import uvicorn
 from fastapi import FastAPI
 
 from concord.a2a import AgentProfile, Handler, Skill, mount_agent
-from tests.redis_servers import free_port
+
+
+def reserved() -> socket.socket:
+    """A port of the loopback, held so that no other process can get it. It refuses connections until it is served."""
+    holder = socket.socket()
+    holder.bind(("127.0.0.1", 0))
+    return holder
+
+
+def url_of(holder: socket.socket) -> str:
+    """The base URL of a reserved port, without a trailing slash."""
+    return f"http://127.0.0.1:{holder.getsockname()[1]}"
 
 
 @asynccontextmanager
-async def served(app: FastAPI, port: int | None = None) -> AsyncIterator[str]:
-    """Serves an app; yields its base URL, without a trailing slash."""
-    port = port or free_port()
-    config = uvicorn.Config(app, host="127.0.0.1", port=port, log_config=None, timeout_graceful_shutdown=1)
-    server = uvicorn.Server(config)
-    running = asyncio.create_task(server.serve())
+async def served(app: FastAPI, at: socket.socket | None = None) -> AsyncIterator[str]:
+    """Serves an app, at a reserved port or any other; yields its base URL, without a trailing slash."""
+    with at or reserved() as holder:
+        url = url_of(holder)
+        server = uvicorn.Server(uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=1))
+        running = asyncio.create_task(_serve(server, holder))
+        try:
+            while not server.started:
+                if running.done():
+                    running.result()
+                await asyncio.sleep(0.01)
+            yield url
+        finally:
+            server.should_exit = True
+            await running
+
+
+async def _serve(server: uvicorn.Server, holder: socket.socket) -> None:
     try:
-        while not server.started:
-            if running.done():
-                running.result()
-            await asyncio.sleep(0.01)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        server.should_exit = True
-        await running
+        await server.serve([holder])
+    except SystemExit as error:  # which would end the event loop, and whatever waits in it would wait for ever
+        raise RuntimeError("the app did not start") from error
 
 
 @asynccontextmanager
 async def served_agent(handler: Handler, name: str = "agent") -> AsyncIterator[str]:
     """Serves an A2A agent that handles messages so; yields its URL."""
-    port = free_port()
+    holder = reserved()
     app = FastAPI()
     profile = AgentProfile(
         name=name,
         description="A test's agent.",
         version="1",
-        url=f"http://127.0.0.1:{port}/",
+        url=f"{url_of(holder)}/",
         skills=(Skill("researcher", "Research", "Researches.", ("test",)),),
     )
     agent = mount_agent(app, profile, handler)
     try:
-        async with served(app, port) as url:
+        async with served(app, holder) as url:
             yield f"{url}/"
     finally:
         await agent.aclose()

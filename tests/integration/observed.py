@@ -25,7 +25,7 @@ from concord.tokens import Claims, TokenIssuer
 from concord_gateway.app import create_app
 from concord_gateway.settings import GatewaySettings
 from tests.redis_servers import free_port
-from tests.serving import served
+from tests.serving import reserved, served, url_of
 
 SECRET = SecretStr("what-signs-tokens-in-these-tests-only")
 
@@ -97,11 +97,11 @@ class House:
 @asynccontextmanager
 async def house(redis_url: str, output_dir: Path, token_secret: SecretStr = SECRET) -> AsyncIterator[House]:
     """Serves a gateway."""
-    port = free_port()
+    holder = reserved()
     settings = GatewaySettings(
         redis_url=redis_url, token_secret=token_secret, output_dir=output_dir, max_body_bytes=MAX_BODY_BYTES
     )
-    async with connect(redis_url) as storage, served(create_app(settings, f"http://127.0.0.1:{port}/"), port) as url:
+    async with connect(redis_url) as storage, served(create_app(settings, f"{url_of(holder)}/"), holder) as url:
         yield House(url, storage)
 
 

@@ -26,8 +26,7 @@ from concord.extensions import ASSIGNMENT_URI, TIMESTAMP_KEY, TRACEABILITY_KEY
 from concord.ids import new_step_id, new_trace_id
 from concord.redaction import TOKEN_PREFIX
 from concord.steps import CallType, InteractionStep, ResponseTrace
-from tests.redis_servers import free_port
-from tests.serving import served, served_agent
+from tests.serving import reserved, served, served_agent, url_of
 
 
 class Recorded:
@@ -248,14 +247,14 @@ async def test_an_agent_that_does_not_answer_in_time_is_told_from_one_that_is_no
 
 @pytest.mark.parametrize("path", ["card", "rpc"])
 async def test_what_does_not_speak_a2a_is_a_remote_error(path: str) -> None:
-    port = free_port()
+    holder = reserved()
     app = FastAPI()
     card: dict[str, object] = {"nonsense": True}
     if path == "rpc":
-        card = {"name": "x", "url": f"http://127.0.0.1:{port}/", "capabilities": {"streaming": True}, "skills": []}
+        card = {"name": "x", "url": f"{url_of(holder)}/", "capabilities": {"streaming": True}, "skills": []}
     app.get("/.well-known/agent-card.json")(lambda: card)
     app.post("/")(lambda: {"jsonrpc": "2.0", "id": 1, "error": {"code": -32603, "message": "broken"}})
-    async with served(app, port) as url, messenger() as (sender, recorded):
+    async with served(app, holder) as url, messenger() as (sender, recorded):
         with pytest.raises(RemoteError):
             await sender.send(url, text="x", assignment=ours())
     assert recorded.steps[0].failure is not None

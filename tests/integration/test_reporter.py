@@ -17,7 +17,7 @@ from concord.storage import connect
 from concord_collector.app import create_app
 from concord_collector.settings import CollectorSettings
 from tests.redis_servers import free_port
-from tests.serving import eventually, served
+from tests.serving import eventually, reserved, served, url_of
 
 
 class Receiver:
@@ -135,11 +135,11 @@ async def test_a_full_buffer_drops_the_oldest_and_tells_how_many(
 
 
 async def test_a_collector_that_comes_late_gets_everything(receiver: Receiver) -> None:
-    port = free_port()
+    holder = reserved()
     reporter = TraceReporter()
-    reporter.report(step("early"), assignment(f"http://127.0.0.1:{port}"))
+    reporter.report(step("early"), assignment(url_of(holder)))
     await asyncio.sleep(0.8)
-    async with served(receiver.app, port):
+    async with served(receiver.app, holder):
         await eventually(lambda: bool(receiver.batches))
     await close(reporter)
     assert [s.step_id for each in receiver.batches for s in each.steps] == ["early"]
