@@ -20,8 +20,9 @@ def said(reports: Sequence[Report], limit: int = 500) -> list[Exchange]:
     return exchanges(TrialInput(project(reports, AGENTS), AGENTS, AssessmentConfig(), reports=lambda: reports), limit)
 
 
-def asked(step_id: str, callee: str, request: str, response: str = "", **more: str) -> InteractionStep:
-    return call(step_id, callee, request=request, attributes={"response_text": response} if response else None, **more)
+def asked(step_id: str, callee: str, request: str, response: str = "", *, parent: str | None = None) -> InteractionStep:
+    attributes = {"response_text": response} if response else {}
+    return call(step_id, callee, parent=parent, request=request, attributes=attributes)
 
 
 def test_a_call_has_its_two_ends_and_what_was_said_in_it() -> None:

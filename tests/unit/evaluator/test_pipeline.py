@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping
 from graphlib import CycleError
-from importlib.metadata import EntryPoint, EntryPoints
+from importlib.metadata import EntryPoint, EntryPoints, entry_points
 
 import pytest
 from hypothesis import given, settings
@@ -124,7 +124,7 @@ class TestInstalled:
     @pytest.fixture(autouse=True)
     def packages(self, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[EntryPoint]]:
         """The entry points that are installed beside our own, for a test to fill."""
-        own, added = registry.entry_points(group=ENTRY_POINT_GROUP), list[EntryPoint]()
+        own, added = entry_points(group=ENTRY_POINT_GROUP), list[EntryPoint]()
         monkeypatch.setattr(registry, "entry_points", lambda group: EntryPoints([*own, *added]).select(group=group))
         installed_evaluators.cache_clear()
         yield added

@@ -10,6 +10,7 @@ from concord_evaluator.metrics.catalogue import definition_of
 from concord_evaluator.metrics.measuring import measure
 from concord_evaluator.metrics.metric import Measured, Metric, Parameter, metric, objection_to, undefined
 from concord_evaluator.metrics.registry import ENTRY_POINT_GROUP, BrokenMetricError, installed_metrics, metric_ids
+from concord_evaluator.metrics.similarity import TfIdf
 
 __all__ = [
     "ENTRY_POINT_GROUP",
@@ -17,6 +18,7 @@ __all__ = [
     "Measured",
     "Metric",
     "Parameter",
+    "TfIdf",
     "definition_of",
     "installed_metrics",
     "measure",

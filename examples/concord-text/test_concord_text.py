@@ -1,0 +1,77 @@
+"""The evaluator as it is installed: what a trace says, through to the row."""
+
+import pytest
+
+from concord.assessment import AssessmentConfig
+from concord.results import MetricRecord, MetricStatus, ResultRow
+from concord_evaluator.formats import Origin, TraceBuilder
+from concord_evaluator.offline import evaluate_trace
+from concord_text.measures import drifts, phrases_of, redundancy, resemblance
+
+Call = tuple[str, str, str, str]
+"""Caller, callee, request, answer."""
+
+TRIP: list[Call] = [
+    ("planner", "guide", "Plan a trip to the coast.", "Take the early train to the old harbour."),
+    ("planner", "critic", "Is a trip to the coast good in May?", "Take the early train to the old harbour."),
+]
+
+
+def row(calls: list[Call], task: str = "Plan a trip to the coast.", **params: float) -> ResultRow:
+    trace = TraceBuilder("trip", Origin("test"))
+    trace.task = task
+    for number, (caller, callee, request, answer) in enumerate(calls):
+        attributes = {"response_text": answer} if answer else {}
+        trace.add_message(str(number), caller, callee, request, attributes=attributes)
+    config = {"evaluators": ["graph", {"id": "text", "params": params}]}
+    return evaluate_trace(trace.build(), AssessmentConfig.model_validate(config))
+
+
+def metric(row: ResultRow, metric_id: str, agent: str | None = None) -> MetricRecord:
+    [found] = [each for each in row.detail.metrics if (each.id, each.agent) == (metric_id, agent)]
+    return found
+
+
+def test_redundancy_is_the_share_of_phrases_that_another_message_has() -> None:
+    # By threes: 4 phrases in one question and 7 in the other, 3 of them shared; 6 in each of two equal answers.
+    assert metric(row(TRIP), "text_redundancy").value == pytest.approx(1 - 14 / 23)
+
+
+def test_drift_is_none_for_the_tasks_own_words_and_whole_for_others() -> None:
+    own, other = row([("a", "b", "Plan a trip to the coast.", "")]), row([("a", "b", "Bake bread!", "")])
+    assert metric(own, "text_drift").value == pytest.approx(0)
+    assert metric(other, "text_drift", "a").value == 1
+
+
+def test_agents_that_answer_the_same_are_a_finding_with_the_steps_that_show_it() -> None:
+    found = row(TRIP)
+    assert metric(found, "text_answer_overlap").value == 1
+    [finding] = [each for each in found.detail.findings if each.id == "same_answers"]
+    assert (finding.agents, finding.step_ids) == (["critic", "guide"], ["0", "1"])
+
+
+def test_what_cannot_be_known_is_undefined_and_not_0() -> None:
+    silent = row([("planner", "guide", "", "")], task="")
+    for name in ("text_redundancy", "text_drift", "text_answer_overlap"):
+        assert (metric(silent, name).value, metric(silent, name).status) == (None, MetricStatus.UNDEFINED)
+
+
+def test_a_call_that_does_not_say_what_was_asked_makes_the_rest_approximate() -> None:
+    partly = metric(row([*TRIP, ("planner", "guide", "", "")]), "text_redundancy")
+    assert (partly.status, partly.reason) == (MetricStatus.APPROXIMATE, "2 of 3 calls say what was said")
+
+
+def test_the_length_of_phrases_is_a_parameter() -> None:
+    assert metric(row(TRIP, words=8), "text_redundancy").value == pytest.approx(1 - 4 / 5)
+    assert row(TRIP, words=9).detail.warnings == [
+        "trial-1: the evaluator text has its defaults: words must be from 1 to 8"
+    ]
+
+
+def test_the_measures_by_hand() -> None:
+    one, other = phrases_of("The cat sat down.", 2), phrases_of("the cat got up", 2)
+    assert one == {("the", "cat"), ("cat", "sat"), ("sat", "down")}
+    assert redundancy([one, other]) == pytest.approx(1 / 6)
+    assert resemblance(one, other) == pytest.approx(1 / 5)
+    assert redundancy([one]) is None
+    assert drifts("a b", ["a b", "c d"]) == pytest.approx([0, 1])
