@@ -176,6 +176,15 @@ class TestPool:
         second = asyncio.create_task(pool.run("same", os.getpid))
         assert await second < 0, "the second call got its own result, not that of the first"
 
+    async def test_at_its_end_no_process_is_left_not_even_one_at_work(self) -> None:
+        async with ProcessPool(1) as opened:
+            pid = await opened.run("first", os.getpid)
+            at_work = asyncio.create_task(opened.run("long", _slow_pid, 60))
+            await asyncio.sleep(0.1)
+        assert alive([pid]) == []
+        with pytest.raises(asyncio.CancelledError):
+            await at_work
+
     async def test_what_a_function_raises_is_raised(self, pool: ProcessPool) -> None:
         with pytest.raises(ValueError, match="invalid literal"):
             await pool.run("bad", int, "x")
@@ -209,10 +218,21 @@ def alive(pids: list[int]) -> list[int]:
 
 
 def children(pid: int) -> list[int]:
-    """The processes below one, at any depth."""
-    parents = {int(path.name): stat for path in Path("/proc").glob("[0-9]*") if (stat := _stat(int(path.name)))}
-    below = [child for child, stat in parents.items() if int(stat[1]) == pid]
-    return below + [grandchild for child in below for grandchild in children(child)]
+    """The processes that one started."""
+    stats = {int(path.name): stat for path in Path("/proc").glob("[0-9]*") if (stat := _stat(int(path.name)))}
+    return [child for child, stat in stats.items() if int(stat[1]) == pid]
+
+
+def pool_of(pid: int) -> list[int]:
+    """The processes of a worker's pool: they are forked from the server that the worker started for that."""
+    return [process for server in children(pid) for process in children(server)]
+
+
+async def gone(pids: list[int]) -> None:
+    """Waits until none of the processes runs any more."""
+    async with asyncio.timeout(10):
+        while alive(pids):
+            await asyncio.sleep(0.05)
 
 
 def _stat(pid: int) -> list[str] | None:
@@ -236,12 +256,13 @@ class TestWorkers:
             await storage.jobs.enqueue(AGGREGATE.job())
             row = ResultRow.model_validate_json(await document(storage, ROW_DOCUMENT))
             assert row.score == 100.0
-            below = children(fast.pid)
-            assert below
+            servers, pool = children(fast.pid), pool_of(fast.pid)
+            assert pool
             for process in (fast, llm):
                 process.terminate()
                 assert await asyncio.to_thread(process.wait, 15) == 0
-            assert alive(below) == []
+            assert alive(pool) == []
+            await gone(servers)
         assert b"Traceback" not in (tmp_path / "fast").read_bytes() + (tmp_path / "llm").read_bytes()
 
     async def test_that_are_killed_leave_no_process_behind(
@@ -250,12 +271,10 @@ class TestWorkers:
         with worker(Queue.FAST, redis_url, tmp_path / "fast") as killed:
             await storage.jobs.enqueue(EVALUATE.job())
             await document(storage, evaluation_document("trial-1"))
-            below = children(killed.pid)
-            assert below
+            servers, pool = children(killed.pid), pool_of(killed.pid)
+            assert pool
             killed.kill()
-            async with asyncio.timeout(10):
-                while alive(below):
-                    await asyncio.sleep(0.05)
+            await gone([*servers, *pool])
 
     async def test_tell_of_a_job_that_cannot_be_done(self, storage: Storage, redis_url: str, tmp_path: Path) -> None:
         nobody = EvaluateTrial(assessment_id=PLAN.assessment_id, trial_id="trial-9", outcome=outcome("trial-9"))

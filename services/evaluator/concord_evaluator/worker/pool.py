@@ -37,10 +37,20 @@ class ProcessPool:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Ends all processes, at work or not: a job that is cut short is taken up again elsewhere."""
+        """Ends all processes, at work or not, and waits until they are gone.
+
+        A job that is cut short is taken up again elsewhere.
+        """
+        running = list(self._running.values())
+        for each in running:
+            each.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+        processes = list(self._executor._processes.values())
         self._executor.shutdown(wait=False, cancel_futures=True)
-        for process in multiprocessing.active_children():
-            process.terminate()
+        for process in processes:
+            process.kill()  # there is nothing that one of them would have to put in order
+        for process in processes:
+            await asyncio.to_thread(process.join)
 
     async def warm_up(self) -> None:
         """Starts a process, so that the first job does not wait for its imports."""
