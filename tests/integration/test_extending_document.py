@@ -1,0 +1,80 @@
+"""`docs/extending.md`: the package that it builds is the one in `examples/`, works installed, and passes its tests."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "examples/concord-text"
+TEXT = (ROOT / "docs/extending.md").read_text(encoding="utf-8")
+
+FILE = re.compile(r"^`([\w./-]+)`(?:, continued)?:\n\n```\w+\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def files() -> dict[str, str]:
+    """The files of the package as the document gives them, those in several pieces put together."""
+    found: dict[str, str] = {}
+    for name, text in FILE.findall(TEXT):
+        found[name] = found.get(name, "") + text
+    return found
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the files of the document in it."""
+    folder = tmp_path_factory.mktemp("package")
+    for name, text in files().items():
+        path = folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Where `pip` installs into a folder of the test's own, from nowhere but this machine, and Python looks there."""
+    site = str(tmp_path_factory.mktemp("site"))
+    return {
+        **os.environ,
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+        "PIP_NO_INDEX": "1",
+        "PIP_TARGET": site,
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        "PYTHONPATH": os.pathsep.join([site, os.environ.get("PYTHONPATH", "")]),
+    }
+
+
+def test_its_files_are_those_of_the_example() -> None:
+    kept = {
+        str(path.relative_to(EXAMPLE)): path.read_text(encoding="utf-8")
+        for path in EXAMPLE.rglob("*")
+        if path.suffix in {".py", ".toml"}
+    }
+    assert files() == kept
+
+
+def test_its_lines_can_be_pasted_and_its_tests_pass(package: Path, environment: dict[str, str]) -> None:
+    outputs = blocks("text")
+    assert len(outputs) == len(blocks("sh")) == 2
+    for lines, expected in zip(blocks("sh"), outputs, strict=True):
+        done = subprocess.run(
+            ["bash", "-eu", "-c", lines], cwd=package, env=environment, capture_output=True, text=True
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout == expected
+
+    [told] = re.findall(r"^    \$ pytest --quiet\n    (.*)$", TEXT, re.MULTILINE)
+    tested = subprocess.run(
+        [sys.executable, "-m", "pytest", "--quiet"], cwd=package, env=environment, capture_output=True, text=True
+    )
+    assert tested.returncode == 0, tested.stdout
+    assert tested.stdout.splitlines()[-1].startswith(f"{told} in ")
