@@ -49,15 +49,15 @@ async def _serve(server: uvicorn.Server, holder: socket.socket) -> None:
 
 
 @asynccontextmanager
-async def served_agent(handler: Handler, name: str = "agent") -> AsyncIterator[str]:
-    """Serves an A2A agent that handles messages so; yields its URL."""
+async def served_agent(handler: Handler, name: str = "agent", card_url: str | None = None) -> AsyncIterator[str]:
+    """Serves an A2A agent that handles messages so; yields its URL, which is in its card unless that has another."""
     holder = reserved()
     app = FastAPI()
     profile = AgentProfile(
         name=name,
         description="A test's agent.",
         version="1",
-        url=f"{url_of(holder)}/",
+        url=card_url or f"{url_of(holder)}/",
         skills=(Skill("researcher", "Research", "Researches.", ("test",)),),
     )
     agent = mount_agent(app, profile, handler)

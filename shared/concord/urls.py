@@ -10,12 +10,17 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import Any, Final
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
+
+from concord.identity import normalise_url
 
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
 """The addresses of a host. Raises OSError where it has none."""
+
+MAX_LENGTH: Final = 2048
+"""Characters of a URL: what a step and a roster's entry can hold."""
 
 _PORTS: Final = {"http": 80, "https": 443}
 _NAT64: Final = IPv6Network("64:ff9b::/96")
@@ -51,6 +56,8 @@ class PinnedUrl:
 
 def check_form(url: str) -> SplitResult:
     """The parts of a URL that is http or https, has a host, and no credentials. Raises UrlRefusedError."""
+    if len(url) > MAX_LENGTH:
+        raise UrlRefusedError("it is too long")
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -63,6 +70,13 @@ def check_form(url: str) -> SplitResult:
     if parts.username is not None or parts.password is not None:
         raise UrlRefusedError("it holds credentials")
     return parts
+
+
+def lies_under(url: str, declared: str) -> bool:
+    """Whether a URL is a declared one or below it: whoever declared an agent's address vouches for these."""
+    here, base = normalise_url(url), normalise_url(declared)
+    inside = here == base or here.startswith(f"{base}/")
+    return inside and ".." not in unquote(urlsplit(here).path).split("/")
 
 
 def is_allowed(address: Address, networks: Sequence[Network]) -> bool:

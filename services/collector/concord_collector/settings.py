@@ -1,22 +1,12 @@
 """The collector's settings, from the environment."""
 
-from ipaddress import IPv4Network, IPv6Network
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field
-from pydantic_settings import NoDecode
+from pydantic import Field
 
 from concord.service import StatefulServiceSettings
 
 _MIB = 1024 * 1024
-
-
-def _networks(value: object) -> object:
-    """What was configured, taken apart."""
-    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
-
-
-_Networks = Annotated[tuple[IPv4Network | IPv6Network, ...], NoDecode, BeforeValidator(_networks)]
 
 
 class CollectorSettings(StatefulServiceSettings):
@@ -38,5 +28,3 @@ class CollectorSettings(StatefulServiceSettings):
     """How much memory Redis may use, where it has no `maxmemory` of its own."""
     redis_watermark: Annotated[float, Field(gt=0, le=1)] = 0.9
     """The share of that memory from which on nothing more is taken until evaluations are done."""
-    allowed_peer_networks: _Networks = Field((), validation_alias="ALLOWED_PEER_NETWORKS")
-    """Comma-separated networks of private addresses at which registered agents may be."""

@@ -9,6 +9,7 @@ from concord.a2a import mount_agent
 from concord.keyring import Keyring
 from concord.service import BodyLimit, probe_routes
 from concord.storage import WORK_PATIENCE_S, Storage, connect
+from concord.urls import PeerUrls
 from concord_gateway import __version__
 from concord_gateway.assignments import Assignments
 from concord_gateway.card import gateway_profile
@@ -61,4 +62,5 @@ def _observer(
         watches=watches,
         carrier=Carrier(upstream, storage.traces, assignments, watches, instruments),
         proxy_base=(settings.proxy_url or card_url) if settings.observe else None,
+        peer_urls=PeerUrls(settings.allowed_peer_networks),
     )

@@ -47,7 +47,7 @@ class AssessmentHandler:
             progress = Progress(task)
             async with progress.heartbeat():
                 await progress.tell(f"assessing {len(request.participants) or 'a pattern of'} agents")
-                plan = await make_plan(request, self._observer.proxy_base)
+                plan = await make_plan(request, self._observer)
                 structlog.contextvars.bind_contextvars(assessment_id=plan.assessment_id)
                 run = AssessmentRun(plan, self._storage, self._settings, progress, self._observer)
                 logger.info("assessment of %d trials, mode %s", len(plan.trials), plan.mode.value)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from concord.identity import RosterEntry
 from concord.proxy_urls import observed_peers
+from concord.urls import PeerUrls
 from concord_gateway.assignments import Assignments
 from concord_gateway.proxy import Carrier
 from concord_gateway.watch import Watches
@@ -11,12 +12,16 @@ from concord_gateway.watch import Watches
 
 @dataclass(frozen=True, slots=True)
 class Observer:
-    """`proxy_base`: where participants reach the proxy; None where they reach each other directly, and unseen."""
+    """`proxy_base`: where participants reach the proxy; None where they reach each other directly, and unseen.
+
+    `peer_urls`: to which addresses the participants' cards may lead, beside those that the client declared.
+    """
 
     assignments: Assignments
     watches: Watches
     carrier: Carrier
     proxy_base: str | None
+    peer_urls: PeerUrls
 
     def peers(self, roster: list[RosterEntry]) -> list[RosterEntry]:
         """The roster as participants get it from the registry."""

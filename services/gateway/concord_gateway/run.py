@@ -39,7 +39,7 @@ _TOKEN_GRACE_S: Final = 300.0
 """How long after its assessment a participant's token still lets it tell what it has left to tell, too late."""
 
 
-async def make_plan(request: AssessmentRequest, proxy_base: str | None = None) -> AssessmentPlan:
+async def make_plan(request: AssessmentRequest, observer: Observer) -> AssessmentPlan:
     """Fixes what an assessment consists of: who takes part, which tasks, how many trials."""
     tasks = request.config.chosen_tasks(default_tasks())
     return AssessmentPlan(
@@ -47,9 +47,9 @@ async def make_plan(request: AssessmentRequest, proxy_base: str | None = None) -
         mode=request.mode,
         config=request.config,
         tasks=tasks,
-        roster=await make_roster(request, proxy_base),
+        roster=await make_roster(request, observer.peer_urls, observer.proxy_base),
         trials=plan_trials(tasks, request.config.num_runs, request.config.seed),
-        observed=proxy_base is not None and request.mode is Mode.LIVE,
+        observed=observer.proxy_base is not None and request.mode is Mode.LIVE,
     )
 
 
@@ -126,7 +126,7 @@ class AssessmentRun:
 
         started_at, started = datetime.now(UTC), time.monotonic()
         try:
-            async with Messenger(on_step, timeout_s=budget_s) as messenger:
+            async with Messenger(on_step, timeout_s=budget_s, peer_urls=self.observer.peer_urls) as messenger:
                 context = TrialContext(
                     plan=self.plan,
                     trial=trial,

@@ -1,5 +1,6 @@
 """The A2A client: one agent, reached by its URL, in whichever protocol version it speaks."""
 
+import logging
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any, Final, Self
@@ -25,6 +26,10 @@ from concord.a2a.messages import (
     text_part,
     texts_of,
 )
+from concord.redaction import redact
+from concord.urls import PeerUrls, UrlRefusedError, lies_under
+
+logger = logging.getLogger(__name__)
 
 TIMEOUT_S: Final = 300.0
 """The PRD's limit for a call, and the platform's between two events."""
@@ -33,7 +38,7 @@ CONNECT_TIMEOUT_S: Final = 10.0
 CARD_TIMEOUT_S: Final = 10.0
 
 _PROXY_STATUS: Final = frozenset({502, 503, 504})
-_FAULTS: Final = (A2AError, httpx.HTTPError, httpx.InvalidURL, OSError, ValueError, ExceptionGroup)
+_FAULTS: Final = (A2AError, UrlRefusedError, httpx.HTTPError, httpx.InvalidURL, OSError, ValueError, ExceptionGroup)
 """A URL with an impossible host or port comes out of the HTTP stack as one of the latter."""
 
 
@@ -58,16 +63,28 @@ class A2AClient:
         self._card = card
 
     @classmethod
-    async def connect(cls, url: str, *, timeout_s: float = TIMEOUT_S, protocol_version: str | None = None) -> Self:
+    async def connect(
+        cls,
+        url: str,
+        *,
+        timeout_s: float = TIMEOUT_S,
+        protocol_version: str | None = None,
+        peer_urls: PeerUrls | None = None,
+    ) -> Self:
         """Fetches the card at `url` and picks an interface from it.
 
         `protocol_version` ("0.3") insists on that version; without it the newest that both speak is taken.
-        `timeout_s` bounds the wait for an answer, or between two events of a stream.
+        `timeout_s` bounds the wait for an answer, or between two events of a stream. With `peer_urls`, the card leads
+        nowhere that these do not allow, but for what lies under `url`: an interface elsewhere is looked for at `url`.
         Raises AgentUnreachableError, RemoteError.
         """
         http = httpx.AsyncClient(timeout=httpx.Timeout(timeout_s, connect=CONNECT_TIMEOUT_S), follow_redirects=False)
         try:
             card = await _card(http, url)
+            if peer_urls is not None:
+                guard = _Guard(url, peer_urls)
+                http.event_hooks = {"request": [guard.pin]}
+                await guard.keep_home(card)
             offered = _interfaces(card, protocol_version)
             factory = ClientFactory(ClientConfig(streaming=True, httpx_client=http))
             return cls(factory.create(offered), card, http)
@@ -138,6 +155,32 @@ class A2AClient:
             await self._client.cancel_task(pb.CancelTaskRequest(id=task_id))
         except _FAULTS as error:
             raise _ours(error) from error
+
+
+class _Guard:
+    """Keeps an agent's card from leading a client to where whoever declared the agent did not send it."""
+
+    def __init__(self, declared: str, peer_urls: PeerUrls) -> None:
+        self._declared = declared
+        self._peer_urls = peer_urls
+
+    async def keep_home(self, card: pb.AgentCard) -> None:
+        """Puts the declared URL in the place of those that may not be followed."""
+        for interface in card.supported_interfaces:
+            if not lies_under(interface.url, self._declared):
+                try:
+                    await self._peer_urls.pin(interface.url)
+                except UrlRefusedError as error:
+                    logger.warning("%s: a URL in its card is not followed: %s", redact(self._declared), error)
+                    interface.url = self._declared
+
+    async def pin(self, request: httpx.Request) -> None:
+        """Sends a request to the address that was checked: a name may have another by now. Raises UrlRefusedError."""
+        url = str(request.url)
+        if not lies_under(url, self._declared):
+            pinned = await self._peer_urls.pin(url)
+            request.url = request.url.copy_with(host=str(pinned.address))
+            request.extensions = {**request.extensions, "sni_hostname": pinned.host}
 
 
 class _AnswerReader:

@@ -19,6 +19,7 @@ from concord.identity import normalise_url
 from concord.ids import new_step_id
 from concord.redaction import redact
 from concord.steps import AgentInvocation, CallType, InteractionStep, StepAction
+from concord.urls import PeerUrls
 
 logger = logging.getLogger(__name__)
 
@@ -37,11 +38,13 @@ _EXTENSIONS: Final = (TRACEABILITY_URI, TIMESTAMP_URI, ASSIGNMENT_URI)
 class Messenger:
     """Sends messages to agents: one client per URL, kept for the messenger's life; one step per call, errors included.
 
-    Make one per assessment, so that nothing is shared between two. Close it, or use it as a context manager.
+    Make one per assessment, so that nothing is shared between two. Close it, or use it as a context manager. With
+    `peer_urls`, cards lead nowhere that these do not allow (see `A2AClient.connect`).
     """
 
-    def __init__(self, on_step: StepSink, *, timeout_s: float = TIMEOUT_S) -> None:
+    def __init__(self, on_step: StepSink, *, timeout_s: float = TIMEOUT_S, peer_urls: PeerUrls | None = None) -> None:
         self._on_step = on_step
+        self._peer_urls = peer_urls
         self._timeout_s = timeout_s
         self._clients: dict[str, A2AClient] = {}
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
@@ -108,7 +111,7 @@ class Messenger:
         key = normalise_url(url)
         async with self._locks[key]:
             if key not in self._clients:
-                self._clients[key] = await A2AClient.connect(url, timeout_s=self._timeout_s)
+                self._clients[key] = await A2AClient.connect(url, timeout_s=self._timeout_s, peer_urls=self._peer_urls)
             return self._clients[key]
 
 

@@ -1,9 +1,19 @@
 """Settings that every service has; each adds its own."""
 
-from typing import Literal
+from ipaddress import IPv4Network, IPv6Network
+from typing import Annotated, Literal
 
-from pydantic import Field, SecretStr
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import BeforeValidator, Field, SecretStr
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+
+def _networks(value: object) -> object:
+    """What was configured, taken apart."""
+    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
+Networks = Annotated[tuple[IPv4Network | IPv6Network, ...], NoDecode, BeforeValidator(_networks)]
+"""Comma-separated in the environment."""
 
 
 class ServiceSettings(BaseSettings):
@@ -24,3 +34,5 @@ class StatefulServiceSettings(ServiceSettings):
     """It has no prefix, since everything else that uses a Redis calls it so."""
     token_secret: SecretStr = SecretStr("")
     """Comma-separated: the first signs, all are good. Without it, the services of one Redis share one they made."""
+    allowed_peer_networks: Networks = Field((), validation_alias="ALLOWED_PEER_NETWORKS")
+    """Networks of private addresses to which agents that are not declared by a client may lead us."""

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
-from urllib.parse import unquote, urljoin, urlsplit
+from urllib.parse import urljoin, urlsplit
 
-from concord.identity import normalise_url
+from concord.urls import lies_under
 
 CARD_PATH: Final = ".well-known/agent-card.json"
 
@@ -67,9 +67,7 @@ def _interfaces(card: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any], 
 
 
 def _kept(url: str, declared: str) -> str:
-    here, base = normalise_url(url), normalise_url(declared)
-    inside = here == base or here.startswith(f"{base}/")
-    return url if inside and ".." not in unquote(urlsplit(here).path).split("/") else declared
+    return url if lies_under(url, declared) else declared
 
 
 def _without_links(card: dict[str, Any], declared: str) -> dict[str, Any]:

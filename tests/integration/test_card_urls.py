@@ -1,0 +1,143 @@
+"""Where an agent's card may lead the gateway: to what its client declared, and to what the rules for URLs allow."""
+
+from collections.abc import Sequence
+from ipaddress import ip_network
+
+import pytest
+from fastapi import FastAPI, Response
+
+from concord.a2a import IncomingMessage, Messenger, RemoteError, TaskHandle
+from concord.assessment import AssessmentRequest
+from concord.identity import RosterEntry
+from concord.urls import PeerUrls
+from concord_gateway.roster import make_roster
+from tests.serving import reserved, served, served_agent, url_of
+
+LOOPBACK = ip_network("127.0.0.0/8")
+NOWHERE_PRIVATE = PeerUrls([])
+PROXY = "http://gateway:9009"
+IN_A_CARD = ("1.0", "0.3")
+"""The interfaces in a card: each is checked once when it is read."""
+
+
+class Heard:
+    """An agent's handler that knows who was asked."""
+
+    def __init__(self) -> None:
+        self.by: list[str] = []
+
+    def __call__(self, name: str) -> "_Listener":
+        return _Listener(name, self.by)
+
+
+class _Listener:
+    def __init__(self, name: str, by: list[str]) -> None:
+        self._name = name
+        self._by = by
+
+    async def __call__(self, _: IncomingMessage, task: TaskHandle, /) -> None:
+        self._by.append(self._name)
+        await task.complete(self._name)
+
+
+async def roster_of(participants: dict[str, str], peer_urls: PeerUrls = NOWHERE_PRIVATE) -> dict[str, RosterEntry]:
+    request = AssessmentRequest.model_validate({"participants": participants, "config": {}})
+    return {entry.id: entry for entry in await make_roster(request, peer_urls, PROXY)}
+
+
+@pytest.mark.parametrize("elsewhere", ["http://169.254.169.254/", "http://10.0.0.1/a2a", "file:///etc/passwd", "b"])
+async def test_an_agent_is_not_known_by_an_address_that_is_not_allowed(elsewhere: str) -> None:
+    async with served_agent(Heard()("a"), card_url=elsewhere) as url:
+        assert (await roster_of({"a": url}))["a"].aliases == (f"{PROXY}/a2a/-/a/",)
+
+
+async def test_an_agent_is_known_by_what_lies_under_its_declared_address_and_by_what_is_allowed() -> None:
+    holder = reserved()
+    async with served_agent(Heard()("a"), card_url="http://127.0.0.2:7/rpc") as url:
+        allowed = (await roster_of({"a": url}, PeerUrls([LOOPBACK])))["a"]
+    assert "http://127.0.0.2:7/rpc" in allowed.aliases
+    app = FastAPI()
+    card = {"name": "a", "url": f"{url_of(holder)}/rpc", "capabilities": {}, "skills": []}
+    app.get("/.well-known/agent-card.json")(lambda: card)
+    async with served(app, holder) as url:
+        assert f"{url}/rpc" in (await roster_of({"a": url}))["a"].aliases
+
+
+async def test_no_agent_takes_anothers_address_for_its_own() -> None:
+    async with served_agent(Heard()("b")) as b:
+        claimed = [b, f"{PROXY}/a2a/-/b/", "http://127.0.0.9:9/shared"]
+        for claim in claimed:
+            async with served_agent(Heard()("a"), card_url=claim) as a, served_agent(Heard()("c"), card_url=claim) as c:
+                roster = await roster_of(
+                    {"a": a, "b": b, "c": c}, PeerUrls([LOOPBACK, ip_network("10.0.0.0/8")], _resolver("10.0.0.1"))
+                )
+            assert [roster[name].aliases for name in "ac"] == [(f"{PROXY}/a2a/-/{name}/",) for name in "ac"]
+            assert roster["b"].url == b
+
+
+async def test_a_redirected_card_is_not_fetched() -> None:
+    asked: list[str] = []
+    app, there = FastAPI(), FastAPI()
+    there.get("/.well-known/agent-card.json")(lambda: asked.append("card"))
+    async with served(there) as elsewhere:
+        target = {"location": f"{elsewhere}/.well-known/agent-card.json"}
+        app.get("/.well-known/agent-card.json")(lambda: Response(status_code=307, headers=target))
+        async with served(app) as url:
+            assert (await roster_of({"a": url}, PeerUrls([LOOPBACK])))["a"].functions == ()
+    assert asked == []
+
+
+async def test_a_message_goes_where_the_client_declared_its_reader_when_the_card_leads_astray() -> None:
+    heard = Heard()
+    async with (
+        served_agent(heard("elsewhere")) as elsewhere,
+        served_agent(heard("declared"), card_url=elsewhere) as url,
+    ):
+        for rules in (NOWHERE_PRIVATE, PeerUrls([LOOPBACK])):
+            async with Messenger(lambda *_: None, peer_urls=rules) as messenger:
+                await messenger.send(url, text="hello")
+    assert heard.by == ["declared", "elsewhere"]
+
+
+async def test_a_name_in_a_card_is_reached_at_the_address_that_was_checked() -> None:
+    heard = Heard()
+    async with served_agent(heard("named")) as there:
+        named = there.replace("127.0.0.1", "agent.example")
+        async with served_agent(heard("declared"), card_url=named) as url:
+            rules = PeerUrls([LOOPBACK], _resolver("127.0.0.1"))
+            async with Messenger(lambda *_: None, peer_urls=rules) as messenger:
+                await messenger.send(url, text="hello")
+    assert heard.by == ["named"]
+
+
+async def test_a_name_that_comes_to_mean_another_address_is_not_followed_there() -> None:
+    heard = Heard()
+    asked: list[str] = []
+
+    async def rebind(host: str, _: int) -> Sequence[str]:
+        asked.append(host)
+        return ["127.0.0.1" if len(asked) <= len(IN_A_CARD) else "10.0.0.1"]
+
+    async with served_agent(heard("named")) as there:
+        named = there.replace("127.0.0.1", "agent.example")
+        async with (
+            served_agent(heard("declared"), card_url=named) as url,
+            Messenger(lambda *_: None, peer_urls=PeerUrls([LOOPBACK], rebind)) as messenger,
+        ):
+            with pytest.raises(RemoteError, match="no network that is allowed"):
+                await messenger.send(url, text="hello")
+    assert heard.by == []
+
+
+def _resolver(address: str) -> "_Resolver":
+    return _Resolver(address)
+
+
+class _Resolver:
+    """Every name has one address, and an address is its own."""
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+
+    async def __call__(self, host: str, _: int) -> Sequence[str]:
+        return [host if host[0].isdigit() else self._address]
