@@ -30,6 +30,7 @@ class FakeModel:
     retry_after: str | None = None
     delay_s: float = 0.0
     formats: tuple[str, ...] = ("json_schema", "json_object", "none")
+    refusal: str | None = None
     asked: list[Asked] = field(default_factory=list)
 
     async def answer(self, request: Request) -> Response:
@@ -43,7 +44,8 @@ class FakeModel:
         if self.statuses and (status := self.statuses.pop(0)) != 200:
             headers = {} if self.retry_after is None else {"retry-after": self.retry_after}
             return _refusal(status, "not now", headers)
-        return Response(json.dumps(_completion(self.say(body))), media_type="application/json")
+        said = None if self.refusal else self.say(body)
+        return Response(json.dumps(_completion(said, self.refusal)), media_type="application/json")
 
 
 @asynccontextmanager
@@ -69,10 +71,10 @@ def honest_judge(verdict: str = "met", **changes: str) -> Say:
 
     def say(asked: Asked) -> str:
         evidence = evidence_in(asked)
-        call = next((call for call in evidence["calls"] if len(call["request"]) >= 4), None)
-        quote = {"step_id": "answer", "quote": evidence["final_answer"][:30]}
+        call = next((call for call in evidence["calls"] if call["request"]), None)
+        quote = {"id": "answer", "quote": evidence["final_answer"][:30]}
         if call is not None:
-            quote = {"step_id": call["step_id"], "quote": call["request"][:30]}
+            quote = {"id": call["id"], "quote": call["request"][:30]}
         criteria = re.findall(r"^- (\w+): (?:Did|Were|Was|Could|Does)", asked["messages"][1]["content"], re.MULTILINE)
         decisions = [
             {
@@ -105,12 +107,13 @@ def _refusal(status: int, message: str, headers: dict[str, str] | None = None) -
     return Response(body, status_code=status, headers=headers, media_type="application/json")
 
 
-def _completion(text: str) -> dict[str, Any]:
+def _completion(text: str | None, refusal: str | None) -> dict[str, Any]:
+    message = {"role": "assistant", "content": text, "refusal": refusal}
     return {
         "id": "1",
         "object": "chat.completion",
         "created": 0,
         "model": "fake",
-        "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}],
+        "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
         "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
     }

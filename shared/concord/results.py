@@ -145,6 +145,8 @@ class Judgment(Record):
     samples: int = 0
     agreement: Fraction | None = None
     """How far several samples agreed; null for one."""
+    cached_samples: int = 0
+    """How many of the samples are answers that the model gave before to the very same question."""
     criteria: list[CriterionVerdict] = []
 
 

@@ -28,8 +28,9 @@ from concord.steps import CallType
 from concord.storage import Queue, RetryLater, Storage, connect
 from concord_evaluator.__main__ import replay
 from concord_evaluator.documents import evaluation_document
+from concord_evaluator.judge import TrialJudge
 from concord_evaluator.settings import EvaluatorSettings
-from concord_evaluator.worker import EvaluatorJobs, ProcessPool, TrialJudge
+from concord_evaluator.worker import EvaluatorJobs, ProcessPool
 from tests.unit.evaluator.graphs import mesh
 from tests.unit.evaluator.traces import TRACE_ID
 from tests.unit.evaluator.trials import batches_of, outcome, plan
@@ -59,7 +60,7 @@ async def pool() -> AsyncIterator[ProcessPool]:
 
 @pytest.fixture
 def jobs(storage: Storage, pool: ProcessPool) -> EvaluatorJobs:
-    judge = TrialJudge(storage.traces, LLMSettings(api_key=None), samples=1, deadline_s=5)
+    judge = TrialJudge(LLMSettings(api_key=None), samples=1, deadline_s=5)
     return EvaluatorJobs(storage.traces, storage.assessments, storage.jobs, pool, judge)
 
 

@@ -111,6 +111,18 @@ class TestRegistry:
         assert await storage.registry.agents("s") == []
 
 
+class TestAnswers:
+    async def test_an_answer_is_kept_for_a_time_by_its_key(self, storage: Storage) -> None:
+        await storage.answers.put("a", "the answer")
+        assert await storage.answers.get("a") == "the answer"
+        assert await storage.answers.get("b") is None
+        assert 0 < await storage.redis.ttl("concord:v1:answer:a") <= 24 * 3600
+
+    async def test_one_that_is_too_long_is_not_kept(self, storage: Storage) -> None:
+        await storage.answers.put("a", "x" * 65_537)
+        assert await storage.answers.get("a") is None
+
+
 class Ledger:
     """What ran, and what was given up."""
 

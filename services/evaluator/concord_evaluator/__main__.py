@@ -6,10 +6,11 @@ import asyncio
 from concord.llm import LLMSettings
 from concord.service import configure_logging
 from concord.storage import WORK_PATIENCE_S, Queue, connect, run_worker
+from concord_evaluator.judge import TrialJudge
 from concord_evaluator.metrics import BrokenMetricError, installed_metrics
 from concord_evaluator.pipeline import BrokenEvaluatorError, installed_evaluators
 from concord_evaluator.settings import EvaluatorSettings
-from concord_evaluator.worker import EvaluatorJobs, ProcessPool, TrialJudge
+from concord_evaluator.worker import EvaluatorJobs, ProcessPool
 
 
 def main() -> None:
@@ -40,7 +41,7 @@ async def work(settings: EvaluatorSettings, queue: Queue) -> None:
         if queue is Queue.FAST:
             await pool.warm_up()
         judge = TrialJudge(
-            storage.traces, LLMSettings(), samples=settings.judge_samples, deadline_s=settings.judge_deadline_s
+            LLMSettings(), samples=settings.judge_samples, deadline_s=settings.judge_deadline_s, cache=storage.answers
         )
         jobs = EvaluatorJobs(storage.traces, storage.assessments, storage.jobs, pool, judge)
         await run_worker(settings.redis_url, queue, jobs.functions(queue), settings.policy(queue), jobs.on_dead_letter)

@@ -4,6 +4,7 @@ from concord.storage.connection import REQUEST_PATIENCE_S, WORK_PATIENCE_S, Stor
 from concord.storage.ports import (
     OPEN_SCOPE,
     AgentRegistry,
+    AnswerCache,
     AssessmentStore,
     DeadLetter,
     Job,
@@ -27,6 +28,7 @@ __all__ = [
     "REQUEST_PATIENCE_S",
     "WORK_PATIENCE_S",
     "AgentRegistry",
+    "AnswerCache",
     "AssessmentStore",
     "DeadLetter",
     "Job",

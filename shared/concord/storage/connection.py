@@ -8,11 +8,12 @@ from typing import Any, Final
 
 from arq.connections import ArqRedis
 
+from concord.storage.answers import RedisAnswerCache
 from concord.storage.assessments import RedisAssessmentStore
 from concord.storage.faults import storage_faults
 from concord.storage.jobs import ArqJobQueue
 from concord.storage.patience import PASSING_FAULTS, Patience
-from concord.storage.ports import AgentRegistry, AssessmentStore, MemoryUse, SecretStore, TraceStore
+from concord.storage.ports import AgentRegistry, AnswerCache, AssessmentStore, MemoryUse, SecretStore, TraceStore
 from concord.storage.prompt import make_prompt
 from concord.storage.registry import RedisAgentRegistry
 from concord.storage.secrets import RedisSecretStore
@@ -32,6 +33,7 @@ class Storage:
     traces: TraceStore
     registry: AgentRegistry
     assessments: AssessmentStore
+    answers: AnswerCache
     secrets: SecretStore
     jobs: ArqJobQueue
     redis: ArqRedis
@@ -73,6 +75,7 @@ async def connect(url: str, *, patience_s: float = REQUEST_PATIENCE_S) -> AsyncI
             traces=RedisTraceStore(redis),
             registry=RedisAgentRegistry(redis),
             assessments=RedisAssessmentStore(redis),
+            answers=RedisAnswerCache(redis),
             secrets=RedisSecretStore(redis),
             jobs=ArqJobQueue(redis),
             redis=redis,

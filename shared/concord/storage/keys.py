@@ -24,6 +24,11 @@ def assessment(assessment_id: str) -> str:
     return f"{PREFIX}:assessment:{assessment_id}"
 
 
+def answer(digest: str) -> str:
+    """The answer of a language model to what has that digest."""
+    return f"{PREFIX}:answer:{digest}"
+
+
 def agents(scope: str) -> str:
     """The hash of a registry scope's agents."""
     return f"{PREFIX}:agents:{scope}"

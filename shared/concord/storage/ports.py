@@ -121,6 +121,16 @@ class AssessmentStore(Protocol):
         """The JSON document of that name, or None."""
 
 
+class AnswerCache(Protocol):
+    """Answers of a language model by the digest of what it was asked; forgotten after a time, or earlier."""
+
+    async def get(self, key: str) -> str | None:
+        """The answer, or None. Raises StorageUnavailableError."""
+
+    async def put(self, key: str, answer: str) -> None:
+        """Keeps an answer for a time. Raises StorageUnavailableError."""
+
+
 class SecretStore(Protocol):
     """The secret that the services of one stack sign tokens with, where none was configured."""
 

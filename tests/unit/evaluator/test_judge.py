@@ -38,6 +38,13 @@ def test_a_pattern_has_no_task_to_succeed_in() -> None:
     assert judgment(mesh(3), answer=None, mode=Mode.GROUND_TRUTH).task_success is None
 
 
+def test_a_team_that_addressed_the_judge_gains_nothing_by_being_caught() -> None:
+    evaluation = evaluated(plan(mesh(3)[0]), batches_of(mesh(3)), outcome(answer="done"))
+    caught = judge_by_rules(evaluation, Mode.LIVE, "agents addressed the judge", addressed=True)
+    assert caught.task_success == 0.0
+    assert "Agents addressed the judge, so their task counts as failed." in caught.weaknesses
+
+
 def test_a_good_team_has_strengths_and_no_weakness() -> None:
     judged = judgment(mesh(4))
     assert len(judged.strengths) == 4

@@ -12,7 +12,9 @@ from concord_evaluator.judge.evidence import Evidence
 from concord_evaluator.judge.rubric import CANARY, Criterion, Verdict
 
 _Text = Annotated[str, StringConstraints(max_length=4000)]
-_MIN_QUOTE: Final = 4
+MIN_QUOTE: Final = 12
+"""Characters of a quote: shorter ones, such as `there is`, are in almost any text."""
+
 ANSWER_ID: Final = "answer"
 
 
@@ -27,7 +29,7 @@ class CompromisedError(Exception):
 class _Quote(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
-    step_id: _Text
+    id: _Text
     quote: _Text
 
 
@@ -66,11 +68,7 @@ def read_answer(text: str, criteria: Sequence[Criterion], evidence: Evidence) ->
 
     Raises UnreadableAnswerError, CompromisedError.
     """
-    try:
-        answer = ModelAnswer.model_validate_json(_without_fence(text))
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        raise UnreadableAnswerError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+    answer = _parsed(text)
     decisions = {decision.criterion: decision for decision in answer.criteria}
     if missing := [criterion.id for criterion in criteria if criterion.id not in decisions]:
         raise UnreadableAnswerError(f"no verdict on {', '.join(missing)}")
@@ -102,6 +100,14 @@ def merge(opinions: Sequence[Opinion]) -> tuple[Opinion, float]:
     return merged, fmean(shares) if shares else 1.0
 
 
+def _parsed(text: str) -> ModelAnswer:
+    try:
+        return ModelAnswer.model_validate_json(_without_fence(text))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        raise UnreadableAnswerError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+
+
 def _borne_out(decision: _Decision, evidence: Evidence) -> bool:
     if decision.verdict in {"not_met", "cannot_tell"}:
         return True
@@ -109,13 +115,16 @@ def _borne_out(decision: _Decision, evidence: Evidence) -> bool:
 
 
 def _is_there(quote: _Quote, evidence: Evidence) -> bool:
+    """Whether a text of that id has the quote; a quote too short to show anything must be all of a text."""
     wanted = _squeezed(quote.quote)
-    if len(wanted) < _MIN_QUOTE:
-        return False
-    if quote.step_id == ANSWER_ID:
-        return wanted in _squeezed(evidence.answer)
-    said = [f"{call.request}\n{call.response}" for call in evidence.calls if call.step_id == quote.step_id]
-    return any(wanted in _squeezed(text) for text in said)
+    texts = [_squeezed(text) for text in _texts(quote.id, evidence)]
+    return any(wanted in text for text in texts) if len(wanted) >= MIN_QUOTE else bool(wanted) and wanted in texts
+
+
+def _texts(text_id: str, evidence: Evidence) -> list[str]:
+    if text_id == ANSWER_ID:
+        return [evidence.answer]
+    return [text for call in evidence.calls if call.id == text_id for text in (call.request, call.response)]
 
 
 def _squeezed(text: str) -> str:

@@ -1,20 +1,19 @@
 """What the judge gets to see of a trial: its calls in words, without names, within a budget."""
 
-import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
-from concord.reports import Report
+from concord.identity import GREEN_AGENT
+from concord.reports import Channel, Report
 from concord.results import CallRecord
 from concord.steps import InteractionStep
+from concord_evaluator.judge.aliases import Aliases
+from concord_evaluator.judge.budget import cost, cut, fair_limit
 
 MAX_CALLS: Final = 120
 BUDGET: Final = 48_000
-"""Characters of all texts together, about 12,000 tokens of English."""
-
-_MIN_TEXT: Final = 120
-_OMISSION: Final = " […] "
+"""Characters of all texts together as they are sent, about 12,000 tokens of English."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +26,12 @@ class CallTexts:
 
 @dataclass(frozen=True, slots=True)
 class SeenCall:
-    """One call as the judge sees it: ends by alias, texts shortened."""
+    """One call as the judge sees it: by a number and aliases, texts shortened.
 
+    `step_id` is not shown: agents choose it, so it is text like any other.
+    """
+
+    id: str
     step_id: str
     caller: str
     callee: str
@@ -45,6 +48,7 @@ class Evidence:
     task: str
     answer: str
     condensed: bool
+    aliases: Aliases
 
 
 def choose_calls(calls: Sequence[CallRecord], limit: int = MAX_CALLS) -> list[CallRecord]:
@@ -57,82 +61,85 @@ def choose_calls(calls: Sequence[CallRecord], limit: int = MAX_CALLS) -> list[Ca
     return [call for index, call in enumerate(calls) if index in chosen]
 
 
-def texts_of(reports: Iterable[Report], step_ids: Collection[str]) -> dict[str, CallTexts]:
-    """What was said in the calls asked for, by step id. Where several tell of a call, the longest telling counts."""
-    found: dict[str, CallTexts] = {}
+def texts_of(reports: Iterable[Report], calls: Iterable[CallRecord]) -> dict[str, CallTexts]:
+    """What was said in calls, by step id.
+
+    Where several tell of a call, whoever stood between the two comes first, then the caller, then the longest telling:
+    nobody else puts words into a caller's mouth.
+    """
+    callers = {call.step_id: call.caller for call in calls}
+    found: dict[str, tuple[_Rank, CallTexts]] = {}
     for report in reports:
-        for step in _with_nested(report.step):
-            if step.step_id not in step_ids or (call := step.agent_call) is None:
+        for step, direct in _with_nested(report.step):
+            if (caller := callers.get(step.step_id)) is None or (call := step.agent_call) is None:
                 continue
             asked = call.requests.get("text") if call.requests else None
             texts = CallTexts(
                 asked if isinstance(asked, str) else "", step.additional_attributes.get("response_text", "")
             )
-            known = found.get(step.step_id)
-            if known is None or (_length(texts), texts.request) > (_length(known), known.request):
-                found[step.step_id] = texts
-    return found
+            rank = _rank(report, caller, texts, direct=direct)
+            if step.step_id not in found or rank > found[step.step_id][0]:
+                found[step.step_id] = rank, texts
+    return {step_id: texts for step_id, (_, texts) in found.items()}
 
 
 def show(
     calls: Sequence[CallRecord],
     omitted: int,
     texts: Mapping[str, CallTexts],
-    agents: Sequence[str],
+    aliases: Aliases,
     task: str,
     answer: str,
     budget: int = BUDGET,
 ) -> Evidence:
-    """The evidence: agents by alias everywhere, each text cut in its middle to its share of the budget."""
-    aliases = {agent: f"agent {number}" for number, agent in enumerate(sorted(agents), start=1)}
-    hide = _Aliases(aliases)
-    share = max(_MIN_TEXT, budget // (2 * len(calls) + 4))
-    empty = CallTexts("", "")
+    """The evidence: agents by alias everywhere, and texts that take more than their share of the budget cut.
+
+    The share is the same for all texts and as large as can be: what short ones leave goes to the long ones. A text
+    that is cut loses its middle.
+    """
+    whole = tuple(_seen(number, call, texts, aliases) for number, call in enumerate(calls, start=1))
+    task, answer = aliases.hide(task), aliases.hide(answer)
+    said = [task, answer, *(text for call in whole for text in (call.request, call.response, call.error))]
+    limit = fair_limit([cost(text) for text in said], budget)
     shown = tuple(
-        SeenCall(
-            step_id=call.step_id,
-            caller=aliases.get(call.caller, "the assessor"),
-            callee=aliases.get(call.callee, "a stranger"),
-            request=_cut(hide(texts.get(call.step_id, empty).request), share),
-            response=_cut(hide(texts.get(call.step_id, empty).response), share),
-            error=_cut(hide(call.error or ""), _MIN_TEXT),
+        replace(
+            call, request=cut(call.request, limit), response=cut(call.response, limit), error=cut(call.error, limit)
         )
-        for call in calls
+        for call in whole
     )
-    condensed = omitted > 0 or any(_OMISSION in text for call in shown for text in (call.request, call.response))
-    return Evidence(shown, _cut(hide(task), 2 * share), _cut(hide(answer), 2 * share), condensed)
+    condensed = omitted > 0 or any(cost(text) > limit for text in said)
+    return Evidence(shown, cut(task, limit), cut(answer, limit), condensed, aliases)
 
 
-def _with_nested(step: InteractionStep) -> Iterable[InteractionStep]:
-    pending = [step]
+def _seen(number: int, call: CallRecord, texts: Mapping[str, CallTexts], aliases: Aliases) -> SeenCall:
+    said = texts.get(call.step_id, CallTexts("", ""))
+    return SeenCall(
+        id=f"call {number}",
+        step_id=call.step_id,
+        caller=aliases.of(call.caller, "the assessor" if call.caller == GREEN_AGENT else "a stranger"),
+        callee=aliases.of(call.callee, "a stranger"),
+        request=aliases.hide(said.request),
+        response=aliases.hide(said.response),
+        error=aliases.hide(call.error or ""),
+    )
+
+
+def _with_nested(step: InteractionStep) -> Iterable[tuple[InteractionStep, bool]]:
+    """The step, and those that came in its answer, which its reporter only relays."""
+    pending = [(step, True)]
     while pending:
-        step = pending.pop()
-        yield step
-        call = step.agent_call
+        each, direct = pending.pop()
+        yield each, direct
+        call = each.agent_call
         if call is not None and call.response_trace is not None:
-            pending.extend(call.response_trace.steps)
+            pending.extend((nested, False) for nested in call.response_trace.steps)
 
 
-def _length(texts: CallTexts) -> int:
-    return len(texts.request) + len(texts.response)
+_Rank = tuple[bool, bool, int, str, str]
 
 
-class _Aliases:
-    """Puts aliases in the place of names: a judge should not know whom it judges."""
-
-    def __init__(self, aliases: Mapping[str, str]) -> None:
-        self._aliases = aliases
-        names = sorted(aliases, key=len, reverse=True)
-        self._names = re.compile(r"\b(?:" + "|".join(map(re.escape, names)) + r")\b") if names else None
-
-    def __call__(self, text: str) -> str:
-        if self._names is None:
-            return text
-        return self._names.sub(lambda match: self._aliases[match[0]], text)
-
-
-def _cut(text: str, limit: int) -> str:
-    if len(text) <= limit:
-        return text
-    half = (limit - len(_OMISSION)) // 2
-    return text[:half] + _OMISSION + text[-half:]
+def _rank(report: Report, caller: str, texts: CallTexts, *, direct: bool) -> _Rank:
+    """How far a telling of a call is to be preferred; the texts themselves make the order total."""
+    observed = direct and report.channel is Channel.OBSERVED
+    own = direct and report.reporter == caller.partition("/")[0]
+    return observed, own, len(texts.request) + len(texts.response), texts.request, texts.response

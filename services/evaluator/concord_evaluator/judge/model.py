@@ -1,25 +1,28 @@
 """Judging by a language model: asks, verifies, adds up; leaves the trial to the rules where that cannot be trusted."""
 
-import logging
+import asyncio
 import secrets
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, Final
 
 from concord.llm import LLMUnavailableError
-from concord.results import CriterionVerdict, Judgment
+from concord.results import CriterionVerdict, Judgment, TrialOutcome
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.judge.answer import CompromisedError, Opinion, UnreadableAnswerError, merge, read_answer
 from concord_evaluator.judge.evidence import Evidence
 from concord_evaluator.judge.prompt import PROMPT_VERSION, answer_schema, write_prompt
-from concord_evaluator.judge.rubric import POINTS, TASK_SUCCESS, coordination_points
-from concord_evaluator.judge.suspicion import answer_is_suspicious, suspects_in
+from concord_evaluator.judge.remembered import RememberedAnswers
+from concord_evaluator.judge.rubric import POINTS, coordination_points, task_points
+from concord_evaluator.judge.suspicion import suspects_in
 from concord_evaluator.scoring import quality_of
-
-logger = logging.getLogger(__name__)
 
 Ask = Callable[[str, str, dict[str, Any]], Awaitable[str]]
 """Sends a system and a user text and the schema of the answer; returns the model's text. Raises LLMUnavailableError."""
+
+NOTHING_REMEMBERED: Final = RememberedAnswers()
 
 _TRIES: Final = 2
 
@@ -28,71 +31,109 @@ class NotJudgedError(Exception):
     """The model's judgment cannot be had or not be trusted: the rules judge, and the row says why."""
 
 
+class JudgeAddressedError(NotJudgedError):
+    """Agents speak to the judge, so it was not asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    opinion: Opinion
+    cached: bool
+
+
 async def judge_by_model(
-    ask: Ask, model: str, evidence: Evidence, evaluation: TrialEvaluation, samples: int = 1
+    ask: Ask,
+    model: str,
+    evidence: Evidence,
+    evaluation: TrialEvaluation,
+    samples: int = 1,
+    remembered: RememberedAnswers = NOTHING_REMEMBERED,
 ) -> Judgment:
-    """The model's judgment of a trial, `samples` times on the same evidence. Raises NotJudgedError.
+    """The model's judgment of a trial, `samples` times at once on the same evidence. Raises NotJudgedError.
 
-    A trial whose agents speak to the judge is not shown to it at all.
+    A trial whose agents speak to the judge is not shown to it at all: JudgeAddressedError.
     """
-    if suspects_in(evidence) or answer_is_suspicious(evidence):
-        raise NotJudgedError("agents addressed the judge")
-    opinions = [await _opinion(ask, evidence, evaluation) for _ in range(samples)]
-    opinion, agreement = merge(opinions)
-    return _judgment(opinion, agreement, model, evidence, evaluation, samples)
+    if suspects_in(evidence):
+        raise JudgeAddressedError("agents addressed the judge")
+    figures = _figures(evaluation)
+    try:
+        async with asyncio.TaskGroup() as group:
+            asked = [
+                group.create_task(_sample(ask, evidence, figures, remembered, number)) for number in range(samples)
+            ]
+    except ExceptionGroup as faults:
+        raise faults.exceptions[0] from None
+    taken = [task.result() for task in asked]
+    judgment = _judgment([each.opinion for each in taken], model, evidence, evaluation.outcome)
+    return judgment.model_copy(update={"cached_samples": sum(each.cached for each in taken)})
 
 
-async def _opinion(ask: Ask, evidence: Evidence, evaluation: TrialEvaluation) -> Opinion:
+async def _sample(
+    ask: Ask, evidence: Evidence, figures: Sequence[str], remembered: RememberedAnswers, number: int
+) -> _Sample:
+    """What was answered before counts only as far as it stands up to being read anew, as an answer would now."""
+    key = remembered.key(evidence, figures, number)
+    if (known := await remembered.recall(key)) is not None:
+        criteria = write_prompt(evidence, figures, delimiter="", code_word="").criteria
+        with suppress(UnreadableAnswerError, CompromisedError):
+            return _Sample(read_answer(known, criteria, evidence), cached=True)
+    text, opinion = await _answer(ask, evidence, figures)
+    await remembered.keep(key, text)
+    return _Sample(opinion, cached=False)
+
+
+async def _answer(ask: Ask, evidence: Evidence, figures: Sequence[str]) -> tuple[str, Opinion]:
+    """The model's answer, and what is left of it. One that cannot be read or verified is asked for once more."""
     complaint = ""
     for attempt in range(_TRIES):
         prompt = write_prompt(
-            evidence, _figures(evaluation), delimiter=f"=={secrets.token_hex(16)}==", code_word=secrets.token_hex(8)
+            evidence, figures, delimiter=f"=={secrets.token_hex(16)}==", code_word=secrets.token_hex(8)
         )
         try:
             text = await ask(prompt.system + complaint, prompt.user, answer_schema(prompt.criteria))
             opinion = read_answer(text, prompt.criteria, evidence)
-        except LLMUnavailableError as error:
-            raise NotJudgedError(str(error)) from error
-        except CompromisedError as error:
+        except (LLMUnavailableError, CompromisedError) as error:
             raise NotJudgedError(str(error)) from error
         except UnreadableAnswerError as error:
             complaint = f"\n\nYour last answer could not be read: {error}. Answer with the JSON that was asked for."
             continue
         if not opinion.unverified or attempt == _TRIES - 1:
-            return opinion
+            return text, opinion
         complaint = "\n\nYour last answer had quotes that are not in the evidence. Copy quotes character by character."
     raise NotJudgedError("the model's answers could not be read")
 
 
-def _judgment(
-    opinion: Opinion, agreement: float, model: str, evidence: Evidence, evaluation: TrialEvaluation, samples: int
-) -> Judgment:
+def _judgment(opinions: Sequence[Opinion], model: str, evidence: Evidence, outcome: TrialOutcome) -> Judgment:
+    opinion, agreement = merge(opinions)
     coordination = coordination_points(opinion.verdicts)
-    verdict = opinion.verdicts.get(TASK_SUCCESS)
-    success = None if verdict is None else POINTS[verdict]
-    if evaluation.outcome.state != "completed":
-        success = 0.0
+    success = task_points(opinion.verdicts) if outcome.state == "completed" else 0.0
     known = [value for value in (coordination, success) if value is not None]
-    notes = ["the evidence was condensed"] if evidence.condensed else []
-    notes += [f"no quote bears out: {', '.join(opinion.unverified)}"] if opinion.unverified else []
+    named = evidence.aliases.show
     return Judgment(
         source="llm",
-        reason="; ".join(notes) or None,
+        reason="; ".join(_notes(opinion, evidence)) or None,
         overall_score=fmean(known) if known else None,
         task_success=success,
         coordination_quality=quality_of(coordination, has_bottleneck=False),
-        reasoning=opinion.reasoning,
-        strengths=list(opinion.strengths),
-        weaknesses=list(opinion.weaknesses),
+        reasoning=named(opinion.reasoning),
+        strengths=list(map(named, opinion.strengths)),
+        weaknesses=list(map(named, opinion.weaknesses)),
         model=model,
         prompt_version=PROMPT_VERSION,
-        samples=samples,
-        agreement=agreement if samples > 1 else None,
+        samples=len(opinions),
+        agreement=agreement if len(opinions) > 1 else None,
         criteria=[
             CriterionVerdict(id=name, verdict=decided, points=POINTS[decided], verified=name not in opinion.unverified)
             for name, decided in opinion.verdicts.items()
         ],
     )
+
+
+def _notes(opinion: Opinion, evidence: Evidence) -> Iterator[str]:
+    if evidence.condensed:
+        yield "the evidence was condensed"
+    if opinion.unverified:
+        yield f"no quote bears out: {', '.join(opinion.unverified)}"
 
 
 def _figures(evaluation: TrialEvaluation) -> Sequence[str]:

@@ -41,3 +41,9 @@ def coordination_points(verdicts: Mapping[str, Verdict]) -> float | None:
     points = [POINTS[verdicts[criterion.id]] for criterion in COORDINATION if criterion.id in verdicts]
     known = [value for value in points if value is not None]
     return fmean(known) if known else None
+
+
+def task_points(verdicts: Mapping[str, Verdict]) -> float | None:
+    """The points for the answer; None where there was none, or nothing could be said of it."""
+    verdict = verdicts.get(TASK_SUCCESS)
+    return None if verdict is None else POINTS[verdict]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from statistics import fmean
+from typing import Final
 
 from concord.assessment import Mode
 from concord.results import Judgment, TrialOutcome
@@ -9,15 +10,19 @@ from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.graph import CallTally
 from concord_evaluator.scoring import HIGH, TeamStructure
 
+_ADDRESSED: Final = "Agents addressed the judge, so their task counts as failed."
 
-def judge_by_rules(evaluation: TrialEvaluation, mode: Mode, reason: str) -> Judgment:
+
+def judge_by_rules(evaluation: TrialEvaluation, mode: Mode, reason: str, *, addressed: bool = False) -> Judgment:
     """Judges a trial without a language model; `reason` says why there is none.
 
     overall = the mean of what is known of: the coordination value, the share of attempts that succeeded, and the
     success of the task. Of the latter, rules can see only a failure: whether an answer is right they cannot tell.
+    `addressed`: a model would have judged, had its agents not spoken to it. Their task counts as failed, since else
+    whoever has a bad answer would gain by being caught.
     """
     structure, calls = evaluation.structure, evaluation.calls
-    success = _task_success(evaluation.outcome, mode)
+    success = 0.0 if addressed else _task_success(evaluation.outcome, mode)
     known = [value for value in (_coordination(structure), _reliability(calls), success) if value is not None]
     return Judgment(
         source="rules",
@@ -25,9 +30,9 @@ def judge_by_rules(evaluation: TrialEvaluation, mode: Mode, reason: str) -> Judg
         overall_score=fmean(known) if known else None,
         task_success=success,
         coordination_quality=None if structure is None else structure.coordination_quality,
-        reasoning=" ".join(_reasoning(evaluation, mode)),
+        reasoning=" ".join([*_reasoning(evaluation, mode), *([_ADDRESSED] if addressed else [])]),
         strengths=list(_strengths(evaluation)),
-        weaknesses=list(_weaknesses(evaluation, mode)),
+        weaknesses=[*([_ADDRESSED] if addressed else []), *_weaknesses(evaluation, mode)],
     )
 
 

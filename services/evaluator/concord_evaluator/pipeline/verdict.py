@@ -1,9 +1,9 @@
 """The verdict on a trial: judged, scored, and in the form that the row shows."""
 
-from concord.assessment import AssessmentPlan
+from concord.assessment import AssessmentPlan, TrialSpec
 from concord.results import Judgment, LatencySummary, TrialRecord
 from concord_evaluator.documents import JudgedTrial, TrialEvaluation
-from concord_evaluator.scoring import score
+from concord_evaluator.scoring import Score, score
 
 
 def verdict_on(plan: AssessmentPlan, evaluation: TrialEvaluation, judgment: Judgment | None) -> JudgedTrial:
@@ -11,15 +11,26 @@ def verdict_on(plan: AssessmentPlan, evaluation: TrialEvaluation, judgment: Judg
 
     A trial that failed for a fault of the infrastructure is shown, but neither passed nor failed.
     """
-    outcome, structure = evaluation.outcome, evaluation.structure
-    trial = plan.trial(outcome.trial_id)
     success = None if judgment is None else judgment.task_success
-    scored = score(structure, evaluation.calls, success, plan.config.weights)
-    usable = not outcome.infrastructure
+    scored = score(evaluation.structure, evaluation.calls, success, plan.config.weights)
     passed = None
-    if usable and scored.overall is not None:
+    if scored.overall is not None and not evaluation.outcome.infrastructure:
         passed = scored.overall >= plan.config.thresholds.passing
-    record = TrialRecord(
+    return JudgedTrial(
+        state="evaluated",
+        record=_record(plan.trial(evaluation.outcome.trial_id), evaluation, judgment, scored, passed),
+        structure=evaluation.structure,
+        latencies=tuple(evaluation.latencies),
+        agents=tuple(evaluation.agents),
+        warnings=tuple(evaluation.warnings),
+    )
+
+
+def _record(
+    trial: TrialSpec, evaluation: TrialEvaluation, judgment: Judgment | None, scored: Score, passed: bool | None
+) -> TrialRecord:
+    outcome, structure = evaluation.outcome, evaluation.structure
+    return TrialRecord(
         trial_id=trial.trial_id,
         task_id=trial.task_id,
         run=trial.run,
@@ -29,7 +40,7 @@ def verdict_on(plan: AssessmentPlan, evaluation: TrialEvaluation, judgment: Judg
         error=outcome.error,
         answer=outcome.answer,
         time_used=outcome.time_used,
-        usable=usable,
+        usable=not outcome.infrastructure,
         passed=passed,
         overall_score=scored.overall,
         coordination_quality=None if structure is None else structure.coordination_quality,
@@ -44,12 +55,4 @@ def verdict_on(plan: AssessmentPlan, evaluation: TrialEvaluation, judgment: Judg
         steps=evaluation.steps,
         trace_integrity=evaluation.trace_integrity,
         judge=judgment,
-    )
-    return JudgedTrial(
-        state="evaluated",
-        record=record,
-        structure=structure,
-        latencies=tuple(evaluation.latencies),
-        agents=tuple(evaluation.agents),
-        warnings=tuple(evaluation.warnings),
     )

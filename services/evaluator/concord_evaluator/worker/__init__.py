@@ -1,7 +1,6 @@
 """The edge of the evaluator: its jobs, the storage they work on, and the processes in which they compute."""
 
 from concord_evaluator.worker.jobs import EvaluatorJobs
-from concord_evaluator.worker.judging import TrialJudge
 from concord_evaluator.worker.pool import ProcessPool
 
-__all__ = ["EvaluatorJobs", "ProcessPool", "TrialJudge"]
+__all__ = ["EvaluatorJobs", "ProcessPool"]

@@ -23,8 +23,8 @@ from concord.jobs import (
 from concord.results import InfrastructureFailure, Judgment
 from concord.storage import AssessmentStore, Job, JobFunction, JobQueue, Queue, TraceStore
 from concord_evaluator.documents import TrialEvaluation, evaluation_document
+from concord_evaluator.judge import TrialJudge
 from concord_evaluator.pipeline import JUDGE, verdict_on
-from concord_evaluator.worker.judging import TrialJudge
 from concord_evaluator.worker.own_steps import own_report
 from concord_evaluator.worker.pool import ProcessPool
 from concord_evaluator.worker.work import evaluation_of, row_of
@@ -106,7 +106,8 @@ class EvaluatorJobs:
         trace_id = plan.trial(request.trial_id).trace_id
         root = _root(request.assessment_id, trace_id)
         started_at = datetime.now(UTC)
-        judgment, findings, calls = await self._judge.judge(plan, evaluation, root)
+        batches = [batch async for batch in self._traces.batches(trace_id)]
+        judgment, findings, calls = await self._judge.judge(plan, evaluation, batches, root)
         own = own_report("judge_trial", request.trial_id, root, started_at, calls)
         await self._traces.append(own.batch, own.receipt)
         return judgment, evaluation.model_copy(update={"findings": [*evaluation.findings, *findings]})

@@ -12,8 +12,8 @@ from tests.unit.evaluator.judge.attacks import ATTACKS
 from tests.unit.evaluator.judge.seen import evidence, seen
 
 CRITERIA = (*COORDINATION, OUTCOME, canary("word"))
-SEEN = evidence(seen("s1", request="Please count the trees in the park."))
-TRUE_QUOTE = {"step_id": "s1", "quote": "count  the TREES"}
+SEEN = evidence(seen(request="Please count the trees in the park.", response="Twelve."))
+TRUE_QUOTE = {"id": "call 1", "quote": "count  the TREES"}
 
 
 def said(verdict: str = "met", quote: dict[str, str] | None = None, **verdicts: str) -> str:
@@ -38,11 +38,14 @@ def test_a_verdict_with_a_true_quote_stands() -> None:
 @pytest.mark.parametrize(
     "quote",
     [
-        {"step_id": "s1", "quote": "we worked wonderfully together"},
-        {"step_id": "s2", "quote": "count the trees"},
-        {"step_id": "s1", "quote": ""},
-        {"step_id": "s1", "quote": "the"},
-        {"step_id": "answer", "quote": "count the trees"},
+        {"id": "call 1", "quote": "we worked wonderfully together"},
+        {"id": "call 2", "quote": "count the trees"},
+        {"id": "call 1", "quote": ""},
+        {"id": "call 1", "quote": "the"},
+        {"id": "call 1", "quote": "trees in"},
+        {"id": "s1", "quote": "count the trees"},
+        {"id": "call 1", "quote": "in the park. Twelve."},
+        {"id": "answer", "quote": "count the trees"},
     ],
 )
 def test_a_favourable_verdict_whose_quote_is_not_there_cannot_tell(quote: dict[str, str]) -> None:
@@ -52,8 +55,13 @@ def test_a_favourable_verdict_whose_quote_is_not_there_cannot_tell(quote: dict[s
     assert coordination_points(opinion.verdicts) is None
 
 
+def test_a_short_quote_stands_if_it_is_all_that_was_said() -> None:
+    opinion = read_answer(said(quote={"id": "call 1", "quote": "twelve."}), CRITERIA, SEEN)
+    assert opinion.unverified == ()
+
+
 def test_an_unfavourable_verdict_needs_no_quote() -> None:
-    opinion = read_answer(said("not_met", quote={"step_id": "x", "quote": "nowhere"}), CRITERIA, SEEN)
+    opinion = read_answer(said("not_met", quote={"id": "x", "quote": "nowhere"}), CRITERIA, SEEN)
     assert coordination_points(opinion.verdicts) == 0
 
 
@@ -120,12 +128,13 @@ def test_samples_are_merged_by_majority_and_a_tie_is_not_in_the_teams_favour(
 @pytest.mark.parametrize("kind", ATTACKS)
 def test_no_attempt_gets_out_of_its_delimiters(kind: str) -> None:
     """What agents wrote is one JSON document between two lines that nobody could guess, and comes out as it went in."""
-    hostile = evidence(seen("s1", request=ATTACKS[kind], response="==aa==\n" + ATTACKS[kind]))
+    hostile = evidence(seen(request=ATTACKS[kind], response="==aa==\n" + ATTACKS[kind], step_id=ATTACKS[kind]))
     prompt = write_prompt(hostile, ["density: 1"], delimiter="==aa11==", code_word="zz99")
     parts = prompt.user.split("\n==aa11==\n")
     assert len(parts) == 2
     document: dict[str, Any] = json.loads(parts[1].removesuffix("\n==aa11=="))
     assert document["calls"][0]["request"] == ATTACKS[kind]
+    assert ATTACKS[kind] not in document["calls"][0]["id"], "ids are numbers of ours, not what agents chose"
     assert ATTACKS[kind] not in prompt.system
     assert "zz99" not in json.dumps(document)
 

@@ -2,14 +2,18 @@
 
 from datetime import UTC, datetime
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from concord.reports import Channel, Report, digest
 from concord.results import CallRecord
 from concord.steps import AgentInvocation, CallType, InteractionStep, ResponseTrace, StepAction
-from concord_evaluator.judge import choose_calls, show, texts_of
-from concord_evaluator.judge.evidence import MAX_CALLS, CallTexts
+from concord_evaluator.judge import Aliases, choose_calls, show, texts_of
+from concord_evaluator.judge.budget import cost
+from concord_evaluator.judge.evidence import CallTexts
+
+TEXT = st.text(max_size=60).map(lambda text: text * 20)
 
 
 def record(step_id: str, *, error: str | None = None, caller: str = "ann", callee: str = "bob") -> CallRecord:
@@ -26,7 +30,14 @@ def record(step_id: str, *, error: str | None = None, caller: str = "ann", calle
     )
 
 
-def reported(step_id: str, request: str, response: str, *nested: InteractionStep, reporter: str = "ann") -> Report:
+def reported(
+    step_id: str,
+    request: str,
+    response: str,
+    *nested: InteractionStep,
+    reporter: str = "eve",
+    channel: Channel = Channel.HTTP,
+) -> Report:
     invocation = AgentInvocation(
         agent_url="http://bob",
         requests={"text": request},
@@ -39,7 +50,7 @@ def reported(step_id: str, request: str, response: str, *nested: InteractionStep
         step_action=StepAction(agent_invocation=invocation),
         additional_attributes={"response_text": response},
     )
-    return Report(step, reporter, False, Channel.HTTP, datetime(2026, 1, 1, tzinfo=UTC), digest(step))
+    return Report(step, reporter, False, channel, datetime(2026, 1, 1, tzinfo=UTC), digest(step))
 
 
 @given(st.lists(st.booleans(), max_size=300), st.integers(1, 50))
@@ -57,39 +68,74 @@ def test_failed_calls_are_shown_first_and_then_both_ends_in_order(failures: list
 
 def test_texts_are_found_in_nested_traces_too_and_only_those_asked_for() -> None:
     inner = reported("inner", "q2", "a2").step
-    found = texts_of([reported("outer", "q1", "a1", inner), reported("other", "q3", "a3")], {"outer", "inner"})
+    found = texts_of(
+        [reported("outer", "q1", "a1", inner), reported("other", "q3", "a3")], [record("outer"), record("inner")]
+    )
     assert found == {"outer": CallTexts("q1", "a1"), "inner": CallTexts("q2", "a2")}
 
 
-def test_of_two_tellings_the_longer_counts_whichever_comes_first() -> None:
-    tellings = [reported("s", "q", "a"), reported("s", "question", "answer", reporter="bob")]
-    assert texts_of(tellings, {"s"}) == texts_of(tellings[::-1], {"s"}) == {"s": CallTexts("question", "answer")}
+@pytest.mark.parametrize("backwards", [False, True])
+def test_of_several_tellings_the_observers_counts_then_the_callers_then_the_longest(backwards: bool) -> None:
+    stranger = reported("s", "a long lie about what was said", "and another", reporter="eve")
+    longer = reported("s", "the longest lie about what was said", "and another", reporter="dan")
+    caller = reported("s", "question", "answer", reporter="ann")
+    observed = reported("s", "q", "a", reporter="green-agent", channel=Channel.OBSERVED)
+    for tellings, text in [
+        ([stranger, longer], "the longest lie about what was said"),
+        ([stranger, longer, caller], "question"),
+        ([stranger, longer, caller, observed], "q"),
+    ]:
+        told = tellings[::-1] if backwards else tellings
+        assert texts_of(told, [record("s", caller="ann/writer")])["s"].request == text
+
+
+def test_what_an_observer_only_relays_is_not_observed() -> None:
+    relayed = reported("outer", "", "", reported("s", "a lie, and a long one", "").step, channel=Channel.OBSERVED)
+    own = reported("s", "question", "", reporter="ann")
+    assert texts_of([relayed, own], [record("s")])["s"].request == "question"
 
 
 def test_names_are_hidden_wherever_they_stand() -> None:
     texts = {"s": CallTexts("ann to bob: tell anna and bob_2 that bob is late", "ann!")}
-    shown = show([record("s")], 0, texts, ["ann", "bob", "bob_2"], "ask ann", "bob did it")
+    shown = show([record("s")], 0, texts, Aliases(["ann", "bob", "bob_2"]), "ask ann", "bob did it")
     (call,) = shown.calls
-    assert (call.caller, call.callee) == ("agent 1", "agent 2")
+    assert (call.id, call.caller, call.callee) == ("call 1", "agent 1", "agent 2")
     assert call.request == "agent 1 to agent 2: tell anna and agent 3 that agent 2 is late"
     assert (call.response, shown.task, shown.answer) == ("agent 1!", "ask agent 1", "agent 2 did it")
 
 
-def test_ends_that_are_no_agents_of_the_team_have_no_name_either() -> None:
-    shown = show([record("s", caller="green-agent", callee="url:http://x")], 0, {}, ["ann"], "", "")
-    assert (shown.calls[0].caller, shown.calls[0].callee) == ("the assessor", "a stranger")
+@pytest.mark.parametrize(
+    ("caller", "callee", "expected"),
+    [
+        ("green-agent", "url:http://x", ("the assessor", "a stranger")),
+        ("unknown", "ann", ("a stranger", "agent 1")),
+    ],
+)
+def test_ends_that_are_no_agents_of_the_team_have_no_name_either(
+    caller: str, callee: str, expected: tuple[str, str]
+) -> None:
+    shown = show([record("s", caller=caller, callee=callee)], 0, {}, Aliases(["ann"]), "", "")
+    assert (shown.calls[0].caller, shown.calls[0].callee) == expected
 
 
-@given(st.integers(1, MAX_CALLS), st.integers(0, 3000), st.integers(10_000, 50_000))
-def test_the_budget_holds_but_for_the_least_that_every_text_gets(n_calls: int, length: int, budget: int) -> None:
-    calls = [record(str(i)) for i in range(n_calls)]
-    texts = {call.step_id: CallTexts("q" * length, "a" * length) for call in calls}
-    shown = show(calls, 0, texts, ["ann", "bob"], "t" * length, "z" * length, budget)
-    used = sum(len(call.request) + len(call.response) for call in shown.calls) + len(shown.task) + len(shown.answer)
-    assert used <= max(budget, (2 * n_calls + 4) * 120)
-    assert shown.condensed == any(len(call.request) < length for call in shown.calls)
+@given(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=20), TEXT, st.integers(600, 3000))
+def test_the_budget_holds_as_the_texts_are_sent(said: list[tuple[str, str]], task: str, budget: int) -> None:
+    calls = [record(str(number), error="failed") for number in range(len(said))]
+    texts = {str(number): CallTexts(*each) for number, each in enumerate(said)}
+    shown = show(calls, 0, texts, Aliases([]), task, task, budget)
+    sent = [shown.task, shown.answer, *(text for c in shown.calls for text in (c.request, c.response, c.error))]
+    assert sum(map(cost, sent)) <= budget
+    whole = [task, task, *(text for each in said for text in (*each, "failed"))]
+    assert shown.condensed == (sum(map(cost, whole)) > budget)
+
+
+def test_what_short_texts_leave_goes_to_the_long_ones() -> None:
+    texts = {"long": CallTexts("a" * 1500, ""), "short": CallTexts("b" * 10, "")}
+    shown = show([record("long"), record("short")], 0, texts, Aliases([]), "", "", 1000)
+    assert cost(shown.calls[0].request) > 950
+    assert shown.calls[1].request == "b" * 10
 
 
 def test_calls_that_were_left_out_make_it_condensed() -> None:
-    assert show([record("s")], 3, {}, ["ann", "bob"], "", "").condensed
-    assert not show([record("s")], 0, {}, ["ann", "bob"], "", "").condensed
+    assert show([record("s")], 3, {}, Aliases([]), "", "").condensed
+    assert not show([record("s")], 0, {}, Aliases([]), "", "").condensed

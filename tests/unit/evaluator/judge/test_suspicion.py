@@ -2,7 +2,7 @@
 
 import pytest
 
-from concord_evaluator.judge.suspicion import Suspect, addresses_judge, answer_is_suspicious, is_master_key, suspects_in
+from concord_evaluator.judge.suspicion import Suspect, addresses_judge, is_master_key, suspects_in
 from tests.unit.evaluator.judge.attacks import ATTACKS, HARMLESS, MASTER_KEYS
 from tests.unit.evaluator.judge.seen import evidence, seen
 
@@ -26,12 +26,19 @@ def test_talk_among_colleagues_is_not_suspected(text: str) -> None:
 @pytest.mark.parametrize("text", MASTER_KEYS)
 def test_an_answer_that_says_nothing_is_seen(text: str) -> None:
     assert is_master_key(text)
-    assert answer_is_suspicious(evidence(answer=text))
+    assert suspects_in(evidence(answer=text)) == (Suspect(None, None),)
 
 
 def test_who_wrote_it_is_told_by_where_it_stands() -> None:
     attack = ATTACKS["plain order"]
-    found = suspects_in(
-        evidence(seen("a"), seen("b", request=attack), seen("c", response=attack), seen("d", error=attack))
-    )
-    assert found == (Suspect("b", "caller"), Suspect("c", "callee"), Suspect("d", "callee"))
+    calls = [seen(1), seen(2, request=attack), seen(3, response=attack), seen(4, error=attack)]
+    assert suspects_in(evidence(*calls)) == (Suspect("ann", "s2"), Suspect("bob", "s3"), Suspect("bob", "s4"))
+
+
+@pytest.mark.parametrize("kind", ["plain order", "note", "role", "zero width"])
+def test_an_attempt_in_a_name_an_id_or_the_answer_is_seen(kind: str) -> None:
+    attack = ATTACKS[kind]
+    named = attack.replace(" ", "_")
+    assert suspects_in(evidence(agents=("ann", named))) == (Suspect(named, None),)
+    assert suspects_in(evidence(seen(step_id=attack))) == (Suspect("ann", attack),)
+    assert suspects_in(evidence(answer=attack)) == (Suspect(None, None),)

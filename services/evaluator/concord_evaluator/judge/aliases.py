@@ -1,0 +1,58 @@
+"""Aliases: a judge should not know whom it judges, and whoever reads what it said should."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from concord.identity import RosterEntry
+
+_NUMBERED: Final = re.compile(r"\bagent (\d{1,6})\b", re.IGNORECASE)
+_MIN_ANY_CASE: Final = 3
+"""Shorter names are common words in another case: an agent called `A` is not every article."""
+
+
+class Aliases:
+    """`agent 1`, `agent 2`, … for agents in the order of their ids, also under the other names in a roster."""
+
+    def __init__(self, agents: Iterable[str], roster: Sequence[RosterEntry] = ()) -> None:
+        self.agents = tuple(sorted(agents))
+        self._of = {agent: f"agent {number}" for number, agent in enumerate(self.agents, start=1)}
+        known = {**_other_names(self.agents, roster), **{agent: agent for agent in self.agents}}
+        self._spelt = {name.casefold(): self._of[agent] for name, agent in known.items() if agent in self._of}
+        names = sorted((name for name, agent in known.items() if name and agent in self._of), key=len, reverse=True)
+        self._names = re.compile("|".join(map(_pattern, names))) if names else None
+
+    def of(self, agent: str, otherwise: str) -> str:
+        """The alias of an agent; `otherwise` for who is not of the team."""
+        return self._of.get(agent, otherwise)
+
+    def agent(self, alias: str) -> str | None:
+        """The agent of that alias; None where it is nobody's."""
+        return next((agent for agent, known in self._of.items() if known == alias), None)
+
+    def hide(self, text: str) -> str:
+        """The text with aliases in the place of names."""
+        if self._names is None:
+            return text
+        return self._names.sub(lambda match: self._spelt[match[0].casefold()], text)
+
+    def show(self, text: str) -> str:
+        """The text with names in the place of aliases."""
+        return _NUMBERED.sub(lambda match: self._name(int(match[1]), match[0]), text)
+
+    def _name(self, number: int, otherwise: str) -> str:
+        return self.agents[number - 1] if 1 <= number <= len(self.agents) else otherwise
+
+
+def _other_names(agents: Sequence[str], roster: Sequence[RosterEntry]) -> Mapping[str, str]:
+    """Addresses and ids elsewhere, and the inner names of agents within a participant, each with the agent's id."""
+    inner = {agent.rpartition("/")[2]: agent for agent in agents}
+    listed = {
+        name: entry.id for entry in roster for name in (entry.url.rstrip("/"), *entry.aliases, entry.agentbeats_id)
+    }
+    return {**inner, **{name: agent for name, agent in listed.items() if name}}
+
+
+def _pattern(name: str) -> str:
+    whole = rf"(?<!\w){re.escape(name)}(?!\w)"
+    return f"(?i:{whole})" if len(name) >= _MIN_ANY_CASE else whole
