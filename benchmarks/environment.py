@@ -15,7 +15,8 @@ import uvicorn
 from benchmarks.figures import Figures
 from concord.environment import UESClient
 from concord_environment.app import create_app
-from concord_environment.core.simulation import Simulation, Submission
+from concord_environment.core.events import Submission
+from concord_environment.core.simulation import Simulation
 from concord_environment.environment import Environment, new_simulation
 from concord_environment.modalities.calendar.requests import CreateEvent
 from concord_environment.modalities.email.queries import EmailQuery

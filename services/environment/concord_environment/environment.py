@@ -7,9 +7,12 @@ from typing import Any, Final
 from concord_environment.access.keys import Key, Keyring
 from concord_environment.access.log import AccessLog
 from concord_environment.core.actions import Action
-from concord_environment.core.events import DEFAULT_PRIORITY, Event, EventStatus
+from concord_environment.core.clock import to_us
+from concord_environment.core.engine import Position
+from concord_environment.core.events import DEFAULT_PRIORITY, Event, EventStatus, Submission
 from concord_environment.core.faults import Conflict, NotThere
-from concord_environment.core.simulation import Simulation, Submission
+from concord_environment.core.simulation import Simulation
+from concord_environment.core.world import Terms
 from concord_environment.lifecycle import Lifecycle
 from concord_environment.modalities.registry import apply, operation_of
 from concord_environment.modalities.world import EnvironmentWorld
@@ -125,7 +128,7 @@ class Environment:
 
 def new_simulation(seed: int, start: datetime = START) -> EnvironmentSimulation:
     """A simulation in which nothing has happened yet."""
-    return Simulation(EnvironmentWorld(), apply, start, seed=seed)
+    return Simulation(EnvironmentWorld(), apply, Position(to_us(start)), terms=Terms(seed))
 
 
 def _arrival(action: Action) -> datetime | None:

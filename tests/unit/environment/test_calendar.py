@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from concord_environment.core.events import Submission
 from concord_environment.core.faults import Conflict, Fault, Invalid, NotThere
-from concord_environment.core.simulation import Simulation, Submission
+from concord_environment.core.simulation import Simulation
 from concord_environment.modalities.calendar.queries import CalendarQuery, find_events
 from concord_environment.modalities.calendar.records import CalendarEvent
 from concord_environment.modalities.calendar.requests import (
@@ -213,6 +214,29 @@ def test_events_are_found_by_what_people_look_for() -> None:
     assert len(happens(simulation, recurring=True)) == 6
     assert len(happens(simulation, recurring=True, expand_recurring=False)) == 1
     assert {event.event_id for event in happens(simulation, start=None, end=None, date=MONDAY.date())} == {"d", "e"}
+
+
+@pytest.mark.parametrize("scope", ["all", "this_and_future"])
+def test_exceptions_move_along_with_a_series_that_moves_to_other_days(scope: str) -> None:
+    simulation = new_simulation()
+    create(simulation, recurrence={"frequency": "daily", "end_type": "count", "count": 4})
+    do(simulation, DeleteEvent(event_id="e", recurrence_scope="this", recurrence_id="2026-03-03"))
+    do(simulation, DeleteEvent(event_id="e", recurrence_scope="this", recurrence_id="2026-03-05"))
+    day = None if scope == "all" else "2026-03-02"
+    moved = {"event_id": "e", "recurrence_scope": scope, "recurrence_id": day, "start": MONDAY - timedelta(days=1)}
+    do(simulation, UpdateEvent.model_validate(moved))
+    assert days(simulation) == ["2026-03-01", "2026-03-03"]
+
+
+def test_an_occurrence_of_its_own_replaces_the_same_one_of_a_series_that_moved_across_midnight() -> None:
+    simulation = new_simulation()
+    create(simulation, recurrence={"frequency": "daily", "end_type": "count", "count": 3})
+    own = {"recurrence_scope": "this", "recurrence_id": "2026-03-04", "title": "Its own"}
+    do(simulation, UpdateEvent.model_validate({"event_id": "e", **own}))
+    do(simulation, UpdateEvent.model_validate({"event_id": "e", "start": MONDAY - timedelta(hours=11)}))
+    shown = happens(simulation)
+    assert [event.title for event in shown] == ["Standup", "Standup", "Its own"]
+    assert [event.recurrence_id for event in shown] == ["2026-03-01", "2026-03-02", "2026-03-03"]
 
 
 class Calendar(RuleBasedStateMachine):

@@ -6,7 +6,7 @@ from datetime import timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from concord_environment.core.simulation import Submission
+from concord_environment.core.events import Submission
 from concord_environment.modalities.email.requests import ReceiveEmail
 from concord_environment.modalities.email.subjects import base_subject
 from tests.unit.environment.worlds import mail, new_simulation, seconds

@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 
 from concord_environment.core.actions import Action
 from concord_environment.core.clock import TICK, as_utc, from_us, to_us
-from concord_environment.core.events import EventStatus
+from concord_environment.core.events import EventStatus, Submission
 from concord_environment.core.faults import Conflict, Invalid, NotThere
 from concord_environment.core.replay import digests
-from concord_environment.core.simulation import Submission
 from tests.unit.environment.worlds import (
     START,
     at,

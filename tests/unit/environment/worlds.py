@@ -4,7 +4,11 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from concord_environment.core.actions import Action
-from concord_environment.core.simulation import Simulation, Submission
+from concord_environment.core.clock import to_us
+from concord_environment.core.engine import Position
+from concord_environment.core.events import Submission
+from concord_environment.core.simulation import Simulation
+from concord_environment.core.world import Terms
 from concord_environment.modalities.chat.requests import SendChat
 from concord_environment.modalities.email.requests import Delete, MarkRead, ReceiveEmail, SendEmail, Star
 from concord_environment.modalities.registry import apply
@@ -18,8 +22,8 @@ def new_simulation(
     *, seed: int = 0, tie_seed: int | None = None, per_instant: int = 10_000
 ) -> Simulation[EnvironmentWorld]:
     """A simulation in which nothing has happened yet."""
-    world = EnvironmentWorld()
-    return Simulation(world, apply, START, seed=seed, tie_seed=tie_seed, max_events_per_instant=per_instant)
+    terms = Terms(seed, tie_seed=tie_seed, max_events_per_instant=per_instant)
+    return Simulation(EnvironmentWorld(), apply, Position(to_us(START)), terms=terms)
 
 
 def at(seconds: float) -> datetime:

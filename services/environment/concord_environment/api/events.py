@@ -12,9 +12,8 @@ from concord_environment.access.keys import Key
 from concord_environment.api.access import Addressed, Served, permitted
 from concord_environment.api.errors import Problem
 from concord_environment.api.event_view import EventView, event_view
-from concord_environment.core.events import DEFAULT_PRIORITY, Event, EventStatus
+from concord_environment.core.events import DEFAULT_PRIORITY, Event, EventStatus, Submission
 from concord_environment.core.faults import Conflict, Fault, NotThere
-from concord_environment.core.simulation import Submission
 from concord_environment.environment import Environment, EnvironmentSimulation
 from concord_environment.modalities.fields import JsonObject, Moment
 from concord_environment.modalities.registry import parse
@@ -135,7 +134,7 @@ async def list_events(
 
 def _candidates(simulation: EnvironmentSimulation, status: EventStatus | None) -> Iterator[Event]:
     if status is EventStatus.PENDING:
-        return simulation.events.group("pending", "")
+        return iter(simulation.pending())
     return simulation.events.rows()
 
 

@@ -8,8 +8,8 @@ from pydantic import BaseModel, Field
 
 from concord_environment.api.access import Addressed, Served, permitted
 from concord_environment.core.clock import from_us
-from concord_environment.core.journal import Step, StepKind
 from concord_environment.core.replay import replay
+from concord_environment.core.steps import StepKind
 from concord_environment.environment import Environment, EnvironmentSimulation
 
 MAX_STEPS: Final = 1_000
@@ -57,12 +57,14 @@ router = APIRouter(prefix="/simulation", tags=["simulation"])
 @router.post("/undo", dependencies=[Depends(permitted("simulation:undo"))])
 async def undo(environment: Served, simulation: Addressed, request: CountRequest | None = None) -> Undone:
     """Goes back by as many steps, to the moment before; an executed event is pending again."""
-    steps = simulation.undo(request.count if request else 1)
+    count = request.count if request else 1
+    links = _links(simulation, -min(count, MAX_STEPS), None)
+    steps = simulation.undo(count)
     environment.announce("undo.performed", steps=len(steps))
     back, forth = _can(simulation)
     return Undone(
         undone_count=len(steps),
-        undone=_steps(steps[:MAX_STEPS]),
+        undone=links[::-1],
         current_time=simulation.now,
         can_undo=back,
         can_redo=forth,
@@ -73,11 +75,12 @@ async def undo(environment: Served, simulation: Addressed, request: CountRequest
 async def redo(environment: Served, simulation: Addressed, request: CountRequest | None = None) -> Redone:
     """Takes as many undone steps again."""
     steps = simulation.redo(request.count if request else 1)
+    first = len(simulation.journal.steps) - len(steps)
     environment.announce("redo.performed", steps=len(steps))
     back, forth = _can(simulation)
     return Redone(
         redone_count=len(steps),
-        redone=_steps(steps[:MAX_STEPS]),
+        redone=_links(simulation, first, first + MAX_STEPS),
         current_time=simulation.now,
         can_undo=back,
         can_redo=forth,
@@ -99,8 +102,8 @@ async def chain(
     offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
 ) -> Chain:
     """The steps since the simulation was last loaded, each with its hash."""
-    steps = simulation.journal.steps
-    return Chain(head=simulation.position.head, total=len(steps), links=_steps(steps[offset : offset + limit]))
+    total = len(simulation.journal.steps)
+    return Chain(head=simulation.position.head, total=total, links=_links(simulation, offset, offset + limit))
 
 
 class ReplayRequest(BaseModel):
@@ -204,8 +207,9 @@ def _can(simulation: EnvironmentSimulation) -> tuple[bool, bool]:
     return bool(simulation.journal.steps), bool(simulation.journal.undone)
 
 
-def _steps(steps: list[Step]) -> list[StepView]:
+def _links(simulation: EnvironmentSimulation, start: int, stop: int | None) -> list[StepView]:
+    journal = simulation.journal
     return [
-        StepView(kind=step.kind, event_ids=list(step.event_ids), at=from_us(step.at), hash=step.after.head)
-        for step in steps
+        StepView(kind=step.kind, event_ids=list(step.event_ids), at=from_us(step.at), hash=head)
+        for step, head in zip(journal.steps[start:stop], journal.heads()[start:stop], strict=True)
     ]

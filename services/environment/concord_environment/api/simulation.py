@@ -137,7 +137,7 @@ async def status(environment: Served, simulation: Addressed) -> Status:
         executed_events=simulation.count(EventStatus.EXECUTED),
         failed_events=simulation.count(EventStatus.FAILED),
         next_event_time=following.scheduled_time if following else None,
-        seed=simulation.seed,
+        seed=simulation.terms.seed,
         chain_head=simulation.position.head,
     )
 

@@ -134,7 +134,7 @@ def advance(environment: Environment, simulation: EnvironmentSimulation, seconds
     """Advances a simulation and tells subscribers."""
     environment.lifecycle.require_moving()
     microseconds = round(timedelta(seconds=seconds) / timedelta(microseconds=1))
-    if simulation.position.clock + microseconds >= to_us(LATEST):
+    if simulation.clock + microseconds >= to_us(LATEST):
         raise Invalid("seconds: leads beyond the year 2200")
     progress = simulation.advance(max(1, microseconds))
     environment.publish(progress.events, simulation)

@@ -62,6 +62,17 @@ class Event:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """An action to schedule."""
+
+    action: Action
+    due: datetime
+    agent_id: str | None = None
+    priority: int = DEFAULT_PRIORITY
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+
 _EVENT: TypeAdapter[Event] = TypeAdapter(Event)
 
 

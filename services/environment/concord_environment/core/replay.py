@@ -1,7 +1,7 @@
 """Replay: the same calls again from the origin, and what a shuffled order of ties would change."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
 from itertools import groupby
@@ -9,9 +9,10 @@ from typing import Any
 
 from concord_environment.core.events import Event, EventStatus
 from concord_environment.core.faults import Fault
-from concord_environment.core.journal import StepKind
-from concord_environment.core.simulation import Simulation, W
+from concord_environment.core.simulation import Simulation
+from concord_environment.core.steps import StepKind
 from concord_environment.core.tables import Table
+from concord_environment.core.world import W
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class Replay:
 
 def replay(simulation: Simulation[W], tie_seed: int | None = None) -> Replay:
     """Makes every call since the origin again, on a fork; with a tie seed, ties come in another order."""
-    again = simulation.at_origin(tie_seed)
+    again = simulation.at_origin(replace(simulation.terms, tie_seed=tie_seed))
     refused = 0
     for name, args, kwargs in simulation.calls:
         try:

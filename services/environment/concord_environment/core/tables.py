@@ -1,10 +1,9 @@
 """Tables of immutable rows, kept in order and indexed, whose every write can be taken back."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from pydantic import TypeAdapter
 from sortedcontainers import SortedList
@@ -19,11 +18,10 @@ Words = Callable[[Row], tuple[str, ...]]
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One write: what stood under a key before and after; None is nothing."""
+class Change(NamedTuple):
+    """One write to a table: what stood under a key before and after; None is nothing."""
 
-    table: str
+    table: "Table[Any]"
     key: str
     before: Any
     after: Any
@@ -38,8 +36,9 @@ def _adapter(row: type[Row]) -> TypeAdapter[Row]:
 class Table(Generic[Row]):
     """Rows by key.
 
-    `order` gives a row's place; a table without one keeps no order. `indexes` group rows under words and keep each
-    group in order (a folder's mails); `lookups` group them without order, for small groups (a thread's mails).
+    `order` gives a row's place; a table without one keeps no order and has no indexes. `stays` says that whatever is
+    written under a key has the place of what stood there. `indexes` group rows under words and keep each group in order
+    (a folder's mails); `lookups` group them without order, for small groups (a thread's mails).
     """
 
     def __init__(
@@ -48,6 +47,7 @@ class Table(Generic[Row]):
         row: type[Row],
         *,
         order: Callable[[Row], Place] | None = None,
+        stays: bool = False,
         indexes: Mapping[str, Words[Row]] = _NOTHING,
         lookups: Mapping[str, Words[Row]] = _NOTHING,
         digest: Callable[[Row], bytes] | None = None,
@@ -57,6 +57,7 @@ class Table(Generic[Row]):
         self.digest = digest or self.adapter.dump_json
         """What of a row goes into the chain of hashes."""
         self._order = order
+        self._stays = stays
         self._rows: dict[str, Row] = {}
         self._places: SortedList[Place] = SortedList()
         self._place_of: dict[str, Place] = {}
@@ -115,6 +116,11 @@ class Table(Generic[Row]):
         rows = [self._rows[key] for key in self._found[lookup].get(word, ())]
         return sorted(rows, key=self._order) if self._order and len(rows) > 1 else rows
 
+    def last_found(self, lookup: str, word: str) -> Row | None:
+        """Of the rows that a lookup has under a word, the last one written there."""
+        keys = self._found[lookup].get(word)
+        return self._rows[next(reversed(keys))] if keys else None
+
     def latest_found(self, lookup: str, word: str) -> Iterator[Row]:
         """The rows that a lookup has under a word, the last one written there first."""
         return (self._rows[key] for key in reversed(self._found[lookup].get(word, {})))
@@ -129,32 +135,60 @@ class Table(Generic[Row]):
 
     def write(self, key: str, row: Row | None) -> Change:
         """Puts a row under a key, or with None takes it away."""
-        before = self._rows.get(key)
+        rows = self._rows
+        before = rows.get(key)
         if row is None:
-            self._rows.pop(key, None)
+            if before is not None:
+                del rows[key]
+                self._leave(key, before)
         else:
-            self._rows[key] = row
-        old = self._place_of.pop(key, None)
-        new = None if row is None else self._place(key, row)
-        if new is not None:
-            self._place_of[key] = new
-        moved = old != new
-        if moved and self._order:
-            _replace(self._places, old, new)
-        for groups, words_of in self._indexes:
-            was = () if before is None else words_of(before)
-            now = () if row is None else words_of(row)
-            if moved or was != now:
-                _regroup(groups, was, now, old, new)
-        for found, words_of in self._lookups:
-            was = () if before is None else words_of(before)
-            now = () if row is None else words_of(row)
-            if was != now:
-                _refind(found, was, now, key)
-        return Change(self.name, key, before, row)
+            rows[key] = row
+            if before is None:
+                self._enter(key, row)
+            else:
+                self._replace(key, before, row)
+        return Change(self, key, before, row)
 
-    def _place(self, key: str, row: Row) -> Place:
-        return (*self._order(row), key) if self._order else (key,)
+    def _enter(self, key: str, row: Row) -> None:
+        if self._order is not None:
+            place = self._place_of[key] = (*self._order(row), key)
+            self._places.add(place)
+            for groups, words_of in self._indexes:
+                for word in words_of(row):
+                    _add(groups, word, place)
+        for found, words_of in self._lookups:
+            for word in words_of(row):
+                _note(found, word, key)
+
+    def _leave(self, key: str, row: Row) -> None:
+        if self._order is not None:
+            place = self._place_of.pop(key)
+            self._places.remove(place)
+            for groups, words_of in self._indexes:
+                for word in words_of(row):
+                    _remove(groups, word, place)
+        for found, words_of in self._lookups:
+            for word in words_of(row):
+                _forget(found, word, key)
+
+    def _replace(self, key: str, before: Row, row: Row) -> None:
+        if self._order is not None:
+            place = self._place_of[key]
+            if not self._stays and (*self._order(row), key) != place:
+                self._leave(key, before)
+                self._enter(key, row)
+                return
+            for groups, words_of in self._indexes:
+                was, now = words_of(before), words_of(row)
+                if was != now:
+                    _regroup(groups, was, now, place)
+        for found, words_of in self._lookups:
+            was, now = words_of(before), words_of(row)
+            if was != now:
+                for word in was:
+                    _forget(found, word, key)
+                for word in now:
+                    _note(found, word, key)
 
     def _slice(self, places: "SortedList[Place]", start: int, stop: int, latest_first: bool) -> list[Row]:
         size = len(places)
@@ -165,35 +199,37 @@ class Table(Generic[Row]):
         return rows[::-1] if latest_first else rows
 
 
-def _regroup(
-    groups: dict[str, "SortedList[Place]"],
-    was: tuple[str, ...],
-    now: tuple[str, ...],
-    old: Place | None,
-    new: Place | None,
-) -> None:
+def _add(groups: dict[str, "SortedList[Place]"], word: str, place: Place) -> None:
+    group = groups.get(word)
+    if group is None:
+        group = groups[word] = SortedList()
+    group.add(place)
+
+
+def _remove(groups: dict[str, "SortedList[Place]"], word: str, place: Place) -> None:
+    group = groups[word]
+    group.remove(place)
+    if not group:
+        del groups[word]
+
+
+def _regroup(groups: dict[str, "SortedList[Place]"], was: tuple[str, ...], now: tuple[str, ...], place: Place) -> None:
     for word in was:
-        _replace(groups[word], old, None)
-        if not groups[word]:
-            del groups[word]
+        _remove(groups, word, place)
     for word in now:
-        if word not in groups:
-            groups[word] = SortedList()
-        _replace(groups[word], None, new)
+        _add(groups, word, place)
 
 
-def _replace(places: "SortedList[Place]", old: Place | None, new: Place | None) -> None:
-    if old is not None:
-        places.remove(old)
-    if new is not None:
-        places.add(new)
+def _note(found: dict[str, dict[str, None]], word: str, key: str) -> None:
+    keys = found.get(word)
+    if keys is None:
+        found[word] = {key: None}
+    else:
+        keys[key] = None
 
 
-def _refind(groups: dict[str, dict[str, None]], was: tuple[str, ...], now: tuple[str, ...], key: str) -> None:
-    for word in was:
-        keys = groups[word]
-        del keys[key]
-        if not keys:
-            del groups[word]
-    for word in now:
-        groups.setdefault(word, {})[key] = None
+def _forget(found: dict[str, dict[str, None]], word: str, key: str) -> None:
+    keys = found[word]
+    del keys[key]
+    if not keys:
+        del found[word]

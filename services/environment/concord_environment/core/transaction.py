@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import TypeVar
 from uuid import UUID
 
 from concord_environment.core.actions import Action
@@ -23,6 +23,8 @@ class Cause:
 class Transaction:
     """The writes of one action, at one moment."""
 
+    __slots__ = ("_ids", "_sequence", "_space", "agent_id", "causes", "changes", "now")
+
     def __init__(self, now: datetime, space: UUID, sequence: int, agent_id: str | None) -> None:
         self.now = now
         """The simulated time at which the action happens."""
@@ -33,7 +35,6 @@ class Transaction:
         self._space = space
         self._sequence = sequence
         self._ids = 0
-        self._tables: list[Table[Any]] = []
 
     def new_id(self) -> str:
         """An id for something that the action makes."""
@@ -43,12 +44,10 @@ class Transaction:
     def put(self, table: Table[Row], key: str, row: Row) -> None:
         """Writes a row."""
         self.changes.append(table.write(key, row))
-        self._tables.append(table)
 
     def drop(self, table: Table[Row], key: str) -> None:
         """Takes a row away."""
         self.changes.append(table.write(key, None))
-        self._tables.append(table)
 
     def cause(self, action: Action, due: datetime | None = None) -> None:
         """Has another action follow, at once if no time is given."""
@@ -56,6 +55,6 @@ class Transaction:
 
     def roll_back(self) -> None:
         """Takes every write back, latest first."""
-        for table, change in zip(reversed(self._tables), reversed(self.changes), strict=True):
-            table.write(change.key, change.before)
-        self.changes, self.causes, self._tables = [], [], []
+        for change in reversed(self.changes):
+            change.table.write(change.key, change.before)
+        self.changes, self.causes = [], []

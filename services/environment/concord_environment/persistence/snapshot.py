@@ -8,11 +8,11 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, Field, ValidationError
 
 from concord_environment.access.keys import Key
-from concord_environment.core.clock import from_us
+from concord_environment.core.engine import Position
 from concord_environment.core.events import Event, EventStatus
 from concord_environment.core.faults import Invalid
-from concord_environment.core.journal import Position
 from concord_environment.core.simulation import Simulation
+from concord_environment.core.world import Terms
 from concord_environment.environment import Environment, EnvironmentSimulation
 from concord_environment.modalities.registry import apply, parse
 from concord_environment.modalities.world import EnvironmentWorld
@@ -109,8 +109,8 @@ def render(captured: Capture) -> bytes:
         for name, rows in captured.tables.items()
     }
     snapshot = _Snapshot(
-        seed=simulation.seed,
-        lineage=simulation.lineage,
+        seed=simulation.terms.seed,
+        lineage=simulation.terms.lineage,
         clock=captured.position.clock,
         sequence=captured.position.sequence,
         head=captured.position.head,
@@ -136,8 +136,8 @@ def restore(content: bytes) -> Environment:
         for key, row in snapshot.tables.get(name, {}).items():
             table.write(key, table.adapter.validate_python(row))
     position = Position(snapshot.clock, snapshot.sequence, snapshot.head)
-    simulation = Simulation(world, apply, from_us(position.clock), seed=snapshot.seed, lineage=snapshot.lineage)
-    simulation.load(position, [_event(stored) for stored in snapshot.events])
+    events = [_event(stored) for stored in snapshot.events]
+    simulation = Simulation(world, apply, position, events, Terms(snapshot.seed, snapshot.lineage))
     keys = [Key(**dict(stored)) for stored in snapshot.keys]
     environment = Environment(snapshot.seed, simulation, keys)
     for name, value in snapshot.lifecycle:

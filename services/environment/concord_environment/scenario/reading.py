@@ -7,13 +7,15 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ValidationError
 
+from concord_environment.core.chain import GENESIS
 from concord_environment.core.clock import to_us
+from concord_environment.core.engine import Position
 from concord_environment.core.events import Event
 from concord_environment.core.faults import Invalid
 from concord_environment.core.identity import event_id, namespace
-from concord_environment.core.journal import GENESIS, Position
 from concord_environment.core.simulation import Simulation
 from concord_environment.core.tables import Table
+from concord_environment.core.world import Terms
 from concord_environment.modalities.calendar.records import PRIMARY, CalendarSettings
 from concord_environment.modalities.calendar.recurrence import check
 from concord_environment.modalities.chat.records import ChatSettings
@@ -58,8 +60,6 @@ def read_scenario(
         world.keep_up(modality, Upkeep(document.last_updated, document.update_count))
         _READERS[modality](world, document)
     lineage = _digest(environment, events)
-    start = environment.time_state.current_time
-    simulation = Simulation(world, apply, start, seed=seed, lineage=lineage)
     space = namespace(seed, lineage)
     rows = [
         _event(document, sequence, start_at=environment, new_id=event_id(space, sequence), regenerate=regenerate_ids)
@@ -67,7 +67,9 @@ def read_scenario(
     ]
     if len({row.event_id for row in rows}) < len(rows):
         raise Invalid("events: two events have one event_id")
-    simulation.load(Position(to_us(start), len(rows), sha256(f"{GENESIS}{lineage}".encode()).hexdigest()), rows)
+    start = to_us(environment.time_state.current_time)
+    position = Position(start, len(rows), sha256(f"{GENESIS}{lineage}".encode()).hexdigest())
+    simulation = Simulation(world, apply, position, rows, Terms(seed, lineage))
     return Reading(simulation, tuple(sorted(set(environment.modality_states) - set(unknown))), unknown)
 
 

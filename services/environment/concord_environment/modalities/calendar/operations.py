@@ -16,6 +16,7 @@ from concord_environment.modalities.calendar.recurrence import (
     begun_at,
     check,
     ended_before,
+    moved_days,
     occurrence_on,
     occurrences,
 )
@@ -51,11 +52,11 @@ def _update(world: EnvironmentWorld, action: requests.UpdateEvent, transaction: 
     changes = _changes(action, event.timezone)
     occurrence = _occurrence(event, action, transaction.now)
     if occurrence is None:
-        _put(state, revised(event, changes, transaction.now), transaction)
+        _put_series(state, event, revised(event, changes, transaction.now), transaction)
     elif action.recurrence_scope == "this_and_future":
         _cut(state, event, occurrence, transaction)
         later = replace(begun_at(event, occurrence), event_id=transaction.new_id())
-        _put(state, revised(later, changes, transaction.now), transaction)
+        _put_series(state, later, revised(later, changes, transaction.now), transaction)
     else:
         single = _singled_out(state, event, occurrence, transaction)
         _put(state, revised(single, {**changes, "recurrence": None}, transaction.now), transaction)
@@ -101,6 +102,18 @@ def _put(state: CalendarState, event: CalendarEvent, transaction: Transaction) -
         raise Invalid("end: lies before the start")
     check(event)
     transaction.put(state.events, event.event_id, event)
+
+
+def _put_series(state: CalendarState, before: CalendarEvent, after: CalendarEvent, transaction: Transaction) -> None:
+    """Puts an event in another's place. Of a series that moved to other days, its exceptions move along."""
+    changed = state.changed_occurrences(before)
+    days = moved_days(before, after, {*before.recurrence_exceptions, *changed})
+    if after.recurrence_exceptions == before.recurrence_exceptions:
+        after = replace(after, recurrence_exceptions=tuple(days.get(day, day) for day in after.recurrence_exceptions))
+    _put(state, after, transaction)
+    for day, single in changed.items():
+        if days.get(day, day) != day:
+            transaction.put(state.events, single.event_id, replace(single, recurrence_id=days[day]))
 
 
 def _moment(moment: datetime, zone: str) -> datetime:

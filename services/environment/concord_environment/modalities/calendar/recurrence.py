@@ -1,6 +1,6 @@
 """When a series happens: its occurrences in a window, and the two series that a cut makes of one."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from itertools import islice
@@ -110,6 +110,19 @@ def begun_at(event: CalendarEvent, occurrence: Occurrence) -> CalendarEvent:
         gone = sum(1 for _ in occurrences(unbroken, None, occurrence.start))
         rule = rule.model_copy(update={"count": max(1, rule.count - gone)})
     return replace(event, recurrence=rule, start=occurrence.start, end=occurrence.end)
+
+
+def moved_days(before: CalendarEvent, after: CalendarEvent, days: Iterable[str]) -> dict[str, str]:
+    """The day on which each occurrence that was on one of these days is, now that the series has moved.
+
+    Its first occurrence stays its first, and so on. Under another rule, no occurrence is one of those before.
+    """
+    wanted = set(days)
+    if not wanted or before.recurrence != after.recurrence:
+        return {}
+    whole = (replace(series, recurrence_exceptions=()) for series in (before, after))
+    pairs = zip(*(occurrences(series, None, None) for series in whole), strict=False)
+    return dict(islice(((was.day, now.day) for was, now in pairs if was.day in wanted), len(wanted)))
 
 
 def _moments(event: CalendarEvent, zone: ZoneInfo) -> Iterator[datetime]:

@@ -1,16 +1,16 @@
 """What each action in a mailbox does."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from concord_environment.core.faults import Conflict, Forbidden, NotThere
 from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.email import requests
 from concord_environment.modalities.email.records import Attachment, Email
 from concord_environment.modalities.email.state import EmailState
-from concord_environment.modalities.email.threading import place_in_thread, references_for
+from concord_environment.modalities.email.threading import Headers, find_thread, references_for
 from concord_environment.modalities.fields import same_address
 from concord_environment.modalities.operation import AnyOperation, Caller, Operation
 from concord_environment.modalities.world import EnvironmentWorld
@@ -47,8 +47,7 @@ def _receive(world: EnvironmentWorld, action: requests.ReceiveEmail, transaction
     _file(state, action, transaction, envelope)
 
 
-@dataclass(frozen=True, slots=True)
-class Envelope:
+class Envelope(NamedTuple):
     """What a mail is beside what was written in it."""
 
     message_id: str
@@ -66,32 +65,34 @@ def _file(
     envelope: Envelope,
 ) -> Email:
     """Puts a mail into its folder and its thread."""
-    now = transaction.now
+    now, message_id = transaction.now, envelope.message_id
     parent = None if action.in_reply_to is None else state.emails.get(action.in_reply_to)
+    references = action.references or (references_for(parent) if parent else ())
+    sent_at = now if envelope.sent_at is None else min(envelope.sent_at, now)
+    participants = (envelope.sender, *action.to_addresses, *action.cc_addresses)
+    headers = Headers(message_id, action.in_reply_to, references, action.subject, sent_at, participants)
     email = Email(
-        message_id=envelope.message_id,
-        thread_id=action.thread_id or envelope.message_id,
+        message_id=message_id,
+        thread_id=action.thread_id or find_thread(state, headers, transaction),
         from_address=envelope.sender,
         to_addresses=action.to_addresses,
         subject=action.subject,
-        sent_at=now if envelope.sent_at is None else min(envelope.sent_at, now),
+        sent_at=sent_at,
         received_at=now,
         body_text=action.body_text,
         body_html=action.body_html,
         cc_addresses=action.cc_addresses,
         bcc_addresses=action.bcc_addresses,
         reply_to_address=action.reply_to_address,
-        attachments=tuple(_with_id(attachment, transaction) for attachment in action.attachments),
+        attachments=tuple([_with_id(attachment, transaction) for attachment in action.attachments]),
         in_reply_to=action.in_reply_to,
-        references=action.references or (references_for(parent) if parent else ()),
+        references=references,
         is_read=envelope.is_read,
         priority=action.priority,
         folder=envelope.folder,
         labels=envelope.labels,
     )
-    if action.thread_id is None:
-        email = place_in_thread(state, email, transaction)
-    transaction.put(state.emails, email.message_id, email)
+    transaction.put(state.emails, message_id, email)
     return email
 
 

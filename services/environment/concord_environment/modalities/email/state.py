@@ -36,6 +36,7 @@ class EmailState:
             "email.emails",
             Email,
             order=_place,
+            stays=True,
             indexes={
                 "folder": lambda email: (email.folder,),
                 "label": _labels,

@@ -5,9 +5,10 @@ two threads makes them one.
 """
 
 from collections.abc import Iterable
-from datetime import timedelta
+from dataclasses import replace
+from datetime import datetime, timedelta
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
 
 from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.email.records import Email
@@ -21,21 +22,34 @@ SUBJECT_CANDIDATES: Final = 100
 """How many of the latest mails with its subject an answer without References is held against."""
 
 
-def place_in_thread(state: EmailState, email: Email, transaction: Transaction) -> Email:
-    """The mail with the thread that it belongs to; threads that it joins become one, the one of the earliest mail."""
-    relatives = [*_named(state, email), *islice(state.emails.latest_found("answers", email.message_id), 1)]
-    if not relatives and not email.references and email.in_reply_to is None:
-        relatives = list(_by_subject(state, email))
-    threads = dict.fromkeys(relative.thread_id for relative in relatives)
-    if not threads:
-        return email
-    if len(threads) == 1:
-        return email.in_thread(next(iter(threads)))
+class Headers(NamedTuple):
+    """What of a mail says which thread it belongs to."""
+
+    message_id: str
+    in_reply_to: str | None
+    references: tuple[str, ...]
+    subject: str
+    sent_at: datetime
+    participants: tuple[str, ...]
+
+
+def headers_of(email: Email) -> Headers:
+    """The headers of a mail that is there."""
+    return Headers(
+        email.message_id, email.in_reply_to, email.references, email.subject, email.sent_at, email.participants
+    )
+
+
+def find_thread(state: EmailState, mail: Headers, transaction: Transaction) -> str:
+    """The thread that a new mail belongs to, its own if to none; threads that it joins become the earliest of them."""
+    threads = {relative.thread_id for relative in _relatives(state, mail)}
+    if len(threads) < 2:
+        return threads.pop() if threads else mail.message_id
     kept, *joined = sorted(threads, key=lambda thread_id: _age(state.emails.found("thread", thread_id)[0]))
     for thread_id in joined:
         for member in state.emails.found("thread", thread_id):
-            transaction.put(state.emails, member.message_id, member.in_thread(kept))
-    return email.in_thread(kept)
+            transaction.put(state.emails, member.message_id, replace(member, thread_id=kept))
+    return kept
 
 
 def references_for(parent: Email) -> tuple[str, ...]:
@@ -47,25 +61,24 @@ def _age(email: Email) -> tuple[object, str]:
     return email.received_at, email.message_id
 
 
-def _named(state: EmailState, email: Email) -> Iterable[Email]:
-    if email.in_reply_to is None and not email.references:
-        return
-    for message_id in dict.fromkeys((*email.references, *filter(None, (email.in_reply_to,)))):
-        if (relative := state.emails.get(message_id)) is not None:
-            yield relative
-        else:
-            # Two answers to a mail that is not here belong together; one that came before stands for them all.
-            yield from islice(state.emails.latest_found("answers", message_id), 1)
+def _relatives(state: EmailState, mail: Headers) -> list[Email]:
+    # An answer that came in before what it answers stands for all of them, to a mail that is not here too.
+    emails = state.emails
+    answer = emails.last_found("answers", mail.message_id)
+    named = mail.references if mail.in_reply_to is None else (*mail.references, mail.in_reply_to)
+    found = [emails.get(message_id) or emails.last_found("answers", message_id) for message_id in named]
+    relatives = [relative for relative in (*found, answer) if relative is not None]
+    return relatives if relatives or named else list(_by_subject(state, mail))
 
 
-def _by_subject(state: EmailState, email: Email) -> Iterable[Email]:
-    if not is_reply(email.subject) or not (base := base_subject(email.subject)):
+def _by_subject(state: EmailState, mail: Headers) -> Iterable[Email]:
+    if not is_reply(mail.subject) or not (base := base_subject(mail.subject)):
         return ()
-    people = _others(state, email)
+    people = _others(state, mail)
     candidates = islice(state.emails.latest_found("subject", base), SUBJECT_CANDIDATES)
-    near = (other for other in candidates if abs(email.sent_at - other.sent_at) <= SUBJECT_WINDOW)
+    near = (other for other in candidates if abs(mail.sent_at - other.sent_at) <= SUBJECT_WINDOW)
     return islice((other for other in near if people & _others(state, other)), 1)
 
 
-def _others(state: EmailState, email: Email) -> set[str]:
-    return {address.casefold() for address in email.participants} - {state.address.casefold()}
+def _others(state: EmailState, mail: Headers | Email) -> set[str]:
+    return {address.casefold() for address in mail.participants} - {state.address.casefold()}

@@ -1,0 +1,51 @@
+"""The agenda: every event in the order in which it is due, and how ties among them are broken."""
+
+from collections.abc import Iterable
+from hashlib import blake2b
+from typing import Final
+
+from concord_environment.core.clock import to_us
+from concord_environment.core.events import Event, EventStatus, digest
+from concord_environment.core.tables import Place, Table
+
+_PENDING: Final = ("pending",)
+_DONE: Final = ()
+
+
+class Agenda:
+    """Events by due time, then priority from high to low, then the tie seed's order if there is one, then sequence."""
+
+    def __init__(self, events: Iterable[Event] = (), tie_seed: int | None = None) -> None:
+        self._tie_seed = tie_seed
+        self.table: Table[Event] = Table(
+            "events",
+            Event,
+            order=self._place,
+            indexes={"pending": lambda event: _PENDING if event.status is EventStatus.PENDING else _DONE},
+            lookups={"status": lambda event: (event.status,), "modality": lambda event: (event.modality,)},
+            stays=True,
+            digest=digest,
+        )
+        for event in events:
+            self.table.write(event.event_id, event)
+
+    def next(self) -> Event | None:
+        """The pending event that comes first."""
+        return self.table.first("pending", "pending")
+
+    def pending(self) -> Iterable[Event]:
+        """The pending events, in order."""
+        return self.table.group("pending", "pending")
+
+    def count(self, status: EventStatus) -> int:
+        """How many events have a status."""
+        return self.table.found_size("status", status)
+
+    def _place(self, event: Event) -> Place:
+        return (to_us(event.scheduled_time), -event.priority, self._tie(event.sequence), event.sequence)
+
+    def _tie(self, sequence: int) -> int:
+        if self._tie_seed is None:
+            return 0
+        key = f"{self._tie_seed}:{sequence}".encode()
+        return int.from_bytes(blake2b(key, digest_size=8).digest())

@@ -1,0 +1,211 @@
+"""The engine: a world, its agenda and a clock, and how each step is taken."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Generic
+
+from concord_environment.core.actions import Action
+from concord_environment.core.agenda import Agenda
+from concord_environment.core.chain import GENESIS
+from concord_environment.core.clock import TICK, from_us, to_us
+from concord_environment.core.events import Event, EventStatus, Submission
+from concord_environment.core.faults import Conflict, Fault
+from concord_environment.core.identity import event_id, namespace
+from concord_environment.core.journal import Journal
+from concord_environment.core.steps import Mark, Step, StepKind
+from concord_environment.core.tables import Table
+from concord_environment.core.transaction import Transaction
+from concord_environment.core.world import Rules, Terms, W
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where a simulation stands between two steps: its clock (µs), its counter and the head of its chain."""
+
+    clock: int
+    sequence: int = 0
+    head: str = GENESIS
+
+
+class Engine(Generic[W]):
+    """Takes steps. What may be asked of it, and when, is the simulation's to say."""
+
+    def __init__(
+        self, world: W, rules: Rules[W], terms: Terms, position: Position, events: Iterable[Event] = ()
+    ) -> None:
+        self.world = world
+        self.agenda = Agenda(events, terms.tie_seed)
+        self.journal = Journal(position.head)
+        self._rules = rules
+        self._space = namespace(terms.seed, terms.lineage)
+        self._max_per_instant = terms.max_events_per_instant
+        self.mark = Mark(position.clock, position.sequence)
+        self.now = from_us(position.clock)
+
+    @property
+    def position(self) -> Position:
+        """Clock, counter and head of the chain."""
+        return Position(self.mark.clock, self.mark.sequence, self.journal.head)
+
+    @property
+    def tables(self) -> Mapping[str, Table[Any]]:
+        """Every table, the events' included, by name."""
+        return {**self.world.tables, self.agenda.table.name: self.agenda.table}
+
+    def forget(self) -> None:
+        """Makes what is now the beginning: nothing before it can be undone."""
+        self.journal = Journal(self.journal.head)
+
+    def check(self, action: Action) -> None:
+        """Raises the Fault that the action would meet if it happened now; changes nothing."""
+        transaction = self._transaction(self.mark.sequence + 1, None)
+        try:
+            self._rules(self.world, action, transaction)
+        finally:
+            transaction.roll_back()
+
+    # --- steps ---
+
+    def admit(self, submissions: Sequence[Submission]) -> list[Event]:
+        """Adds events, all in one step."""
+        before, transaction = self.mark, self._transaction()
+        events = [self._soon(self._new_event(submission)) for submission in submissions]
+        self._conclude(StepKind.SCHEDULED, events, transaction, before)
+        return events
+
+    def perform(self, submission: Submission) -> Event:
+        """Executes an action at once, in one step with its scheduling. A Fault in it changes nothing."""
+        before = self.mark
+        event = replace(self._new_event(submission), scheduled_time=self.now)
+        transaction = self._transaction(event.sequence, event.agent_id)
+        try:
+            self._rules(self.world, event.action, transaction)
+        except Fault:
+            transaction.roll_back()
+            self.mark = before
+            raise
+        done = event.ended(EventStatus.EXECUTED, self.now)
+        caused = self._caused(event, transaction)
+        self._conclude(StepKind.EXECUTED, [done], transaction, before, caused)
+        return done
+
+    def run_until(self, end: int) -> list[Event]:
+        """Executes, in order, every event due by an instant (µs), each at its due time, and ends there."""
+        done: list[Event] = []
+        instant, at_instant = -1, 0
+        while (event := self.agenda.next()) is not None and (due := to_us(event.scheduled_time)) <= end:
+            at_instant = at_instant + 1 if due == instant else 1
+            instant = due
+            done.append(self._execute(event, due, crowded=at_instant > self._max_per_instant))
+        self.move_clock(end)
+        return done
+
+    def end(self, kind: StepKind, status: EventStatus, events: Iterable[Event]) -> list[Event]:
+        """Has pending events end without being executed, all in one step."""
+        ended = [event.ended(status, None) for event in events]
+        if ended:
+            self._conclude(kind, ended, self._transaction(), self.mark)
+        return ended
+
+    def move_clock(self, instant: int) -> None:
+        """Sets the clock. It is no step of its own unless it is the first."""
+        if instant == self.mark.clock:
+            return
+        before, after = self.mark, Mark(instant, self.mark.sequence)
+        self._stand_at(after)
+        if self.journal.steps:
+            self.journal.move(after)
+        else:
+            self.journal.add(Step(StepKind.CLOCK, instant, (), (), before, after))
+
+    def back(self, count: int) -> list[Step]:
+        """Takes steps back, latest first."""
+        taken = self.journal.back(count)
+        if taken:
+            self._stand_at(taken[-1].before)
+        return taken
+
+    def forth(self, count: int) -> list[Step]:
+        """Takes steps again that were taken back."""
+        taken = self.journal.forth(count)
+        if taken:
+            self._stand_at(taken[-1].after)
+        return taken
+
+    # --- how ---
+
+    def _stand_at(self, mark: Mark) -> None:
+        self.mark = mark
+        self.now = from_us(mark.clock)
+
+    def _transaction(self, sequence: int = 0, agent_id: str | None = None) -> Transaction:
+        return Transaction(self.now, self._space, sequence, agent_id)
+
+    def _new_event(self, submission: Submission) -> Event:
+        sequence = self.mark.sequence + 1
+        self.mark = Mark(self.mark.clock, sequence)
+        return Event(
+            event_id=event_id(self._space, sequence),
+            sequence=sequence,
+            scheduled_time=submission.due,
+            action=submission.action,
+            created_at=self.now,
+            agent_id=submission.agent_id,
+            priority=submission.priority,
+            metadata=submission.metadata,
+        )
+
+    def _soon(self, event: Event) -> Event:
+        # Time covers (t, t + d]: what is asked for now happens as soon as time moves.
+        if event.scheduled_time > self.now:
+            return event
+        return replace(event, scheduled_time=from_us(self.mark.clock + TICK))
+
+    def _caused(self, event: Event, transaction: Transaction) -> list[Event]:
+        return [
+            self._new_event(
+                Submission(
+                    cause.action,
+                    max(cause.due, self.now),
+                    event.agent_id,
+                    event.priority,
+                    {"caused_by": event.event_id},
+                )
+            )
+            for cause in transaction.causes
+        ]
+
+    def _execute(self, event: Event, due: int, *, crowded: bool) -> Event:
+        before = self.mark
+        if due > before.clock:
+            self.mark, self.now = Mark(due, before.sequence), event.scheduled_time
+        transaction = self._transaction(event.sequence, event.agent_id)
+        caused: list[Event] = []
+        try:
+            if crowded:
+                raise Conflict(f"more than {self._max_per_instant} events at one instant")
+            self._rules(self.world, event.action, transaction)
+        except Fault as fault:
+            transaction.roll_back()
+            kind, done = StepKind.FAILED, event.ended(EventStatus.FAILED, self.now, str(fault))
+        else:
+            kind, done = StepKind.EXECUTED, event.ended(EventStatus.EXECUTED, self.now)
+            if transaction.causes:
+                caused = self._caused(event, transaction)
+        self._conclude(kind, [done], transaction, before, caused)
+        return done
+
+    def _conclude(
+        self,
+        kind: StepKind,
+        events: Sequence[Event],
+        transaction: Transaction,
+        before: Mark,
+        caused: Sequence[Event] = (),
+    ) -> None:
+        table = self.agenda.table
+        for event in (*events, *caused):
+            transaction.put(table, event.event_id, event)
+        ids = tuple([event.event_id for event in events])
+        mark = self.mark
+        self.journal.add(Step(kind, mark.clock, ids, tuple(transaction.changes), before, mark))
