@@ -120,6 +120,8 @@ class Collector:
     url: str = ""
     batches: list[StepBatch] = field(default_factory=list)
     registered: list[RosterEntry] = field(default_factory=list)
+    shown: list[str | None] = field(default_factory=list)
+    """With which authorization those came."""
     peers: list[RosterEntry] = field(default_factory=list)
     news: threading.Condition = field(default_factory=threading.Condition)
 
@@ -153,6 +155,7 @@ def collecting() -> Iterator[Collector]:
                 if self.path == "/traces":
                     collector.batches.append(StepBatch.model_validate_json(body))
                 elif self.path == "/register":
+                    collector.shown.append(self.headers.get("authorization"))
                     collector.registered.append(RosterEntry.model_validate_json(body))
                 collector.news.notify_all()
             self._answer(202, b"{}")

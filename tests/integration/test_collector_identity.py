@@ -1,15 +1,21 @@
 """Who reports: the reporter of a step is who authenticated, and nobody reads or writes what is another's."""
 
+import asyncio
+import os
+import sys
 import time
 from collections.abc import AsyncIterator
 
 import httpx
 import pytest
+from pydantic import SecretStr
 
 from concord.identity import RosterEntry
+from concord.keyring import Keyring
 from concord.proxy_urls import observed_peers
 from concord.storage import Storage, connect
 from concord.tokens import Claims, TokenIssuer, parse_secrets
+from concord_collector.standing import standing_token
 from tests.integration.collectors import JSON, SECRET, batch, bearer, bearer_of, collector, reports, step
 
 
@@ -120,10 +126,39 @@ async def test_peers_are_the_tokens_assessments_at_addresses_of_its_own(
     assert (await client.get("/peers", params={"assessment_id": "a2"}, headers=headers)).status_code == 403
 
 
-async def test_one_may_register_oneself_and_nobody_else(closed: httpx.AsyncClient) -> None:
+async def test_with_a_standing_token_one_may_register_oneself_and_nobody_else(closed: httpx.AsyncClient) -> None:
+    keyring = Keyring(SecretStr(SECRET), _no_shared_secret)
+    standing = bearer_of(await standing_token(keyring, "writer", days=1))
     other = {"id": "critic", "url": "http://8.8.8.8/", "functions": []}
-    assert (await closed.post("/register", json=other, headers=bearer("writer"))).status_code == 403
-    assert (await closed.post("/register", json=other | {"id": "writer"}, headers=bearer("writer"))).status_code == 201
+    assert (await closed.post("/register", json=other, headers=standing)).status_code == 403
+    assert (await closed.post("/register", json=other | {"id": "writer"}, headers=standing)).status_code == 201
+    assert [each["id"] for each in (await closed.get("/peers", headers=standing)).json()["peers"]] == ["writer"]
+
+
+async def test_a_standing_token_opens_no_assessment(closed: httpx.AsyncClient) -> None:
+    standing = bearer_of(await standing_token(Keyring(SecretStr(SECRET), _no_shared_secret), "writer", days=1))
+    assert (await closed.get("/peers", params={"assessment_id": "a1"}, headers=standing)).status_code == 403
+    assert (await closed.post("/traces", json=batch(step()), headers=standing)).status_code == 403
+
+
+async def test_an_assessments_token_registers_nobody(closed: httpx.AsyncClient) -> None:
+    entry = {"id": "writer", "url": "http://8.8.8.8/", "functions": []}
+    assert (await closed.post("/register", json=entry, headers=bearer("writer"))).status_code == 403
+
+
+async def _no_shared_secret() -> str:
+    raise AssertionError("a configured secret is enough")
+
+
+async def test_the_collectors_owner_gives_out_standing_tokens_by_the_command_line(redis_url: str) -> None:
+    command = [sys.executable, "-m", "concord_collector", "--issue-token", "writer"]
+    environment = os.environ | {"REDIS_URL": redis_url}
+    process = await asyncio.create_subprocess_exec(*command, env=environment, stdout=asyncio.subprocess.PIPE)
+    printed, _ = await process.communicate()
+    entry = {"id": "writer", "url": "http://8.8.8.8/", "functions": []}
+    async with collector(redis_url, open=False) as client:
+        headers = bearer_of(SecretStr(printed.decode().strip()))
+        assert (await client.post("/register", json=entry, headers=headers)).status_code == 201
 
 
 async def test_without_a_configured_secret_the_one_that_the_stack_shares_is_good(

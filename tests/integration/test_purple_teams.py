@@ -300,7 +300,10 @@ async def test_started_from_the_command_line_as_an_echo_it_answers_with_what_it_
     url = free_urls(["parrot"])["parrot"]
     command = ["-m", "concord_purple", "--agent-id", "parrot", "--mode", "echo", "--port", port_of(url)]
     with collecting() as collector:
-        environment = plain_environment() | {"PURPLE_COLLECTOR_URL": collector.url}
+        environment = plain_environment() | {
+            "PURPLE_COLLECTOR_URL": collector.url,
+            "PURPLE_COLLECTOR_TOKEN": "of the collector's owner",
+        }
         process = await asyncio.create_subprocess_exec(sys.executable, *command, env=environment, stderr=DEVNULL)
         try:
             await asyncio.to_thread(await_card, url)
@@ -311,3 +314,4 @@ async def test_started_from_the_command_line_as_an_echo_it_answers_with_what_it_
             await process.wait()
     assert (answer.state, answer.text) == (TaskState.COMPLETED, "Hello")
     assert (entry.id, entry.url, entry.functions) == ("parrot", url, ("coordinator",))
+    assert collector.shown[0] == "Bearer of the collector's owner"

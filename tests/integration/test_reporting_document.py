@@ -7,13 +7,14 @@ import shutil
 import subprocess
 import sys
 from collections.abc import AsyncIterator
+from ipaddress import ip_network
 from pathlib import Path
 
 import httpx
 import pytest
 
 from concord.reports import Channel
-from concord.storage import Storage, connect
+from concord.storage import OPEN_SCOPE, Storage, connect
 from tests.integration.collectors import SECRET, bearer, collector, reports
 
 DOCUMENT = Path("docs/reporting.md").read_text(encoding="utf-8")
@@ -22,7 +23,8 @@ TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 
 @pytest.fixture
 async def client(redis_url: str) -> AsyncIterator[httpx.AsyncClient]:
-    async with collector(redis_url, token_secret=SECRET, open=False) as client:
+    loopback = (ip_network("127.0.0.0/8"),)
+    async with collector(redis_url, token_secret=SECRET, open=False, allowed_peer_networks=loopback) as client:
         yield client
 
 
@@ -37,8 +39,12 @@ def blocks(language: str) -> list[str]:
 
 
 def environment(client: httpx.AsyncClient) -> dict[str, str]:
-    token = bearer("writer", TRACE)["authorization"].split()[1]
-    return dict(os.environ) | {"COLLECTOR": str(client.base_url).rstrip("/"), "TOKEN": token}
+    return dict(os.environ) | {
+        "COLLECTOR": str(client.base_url).rstrip("/"),
+        "TOKEN": bearer("writer", TRACE)["authorization"].split()[1],
+        "STANDING_TOKEN": bearer("writer", OPEN_SCOPE, OPEN_SCOPE)["authorization"].split()[1],
+        "OWN_URL": "http://127.0.0.1:9009/",
+    }
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="there is no curl here")
@@ -58,6 +64,7 @@ async def test_the_shell_lines_report_what_they_say(client: httpx.AsyncClient, s
     step, span = (report.step for report in await reports(storage, TRACE))
     assert (step.agent_call is not None, step.latency_ms) == (True, 1250.0)
     assert (span.parent, span.latency_ms) == (step.step_id, 750.0)
+    assert [entry.url for entry in await storage.registry.agents(OPEN_SCOPE)] == ["http://127.0.0.1:9009/"]
 
 
 async def test_the_python_lines_report_what_they_say(client: httpx.AsyncClient, storage: Storage) -> None:

@@ -1,18 +1,48 @@
-"""`python -m concord_collector`: serves the collector."""
+"""`python -m concord_collector`: serves the collector, or gives out a token for an agent that registers itself."""
 
+import argparse
+import asyncio
+
+from concord.identity import RESERVED_IDS
+from concord.keyring import Keyring
 from concord.service import address_parser, configure_logging, serve
+from concord.storage import connect
 from concord_collector.app import create_app
 from concord_collector.settings import CollectorSettings
+from concord_collector.standing import standing_token
 
 
 def main() -> None:
     """Reads arguments and environment, and serves until stopped."""
-    arguments = address_parser(
-        "concord_collector", "Takes reports of steps from agents and queues them in Redis (REDIS_URL).", port=9010
-    ).parse_args()
+    parser = _parser()
+    arguments = parser.parse_args()
     settings = CollectorSettings()
     configure_logging("collector", level=settings.log_level, form=settings.log_format)
-    serve(create_app(settings), arguments.host, arguments.port)
+    if arguments.issue_token is None:
+        serve(create_app(settings), arguments.host, arguments.port)
+    elif arguments.issue_token in RESERVED_IDS:
+        parser.error(f"{arguments.issue_token!r} is reserved")
+    else:
+        print(asyncio.run(_issue(settings, arguments.issue_token, arguments.days)))  # noqa: T201 - the answer
+
+
+async def _issue(settings: CollectorSettings, agent_id: str, days: float) -> str:
+    async with connect(settings.redis_url) as storage:
+        keyring = Keyring(settings.token_secret, storage.secrets.token_secret)
+        return (await standing_token(keyring, agent_id, days)).get_secret_value()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = address_parser(
+        "concord_collector", "Takes reports of steps from agents and queues them in Redis (REDIS_URL).", port=9010
+    )
+    parser.add_argument(
+        "--issue-token", metavar="AGENT", help="print a token with which this agent may register itself, and exit"
+    )
+    parser.add_argument(
+        "--days", type=float, default=7, help="for how long; for more than 7 days, set CONCORD_TOKEN_SECRET"
+    )
+    return parser
 
 
 if __name__ == "__main__":

@@ -45,7 +45,7 @@ def registry_routes(registry: AgentRegistry, callers: Callers, peer_urls: PeerUr
 
     @router.post("/register", status_code=201, responses=REFUSALS)
     async def register(registration: Registration, request: Request) -> Registered:
-        """Adds an agent to the open registry, or renews it."""
+        """Adds an agent to the open registry, or renews it. A token for that is one that the collector's owner gave."""
         caller = await callers.identify(request)
         if (wait_s := await rate.take(caller.name, 1)) > 0:
             raise too_many("too many registrations", wait_s)
@@ -79,7 +79,11 @@ def registry_routes(registry: AgentRegistry, callers: Callers, peer_urls: PeerUr
 def _check_id(agent_id: str, caller: Caller) -> None:
     if agent_id in RESERVED_IDS:
         raise HTTPException(400, f"id: {agent_id!r} is reserved")
-    if caller.claims is not None and agent_id != caller.claims.agent_id:
+    if caller.claims is None:
+        return
+    if caller.claims.assessment_id != OPEN_SCOPE:
+        raise HTTPException(403, "the token is for an assessment, whose agents its client declares")
+    if agent_id != caller.claims.agent_id:
         raise HTTPException(403, "the token is another agent's")
 
 

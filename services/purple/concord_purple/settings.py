@@ -4,7 +4,7 @@ import json
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field, HttpUrl
+from pydantic import BeforeValidator, Field, HttpUrl, SecretStr
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from concord.identity import ParticipantId
@@ -42,6 +42,8 @@ class PurpleSettings(BaseSettings):
     mode: Mode = Mode.WORK
     peers: Annotated[dict[ParticipantId, HttpUrl], NoDecode, BeforeValidator(_peers)] = {}
     collector_url: HttpUrl | None = None
+    collector_token: SecretStr | None = None
+    """For its registry: what `python -m concord_collector --issue-token` gives. An open collector wants none."""
     call_timeout_s: Annotated[float, Field(gt=0, le=3600)] = 300
 
     @property
