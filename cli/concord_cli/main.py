@@ -1,4 +1,4 @@
-"""The command line: `concord run`, `concord up`, `concord assess`, `concord evaluate`, `concord report`."""
+"""The command line: `concord run`, `up`, `assess`, `evaluate`, `report`, `compare`."""
 
 import asyncio
 import signal
@@ -114,6 +114,23 @@ def report_results(
         from concord_cli.report.command import report
 
         typer.echo(f"The report is in {printable(str(report(results, output, trial, assessment)))}")
+
+
+@app.command("compare")
+def compare_results(
+    results: Annotated[list[Path], typer.Argument(metavar="RESULTS", help="Results files, one for each team.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Where the comparison goes as JSON, beside being shown.")
+    ] = None,
+) -> None:
+    """Compare teams on the tasks that they share: differences with intervals, and a ranking no finer than these."""
+    with _exit_codes():
+        try:
+            from concord_cli.compare import compare
+        except ModuleNotFoundError as error:
+            raise UsageError(f"comparing needs all of Concord, concord-cli[local]: {error.name} is missing") from error
+
+        compare(results, output)
 
 
 class _TerminatedError(Exception):

@@ -3,15 +3,13 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from pydantic import ValidationError
-
-from concord.results import ResultRow, ResultsDocument
+from concord.results import ResultRow
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.report.definitions import installed_definitions
 from concord_cli.report.renderer import render
 from concord_cli.report.text import shortened
 from concord_cli.results_file import prepare_folder, replace_text
-from concord_cli.scenario import reasons
+from concord_cli.rows import read_rows
 
 
 def report(results: Path, output: Path | None, trial_id: str | None, assessment_id: str | None) -> Path:
@@ -19,7 +17,7 @@ def report(results: Path, output: Path | None, trial_id: str | None, assessment_
 
     Raises UsageError for what is no results file, or has no such row or trial; AssessmentError if it cannot be written.
     """
-    page = render(_chosen(results, _read(results), assessment_id), trial_id, installed_definitions())
+    page = render(_chosen(results, read_rows(results), assessment_id), trial_id, installed_definitions())
     path = results.with_suffix(".html") if output is None else output
     prepare_folder(path)
     try:
@@ -27,18 +25,6 @@ def report(results: Path, output: Path | None, trial_id: str | None, assessment_
     except OSError as error:
         raise AssessmentError(f"{path}: cannot be written: {error.strerror}") from error
     return path
-
-
-def _read(path: Path) -> list[ResultRow]:
-    try:
-        text = path.read_bytes()
-        if path.suffix == ".jsonl":
-            return [ResultRow.model_validate_json(line) for line in text.splitlines() if line.strip()]
-        return ResultsDocument.model_validate_json(text).results
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from error
-    except ValidationError as error:
-        raise UsageError(f"{path}: not results of Concord: {shortened(reasons(error), 300)}") from error
 
 
 def _chosen(path: Path, rows: Sequence[ResultRow], assessment_id: str | None) -> ResultRow:

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 LEVEL: Final = 0.95
+"""How often an interval holds the truth, unless something else is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A confidence interval at `LEVEL`, from `n` values in `clusters` groups, and the method that made it."""
+    """A confidence interval, from `n` values in `clusters` groups, and the method that made it."""
 
     low: float
     high: float
@@ -37,7 +38,7 @@ def rate_interval(successes: int, n: int) -> Interval | None:
     return Interval(float(ends.low), float(ends.high), n, n, "wilson")
 
 
-def mean_interval(values: Sequence[float], clusters: Sequence[str]) -> Interval | None:
+def mean_interval(values: Sequence[float], clusters: Sequence[str], level: float = LEVEL) -> Interval | None:
     """The t interval of a mean whose values come in clusters: runs of one task resemble each other.
 
     `clusters` names the group of each value. The standard error is cluster-robust (CR1) with clusters - 1 degrees of
@@ -53,5 +54,5 @@ def mean_interval(values: Sequence[float], clusters: Sequence[str]) -> Interval 
     codes = np.unique(np.asarray(clusters), return_inverse=True)[1]
     model = OLS(np.asarray(values, dtype=float), np.ones(len(values)))
     fit = model.fit(cov_type="cluster", cov_kwds={"groups": codes}, use_t=True)
-    low, high = fit.conf_int(alpha=1 - LEVEL)[0]
+    low, high = fit.conf_int(alpha=1 - level)[0]
     return Interval(float(low), float(high), len(values), groups, "t" if groups == len(values) else "clustered t")

@@ -1,33 +1,63 @@
 """Comparing two teams on the tasks that both worked on."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import Literal
 
-from concord_evaluator.statistics.intervals import Interval, mean_interval
+from concord_evaluator.statistics.intervals import LEVEL, Interval, mean_interval
+
+Scores = Mapping[str, Mapping[int, Sequence[float]]]
+"""A team's scores by task and seed."""
+
+Verdict = Literal["insufficient", "no difference shown", "first is better", "second is better"]
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The mean difference (second minus first) over shared tasks, and its interval; `differs` if that excludes 0."""
+    """The mean difference (second minus first) over shared tasks, and its interval at `level`.
+
+    `paired_trials`: seeds of shared tasks that both worked with.
+    """
 
     shared_tasks: int
+    paired_trials: int
     difference: float
     interval: Interval | None
+    level: float
 
     @property
-    def differs(self) -> bool:
-        """Whether the data tells the two apart; without an interval it does not."""
-        return self.interval is not None and not self.interval.low <= 0 <= self.interval.high
+    def verdict(self) -> Verdict:
+        """What the data shows. Without enough tasks it shows nothing, however far the two are apart.
+
+        Enough: as many as it takes for all of them to point one way by chance no more often than `level` allows (the
+        sign test: 2 / 2^n; 6 tasks for 95 %). Fewer may agree to the digit, and the interval of t would believe them.
+        """
+        if self.interval is None or 2 * 0.5**self.shared_tasks > 1 - self.level:
+            return "insufficient"
+        if self.interval.low <= 0 <= self.interval.high:
+            return "no difference shown"
+        return "second is better" if self.difference > 0 else "first is better"
 
 
-def compare_paired(first: Mapping[str, Sequence[float]], second: Mapping[str, Sequence[float]]) -> Comparison | None:
-    """Compares scores by task, each task's runs averaged first; None without a shared task.
+def compare_paired(first: Scores, second: Scores, level: float = LEVEL) -> Comparison | None:
+    """Compares scores task by task; None without a shared task.
 
-    Pairing takes out how hard the tasks are, which differs more than teams do.
+    A task's difference is the mean over the seeds that both worked with, else that of the means of all runs. Pairing
+    takes out how hard tasks are, which differs more than teams do. Tasks count, not trials: runs of one task are alike.
     """
     shared = sorted(task for task in first.keys() & second.keys() if first[task] and second[task])
     if not shared:
         return None
-    differences = [fmean(second[task]) - fmean(first[task]) for task in shared]
-    return Comparison(len(shared), fmean(differences), mean_interval(differences, shared))
+    seeds = [first[task].keys() & second[task].keys() for task in shared]
+    differences = [
+        _mean(second[task], common or second[task]) - _mean(first[task], common or first[task])
+        for task, common in zip(shared, seeds, strict=True)
+    ]
+    interval = mean_interval(differences, shared, level)
+    return Comparison(len(shared), sum(map(len, seeds)), fmean(differences), interval, level)
+
+
+def _mean(scores: Mapping[int, Sequence[float]], seeds: Iterable[int]) -> float:
+    """The mean over seeds, the runs of each averaged first."""
+    return fmean(fmean(scores[seed]) for seed in sorted(seeds))

@@ -1,21 +1,26 @@
 """Intervals hold their level, runs of one task do not pass for independent ones, and pairs are compared as pairs."""
 
 import random
+from collections import Counter
+from collections.abc import Mapping
 from itertools import combinations
 from math import sqrt
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from concord_evaluator.statistics import (
     ADEQUATE_SCENARIOS,
     Interval,
+    Scores,
     compare_paired,
     confidence_in,
     mean_interval,
     pass_power,
+    ranks,
     rate_interval,
+    tie_groups,
 )
 
 Z = 1.959963984540054
@@ -33,6 +38,17 @@ class TestRates:
 
     def test_without_trials_there_is_none(self) -> None:
         assert rate_interval(0, 0) is None
+
+    @pytest.mark.parametrize(("rate", "n"), [(0.5, 10), (0.8, 20), (0.95, 30)])
+    def test_it_covers_the_truth_about_as_often_as_it_says(self, rate: float, n: int) -> None:
+        """Simulated. A rate of few trials takes few values, so that the level is met on average, not for every rate."""
+        draw = random.Random(5)  # noqa: S311 - a simulation, not a secret
+        passes = Counter(sum(draw.random() < rate for _ in range(n)) for _ in range(2000))
+        intervals = {count: rate_interval(count, n) for count in passes}
+        covered = sum(
+            times for count, times in passes.items() if (each := intervals[count]) and each.low <= rate <= each.high
+        )
+        assert 0.92 <= covered / 2000 <= 0.99
 
     def test_certain_looking_rates_stay_uncertain(self) -> None:
         interval = rate_interval(3, 3)
@@ -101,31 +117,96 @@ class TestClaims:
         assert confidence_in(interval, scenarios) == confidence
 
 
+def once(scores: Mapping[str, float]) -> Scores:
+    """One run of each task, with the same seed."""
+    return {task: {1: [score]} for task, score in scores.items()}
+
+
 class TestPairs:
     def test_a_small_difference_on_every_task_is_seen_although_tasks_differ_more(self) -> None:
-        first = {str(i): [i / 20] for i in range(12)}
-        second = {task: [scores[0] + 0.05 + 0.001 * int(task)] for task, scores in first.items()}
-        comparison = compare_paired(first, second)
+        first = {str(i): i / 20 for i in range(12)}
+        second = {task: score + 0.05 + 0.001 * int(task) for task, score in first.items()}
+        comparison = compare_paired(once(first), once(second))
         assert comparison is not None
-        assert comparison.differs
+        assert comparison.verdict == "second is better"
         assert comparison.difference == pytest.approx(0.0555)
-        unpaired = [mean_interval([s[0] for s in team.values()], list(team)) for team in (first, second)]
+        unpaired = [mean_interval(list(team.values()), list(team)) for team in (first, second)]
         assert all(interval is not None and interval.width > 0.05 for interval in unpaired)
 
+    def test_the_other_way_round_it_is_the_other_that_is_better(self) -> None:
+        first, second = once({str(i): i / 20 for i in range(12)}), once({str(i): i / 20 - 0.1 for i in range(12)})
+        one, other = compare_paired(first, second), compare_paired(second, first)
+        assert one is not None
+        assert other is not None
+        assert (one.verdict, other.verdict) == ("first is better", "second is better")
+
     def test_only_shared_tasks_count(self) -> None:
-        comparison = compare_paired({"a": [0.1], "b": [0.9]}, {"a": [0.3, 0.5], "c": [0.0]})
+        comparison = compare_paired({"a": {1: [0.1]}, "b": {1: [0.9]}}, {"a": {2: [0.3], 3: [0.5]}, "c": {1: [0.0]}})
         assert comparison is not None
-        assert comparison.shared_tasks == 1
+        assert (comparison.shared_tasks, comparison.paired_trials) == (1, 0)
         assert comparison.difference == pytest.approx(0.3)
-        assert not comparison.differs
+        assert comparison.verdict == "insufficient"
+
+    def test_trials_pair_by_their_seeds_where_they_can(self) -> None:
+        comparison = compare_paired({"a": {1: [0.2], 2: [0.4]}}, {"a": {2: [0.5], 3: [1.0]}})
+        assert comparison is not None
+        assert comparison.paired_trials == 1
+        assert comparison.difference == pytest.approx(0.1)
 
     def test_without_a_shared_task_there_is_nothing_to_compare(self) -> None:
-        assert compare_paired({"a": [0.1]}, {"b": [0.2]}) is None
-        assert compare_paired({"a": []}, {"a": [0.2]}) is None
+        assert compare_paired({"a": {1: [0.1]}}, {"b": {1: [0.2]}}) is None
+        assert compare_paired({"a": {}}, {"a": {1: [0.2]}}) is None
 
-    @given(st.dictionaries(st.sampled_from("abcdef"), st.lists(st.floats(0, 1), min_size=1, max_size=3), min_size=2))
-    def test_a_team_does_not_differ_from_itself(self, team: dict[str, list[float]]) -> None:
-        comparison = compare_paired(team, team)
+    @pytest.mark.parametrize(("level", "enough"), [(0.95, 6), (0.99, 8)])
+    @pytest.mark.parametrize("fewer", [0, 1])
+    def test_a_few_tasks_show_nothing_however_alike_they_are(self, level: float, enough: int, fewer: int) -> None:
+        tasks, verdict = enough - fewer, "insufficient" if fewer else "second is better"
+        low, high = {str(i): 0.2 for i in range(tasks)}, {str(i): 0.9 for i in range(tasks)}
+        comparison = compare_paired(once(low), once(high), level)
+        assert comparison is not None
+        assert comparison.verdict == verdict
+
+    @settings(max_examples=25)
+    @given(st.dictionaries(st.sampled_from("abcdefgh"), st.floats(0, 1), min_size=2))
+    def test_a_team_is_not_better_than_itself(self, team: dict[str, float]) -> None:
+        comparison = compare_paired(once(team), once(team))
         assert comparison is not None
         assert comparison.difference == 0
-        assert not comparison.differs
+        assert comparison.verdict in {"insufficient", "no difference shown"}
+
+    def test_equal_teams_are_told_apart_as_seldom_as_it_says(self) -> None:
+        """Simulated: two teams of one quality on ten tasks. 300 samples: +-.038 is three sigma."""
+        draw = random.Random(11)  # noqa: S311 - a simulation, not a secret
+        wrong = 0
+        for _ in range(300):
+            tasks = {str(task): draw.gauss(0.5, 0.2) for task in range(10)}
+            first, second = ({task: each + draw.gauss(0, 0.1) for task, each in tasks.items()} for _ in range(2))
+            comparison = compare_paired(once(first), once(second))
+            assert comparison is not None
+            wrong += comparison.verdict != "no difference shown"
+        assert 0.012 <= wrong / 300 <= 0.088
+
+
+class TestRanking:
+    def test_of_teams_that_are_all_told_apart_is_a_list(self) -> None:
+        better = [("a", "b"), ("a", "c"), ("b", "c")]
+        assert ranks("abc", better) == {"a": (1, 1), "b": (2, 2), "c": (3, 3)}
+        assert tie_groups("abc", better) == [["a"], ["b"], ["c"]]
+
+    def test_without_a_difference_leaves_every_rank_open(self) -> None:
+        assert set(ranks("abc", []).values()) == {(1, 3)}
+        assert tie_groups("abc", []) == [["a", "b", "c"]]
+
+    def test_ties_do_not_carry_over(self) -> None:
+        assert ranks("abc", [("a", "c")]) == {"a": (1, 2), "b": (1, 3), "c": (2, 3)}
+        assert tie_groups("abc", [("a", "c")]) == [["a", "b"], ["b", "c"]]
+
+    @settings(max_examples=50)
+    @given(
+        st.sets(st.tuples(st.sampled_from("abcde"), st.sampled_from("abcde")).filter(lambda pair: pair[0] < pair[1]))
+    )
+    def test_a_group_holds_nobody_who_is_told_apart_and_everyone_is_in_one(self, better: set[tuple[str, str]]) -> None:
+        groups = tie_groups("abcde", better)
+        assert {team for group in groups for team in group} == set("abcde")
+        assert not any({winner, loser} <= set(group) for group in groups for winner, loser in better)
+        assert all(1 <= each.best <= each.worst <= 5 for each in ranks("abcde", better).values())

@@ -1,0 +1,116 @@
+"""The contest: every team with every other on the tasks that they share, and the ranks that this allows."""
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from statistics import fmean
+from typing import Final
+
+from concord.results import LatencySummary
+from concord_cli.compare.document import Comparison, PairLine, TeamLine
+from concord_cli.compare.teams import Team
+from concord_evaluator.statistics import (
+    LEVEL,
+    Ranks,
+    compare_paired,
+    confidence_in,
+    mean_interval,
+    ranks,
+    rate_interval,
+    tie_groups,
+)
+
+LATENCY: Final = LatencySummary().warning
+
+
+def contest(teams: Sequence[Team]) -> Comparison:
+    """Compares all teams. Best first, by the mean score over a team's own tasks; what is shown, the pairs say.
+
+    Each difference has so high a level that all of them together hold at `LEVEL` (Bonferroni).
+    """
+    ordered = sorted(teams, key=lambda team: (-_score(team), team.name))
+    n_pairs = len(ordered) * (len(ordered) - 1) // 2
+    level = 1 - (1 - LEVEL) / n_pairs
+    pairs = [_pair(first, second, level) for first, second in combinations(ordered, 2)]
+    names = [team.name for team in ordered]
+    better = [winner for pair in pairs if (winner := _better(pair)) is not None]
+    placed = ranks(names, better)
+    return Comparison(
+        level=LEVEL,
+        pair_level=level,
+        teams=[_line(team, placed[team.name]) for team in ordered],
+        pairs=pairs,
+        groups=tie_groups(names, better),
+        warnings=list(_warnings(ordered)),
+    )
+
+
+def _score(team: Team) -> float:
+    return fmean(_values(team))
+
+
+def _values(team: Team) -> list[float]:
+    return [score for seeds in team.scores.values() for runs in seeds.values() for score in runs]
+
+
+def _pair(first: Team, second: Team, level: float) -> PairLine:
+    found = compare_paired(first.scores, second.scores, level)
+    interval = None if found is None else found.interval
+    return PairLine(
+        first=first.name,
+        second=second.name,
+        shared_tasks=0 if found is None else found.shared_tasks,
+        paired_trials=0 if found is None else found.paired_trials,
+        difference=None if found is None else 100 * found.difference,
+        difference_low=None if interval is None else 100 * interval.low,
+        difference_high=None if interval is None else 100 * interval.high,
+        verdict="insufficient" if found is None else found.verdict,
+    )
+
+
+def _better(pair: PairLine) -> tuple[str, str] | None:
+    if pair.verdict == "first is better":
+        return pair.first, pair.second
+    return (pair.second, pair.first) if pair.verdict == "second is better" else None
+
+
+def _line(team: Team, placed: Ranks) -> TeamLine:
+    clusters = [task for task, seeds in team.scores.items() for runs in seeds.values() for _ in runs]
+    interval = mean_interval(_values(team), clusters)
+    rate = rate_interval(sum(team.passed), len(team.passed)) if len(team.passed) > 1 else None
+    return TeamLine(
+        name=team.name,
+        file=team.file,
+        rank_best=placed.best,
+        rank_worst=placed.worst,
+        score=100 * _score(team),
+        score_low=None if interval is None else 100 * max(0.0, interval.low),
+        score_high=None if interval is None else 100 * min(1.0, interval.high),
+        passed=sum(team.passed),
+        pass_rate=100 * sum(team.passed) / len(team.passed),
+        pass_rate_low=None if rate is None else 100 * rate.low,
+        pass_rate_high=None if rate is None else 100 * rate.high,
+        tasks=len(team.scores),
+        trials=len(team.passed),
+        infrastructure_failures=team.infrastructure_failures,
+        confidence=confidence_in(interval, len(team.scores)),
+        latency_avg_ms=team.latency_avg_ms,
+    )
+
+
+def _warnings(teams: Sequence[Team]) -> Iterator[str]:
+    """Why the figures are to be read with care."""
+    if len({frozenset(team.scores) for team in teams}) > 1:
+        yield "Not all teams worked on the same tasks: a score is over a team's own, a difference over shared ones."
+    if len(rules := {rule for team in teams for rule in team.rules}) > 1:
+        yield "The scores were made by different rules, so that they differ by more than the teams: " + "; ".join(
+            sorted(rules)
+        )
+    if len(judges := {judge for team in teams for judge in team.judges}) > 1:
+        yield f"Different judges judged the outcomes: {', '.join(sorted(judges))}."
+    for team in teams:
+        if team.infrastructure_failures == 1:
+            yield f"{team.name}: 1 failure of the infrastructure, which counts for nobody."
+        elif team.infrastructure_failures:
+            yield f"{team.name}: {team.infrastructure_failures} failures of the infrastructure, which count for nobody."
+    if any(team.latency_avg_ms is not None for team in teams):
+        yield LATENCY

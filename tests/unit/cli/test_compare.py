@@ -1,0 +1,208 @@
+"""Comparing teams: the document, the ranking, what is shown, and what is refused on one line."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from concord.assessment import Mode
+from concord.results import InfrastructureFailure, Judgment, LatencySummary, ResultRow, ResultsDocument
+from concord_cli.compare.document import Comparison
+from concord_cli.main import app
+from tests.unit.cli.rows import FAILURE, row, trial
+
+HARDNESS = [0.35, 0.5, 0.62, 0.41, 0.7, 0.55, 0.48, 0.66, 0.38, 0.52]
+"""What ten tasks let a team reach; they differ more than the teams."""
+
+
+def team(shift: float = 0.0, tasks: int = 10, *, wobble: float = 0.01, **changes: object) -> ResultRow:
+    """A row with a trial for each task: `shift` above what the task lets reach, give or take."""
+    scores = [each + shift + wobble * (number % 3 - 1) for number, each in enumerate(HARDNESS[:tasks])]
+    trials = [
+        trial(
+            trial_id=f"trial-{number}", task_id=f"task-{number}", seed=number, overall_score=score, passed=score > 0.66
+        )
+        for number, score in enumerate(scores)
+    ]
+    return row(**{"trials": trials, **changes})
+
+
+def written(folder: Path, name: str, *rows: ResultRow) -> str:
+    path = folder / name
+    if path.suffix == ".jsonl":
+        path.write_text("".join(f"{row.model_dump_json()}\n" for row in rows))
+    else:
+        path.write_text(ResultsDocument(participants={}, results=list(rows)).model_dump_json())
+    return str(path)
+
+
+def concord(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["compare", *arguments])
+
+
+def compared(folder: Path, **teams: ResultRow | Sequence[ResultRow]) -> Comparison:
+    files = [
+        written(folder, f"{name}.json", *([rows] if isinstance(rows, ResultRow) else rows))
+        for name, rows in teams.items()
+    ]
+    done = concord(*files, "-o", str(folder / "out.json"))
+    assert (done.exit_code, done.stderr) == (0, "")
+    return Comparison.model_validate_json((folder / "out.json").read_bytes())
+
+
+def test_a_difference_that_is_the_same_on_every_task_is_shown_although_tasks_differ_more(tmp_path: Path) -> None:
+    found = compared(tmp_path, star=team(), mesh=team(0.05, wobble=0.02))
+    [pair] = found.pairs
+    assert (pair.first, pair.second, pair.verdict) == ("mesh", "star", "first is better")
+    assert (pair.shared_tasks, pair.paired_trials) == (10, 10)
+    assert pair.difference == pytest.approx(-5, abs=0.5)
+    assert [(each.name, each.rank_best, each.rank_worst) for each in found.teams] == [("mesh", 1, 1), ("star", 2, 2)]
+    mesh, star = found.teams
+    assert mesh.score_low is not None
+    assert star.score_high is not None
+    assert mesh.score_low < star.score_high
+
+
+def test_what_the_data_does_not_tell_apart_is_a_group_and_shares_its_ranks(tmp_path: Path) -> None:
+    found = compared(tmp_path, a=team(0.001, wobble=-0.02), b=team(wobble=0.02), c=team(-0.2))
+    assert found.groups == [["a", "b"], ["c"]]
+    assert [(each.rank_best, each.rank_worst) for each in found.teams] == [(1, 2), (1, 2), (3, 3)]
+    assert found.pair_level == pytest.approx(1 - 0.05 / 3)
+
+
+def test_few_tasks_are_insufficient_however_far_apart_the_teams_are(tmp_path: Path) -> None:
+    found = compared(tmp_path, good=team(0.2, tasks=3), bad=team(tasks=3))
+    assert [pair.verdict for pair in found.pairs] == ["insufficient"]
+    assert found.groups == [["good", "bad"]]
+
+
+def test_teams_without_a_shared_task_have_no_difference(tmp_path: Path) -> None:
+    other = trial(task_id="another", overall_score=0.5)
+    found = compared(tmp_path, a=team(), b=team(trials=[other]))
+    [pair] = found.pairs
+    assert (pair.difference, pair.shared_tasks, pair.verdict) == (None, 0, "insufficient")
+    assert any("Not all teams worked on the same tasks" in each for each in found.warnings)
+
+
+def test_trials_of_the_infrastructure_count_for_nobody_and_are_told(tmp_path: Path) -> None:
+    failed = trial(task_id="task-0", overall_score=0.0, usable=False, passed=None)
+    hurt = team()
+    hurt = row(trials=[*hurt.detail.trials, failed], infrastructure=[FAILURE])
+    found = compared(tmp_path, a=team(), b=hurt)
+    assert [each.score for each in found.teams] == [found.teams[0].score] * 2
+    assert {each.name: each.infrastructure_failures for each in found.teams} == {"a": 0, "b": 1}
+    assert "b: 1 failure of the infrastructure, which counts for nobody." in found.warnings
+
+
+def test_the_shards_of_a_team_are_one_team(tmp_path: Path) -> None:
+    whole = team()
+    halves = [row(trials=whole.detail.trials[:5]), row(trials=whole.detail.trials[5:])]
+    one, other = compared(tmp_path, whole=whole, halves=halves).teams
+    assert (one.tasks, one.trials) == (other.tasks, other.trials)
+    assert one.score == pytest.approx(other.score)
+
+
+def test_recorded_traces_are_tasks_by_their_ids(tmp_path: Path) -> None:
+    def traces(shift: float) -> list[ResultRow]:
+        return [
+            row(assessment_id=f"trace-{n}", mode=Mode.RECORDED, trials=[trial(overall_score=each + shift)])
+            for n, each in enumerate(HARDNESS)
+        ]
+
+    files = [written(tmp_path, f"{name}.jsonl", *traces(shift)) for name, shift in (("a", 0.0), ("b", 0.1))]
+    assert concord(*files, "-o", str(tmp_path / "out.json")).exit_code == 0
+    [pair] = json.loads((tmp_path / "out.json").read_text())["pairs"]
+    assert (pair["shared_tasks"], pair["verdict"]) == (10, "first is better")
+
+
+def test_scores_made_by_other_rules_or_judges_are_warned_of(tmp_path: Path) -> None:
+    ours = team()
+    scoring = ours.detail.scoring.model_copy(update={"version": "0"})
+    judge = Judgment(
+        source="llm",
+        reason=None,
+        overall_score=None,
+        task_success=None,
+        coordination_quality=None,
+        reasoning="",
+        strengths=[],
+        weaknesses=[],
+        model="judge-1",
+    )
+    judged = [each.model_copy(update={"judge": judge}) for each in ours.detail.trials]
+    by_rules = [
+        each.model_copy(update={"judge": judge.model_copy(update={"source": "rules", "model": None})})
+        for each in judged
+    ]
+    warnings = compared(tmp_path, a=team(trials=judged), b=team(scoring=scoring, trials=by_rules)).warnings
+    assert any("different rules" in each and "version 0" in each for each in warnings)
+    assert "Different judges judged the outcomes: judge-1, rules." in warnings
+
+
+def test_latencies_are_shown_with_the_warning_that_they_do_not_compare(tmp_path: Path) -> None:
+    done = concord(written(tmp_path, "a.json", team()), written(tmp_path, "b.json", team()))
+    assert LatencySummary().warning in done.stdout
+    silent = team(latency_metrics=LatencySummary())
+    done = concord(written(tmp_path, "a.json", silent), written(tmp_path, "b.json", silent))
+    assert "Latency values" not in done.stdout
+
+
+def test_the_table_has_the_ranks_the_intervals_and_who_is_not_told_apart(tmp_path: Path) -> None:
+    files = [written(tmp_path, name, each) for name, each in (("a.json", team(0.1)), ("b.json", team()))]
+    lines = concord(*files, written(tmp_path, "c.json", team(wobble=-0.01))).stdout.splitlines()
+    assert lines[0].split() == [
+        "team",
+        "rank",
+        "score",
+        "95%",
+        "passed",
+        "tasks",
+        "trials",
+        "confidence",
+        "latency",
+        "ms",
+    ]
+    assert lines[1].split()[:2] == ["a", "1"]
+    assert lines[2].split()[1] == lines[3].split()[1] == "2-3"
+    assert any(line.rstrip().endswith("a is better") for line in lines)
+    assert any(line.startswith("Not told apart: ") for line in lines)
+
+
+def test_files_of_one_name_are_told_apart_by_their_folders(tmp_path: Path) -> None:
+    for folder in ("x", "y"):
+        (tmp_path / folder).mkdir()
+    files = [written(tmp_path / folder, "results.json", team()) for folder in ("x", "y")]
+    assert all(file in concord(*files).stdout for file in files)
+
+
+def test_what_cannot_be_compared_is_refused_on_one_line(tmp_path: Path) -> None:
+    good, empty = written(tmp_path, "good.json", team()), written(tmp_path, "empty.json", team(trials=[]))
+    (tmp_path / "text.json").write_text("{}")
+    (tmp_path / "folder").mkdir()
+    refused = {
+        (good,): (2, "give 2 to 20 results files: there are 1"),
+        (good, good): (2, "one results file is given twice"),
+        (good, str(tmp_path / "none.json")): (2, f"{tmp_path / 'none.json'}: No such file or directory"),
+        (good, str(tmp_path / "text.json")): (2, f"{tmp_path / 'text.json'}: not results of Concord: "),
+        (good, empty): (1, f"{empty}: no trial in it has a score"),
+        (good, empty, "-o", str(tmp_path / "folder")): (2, f"{tmp_path / 'folder'}: cannot be written"),
+    }
+    for arguments, (code, reason) in refused.items():
+        done = concord(*arguments)
+        assert (done.exit_code, done.stdout) == (code, "")
+        assert done.stderr.startswith(f"concord: {reason}")
+        assert len(done.stderr.splitlines()) == 1
+
+
+def test_names_cannot_write_on_the_terminal(tmp_path: Path) -> None:
+    hostile = InfrastructureFailure(trial_id=None, stage="trial", message="x")
+    files = [
+        written(tmp_path, "\x1b[2J[red].json", team(infrastructure=[hostile])),
+        written(tmp_path, "b.json", team()),
+    ]
+    done = concord(*files)
+    assert done.exit_code == 0
+    assert "\x1b" not in done.stdout
+    assert "[red]" in done.stdout
