@@ -1,5 +1,6 @@
 """Limits: what is beyond them is refused, with a time to come back where that helps, and never trimmed."""
 
+import asyncio
 import gzip
 import json
 import sys
@@ -22,6 +23,34 @@ COMPRESS: dict[str, Callable[[bytes], bytes]] = {"gzip": gzip.compress, "zstd": 
 async def storage(redis_url: str) -> AsyncIterator[Storage]:
     async with connect(redis_url) as opened:
         yield opened
+
+
+async def answer_to(port: int, head: str, *pieces: bytes) -> bytes:
+    """Everything that a caller reads which sends its request whole before it reads."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(f"POST /traces HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n{head}\r\n\r\n".encode())
+    for piece in pieces:
+        writer.write(piece)
+        await writer.drain()
+        await asyncio.sleep(0.02)
+    async with asyncio.timeout(10):
+        answer = await reader.read()
+    writer.close()
+    return answer
+
+
+async def test_whoever_says_or_shows_that_its_body_is_too_large_can_read_so(redis_url: str) -> None:
+    async with collector(redis_url, max_body_bytes=50_000) as client:
+        port = client.base_url.port
+        assert port is not None
+        piece = b" " * 15_000
+        declared = await answer_to(port, "content-length: 60000", *[piece] * 4)
+        chunk = b"%x\r\n%b\r\n" % (len(piece), piece)
+        shown = await answer_to(port, "transfer-encoding: chunked", *[chunk] * 4, b"0\r\n\r\n")
+        asked = await answer_to(port, "content-length: 9999999999\r\nexpect: 100-continue")
+    for answer in (declared, shown, asked):
+        assert answer.startswith(b"HTTP/1.1 413 ")
+        assert answer.endswith(b'{"detail":"the body is too large"}')
 
 
 @pytest.mark.parametrize("encoding", COMPRESS)

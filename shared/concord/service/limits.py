@@ -1,13 +1,18 @@
 """Bounds on what a caller may send: the size of a body, checked as it arrives."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
+from contextlib import suppress
+from typing import Any, Final
 
 Message = MutableMapping[str, Any]
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+_DRAIN_S: Final = 5.0
+"""How long a caller is listened to that was refused and still sends."""
 
 
 class BodyLimit:
@@ -23,7 +28,7 @@ class BodyLimit:
             await self._app(scope, receive, send)
             return
         if _declared_length(scope) > self._max_bytes:
-            await _refuse(send)
+            await _refuse_early(scope, receive, send, self._max_bytes)
             return
         counted = _CountedBody(receive, self._max_bytes)
         answered = False
@@ -67,14 +72,35 @@ class _CountedBody:
 
 
 def _declared_length(scope: Scope) -> int:
-    for name, value in scope["headers"]:
-        if name == b"content-length" and value.isdigit():
-            return int(value)
-    return 0
+    length = _header(scope, b"content-length")
+    return int(length) if length.isdigit() else 0
 
 
-async def _refuse(send: Send) -> None:
+def _header(scope: Scope, wanted: bytes) -> bytes:
+    return next((value for name, value in scope["headers"] if name == wanted), b"")
+
+
+async def _refuse_early(scope: Scope, receive: Receive, send: Send, drained_bytes: int) -> None:
+    """Answers before the body, and reads some of it before the connection is closed.
+
+    A caller still sending then would see a reset and no answer. One that asked first has not begun to send.
+    """
+    if _header(scope, b"expect").lower() == b"100-continue":
+        await _refuse(send)
+        return
+    await _refuse(send, end=False)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_DRAIN_S):
+            more = True
+            while more and drained_bytes > 0:
+                message = await receive()
+                drained_bytes -= len(message.get("body", b""))
+                more = message.get("more_body", False)
+    await send({"type": "http.response.body", "body": b""})
+
+
+async def _refuse(send: Send, *, end: bool = True) -> None:
     body = b'{"detail":"the body is too large"}'
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": 413, "headers": [*headers, (b"connection", b"close")]})
-    await send({"type": "http.response.body", "body": body})
+    await send({"type": "http.response.body", "body": body, "more_body": not end})
