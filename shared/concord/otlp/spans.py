@@ -78,8 +78,10 @@ def without_internals(spans: Iterable[Span]) -> Iterator[Span]:
     kept: list[Span] = []
     above: dict[tuple[str, str], str] = {}
     for span in spans:
+        key = span.trace_id, span.span_id
         if span.scope in INTERNAL_SCOPES:
-            above[span.trace_id, span.span_id] = span.parent_id
+            # Of several that share an id, the least parent: which one came first must not matter.
+            above[key] = min(span.parent_id, above.get(key, span.parent_id))
         else:
             kept.append(span)
     for span in kept:
