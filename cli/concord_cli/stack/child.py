@@ -99,7 +99,8 @@ class Child:
                 stdin=asyncio.subprocess.PIPE,
                 stdout=log,
                 stderr=log,
-                env={**os.environ, **self.program.env},
+                # What a killed program leaves in its temporary folder goes with the run's.
+                env={**os.environ, "TMPDIR": str(self._folder.path), **self.program.env},
                 pass_fds=[self._folder.lifeline],
                 start_new_session=True,
             )
