@@ -1,6 +1,7 @@
 """Real Redis servers for tests: a shared one from whatever there is, and private ones that may be killed."""
 
 import os
+import secrets
 import shutil
 import socket
 import subprocess
@@ -16,6 +17,7 @@ from concord_cli.stack.redis import choose_redis
 
 IMAGE = "redis:8-alpine"
 READY_S = 15.0
+_PORTS = range(10_000, 30_000)
 
 
 class Kind(StrEnum):
@@ -118,11 +120,16 @@ def wait_until_up(url: str) -> None:
 
 
 def free_port() -> int:
-    """A TCP port on the loopback that nobody listens on."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port
+    """A TCP port on the loopback that nobody listens on.
+
+    By chance, so that test processes side by side choose different ones, and below those that the kernel gives to
+    outgoing connections, so that none of these takes it before its server listens, or while it is restarted.
+    """
+    while True:
+        port = _PORTS.start + secrets.randbelow(len(_PORTS))
+        with socket.socket() as listener, suppress(OSError):
+            listener.bind(("127.0.0.1", port))
+            return port
 
 
 @contextmanager

@@ -7,14 +7,15 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
-from itertools import count
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import mkdtemp
 from uuid import uuid4
 
 from concord.results import ResultRow
 from concord_cli.stack.probes import is_free
 from tests.e2e.processes import processes_with
+from tests.redis_servers import free_port
 
 ROOT = Path(__file__).parents[2]
 MESH, BAD = ROOT / "scenarios/mesh.toml", ROOT / "scenarios/bad.toml"
@@ -26,8 +27,8 @@ class Concord:
     def __init__(self, folder: Path, *arguments: str, **environment: str) -> None:
         self.folder = folder
         self.mark = uuid4().hex
-        self.temporary = folder / f"tmp-{self.mark}"
-        self.temporary.mkdir()
+        # Not below pytest's folder: the path of a Unix socket has 108 bytes at most.
+        self.temporary = Path(mkdtemp(prefix="concord-e2e-"))
         self.lines: list[str] = []
         self._errors = (folder / f"stderr-{self.mark}").open("w+")
         self._process = subprocess.Popen(
@@ -82,7 +83,7 @@ class Concord:
 
     def left_behind(self) -> list[object]:
         """Its processes that still live, and its temporary files that are still there."""
-        return [*processes_with(self.mark).values(), *self.temporary.iterdir()]
+        return [*processes_with(self.mark).values(), *self.temporary.rglob("*")]
 
 
 def _bare_environment() -> dict[str, str]:
@@ -100,6 +101,8 @@ def concord(folder: Path, *arguments: str, **environment: str) -> Iterator[Conco
     finally:
         running.send(signal.SIGINT)
         running.finish()
+        with suppress(OSError):  # what is left behind stays to be looked at
+            running.temporary.rmdir()
 
 
 def row_in(path: Path) -> ResultRow:
@@ -110,7 +113,7 @@ def row_in(path: Path) -> ResultRow:
 
 def row_of_free_ports(length: int) -> range:
     """Ports in a row that nobody listens on."""
-    for first in count(20_000 + os.getpid() % 10_000):
+    while True:
+        first = free_port()
         if all(map(is_free, row := range(first, first + length))):
             return row
-    raise AssertionError("no ports are free")
