@@ -137,7 +137,7 @@ async def test_what_the_gateway_called_is_observed_by_it(storage: Storage) -> No
 async def test_an_agents_failure_is_told_from_one_of_the_infrastructure(
     storage: Storage, team: dict[str, Handler | None], state: str, infrastructure: bool
 ) -> None:
-    outcome, _ = await drive(storage, team, budget_s=1)
+    outcome, _ = await drive(storage, team, budget_s=1 if sleep in team.values() else 60)
     assert (outcome.state, outcome.infrastructure) == (state, infrastructure)
     assert (outcome.error is None) == (set(team.values()) == {answer})
 
