@@ -1,5 +1,6 @@
 """Files that are none: sources of bytes, and what traces read from them say."""
 
+import os
 from collections import Counter
 from io import BytesIO
 from pathlib import Path
@@ -11,8 +12,8 @@ from concord.results import ResultRow
 from concord_evaluator.formats import FormatError, Source, Trace, read_traces
 from concord_evaluator.offline import evaluate_trace
 
-SAMPLES = Path(__file__).parents[5] / "shared/data/traces"
-"""Public traces, where they stand beside the repository."""
+SAMPLES = Path(os.environ.get("CONCORD_TRACE_SAMPLES", os.devnull))
+"""A folder of public traces: `marble/*.jsonl`, `cooperbench/*.json`, `nezha/*.csv`."""
 
 
 def source(content: str | bytes, name: str = "file.json") -> Source:

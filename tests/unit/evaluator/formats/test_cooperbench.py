@@ -67,7 +67,7 @@ def test_messages_have_the_times_they_were_sent_at() -> None:
     assert (trace.duration_s, evaluated(trace).time_used, evaluated(trace).detail.latency_metrics.n) == (10.0, 10.0, 0)
 
 
-@pytest.mark.skipif(not SAMPLES.is_dir(), reason="the public samples are not here")
+@pytest.mark.skipif(not SAMPLES.is_dir(), reason="CONCORD_TRACE_SAMPLES names no folder")
 @pytest.mark.parametrize("path", sorted(SAMPLES.glob("cooperbench/*.json")), ids=lambda path: path.name)
 def test_the_calls_of_a_public_run_are_its_messages(path: Path) -> None:
     document = json.loads(path.read_text())

@@ -112,7 +112,7 @@ def test_so_they_are_in_any_log(iterations: list[list[list[Message]]]) -> None:
     assert_equal_to_the_log(line, trace)
 
 
-@pytest.mark.skipif(not SAMPLES.is_dir(), reason="the public samples are not here")
+@pytest.mark.skipif(not SAMPLES.is_dir(), reason="CONCORD_TRACE_SAMPLES names no folder")
 @pytest.mark.parametrize("path", sorted(SAMPLES.glob("marble/*.jsonl")), ids=lambda path: path.name)
 def test_so_they_are_in_the_public_log(path: Path) -> None:
     lines = path.read_text().splitlines()

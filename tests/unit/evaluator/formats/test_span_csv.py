@@ -79,7 +79,7 @@ def test_what_holds_no_spans_is_told(content: str, reason: str) -> None:
     assert refusal(content, "spans", "spans.csv") == f"spans.csv{reason}"
 
 
-@pytest.mark.skipif(not SAMPLES.is_dir(), reason="the public samples are not here")
+@pytest.mark.skipif(not SAMPLES.is_dir(), reason="CONCORD_TRACE_SAMPLES names no folder")
 @pytest.mark.parametrize("path", sorted(SAMPLES.glob("nezha/*.csv")), ids=lambda path: path.name)
 def test_the_calls_of_public_traces_are_their_parentage_across_services(path: Path) -> None:
     rows = list(csv.DictReader(path.read_text().splitlines()))
