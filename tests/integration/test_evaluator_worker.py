@@ -3,11 +3,8 @@
 import asyncio
 import os
 import signal
-import subprocess
-import sys
 import time
-from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -31,6 +28,7 @@ from concord_evaluator.documents import evaluation_document
 from concord_evaluator.judge import TrialJudge
 from concord_evaluator.settings import EvaluatorSettings
 from concord_evaluator.worker import EvaluatorJobs, ProcessPool
+from tests.integration.workers import alive, children, gone, pool_of, worker
 from tests.unit.evaluator.graphs import mesh
 from tests.unit.evaluator.traces import TRACE_ID
 from tests.unit.evaluator.trials import batches_of, outcome, plan
@@ -198,50 +196,6 @@ def _die() -> None:
 def _slow_pid(seconds: float) -> int:
     time.sleep(seconds)
     return -os.getpid()
-
-
-@contextmanager
-def worker(queue: Queue, url: str, log: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A worker as it really runs, ended at last however it stands."""
-    command = [sys.executable, "-m", "concord_evaluator", "--queue", queue.value]
-    with log.open("wb") as output:
-        process = subprocess.Popen(command, env=os.environ | {"REDIS_URL": url}, stderr=output)
-        try:
-            yield process
-        finally:
-            process.kill()
-            process.wait()
-
-
-def alive(pids: list[int]) -> list[int]:
-    """Those of the processes that still run: a zombie does not."""
-    return [pid for pid in pids if (state := _stat(pid)) is not None and state[0] != "Z"]
-
-
-def children(pid: int) -> list[int]:
-    """The processes that one started."""
-    stats = {int(path.name): stat for path in Path("/proc").glob("[0-9]*") if (stat := _stat(int(path.name)))}
-    return [child for child, stat in stats.items() if int(stat[1]) == pid]
-
-
-def pool_of(pid: int) -> list[int]:
-    """The processes of a worker's pool: they are forked from the server that the worker started for that."""
-    return [process for server in children(pid) for process in children(server)]
-
-
-async def gone(pids: list[int]) -> None:
-    """Waits until none of the processes runs any more."""
-    async with asyncio.timeout(10):
-        while alive(pids):
-            await asyncio.sleep(0.05)
-
-
-def _stat(pid: int) -> list[str] | None:
-    """State, parent and so on of a process (proc(5)); None if there is no such process."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return None
 
 
 class TestWorkers:

@@ -14,7 +14,7 @@ class EvaluatorSettings(StatefulServiceSettings):
 
     job_timeout_fast_s: Annotated[float, Field(gt=0)] = 10
     job_timeout_llm_s: Annotated[float, Field(gt=0)] = 60
-    """A killed worker's job is taken up again this long after it was started, and 11 s more."""
+    """A killed worker's job is taken up again this long after it was started, and 3 s more."""
     max_jobs: Annotated[int, Field(ge=1)] = 4
     """Jobs that one worker has in hand at once."""
     max_tries: Annotated[int, Field(ge=1)] = 5

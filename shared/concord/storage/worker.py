@@ -23,12 +23,19 @@ logger = logging.getLogger(__name__)
 
 _RECONNECT_S: Final = 1.0
 
+_GRACE_S: Final = 1.0
+"""How much longer than a job's own limit arq waits before it ends the job, which should not come to pass."""
+
+_ABANDONED_S: Final = 3.0
+"""How long after its limit a job counts as abandoned: its worker was killed, and another takes it up. (arq's 10 s would
+keep an assessment waiting; a job that is run twice does its work once.)"""
+
 
 @dataclass(frozen=True, slots=True)
 class WorkerPolicy:
     """How a worker treats its jobs; times in seconds.
 
-    A killed worker's job is taken up again `timeout_s` + 11 s after it was started.
+    A killed worker's job is taken up again `timeout_s` + 3 s after it was started.
     """
 
     timeout_s: float
@@ -70,6 +77,7 @@ async def run_worker(
             job_serializer=to_json,
             job_deserializer=from_json,
         )
+        worker.in_progress_timeout_s = policy.timeout_s + _ABANDONED_S
         await _run_until_stopped(worker, stop)
 
 
@@ -127,7 +135,7 @@ class _Runner:
             run,  # type: ignore[arg-type]  # arq types its coroutines with *args: Any
             name=name,
             keep_result=0,
-            timeout=self._policy.timeout_s + 1,
+            timeout=self._policy.timeout_s + _GRACE_S,
             max_tries=self._policy.max_tries + 10,
         )
 

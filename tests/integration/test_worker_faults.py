@@ -1,0 +1,96 @@
+"""Evaluation under faults, with real workers that are killed: every trial is evaluated, and none twice."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from concord.ids import new_trace_id
+from concord.jobs import EvaluateTrial
+from concord.reports import BatchReceipt, Channel, ReportBatch, StepBatch, pack
+from concord.steps import CallType
+from concord.storage import Queue, Storage, connect
+from concord_evaluator.documents import TrialEvaluation, evaluation_document
+from tests.integration.workers import worker
+from tests.unit.evaluator.traces import call
+from tests.unit.evaluator.trials import outcome, plan
+
+TRIALS = 60
+CALLS = 20
+QUICK = {"CONCORD_JOB_TIMEOUT_FAST_S": "2"}
+
+
+@pytest.fixture
+async def storage(redis_url: str) -> AsyncIterator[Storage]:
+    async with connect(redis_url, patience_s=15) as opened:
+        yield opened
+
+
+def batch(trace_id: str) -> ReportBatch:
+    """One batch of calls."""
+    steps = [call(str(number), "B", trace_id=trace_id, latency=5) for number in range(CALLS)]
+    told = StepBatch(trace_id=trace_id, reporter="A", steps=steps)
+    return ReportBatch(
+        batch_id=told.batch_id,
+        trace_id=trace_id,
+        reporter=told.reporter,
+        authenticated=True,
+        channel=Channel.HTTP,
+        received_at=datetime.now(UTC),
+        n_steps=len(steps),
+        dropped=0,
+        body=pack(told.model_dump_json(exclude_none=True).encode()),
+    )
+
+
+async def queue_trials(storage: Storage) -> dict[str, str]:
+    """Queues the evaluation of an assessment's trials; returns their traces by trial."""
+    template = plan("AB", trials=TRIALS)
+    planned = template.model_copy(
+        update={"trials": [each.model_copy(update={"trace_id": new_trace_id()}) for each in template.trials]}
+    )
+    await storage.assessments.save_plan(planned)
+    for trial in planned.trials:
+        await storage.traces.append(batch(trial.trace_id), BatchReceipt(accepted=CALLS, duplicate=0, rejected=[]))
+        request = EvaluateTrial(
+            assessment_id=planned.assessment_id,
+            trial_id=trial.trial_id,
+            outcome=outcome(trial.trial_id),
+            closed_after=1,
+        )
+        await storage.jobs.enqueue(request.job())
+    return {trial.trial_id: trial.trace_id for trial in planned.trials}
+
+
+async def evaluated(storage: Storage, trials: dict[str, str]) -> dict[str, TrialEvaluation]:
+    """What has been evaluated so far."""
+    loaded = {name: await storage.assessments.load("assessment", evaluation_document(name)) for name in trials}
+    return {name: TrialEvaluation.model_validate_json(text) for name, text in loaded.items() if text is not None}
+
+
+async def own_steps(storage: Storage, trace_id: str) -> int:
+    """How often a trace says that it was evaluated: 0 where a worker was killed before it could say so."""
+    batches = [each async for each in storage.traces.batches(trace_id)]
+    return sum(report.step.kind is CallType.HOST for each in batches for report in each.reports())
+
+
+async def test_a_worker_killed_at_work_costs_no_trial_and_doubles_none(
+    storage: Storage, redis_url: str, tmp_path: Path
+) -> None:
+    trials = await queue_trials(storage)
+    with worker(Queue.FAST, redis_url, tmp_path / "killed", **QUICK) as killed:
+        async with asyncio.timeout(60):
+            while not (done := await evaluated(storage, trials)):
+                await asyncio.sleep(0.01)
+            killed.kill()
+        assert len(done) < TRIALS, "it was killed too late to show anything"
+        with worker(Queue.FAST, redis_url, tmp_path / "next", **QUICK):
+            async with asyncio.timeout(60):
+                while len(done := await evaluated(storage, trials)) < TRIALS or await storage.jobs.depth(Queue.FAST):
+                    await asyncio.sleep(0.1)
+    assert {each.trace_integrity.steps for each in done.values()} == {CALLS}
+    assert {await own_steps(storage, trace_id) for trace_id in trials.values()} <= {0, 1}
+    assert await storage.jobs.depth(Queue.LLM) == TRIALS
+    assert await storage.jobs.dead_letters() == []
