@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from hashlib import blake2b
-from typing import Annotated, Final
+from json.encoder import encode_basestring
+from typing import Annotated, Final, NamedTuple
 from uuid import uuid4
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -19,8 +20,7 @@ MAX_BATCH_STEPS = 1000
 _ZLIB_OR_GZIP: Final = 47
 """zlib's window bits for either header."""
 
-
-_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+_CANONICAL: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode
 
 
 class Channel(StrEnum):
@@ -60,8 +60,14 @@ class BatchReceipt(BaseModel):
     rejected: list[RejectedStep]
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class StepDigest(NamedTuple):
+    """`content` names all facts of a step; `request` what an agent was asked, None where the step does not say."""
+
+    content: bytes
+    request: str | None
+
+
+class Report(NamedTuple):
     """One step as one reporter told it."""
 
     step: InteractionStep
@@ -69,7 +75,7 @@ class Report:
     authenticated: bool
     channel: Channel
     received_at: datetime
-    digest: str
+    digest: StepDigest
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,29 +108,54 @@ def unpack(body: bytes) -> bytes:
     return zlib.decompress(body, wbits=_ZLIB_OR_GZIP)
 
 
-def digest(step: InteractionStep) -> str:
-    """Names the content of a step: BLAKE2b-128 of its facts as canonical JSON, without the callee's own nested trace.
+def digest(step: InteractionStep) -> StepDigest:
+    """Names a step: BLAKE2b-128 of its facts as canonical JSON, without the callee's own nested trace.
 
     The same step gives the same digest whichever form it came in and whether or not the callee's trace was attached.
-    The facts are read from the step: having pydantic write it first takes several times as long.
+    The facts are written one by one, and the request, which is most of them, once: having the whole of them written by
+    pydantic or json takes several times as long, and an evaluation does this for every step.
     """
-    action, kind = step.action, step.kind
+    kind, action, asking = step.kind, step.action, step.agent_call
     call = None if action is None else action.agent_invocation
     tool = None if action is None else action.tool_invocation
-    told_apart = {"error"} if kind is not CallType.HOST else {"error", "call_type"}
-    facts = [
-        step.step_id,
-        step.trace_id,
-        step.parent,
-        kind,
-        None if call is None else [call.agent_url, call.agent_name, call.requests],
-        None if tool is None else [tool.tool_name, tool.parameters],
-        [step.cost, step.total_tokens, step.latency, _instant(step.start_time), _instant(step.end_time)],
-        step.failure,
-        {name: value for name, value in step.additional_attributes.items() if name not in told_apart},
-    ]
-    return blake2b(_CANONICAL.encode(facts).encode(), digest_size=16).hexdigest()
+    request = "null" if call is None or call.requests is None else _CANONICAL(call.requests)
+    facts = (
+        _text(step.step_id),
+        _text(step.trace_id),
+        _text(step.parent),
+        f'"{kind}"',
+        "null" if call is None else f"[{_text(call.agent_url)},{_text(call.agent_name)},{request}]",
+        "null" if tool is None else f"[{_text(tool.tool_name)},{_CANONICAL(tool.parameters)}]",
+        f"[{_number(step.cost)},{_number(step.total_tokens)},{_number(step.latency)},"
+        f"{_instant(step.start_time)},{_instant(step.end_time)}]",
+        _text(step.failure),
+        _attributes(step, kind),
+    )
+    asked = None
+    if asking is not None and asking.requests:
+        asked = _named(request if asking is call else _CANONICAL(asking.requests)).hex()
+    return StepDigest(_named(f"[{','.join(facts)}]"), asked)
 
 
-def _instant(moment: datetime | None) -> float | None:
-    return None if moment is None else as_utc(moment).timestamp()
+def _named(text: str) -> bytes:
+    return blake2b(text.encode(), digest_size=16).digest()
+
+
+def _attributes(step: InteractionStep, kind: CallType) -> str:
+    """Those that are told nowhere else."""
+    if not step.additional_attributes:
+        return "{}"
+    told = ("error", "call_type") if kind is CallType.HOST else ("error",)
+    return _CANONICAL({name: value for name, value in step.additional_attributes.items() if name not in told})
+
+
+def _text(value: str | None) -> str:
+    return "null" if value is None else encode_basestring(value)
+
+
+def _number(value: float | None) -> str:
+    return "null" if value is None else repr(value)
+
+
+def _instant(moment: datetime | None) -> str:
+    return "null" if moment is None else repr(as_utc(moment).timestamp())

@@ -5,12 +5,12 @@ from tests.unit.evaluator.traces import call, told, tool
 
 
 def ids(trace: FoldedTrace) -> list[str]:
-    return sorted(key.step_id for key in trace.records)
+    return sorted(record.step_id for record in trace.records)
 
 
 def test_nothing_reported_folds_to_nothing() -> None:
     trace = fold([])
-    assert (trace.records, trace.duplicate, trace.conflicting) == ({}, 0, 0)
+    assert (trace.records, trace.duplicate, trace.conflicting) == ([], 0, 0)
 
 
 def test_the_same_digest_again_is_a_duplicate() -> None:
@@ -29,7 +29,7 @@ def test_conflicting_variants_of_one_reporter_are_counted_and_none_stands() -> N
 def test_an_authenticated_variant_stands_against_what_anyone_may_have_sent() -> None:
     genuine = told("A", call("1", "B"), authenticated=True)
     trace = fold(told("A", call("1", "C")) + genuine + told("A", call("1", "D")))
-    assert [record.callee_name for record in trace.records.values()] == ["B"]
+    assert [record.callee_name for record in trace.records] == ["B"]
     assert trace.conflicting == 2
 
 
@@ -48,7 +48,7 @@ def test_nobody_squats_another_reporters_step_id() -> None:
 def test_steps_inside_an_answer_are_relayed_by_the_caller() -> None:
     trace = fold(told("A", call("1", "B", answer=[call("2", "C", answer=[tool("3")])])))
     assert ids(trace) == ["1", "2", "3"]
-    directness = {key.step_id: telling.direct for key, (telling,) in trace.tellings.items()}
+    directness = {record.step_id: telling.direct for record in trace.records for telling in record.tellings}
     assert directness == {"1": True, "2": False, "3": False}
 
 
@@ -61,6 +61,6 @@ def test_an_answer_attached_later_is_merged_in_although_its_call_is_a_duplicate(
 def test_a_step_told_by_its_maker_and_relayed_by_its_caller_is_one_step() -> None:
     step = call("2", "C", parent="1")
     trace = fold(told("B", step) + told("A", call("1", "B", answer=[step])))
-    (tellings,) = [tellings for key, tellings in trace.tellings.items() if key.step_id == "2"]
+    (tellings,) = [record.tellings for record in trace.records if record.step_id == "2"]
     assert [(telling.reporter, telling.direct) for telling in tellings] == [("A", False), ("B", True)]
     assert trace.duplicate == 0

@@ -1,7 +1,7 @@
 """What the links between two agents show: one that is far slower than the others, and questions asked again."""
 
 from bisect import bisect_left
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator
 from heapq import nsmallest
 from statistics import fmean
@@ -10,21 +10,17 @@ from concord.assessment import Thresholds
 from concord.results import Finding
 from concord_evaluator.findings.evidence import MAX_OF_A_KIND, some
 from concord_evaluator.graph import AgentGraph
-from concord_evaluator.trace import Interaction
-
-_Link = tuple[str, str]
+from concord_evaluator.trace import Interaction, Link, by_link
 
 
 def find(graph: AgentGraph, thresholds: Thresholds) -> Iterator[Finding]:
     """Slow links and redundant questions."""
-    links: defaultdict[_Link, list[Interaction]] = defaultdict(list)
-    for call in graph.interactions:
-        links[call.caller, call.callee].append(call)
+    links = dict(by_link(graph.interactions))
     yield from _slow_links(links, thresholds.slow_link)
     yield from _redundant_questions(links, thresholds.redundant_question)
 
 
-def _slow_links(links: dict[_Link, list[Interaction]], threshold: float) -> Iterator[Finding]:
+def _slow_links(links: dict[Link, list[Interaction]], threshold: float) -> Iterator[Finding]:
     """Links whose mean latency is a multiple of the median of those of all other links."""
     measured = {link: sorted(ms for call in calls for ms in call.latencies_ms) for link, calls in links.items()}
     means = {link: fmean(latencies) for link, latencies in measured.items() if latencies}
@@ -57,7 +53,7 @@ def _median_without(ascending: list[float], value: float) -> float | None:
     return (ascending[low] + ascending[high]) / 2
 
 
-def _redundant_questions(links: dict[_Link, list[Interaction]], threshold: int) -> Iterator[Finding]:
+def _redundant_questions(links: dict[Link, list[Interaction]], threshold: int) -> Iterator[Finding]:
     """For each link the question asked most often, and of these the worst."""
     again = []
     for link, calls in links.items():

@@ -7,7 +7,7 @@ from concord.assessment import Thresholds
 from concord.results import Finding
 from concord_evaluator.findings.evidence import MAX_OF_A_KIND, MAX_STEP_IDS, some
 from concord_evaluator.graph import AgentGraph
-from concord_evaluator.graph.chains import chain_above, find_cascades, find_returns
+from concord_evaluator.graph.chains import chain_above, find_cascades
 
 
 def find(graph: AgentGraph, thresholds: Thresholds) -> Iterator[Finding]:
@@ -37,7 +37,7 @@ def _silent(graph: AgentGraph) -> Iterator[Finding]:
 def _loops(graph: AgentGraph, threshold: int) -> Iterator[Finding]:
     """For each agent the call that comes back to it most often, and of these the worst."""
     deepest: dict[str, tuple[int, str, int]] = {}
-    for found in find_returns(graph.calls, graph.made_in):
+    for found in graph.returns:
         if found.times > threshold:
             agent = graph.calls[found.index].callee
             ranked = (-found.times, agent, found.index)

@@ -1,6 +1,6 @@
 """The agent graph, in three views: requests with their replies, requests alone, and who was answered."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,9 +8,11 @@ from functools import cached_property
 import networkx as nx
 
 from concord_evaluator.graph import engines
+from concord_evaluator.graph.chains import Return, find_returns
 from concord_evaluator.graph.critical_path import CriticalPath, critical_path
 from concord_evaluator.graph.engines import Distances, Scores
-from concord_evaluator.trace import Call, Interaction, Projection
+from concord_evaluator.graph.tally import CallTally, tally_calls
+from concord_evaluator.trace import Call, Interaction, Link, Projection, by_link
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,16 @@ class AgentGraph:
         return engines.distances(self.messages)
 
     @cached_property
+    def tally(self) -> CallTally:
+        """How the calls went, as counts."""
+        return tally_calls(self)
+
+    @cached_property
+    def returns(self) -> tuple[Return, ...]:
+        """The calls that come back to an agent further up their chain, in no particular order."""
+        return tuple(find_returns(self.calls, self.made_in))
+
+    @cached_property
     def critical_path(self) -> CriticalPath:
         """The longest chain of work."""
         return critical_path(self.calls, self.made_in)
@@ -75,11 +87,11 @@ class AgentGraph:
     @cached_property
     def made_in(self) -> tuple[tuple[int, ...], ...]:
         """By call, the calls that were made in it, as indices."""
-        made: list[list[int]] = [[] for _ in self.calls]
+        made: defaultdict[int, list[int]] = defaultdict(list)
         for index, call in enumerate(self.calls):
             if call.parent is not None:
                 made[call.parent].append(index)
-        return tuple(map(tuple, made))
+        return tuple(tuple(made.pop(index, ())) for index in range(len(self.calls)))
 
 
 def build_graph(projection: Projection, *, completed: bool = True) -> AgentGraph:
@@ -87,8 +99,12 @@ def build_graph(projection: Projection, *, completed: bool = True) -> AgentGraph
 
     A logical call is one request however often it was tried, and one reply unless it failed.
     """
-    requests = Counter((call.caller, call.callee) for call in projection.interactions)
-    replies = Counter((call.callee, call.caller) for call in projection.interactions if not call.failed)
+    requests: Counter[Link] = Counter()
+    replies: Counter[Link] = Counter()
+    for (caller, callee), calls in by_link(projection.interactions):
+        requests[caller, callee] = len(calls)
+        if answered := sum([not call.failed for call in calls]):
+            replies[callee, caller] = answered
     exchanges: nx.Graph[str] = nx.Graph()
     exchanges.add_nodes_from(projection.agents)
     exchanges.add_edges_from(sorted(replies))
@@ -107,7 +123,7 @@ def build_graph(projection: Projection, *, completed: bool = True) -> AgentGraph
     )
 
 
-def _digraph(agents: Iterable[str], weights: Counter[tuple[str, str]]) -> "nx.DiGraph[str]":
+def _digraph(agents: Iterable[str], weights: Counter[Link]) -> "nx.DiGraph[str]":
     graph: nx.DiGraph[str] = nx.DiGraph()
     graph.add_nodes_from(agents)
     graph.add_weighted_edges_from((tail, head, weight) for (tail, head), weight in sorted(weights.items()))

@@ -18,7 +18,7 @@ class Return:
 
 def is_between_agents(call: Call) -> bool:
     """Whether an agent of the team called another."""
-    return call.caller != call.callee and not {call.caller, call.callee} & NOT_IN_GRAPH
+    return call.caller != call.callee and call.caller not in NOT_IN_GRAPH and call.callee not in NOT_IN_GRAPH
 
 
 def find_returns(calls: Sequence[Call], made_in: Sequence[Sequence[int]]) -> Iterator[Return]:
@@ -28,15 +28,15 @@ def find_returns(calls: Sequence[Call], made_in: Sequence[Sequence[int]]) -> Ite
     while pending:
         index, entering = pending.pop()
         call = calls[index]
+        for agent in _waiting_for(call):
+            waiting[agent] += 1 if entering else -1
         if not entering:
-            waiting.subtract(_waiting_for(call))
             continue
-        waiting.update(_waiting_for(call))
         times = waiting[call.callee] - (call.caller != call.callee)
         if is_between_agents(call) and times > 0:
             yield Return(index, times)
         pending.append((index, False))
-        pending.extend((each, True) for each in made_in[index])
+        pending.extend([(each, True) for each in made_in[index]])
 
 
 def _waiting_for(call: Call) -> list[str]:

@@ -27,33 +27,31 @@ class CriticalPath:
 
 
 @dataclass(frozen=True, slots=True)
-class _Measured:
-    """A call by the clock of whoever made it, in microseconds; no start: its place among others is unknown."""
+class _Times:
+    """By call, in microseconds of the clock of whoever made it. No start: its place among others is unknown."""
 
-    clock: str
-    start: int | None
-    duration: int
-
-    @property
-    def end(self) -> int:
-        return (self.start or 0) + self.duration
+    clock: list[str]
+    start: list[int | None]
+    duration: list[int]
+    end: list[int]
 
 
 def critical_path(calls: Sequence[Call], made_in: Sequence[Sequence[int]]) -> CriticalPath:
     """The longest chain of work; `calls` in causal order, `made_in` by call the indices of those made in it."""
-    measured = [_measured(call) for call in calls]
+    times = _times(calls)
     spans = [0] * len(calls)
     chains: list[Sequence[int]] = [()] * len(calls)
     work = 0
     for index in reversed(range(len(calls))):
-        inner = made_in[index]
-        own = measured[index].duration
-        if inner:
-            own = max(0, own - _covered(inner, measured))
-            chains[index] = _longest_chain(inner, measured, spans)
-        spans[index] = own + sum(spans[each] for each in chains[index])
+        own = times.duration[index]
+        if inner := made_in[index]:
+            by_clock = _by_clock(inner, times)
+            own = max(0, own - max((_covered(known, times) for known in by_clock), default=0))
+            chains[index] = _longest_chain(inner, by_clock, times, spans)
+        spans[index] = own + sum([spans[each] for each in chains[index]])
         work += own
-    first = _longest_chain([index for index, call in enumerate(calls) if call.parent is None], measured, spans)
+    roots = [index for index, call in enumerate(calls) if call.parent is None]
+    first = _longest_chain(roots, _by_clock(roots, times), times, spans)
     return CriticalPath(
         work_us=work,
         span_us=sum(spans[index] for index in first),
@@ -62,55 +60,58 @@ def critical_path(calls: Sequence[Call], made_in: Sequence[Sequence[int]]) -> Cr
     )
 
 
-def _measured(call: Call) -> _Measured:
-    clock, took = participant_of(call.caller), call.record.latency_ms
-    if took is None:
-        return _Measured(clock, None, 0)
-    return _Measured(clock, call.record.started_us, round(1000 * took))
+def _times(calls: Sequence[Call]) -> _Times:
+    took = [call.record.latency_ms for call in calls]
+    starts = [None if ms is None else call.record.started_us for ms, call in zip(took, calls, strict=True)]
+    durations = [0 if ms is None else round(1000 * ms) for ms in took]
+    ends = [(start or 0) + duration for start, duration in zip(starts, durations, strict=True)]
+    return _Times([participant_of(call.caller) for call in calls], starts, durations, ends)
 
 
-def _by_clock(indices: Sequence[int], measured: Sequence[_Measured]) -> list[list[int]]:
+def _by_clock(indices: Sequence[int], times: _Times) -> list[Sequence[int]]:
     """The calls whose place is known, by end and start, for each clock."""
+    if len(indices) == 1:
+        return [] if times.start[indices[0]] is None else [indices]
     clocks: defaultdict[str, list[int]] = defaultdict(list)
     for index in indices:
-        if measured[index].start is not None:
-            clocks[measured[index].clock].append(index)
+        if times.start[index] is not None:
+            clocks[times.clock[index]].append(index)
     for known in clocks.values():
-        known.sort(key=lambda index: (measured[index].end, measured[index].start, index))
+        known.sort(key=lambda index: (times.end[index], times.start[index], index))
     return [clocks[clock] for clock in sorted(clocks)]
 
 
-def _covered(indices: Sequence[int], measured: Sequence[_Measured]) -> int:
-    """How long any of the calls was under way (µs), by the clock on which that was longest."""
-    if len(indices) == 1:
-        only = measured[indices[0]]
-        return 0 if only.start is None else only.duration
-    longest = 0
-    for known in _by_clock(indices, measured):
-        intervals = sorted((measured[index].start or 0, measured[index].end) for index in known)
-        total, until = 0, intervals[0][0]
-        for start, end in intervals:
-            total += max(0, end - max(start, until))
-            until = max(until, end)
-        longest = max(longest, total)
-    return longest
+def _covered(known: Sequence[int], times: _Times) -> int:
+    """How long any of the calls by one clock was under way (µs)."""
+    if len(known) == 1:
+        return times.duration[known[0]]
+    intervals = sorted((times.start[index] or 0, times.end[index]) for index in known)
+    total, until = 0, intervals[0][0]
+    for start, end in intervals:
+        total += max(0, end - max(start, until))
+        until = max(until, end)
+    return total
 
 
-def _longest_chain(indices: Sequence[int], measured: Sequence[_Measured], spans: Sequence[int]) -> Sequence[int]:
+def _longest_chain(
+    indices: Sequence[int], by_clock: Sequence[Sequence[int]], times: _Times, spans: Sequence[int]
+) -> Sequence[int]:
     """The calls, one after the other, whose spans add up to most."""
     if len(indices) < 2:
         return indices
-    chains = [[index] for index in indices if measured[index].start is None]
-    chains += [_in_sequence(known, measured, spans) for known in _by_clock(indices, measured)]
+    chains: list[Sequence[int]] = [[index] for index in indices if times.start[index] is None]
+    chains += [_in_sequence(known, times, spans) for known in by_clock]
+    if len(chains) == 1:
+        return chains[0]
     return max(chains, key=lambda chain: sum(spans[index] for index in chain), default=[])
 
 
-def _in_sequence(known: Sequence[int], measured: Sequence[_Measured], spans: Sequence[int]) -> list[int]:
+def _in_sequence(known: Sequence[int], times: _Times, spans: Sequence[int]) -> list[int]:
     """The same of calls by one clock, sorted by their ends (weighted interval scheduling)."""
-    ends = [measured[index].end for index in known]
+    ends = [times.end[index] for index in known]
     best, before = [0], [0]
     for number, index in enumerate(known):
-        before.append(bisect_right(ends, measured[index].start or 0, 0, number))
+        before.append(bisect_right(ends, times.start[index] or 0, 0, number))
         best.append(max(best[-1], spans[index] + best[before[-1]]))
     chain: list[int] = []
     number = len(known)

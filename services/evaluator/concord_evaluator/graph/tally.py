@@ -1,7 +1,12 @@
 """How the calls went, as counts."""
 
+from typing import TYPE_CHECKING
+
 from concord.results import Record
-from concord_evaluator.graph.agent_graph import AgentGraph
+from concord_evaluator.trace import by_link
+
+if TYPE_CHECKING:
+    from concord_evaluator.graph.agent_graph import AgentGraph
 
 
 class CallTally(Record):
@@ -22,20 +27,22 @@ class CallTally(Record):
     repeats: int
 
 
-def tally_calls(graph: AgentGraph) -> CallTally:
+def tally_calls(graph: "AgentGraph") -> CallTally:
     """Counts the calls of a trial."""
-    requests = [
-        (call.caller, call.callee, call.request_digest)
-        for call in graph.interactions
-        if call.request_digest is not None
-    ]
+    own_attempts = retries = comparable = repeats = 0
+    for _, calls in by_link(graph.interactions):
+        own_attempts += sum(map(len, calls))
+        retries += sum([call.retries for call in calls])
+        requests = [call.request_digest for call in calls if call.request_digest is not None]
+        comparable += len(requests)
+        repeats += len(requests) - len(set(requests))
     return CallTally(
         calls=len(graph.answered),
-        failed_calls=sum(call.failed for call in graph.answered),
-        attempts=sum(call.attempts for call in graph.answered),
-        failed_attempts=sum(call.failed_attempts for call in graph.answered),
-        own_attempts=sum(call.attempts for call in graph.interactions),
-        retries=sum(call.retries for call in graph.interactions),
-        comparable=len(requests),
-        repeats=len(requests) - len(set(requests)),
+        failed_calls=sum([call.failed for call in graph.answered]),
+        attempts=sum(map(len, graph.answered)),
+        failed_attempts=sum([call.failed_attempts for call in graph.answered]),
+        own_attempts=own_attempts,
+        retries=retries,
+        comparable=comparable,
+        repeats=repeats,
     )

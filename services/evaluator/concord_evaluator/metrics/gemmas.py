@@ -10,6 +10,7 @@ end in a question that had been asked already. Paths are those of the calls them
 that they are counted in one pass; the paper's are those of an acyclic graph of agents.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import combinations
 from typing import Final
@@ -18,7 +19,7 @@ from concord.results import MetricStatus
 from concord_evaluator.graph import AgentGraph
 from concord_evaluator.metrics.metric import Measured, approximate, metric, undefined
 from concord_evaluator.metrics.similarity import TfIdf
-from concord_evaluator.trace import Call
+from concord_evaluator.trace import Call, by_link
 
 MAX_PAIRS: Final = 10_000
 """Pairs of agents that are compared."""
@@ -48,13 +49,13 @@ def information_diversity(graph: AgentGraph) -> Iterator[Measured]:
 
 def _said(graph: AgentGraph) -> tuple[dict[str, str], bool]:
     """By agent, the words of its requests; and whether these are only some of them."""
-    asked: dict[str, dict[str, None]] = {}
-    for call in graph.interactions:
-        if call.request_digest is not None:
-            asked.setdefault(call.caller, {})[call.request_digest] = None
+    asked: defaultdict[str, set[str]] = defaultdict(set)
+    for (caller, _), calls in by_link(graph.interactions):
+        asked[caller].update([call.request_digest for call in calls if call.request_digest is not None])
     texts = {
-        agent: [graph.texts[each] for each in sorted(digests) if each in graph.texts]
+        agent: [graph.texts[each] for each in sorted(digests & graph.texts.keys())]
         for agent, digests in asked.items()
+        if digests
     }
     known = sum(map(len, texts.values()))
     said = {agent: "\n".join(some) for agent, some in texts.items() if any(text.strip() for text in some)}

@@ -3,15 +3,15 @@
 from collections.abc import Iterator
 from typing import Final
 
-from concord_evaluator.graph import AgentGraph, tally_calls
-from concord_evaluator.graph.chains import find_returns, is_between_agents
+from concord_evaluator.graph import AgentGraph
+from concord_evaluator.graph.chains import is_between_agents
 from concord_evaluator.metrics.metric import Measured, metric, undefined
 
 
 @metric("error_rate", definition_id="failed_calls/calls")
 def error_rate(graph: AgentGraph) -> Iterator[Measured]:
     """The share of calls that failed for good, of all that agents were to answer, the assessor's included."""
-    calls = tally_calls(graph)
+    calls = graph.tally
     if not calls.calls:
         yield undefined(0, "there are no calls")
         return
@@ -33,7 +33,7 @@ def error_propagation(graph: AgentGraph) -> Iterator[Measured]:
 def repeat_ratio(graph: AgentGraph) -> Iterator[Measured]:
     """The share of requests that asked the same agent the same as its caller had already asked. Retries are no
     repeats; calls that do not say what they asked cannot be compared and do not count."""
-    calls = tally_calls(graph)
+    calls = graph.tally
     if not calls.comparable:
         yield undefined(0, "no call says what it asked")
         return
@@ -48,7 +48,7 @@ def loop_ratio(graph: AgentGraph) -> Iterator[Measured]:
     if not calls:
         yield undefined(0, "there are no calls between agents")
         return
-    yield Measured(sum(1 for _ in find_returns(graph.calls, graph.made_in)) / calls, calls)
+    yield Measured(len(graph.returns) / calls, calls)
 
 
 METRICS: Final = (error_rate, error_propagation, repeat_ratio, loop_ratio)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from concord_evaluator.findings import METRICS_NEEDED, find
-from concord_evaluator.graph import build_graph, tally_calls
+from concord_evaluator.graph import build_graph
 from concord_evaluator.metrics import measure, metric_ids
 from concord_evaluator.pipeline.evaluator import Contribution, TrialInput, evaluator
 from concord_evaluator.pipeline.timeline import call_records
@@ -22,6 +22,6 @@ def evaluate_graph(trial: TrialInput, _: Mapping[str, Contribution]) -> Contribu
         metrics=tuple(record for record in measured if record.id in shown),
         findings=tuple(findings),
         structure=structure_of(graph, findings),
-        calls=tally_calls(graph),
+        calls=graph.tally,
         timeline=tuple(call_records(graph)),
     )

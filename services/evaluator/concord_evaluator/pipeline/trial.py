@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
 from statistics import fmean
 
 from concord.assessment import AssessmentPlan, Mode
@@ -14,7 +13,7 @@ from concord_evaluator.documents import AgentTally, TrialEvaluation
 from concord_evaluator.pipeline.evaluator import Contribution, TrialInput
 from concord_evaluator.pipeline.registry import installed_evaluators
 from concord_evaluator.pipeline.running import run_evaluators
-from concord_evaluator.trace import Interaction, Projection, Provenance, project
+from concord_evaluator.trace import Interaction, Projection, Provenance, by_link, project
 
 
 def evaluate_trial(plan: AssessmentPlan, request: EvaluateTrial, batches: Sequence[ReportBatch]) -> TrialEvaluation:
@@ -26,7 +25,7 @@ def evaluate_trial(plan: AssessmentPlan, request: EvaluateTrial, batches: Sequen
         projection,
         roster,
         plan.config,
-        task=_task_text(plan, request.trial_id),
+        task=task_text(plan, request.trial_id),
         completed=request.outcome.state == "completed",
         reports=lambda: _reports(in_time),
     )
@@ -35,7 +34,7 @@ def evaluate_trial(plan: AssessmentPlan, request: EvaluateTrial, batches: Sequen
     return _evaluation(request, projection, done, _integrity(projection, batches, in_time))
 
 
-def _task_text(plan: AssessmentPlan, trial_id: str) -> str:
+def task_text(plan: AssessmentPlan, trial_id: str) -> str:
     """What the team was asked; a recorded trace that does not say has its own id in the place of it."""
     text = plan.task(plan.trial(trial_id).task_id).text
     return "" if plan.mode is Mode.RECORDED and text == plan.assessment_id else text
@@ -77,9 +76,13 @@ def _evaluation(
 
 
 def _agent_tallies(projection: Projection) -> list[AgentTally]:
-    made = Counter(call.caller for call in projection.interactions)
-    received = Counter(call.callee for call in projection.interactions)
-    errors = Counter(call.callee for call in projection.interactions if call.failed)
+    made: Counter[str] = Counter()
+    received: Counter[str] = Counter()
+    errors: Counter[str] = Counter()
+    for (caller, callee), calls in by_link(projection.interactions):
+        made[caller] += len(calls)
+        received[callee] += len(calls)
+        errors[callee] += sum([call.failed for call in calls])
     return [
         AgentTally(id=agent, calls_made=made[agent], calls_received=received[agent], errors_received=errors[agent])
         for agent in projection.agents
@@ -88,8 +91,7 @@ def _agent_tallies(projection: Projection) -> list[AgentTally]:
 
 def _interaction_records(calls: Sequence[Interaction]) -> list[InteractionRecord]:
     """One record per pair of agents; the calls come sorted by it."""
-    pairs = groupby(calls, key=lambda call: (call.caller, call.callee))
-    return [_interaction_record(caller, callee, list(group)) for (caller, callee), group in pairs]
+    return [_interaction_record(caller, callee, between) for (caller, callee), between in by_link(calls)]
 
 
 def _interaction_record(caller: str, callee: str, calls: list[Interaction]) -> InteractionRecord:

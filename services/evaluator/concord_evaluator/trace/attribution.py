@@ -1,69 +1,69 @@
 """Attribution: which agent made each step, and which agent each call went to."""
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from concord.identity import GREEN_AGENT, UNKNOWN_AGENT, Roster
 from concord.steps import CallType
-from concord_evaluator.trace.fold import FoldedTrace
 from concord_evaluator.trace.forest import Forest
-from concord_evaluator.trace.names import callee_of, inside, participant_of
-from concord_evaluator.trace.records import StepKey, StepRecord
+from concord_evaluator.trace.names import Callees, inside, participant_of
+from concord_evaluator.trace.records import StepRecord, Telling
 
 
 @dataclass(frozen=True, slots=True)
-class MadeStep:
-    """A step and who made it; `callee` is None for what is no call of an agent. `above`: the nearest call above it."""
+class MadeCall:
+    """A call and who made it. `place`: the record that tells of it; `above`: that of the nearest call above it."""
 
-    key: StepKey
-    record: StepRecord
+    place: int
     maker: str
-    callee: str | None
-    above: StepKey | None
-    observed: bool
-    direct: bool
+    callee: str
+    above: int | None
 
 
-def attribute(trace: FoldedTrace, forest: Forest, roster: Roster) -> Iterator[MadeStep]:
+@dataclass(frozen=True, slots=True)
+class Attribution:
+    """Everyone who made a step of the trace, and all calls among these steps."""
+
+    makers: frozenset[str]
+    calls: list[MadeCall]
+
+
+def attribute(forest: Forest, roster: Roster) -> Attribution:
     """Says of every step in the forest who made it.
 
     A step is its direct reporter's. One that was only relayed was made by whom the nearest call above it went to, and
     by `unknown` without one. Several direct reporters of one content are told apart by that call as well; where it
-    names none of them, each may have made the step, and it is yielded once for each: nobody can take away another's
-    step by repeating it.
+    names none of them, each may have made the step, and there is a call for each: nobody can take away another's step
+    by repeating it.
     """
-    calls: dict[StepKey, StepKey | None] = {}
+    callees = Callees(roster)
+    makers: set[str] = set()
+    calls: list[MadeCall] = []
+    under: list[int | None] = [None] * len(forest.records)
     """By step: the call whose answer the steps under it are part of."""
-    answering: dict[StepKey, str] = {}
+    answering: dict[int, str] = {}
     """By call: who answers it."""
-    for key, parent in forest.parents.items():
-        above = calls[parent] if parent is not None else None
-        record = trace.records[key]
-        calls[key] = above
-        for maker in _makers(trace, key, record, None if above is None else answering[above], roster):
-            callee = None
+    for place in forest:
+        record, parent = forest.records[place], forest.parents[place]
+        above = None if parent is None else under[parent]
+        under[place] = above
+        for maker in _makers(record, None if above is None else answering[above], roster):
+            makers.add(maker)
             if record.kind is CallType.AGENT:
-                callee = callee_of(maker, record.callee_url, record.callee_name, roster)
-                calls[key], answering[key] = key, callee
-            tellings = trace.tellings[key]
-            yield MadeStep(
-                key,
-                record,
-                maker,
-                callee,
-                above,
-                observed=any(telling.observed for telling in tellings),
-                direct=any(telling.direct for telling in tellings),
-            )
+                callee = callees.of(maker, record.callee_url, record.callee_name)
+                under[place], answering[place] = place, callee
+                calls.append(MadeCall(place, maker, callee, above))
+    return Attribution(frozenset(makers), calls)
 
 
-def _makers(trace: FoldedTrace, key: StepKey, record: StepRecord, above: str | None, roster: Roster) -> list[str]:
-    reporters = [telling.reporter for telling in trace.tellings[key] if telling.direct]
+def _makers(record: StepRecord, above: str | None, roster: Roster) -> Iterator[str]:
+    reporters = [telling.reporter for telling in record.tellings if telling.direct]
     if not reporters:
         reporters = [UNKNOWN_AGENT if above is None else participant_of(above)]
-    elif above is not None and participant_of(above) in reporters:
+    elif len(reporters) > 1 and above is not None and participant_of(above) in reporters:
         reporters = [participant_of(above)]
-    return [_maker(reporter, record, above, roster) for reporter in reporters]
+    return (_maker(reporter, record, above, roster) for reporter in reporters)
 
 
 def _maker(reporter: str, record: StepRecord, above: str | None, roster: Roster) -> str:
@@ -80,11 +80,17 @@ def _maker(reporter: str, record: StepRecord, above: str | None, roster: Roster)
     return reporter
 
 
-def step_reporters(trace: FoldedTrace) -> Mapping[tuple[str, str], set[str]]:
-    """Who told, directly, of steps made under a call, by (trace id, the call's step id)."""
-    reporters: dict[tuple[str, str], set[str]] = {}
-    for key, record in trace.records.items():
+def step_reporters(records: Sequence[StepRecord]) -> Mapping[str, Mapping[str, frozenset[str]]]:
+    """Who told, directly, of steps made under a call, by trace id and the call's step id. Equal sets are held once."""
+    reporters: defaultdict[str, dict[str, frozenset[str]]] = defaultdict(dict)
+    shared: dict[frozenset[str], frozenset[str]] = {}
+    for record in records:
         if record.parent_id is not None:
-            direct = {telling.reporter for telling in trace.tellings[key] if telling.direct}
-            reporters.setdefault((key.trace_id, record.parent_id), set()).update(direct)
+            under = reporters[record.trace_id]
+            told = under.get(record.parent_id, frozenset()).union(_direct(record.tellings))
+            under[record.parent_id] = shared.setdefault(told, told)
     return reporters
+
+
+def _direct(tellings: Sequence[Telling]) -> Iterator[str]:
+    return (telling.reporter for telling in tellings if telling.direct)

@@ -1,23 +1,31 @@
 """Folding: reports in any order, any number of times, into what is known of each step."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from operator import attrgetter
+from typing import Final
 
-from concord.reports import Report, digest
+from concord.reports import Channel, Report, StepDigest, digest
 from concord.steps import InteractionStep
-from concord_evaluator.trace.records import StepKey, StepRecord, Telling
+from concord_evaluator.trace.records import StepRecord, Telling
 from concord_evaluator.trace.texts import RequestTexts
+
+_OBSERVED: Final = Channel.OBSERVED
+
+_Contents = defaultdict[str, dict[str, tuple[StepRecord, ...]]]
+"""By trace id and step id, the contents that were told under them: one, unless somebody contradicts somebody."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoldedTrace:
-    """Every step that stands, the tellings it stands on (sorted by reporter), and how many did not come to stand.
+    """Every step that stands, with the tellings it stands on, and how many did not come to stand.
 
-    `texts`: a sample of what was asked, by the digests of the requests, of all steps whether or not they stand.
+    `records`: those that share trace and step id side by side, sorted by their digests. `texts`: a sample of what was
+    asked, by the digests of the requests, of all steps whether or not they stand.
     """
 
-    records: dict[StepKey, StepRecord]
-    tellings: dict[StepKey, tuple[Telling, ...]]
+    records: list[StepRecord]
     texts: dict[str, str]
     duplicate: int
     conflicting: int
@@ -30,55 +38,91 @@ def fold(reports: Iterable[Report]) -> FoldedTrace:
     them stands, but what we saw ourselves, else the only one that is authenticated, which nobody else can have told.
     The result depends neither on the order of the reports nor on how often each came (but for the count of duplicates).
     """
-    records: dict[StepKey, StepRecord] = {}
-    told: dict[tuple[StepKey, str], Telling] = {}
+    contents: _Contents = defaultdict(dict)
+    own: dict[tuple[str, bool, bool], tuple[Telling, ...]] = {}
+    """Each telling of a reporter's own steps, once."""
     texts = RequestTexts()
     duplicate = 0
     for report in reports:
-        for key, step, carrier in _unnested(report):
-            telling = Telling.of(report, carrier)
-            known = told.setdefault((key, report.reporter), telling)
-            if known is not telling:
-                known.join(telling)
-                duplicate += 1
-            elif key not in records:
-                record = records[key] = StepRecord.of(step)
+        source = (report.reporter, report.channel is _OBSERVED, report.authenticated)
+        tellings = own.get(source)
+        if tellings is None:
+            tellings = own[source] = (Telling(source[0], True, *source[1:]),)
+        for step, name, carrier in _unnested(report):
+            if carrier is not None:
+                tellings = (Telling(report.reporter, False, False, report.authenticated, frozenset((carrier,))),)
+            rivals = contents[step.trace_id].get(step.step_id, ())
+            record = next((rival for rival in rivals if rival.digest == name.content), None)
+            if record is None:
+                record = StepRecord.of(step, name, tellings)
+                contents[step.trace_id][record.step_id] = (*rivals, record)
                 if record.request_digest is not None:
                     texts.add(record.request_digest, step)
-    return _settled(records, told, texts.sample(), duplicate)
+            else:
+                duplicate += _tell_again(record, tellings[0])
+    return _settled(contents, texts.sample(), duplicate)
 
 
-def _unnested(report: Report) -> Iterator[tuple[StepKey, InteractionStep, StepKey | None]]:
-    """The report's step and all steps nested in it, each with the call in whose answer it came."""
-    pending: list[tuple[InteractionStep, str, StepKey | None]] = [(report.step, report.digest, None)]
+def _unnested(report: Report) -> Iterator[tuple[InteractionStep, StepDigest, bytes | None]]:
+    """The report's step and all steps nested in it, by their digests, each with the call in whose answer it came."""
+    yield report.step, report.digest, None
+    pending = [(report.step, report.digest.content)]
     while pending:
-        step, name, carrier = pending.pop()
-        key = StepKey(step.trace_id, step.step_id, name)
-        yield key, step, carrier
-        call = step.agent_call
+        outer, carrier = pending.pop()
+        call = outer.agent_call
         if call is not None and call.response_trace is not None:
-            pending.extend((nested, digest(nested), key) for nested in call.response_trace.steps)
+            for step in call.response_trace.steps:
+                name = digest(step)
+                yield step, name, carrier
+                pending.append((step, name.content))
 
 
-def _settled(
-    records: dict[StepKey, StepRecord], told: dict[tuple[StepKey, str], Telling], texts: dict[str, str], duplicate: int
-) -> FoldedTrace:
-    variants: dict[tuple[str, str, str], list[tuple[StepKey, Telling]]] = {}
-    for (key, reporter), telling in told.items():
-        variants.setdefault((key.trace_id, reporter, key.step_id), []).append((key, telling))
-    standing: dict[StepKey, tuple[Telling, ...]] = {}
-    for rivals in variants.values():
-        for key, telling in _standing(rivals):
-            standing[key] = (*standing.get(key, ()), telling)
-    tellings = {key: tuple(sorted(group, key=lambda telling: telling.reporter)) for key, group in standing.items()}
-    conflicting = len(told) - sum(len(group) for group in tellings.values())
-    return FoldedTrace({key: records[key] for key in tellings}, tellings, texts, duplicate, conflicting)
+def _tell_again(record: StepRecord, telling: Telling) -> bool:
+    """Adds another telling to a content; returns whether its reporter had told it before."""
+    known = record.tellings
+    again = any(each.reporter == telling.reporter for each in known)
+    if again:
+        known = tuple(each.joined(telling) if each.reporter == telling.reporter else each for each in known)
+    else:
+        known = tuple(sorted((*known, telling), key=attrgetter("reporter")))
+    if known != record.tellings:
+        record.tellings = known
+    return again
 
 
-def _standing(rivals: list[tuple[StepKey, Telling]]) -> list[tuple[StepKey, Telling]]:
-    if len(rivals) == 1:
-        return rivals
-    if observed := [rival for rival in rivals if rival[1].observed]:
+def _settled(contents: _Contents, texts: dict[str, str], duplicate: int) -> FoldedTrace:
+    records: list[StepRecord] = []
+    conflicting = 0
+    for by_id in contents.values():
+        for rivals in by_id.values():
+            if len(rivals) > 1:
+                conflicting += _let_stand(rivals)
+                rivals = tuple(sorted((each for each in rivals if each.tellings), key=attrgetter("digest")))
+            records.extend(rivals)
+    return FoldedTrace(records, texts, duplicate, conflicting)
+
+
+def _let_stand(rivals: tuple[StepRecord, ...]) -> int:
+    """Takes those tellings from the contents of one step id that do not stand; returns how many."""
+    by_reporter: defaultdict[str, list[tuple[StepRecord, Telling]]] = defaultdict(list)
+    for record in rivals:
+        for telling in record.tellings:
+            by_reporter[telling.reporter].append((record, telling))
+        record.tellings = ()
+    told = 0
+    for reporter in sorted(by_reporter):
+        told += len(by_reporter[reporter])
+        for record, telling in _standing(by_reporter[reporter]):
+            told -= 1
+            record.tellings = (*record.tellings, telling)
+    return told
+
+
+def _standing(variants: list[tuple[StepRecord, Telling]]) -> list[tuple[StepRecord, Telling]]:
+    """What stands of the contents that one reporter told under one step id."""
+    if len(variants) == 1:
+        return variants
+    if observed := [variant for variant in variants if variant[1].observed]:
         return observed
-    authenticated = [rival for rival in rivals if rival[1].authenticated]
+    authenticated = [variant for variant in variants if variant[1].authenticated]
     return authenticated if len(authenticated) == 1 else []

@@ -1,81 +1,100 @@
 """The step forest: which step was made under which, whoever reported them and in whatever order."""
 
 from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from concord_evaluator.trace.cycles import on_cycles
 from concord_evaluator.trace.fold import FoldedTrace
-from concord_evaluator.trace.records import StepKey
-
-_Index = dict[tuple[str, str], list[StepKey]]
+from concord_evaluator.trace.records import StepRecord
+from concord_evaluator.trace.trees import on_cycles, parents_first
 
 
 @dataclass(frozen=True, slots=True)
 class Forest:
-    """The parent of each step, parents before their children. None: a root, or one that lost its parent.
+    """By record, the place of its parent's. None: a root, or one that lost its parent.
 
-    `orphaned` counts steps that name a parent nobody reported: they hang under a virtual root. `refused` counts steps
-    in a cycle of parents: they are not in the forest.
+    `orphaned` counts steps that name a parent nobody reported: they hang under a virtual root. `cyclic`: the places of
+    steps in a cycle of parents, which are not in the forest.
     """
 
-    parents: dict[StepKey, StepKey | None]
+    records: Sequence[StepRecord]
+    parents: Sequence[int | None]
     orphaned: int
-    refused: int
+    cyclic: frozenset[int]
+
+    def __iter__(self) -> Iterator[int]:
+        """The places of the records in the forest, parents before their children."""
+        return (place for place in parents_first(self.parents) if place not in self.cyclic)
+
+    @property
+    def refused(self) -> int:
+        """How many steps are in a cycle of parents."""
+        return len(self.cyclic)
 
     @property
     def completeness(self) -> float | None:
         """The share of steps whose place is known; None without steps."""
-        steps = len(self.parents) + self.refused
-        return (len(self.parents) - self.orphaned) / steps if steps else None
+        steps = len(self.parents)
+        return (steps - self.refused - self.orphaned) / steps if steps else None
 
 
 def grow(trace: FoldedTrace) -> Forest:
     """Hangs every step under its parent; the two ends of a call meet by the caller's step id."""
-    index: _Index = defaultdict(list)
-    for key in trace.records:
-        index[key.trace_id, key.step_id].append(key)
-    named = {key: _parent(key, trace, index) for key in trace.records}
+    parents = _Parents(trace.records)
+    named = [parents.of(record) for record in trace.records]
     cyclic = on_cycles(named)
-    parents = {key: None if parent in cyclic else parent for key, parent in named.items() if key not in cyclic}
-    orphaned = sum(parent is None and _has_parent(key, trace) for key, parent in parents.items())
-    return Forest(_parents_first(parents), orphaned, len(cyclic))
-
-
-def _has_parent(key: StepKey, trace: FoldedTrace) -> bool:
-    return trace.records[key].parent_id is not None
-
-
-def _parent(key: StepKey, trace: FoldedTrace, index: _Index) -> StepKey | None:
-    """The step's own word first. One that was only relayed stands at least under the call that it came with."""
-    parent_id = trace.records[key].parent_id
-    candidates = index.get((key.trace_id, parent_id), []) if parent_id is not None else []
-    if not candidates and not any(telling.direct for telling in trace.tellings[key]):
-        candidates = [
-            carrier for telling in trace.tellings[key] for carrier in telling.carriers if carrier in trace.records
-        ]
-    return min(candidates, key=lambda candidate: _remoteness(candidate, key, trace), default=None)
-
-
-def _remoteness(candidate: StepKey, child: StepKey, trace: FoldedTrace) -> tuple[bool, bool, bool, StepKey]:
-    """Orders the contents that share a parent's id: the child's own reporter's, then observed, told, relayed."""
-    own = {telling.reporter for telling in trace.tellings[child]}
-    tellings = trace.tellings[candidate]
-    return (
-        not any(telling.direct and telling.reporter in own for telling in tellings),
-        not any(telling.observed for telling in tellings),
-        not any(telling.direct for telling in tellings),
-        candidate,
+    if cyclic:
+        named = [None if parent in cyclic or place in cyclic else parent for place, parent in enumerate(named)]
+    orphaned = sum(
+        parent is None and record.parent_id is not None and place not in cyclic
+        for place, (parent, record) in enumerate(zip(named, trace.records, strict=True))
     )
+    return Forest(trace.records, named, orphaned, frozenset(cyclic))
 
 
-def _parents_first(parents: dict[StepKey, StepKey | None]) -> dict[StepKey, StepKey | None]:
-    children: dict[StepKey | None, list[StepKey]] = defaultdict(list)
-    for key, parent in parents.items():
-        children[parent].append(key)
-    ordered: dict[StepKey, StepKey | None] = {}
-    pending = children[None]
-    while pending:
-        key = pending.pop()
-        ordered[key] = parents[key]
-        pending.extend(children.get(key, ()))
-    return ordered
+class _Parents:
+    """Finds a step's parent among the records."""
+
+    def __init__(self, records: Sequence[StepRecord]) -> None:
+        self._records = records
+        self._first: defaultdict[str, dict[str, int]] = defaultdict(dict)
+        """By trace and step id, the place of the first record that has them; more may follow it."""
+        for place, record in enumerate(records):
+            self._first[record.trace_id].setdefault(record.step_id, place)
+        carriers = {digest for record in records for telling in record.tellings for digest in telling.carriers}
+        self._carriers = {record.digest: place for place, record in enumerate(records) if record.digest in carriers}
+
+    def of(self, record: StepRecord) -> int | None:
+        """The step's own word first. One that was only relayed stands at least under the call that it came with."""
+        first = None if record.parent_id is None else self._first[record.trace_id].get(record.parent_id)
+        if first is not None:
+            record.parent_id = self._records[first].step_id  # the same text, held once
+            candidates = self._contents(first)
+        elif record.direct:
+            return None
+        else:
+            carriers = {digest for telling in record.tellings for digest in telling.carriers}
+            candidates = [self._carriers[digest] for digest in carriers if digest in self._carriers]
+        if len(candidates) == 1:
+            return candidates[0]
+        return min(candidates, key=lambda candidate: _remoteness(self._records[candidate], record), default=None)
+
+    def _contents(self, first: int) -> Sequence[int]:
+        """The places of all records with the trace and step id of the first of them."""
+        after = first + 1
+        while after < len(self._records) and self._records[after].is_rival_of(self._records[first]):
+            after += 1
+        return [first, *range(first + 1, after)]
+
+
+def _remoteness(candidate: StepRecord, child: StepRecord) -> tuple[bool, bool, bool, str, str, bytes]:
+    """Orders the contents that share a parent's id: the child's own reporter's, then observed, told, relayed."""
+    own = {telling.reporter for telling in child.tellings}
+    return (
+        not any(telling.direct and telling.reporter in own for telling in candidate.tellings),
+        not candidate.observed,
+        not candidate.direct,
+        candidate.trace_id,
+        candidate.step_id,
+        candidate.digest,
+    )

@@ -1,15 +1,15 @@
 """Interactions: the calls between agents, each logical call once, with where the knowledge of it comes from."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
 from operator import attrgetter
 
-from concord_evaluator.trace.attribution import MadeStep
+from concord_evaluator.trace.attribution import MadeCall
 from concord_evaluator.trace.names import participant_of
-from concord_evaluator.trace.records import StepKey, StepRecord
+from concord_evaluator.trace.records import StepRecord
 
 
 class Provenance(StrEnum):
@@ -21,133 +21,229 @@ class Provenance(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Interaction:
-    """One logical call: its attempts, their latencies where known (milliseconds, sorted), and how they ended."""
+class Call:
+    """One attempt to call an agent, where it stands; `parent`: the index, in causal order, of the call it was made in.
+
+    Only calls whose provenance counts are in causal order, and have a parent there.
+    """
 
     caller: str
     callee: str
-    step_ids: tuple[str, ...]
-    retries: int
-    failed_attempts: int
-    latencies_ms: tuple[float, ...]
+    record: StepRecord
     provenance: Provenance
-    request_digest: str | None
+    parent: int | None
+
+    @property
+    def step_id(self) -> str:
+        """The id by which both ends know the call."""
+        return self.record.step_id
+
+
+_TRUST = {provenance: rank for rank, provenance in enumerate(Provenance)}
+
+
+Link = tuple[str, str]
+"""A caller and a callee."""
+
+
+class Interaction(tuple[Call, ...]):
+    """One logical call: the attempts at it, at least one, in the order of their step ids."""
+
+    __slots__ = ()
+
+    @property
+    def caller(self) -> str:
+        """Who called."""
+        return self[0].caller
+
+    @property
+    def callee(self) -> str:
+        """Who was called."""
+        return self[0].callee
+
+    @property
+    def step_ids(self) -> tuple[str, ...]:
+        """The attempts by their step ids, sorted."""
+        return tuple(attempt.record.step_id for attempt in self)
+
+    @property
+    def retries(self) -> int:
+        """Attempts that repeat another."""
+        return sum([attempt.record.retry_of is not None for attempt in self])
+
+    @property
+    def failed_attempts(self) -> int:
+        """Attempts that say that something went wrong."""
+        return sum([attempt.record.error is not None for attempt in self])
+
+    @property
+    def latencies_ms(self) -> tuple[float, ...]:
+        """The latencies of the attempts, where known (milliseconds), sorted."""
+        return tuple(sorted([ms for attempt in self if (ms := attempt.record.latency_ms) is not None]))
+
+    @property
+    def provenance(self) -> Provenance:
+        """Why the call is believed: no more than the least trusted of its attempts."""
+        return (
+            max([attempt.provenance for attempt in self], key=_TRUST.__getitem__)
+            if len(self) > 1
+            else self[0].provenance
+        )
+
+    @property
+    def request_digest(self) -> str | None:
+        """Names what was asked."""
+        return self[0].record.request_digest
 
     @property
     def attempts(self) -> int:
         """How often the call was made."""
-        return len(self.step_ids)
+        return len(self)
 
     @property
     def failed(self) -> bool:
         """Whether no attempt succeeded. Such a call has no reply."""
-        return self.failed_attempts == self.attempts
+        return None not in [attempt.record.error for attempt in self]
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One attempt to call an agent; `keys`: the contents that it was told in; `above`: the call it was made in."""
+    """One attempt to call an agent, as it is believed.
+
+    `places`: of the records that tell of it, `record` the first of them; `above`: of the call that it was made in.
+    """
 
     caller: str
     callee: str
-    trace_id: str
-    step_id: str
     record: StepRecord
     provenance: Provenance
-    keys: tuple[StepKey, ...]
-    above: StepKey | None
+    places: tuple[int, ...]
+    above: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class Claims:
     """The attempts that are believed, sorted by edge and step id, and how many claims were refuted by what was seen."""
 
-    attempts: tuple[Attempt, ...]
+    attempts: list[Attempt]
     contradicted: int
 
 
-def find_attempts(steps: Iterable[MadeStep], answered_by: Mapping[tuple[str, str], set[str]]) -> Claims:
+def find_attempts(
+    calls: Iterable[MadeCall], records: Sequence[StepRecord], answered_by: Mapping[str, Mapping[str, frozenset[str]]]
+) -> Claims:
     """Joins the tellings of each attempt into one.
 
     `answered_by` says who told of steps made under a call: the callee itself among them corroborates the call.
     """
-    claims: defaultdict[tuple[str, str, str], list[MadeStep]] = defaultdict(list)
-    calls = [step for step in steps if step.callee is not None]
-    insiders = _insiders(calls)
-    for step in calls:
-        maker = insiders.get((step.key.trace_id, step.key.step_id, step.maker), step.maker)
-        claims[step.key.trace_id, step.key.step_id, maker].append(step)
-    attempts: list[Attempt] = []
+    links: defaultdict[tuple[str, str], list[Attempt]] = defaultdict(list)
     contradicted = 0
-    for (_, _, maker), rivals in claims.items():
-        upheld = _upheld(rivals)
-        contradicted += len({rival.callee for rival in rivals}) - len(upheld)
-        attempts.extend(_attempt(maker, callee, steps, answered_by) for callee, steps in upheld.items())
-    attempts.sort(key=attrgetter("caller", "callee", "trace_id", "step_id"))
-    return Claims(tuple(attempts), contradicted)
+    for rivals in _by_step(calls, records):
+        for maker, told in _by_maker(rivals).items():
+            upheld = _upheld(told, records)
+            contradicted += len({call.callee for call in told}) - len(upheld)
+            for callee, believed in upheld.items():
+                links[maker, callee].append(_attempt(maker, believed, records, answered_by))
+    for attempts in links.values():
+        attempts.sort(key=lambda attempt: (attempt.record.trace_id, attempt.record.step_id))
+    return Claims([attempt for link in sorted(links) for attempt in links[link]], contradicted)
 
 
-def _insiders(calls: Iterable[MadeStep]) -> Mapping[tuple[str, str, str], str]:
-    """By (trace id, step id, participant), which agent inside the participant made a call, where it tells.
+def _by_step(calls: Iterable[MadeCall], records: Sequence[StepRecord]) -> Iterator[list[MadeCall]]:
+    """The calls that are told of one step: their records stand side by side."""
+    rivals: list[MadeCall] = []
+    for call in sorted(calls, key=attrgetter("place")):
+        if rivals and not records[call.place].is_rival_of(records[rivals[0].place]):
+            yield rivals
+            rivals = []
+        rivals.append(call)
+    if rivals:
+        yield rivals
 
-    Who sees the call from outside sees the participant only.
+
+def _by_maker(rivals: list[MadeCall]) -> Mapping[str, list[MadeCall]]:
+    """The same by who made them.
+
+    Who sees a call from outside sees the participant only: it was the agent inside it that tells of the call, if any.
     """
-    told = (call for call in calls if participant_of(call.maker) != call.maker)
-    return {
-        (call.key.trace_id, call.key.step_id, participant_of(call.maker)): call.maker
-        for call in sorted(told, key=lambda call: call.maker)
-    }
+    if len(rivals) == 1:
+        return {rivals[0].maker: rivals}
+    makers = sorted(call.maker for call in rivals)
+    insiders = {participant_of(maker): maker for maker in makers if participant_of(maker) != maker}
+    by_maker: defaultdict[str, list[MadeCall]] = defaultdict(list)
+    for call in rivals:
+        by_maker[insiders.get(call.maker, call.maker)].append(call)
+    return by_maker
 
 
-def _upheld(rivals: list[MadeStep]) -> dict[str, list[MadeStep]]:
-    """The steps that say so for each callee of a call, the one to believe first.
+def _upheld(told: list[MadeCall], records: Sequence[StepRecord]) -> Mapping[str, list[MadeCall]]:
+    """The claims for each callee of a call, the one to believe first.
 
     Where the call was observed, only what was observed counts.
     """
-    believed: defaultdict[str, list[MadeStep]] = defaultdict(list)
-    seen = {rival.callee for rival in rivals if rival.observed}
-    for rival in sorted(rivals, key=lambda rival: (not rival.observed, not rival.direct, rival.key)):
-        if rival.callee is not None and (not seen or rival.callee in seen):
-            believed[rival.callee].append(rival)
+    if len(told) == 1:
+        return {told[0].callee: told}
+    seen = {call.callee for call in told if records[call.place].observed}
+    believed: defaultdict[str, list[MadeCall]] = defaultdict(list)
+    for call in sorted(told, key=lambda call: _doubt(call, records)):
+        if not seen or call.callee in seen:
+            believed[call.callee].append(call)
     return believed
 
 
+def _doubt(call: MadeCall, records: Sequence[StepRecord]) -> tuple[bool, bool, int]:
+    record = records[call.place]
+    return (not record.observed, not record.direct, call.place)
+
+
 def _attempt(
-    maker: str, callee: str, steps: list[MadeStep], answered_by: Mapping[tuple[str, str], set[str]]
+    maker: str,
+    believed: list[MadeCall],
+    records: Sequence[StepRecord],
+    answered_by: Mapping[str, Mapping[str, frozenset[str]]],
 ) -> Attempt:
-    step, answering = steps[0], participant_of(callee)
-    key = step.key
+    first = believed[0]
+    record, answering = records[first.place], participant_of(first.callee)
     provenance = Provenance.REPORTED
-    if step.observed:
+    if record.observed:
         provenance = Provenance.OBSERVED
-    elif answering != participant_of(maker) and answering in answered_by.get((key.trace_id, key.step_id), ()):
+    elif answering != participant_of(maker) and answering in answered_by[record.trace_id].get(record.step_id, ()):
         provenance = Provenance.CORROBORATED
     return Attempt(
         caller=maker,
-        callee=callee,
-        trace_id=key.trace_id,
-        step_id=key.step_id,
-        record=step.record,
+        callee=first.callee,
+        record=record,
         provenance=provenance,
-        keys=tuple(rival.key for rival in steps),
-        above=step.above,
+        places=tuple(call.place for call in believed),
+        above=first.above,
     )
 
 
-def join_attempts(attempts: Iterable[Attempt]) -> Iterator[Interaction]:
+def by_link(calls: Iterable[Interaction]) -> Iterator[tuple[Link, list[Interaction]]]:
+    """The calls of each caller to each callee, of calls that are sorted by these."""
+    return ((link, list(group)) for link, group in groupby(calls, key=lambda call: (call[0].caller, call[0].callee)))
+
+
+def join_attempts(calls: Iterable[Call]) -> Iterator[Interaction]:
     """The logical calls, sorted: repeated attempts (given sorted by edge and step id) joined into one call.
 
     A repetition names the attempt that it repeats (`retry_of`) and has the same caller and callee; together they are
     one call, which failed only if every attempt did.
     """
-    for _, group in groupby(attempts, key=attrgetter("caller", "callee", "trace_id")):
-        by_id = {attempt.step_id: attempt for attempt in group}
-        first = _first_attempts({step_id: attempt.record.retry_of for step_id, attempt in by_id.items()})
-        calls: defaultdict[str, list[Attempt]] = defaultdict(list)
-        for step_id, attempt in by_id.items():
-            calls[first[step_id]].append(attempt)
-        for name in sorted(calls):
-            yield _joined(calls[name])
+    for _, group in groupby(calls, key=lambda call: (call.caller, call.callee, call.record.trace_id)):
+        attempts = list(group)
+        if all(attempt.record.retry_of is None for attempt in attempts):
+            yield from (Interaction((attempt,)) for attempt in attempts)
+        else:
+            yield from _joined(attempts)
+
+
+def _joined(attempts: Sequence[Call]) -> Iterator[Interaction]:
+    first = _first_attempts({attempt.step_id: attempt.record.retry_of for attempt in attempts})
+    calls: defaultdict[str, list[Call]] = defaultdict(list)
+    for attempt in attempts:
+        calls[first[attempt.step_id]].append(attempt)
+    return (Interaction(calls[name]) for name in sorted(calls))
 
 
 def _first_attempts(repeats: Mapping[str, str | None]) -> dict[str, str]:
@@ -162,20 +258,3 @@ def _first_attempts(repeats: Mapping[str, str | None]) -> dict[str, str]:
         root = first.get(current, current)
         first.update(dict.fromkeys(chain, root))
     return first
-
-
-def _joined(attempts: list[Attempt]) -> Interaction:
-    """The attempts as one call, believed no more than the least trusted of them."""
-    trust = list(Provenance)
-    return Interaction(
-        caller=attempts[0].caller,
-        callee=attempts[0].callee,
-        step_ids=tuple(attempt.step_id for attempt in attempts),
-        retries=sum(attempt.record.retry_of is not None for attempt in attempts),
-        failed_attempts=sum(attempt.record.failed for attempt in attempts),
-        latencies_ms=tuple(
-            sorted(attempt.record.latency_ms for attempt in attempts if attempt.record.latency_ms is not None)
-        ),
-        provenance=max((attempt.provenance for attempt in attempts), key=trust.index),
-        request_digest=attempts[0].record.request_digest,
-    )

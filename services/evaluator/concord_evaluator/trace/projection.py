@@ -9,14 +9,13 @@ from concord.identity import GREEN_AGENT, Roster
 from concord.reports import Report
 from concord.results import StepCounts, TraceIntegrity
 from concord.steps import CallType
-from concord_evaluator.trace.attribution import MadeStep, attribute, step_reporters
+from concord_evaluator.trace.attribution import attribute, step_reporters
 from concord_evaluator.trace.fold import FoldedTrace, fold
 from concord_evaluator.trace.forest import Forest, grow
-from concord_evaluator.trace.interactions import Claims, Interaction, Provenance, find_attempts, join_attempts
+from concord_evaluator.trace.interactions import Call, Claims, Interaction, Provenance, find_attempts, join_attempts
 from concord_evaluator.trace.names import NOT_IN_GRAPH, participant_of
-from concord_evaluator.trace.records import StepKey
 from concord_evaluator.trace.refutation import without_refuted
-from concord_evaluator.trace.timeline import Call, causal_order
+from concord_evaluator.trace.timeline import causal_order
 
 Evidence = Literal["any", "corroborated", "observed"]
 
@@ -66,24 +65,25 @@ def project(
     """
     trace = fold(reports)
     forest = grow(trace)
-    made = list(attribute(trace, forest, roster))
-    claims = find_attempts(made, step_reporters(trace))
+    made = attribute(forest, roster)
+    claims = find_attempts(made.calls, trace.records, step_reporters(trace.records))
     if observed:
         attempts, refuted = without_refuted(claims.attempts, roster)
-        claims = Claims(tuple(attempts), claims.contradicted + refuted)
-    logical = tuple(join_attempts(claims.attempts))
-    between = [call for call in logical if call.caller != GREEN_AGENT and call.callee != GREEN_AGENT]
-    named = [call for call in between if not {call.caller, call.callee} & NOT_IN_GRAPH]
+        claims = Claims(attempts, claims.contradicted + refuted)
+    timeline = causal_order(claims.attempts, _COUNTED[evidence])
+    logical = list(join_attempts(timeline.calls))
+    between = [call for call in logical if GREEN_AGENT not in (call.caller, call.callee)]
+    named = [call for call in between if call.caller not in NOT_IN_GRAPH and call.callee not in NOT_IN_GRAPH]
     structural = [call for call in named if call.caller != call.callee]
     counted = tuple(call for call in structural if call.provenance in _COUNTED[evidence])
-    agents = _agents(roster, made, counted)
+    agents = _agents(roster, made.makers, counted)
     return Projection(
         agents=agents,
         interactions=counted,
         green_calls=tuple(call for call in logical if call.caller == GREEN_AGENT and call.callee not in NOT_IN_GRAPH),
-        calls=causal_order(claims.attempts, _COUNTED[evidence]),
-        unheard=_unheard(agents, roster, made, logical),
-        tokens=_tokens(trace, forest),
+        calls=timeline.in_order,
+        unheard=_unheard(agents, roster, made.makers, logical),
+        tokens=_tokens(forest),
         texts=trace.texts,
         self_calls=len(named) - len(structural),
         unattributed_calls=len(between) - len(named),
@@ -92,42 +92,42 @@ def project(
     )
 
 
-def _agents(roster: Roster, made: Iterable[MadeStep], calls: Iterable[Interaction]) -> tuple[str, ...]:
+def _agents(roster: Roster, makers: Iterable[str], calls: Iterable[Interaction]) -> tuple[str, ...]:
     """The nodes: the roster, the ends of calls, and the agents inside participants.
 
     A participant that shows only through the agents inside it is those agents, not one more beside them.
     """
     declared = {entry.id for entry in roster}
     ends = {end for call in calls for end in (call.caller, call.callee)}
-    at_work = {step.maker for step in made if participant_of(step.maker) in declared}
+    at_work = {maker for maker in makers if participant_of(maker) in declared}
     agents = declared | ends | at_work
     teams = {participant_of(agent) for agent in agents if participant_of(agent) != agent}
     return tuple(sorted(agents - (teams - ends)))
 
 
 def _unheard(
-    agents: Iterable[str], roster: Roster, made: Iterable[MadeStep], calls: Iterable[Interaction]
+    agents: Iterable[str], roster: Roster, makers: Iterable[str], calls: Iterable[Interaction]
 ) -> tuple[str, ...]:
     """The declared agents of the graph that made no step and answered no call, the assessor's included."""
-    heard = {participant_of(step.maker) for step in made} | {call.callee for call in calls if not call.failed}
+    heard = {participant_of(maker) for maker in makers} | {call.callee for call in calls if not call.failed}
     return tuple(agent for agent in agents if agent in roster and agent not in heard)
 
 
-def _tokens(trace: FoldedTrace, forest: Forest) -> int | None:
+def _tokens(forest: Forest) -> int | None:
     """The tokens of the whole trace. What a step says it took includes what was made under it."""
-    within: dict[StepKey, bool] = {}
+    within = [False] * len(forest.records)
     tokens: list[int] = []
-    for key, parent in forest.parents.items():
-        told = trace.records[key].tokens
+    for place in forest:
+        told, parent = forest.records[place].tokens, forest.parents[place]
         covered = parent is not None and within[parent]
-        within[key] = covered or told is not None
+        within[place] = covered or told is not None
         if told is not None and not covered:
             tokens.append(told)
     return sum(tokens) if tokens else None
 
 
 def _step_counts(trace: FoldedTrace) -> StepCounts:
-    kinds = Counter(record.kind for record in trace.records.values())
+    kinds = Counter(record.kind for record in trace.records)
     return StepCounts(agent=kinds[CallType.AGENT], tool=kinds[CallType.TOOL], host=kinds[CallType.HOST])
 
 

@@ -1,13 +1,11 @@
 """What is kept of a step once its report was read: slotted records, a fraction of the size of the parsed models."""
 
-import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from hashlib import blake2b
-from typing import Final, NamedTuple
+from sys import intern
+from typing import Final
 
-from concord.reports import Channel, Report
+from concord.reports import StepDigest
 from concord.steps import CallType, InteractionStep, as_utc
 
 AGENT_NAME_ATTRIBUTES: Final = ("agent_name", "gen_ai.agent.name")
@@ -24,21 +22,44 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 
 
-class StepKey(NamedTuple):
-    """Names one content of a step: two different contents under one step id are two keys."""
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """How one reporter told one content of a step: over which ways, all of them together.
+
+    `direct`: as a step of its own, rather than inside the answer to one of its calls. `carriers`: the digests of those
+    calls. Nearly all steps of a reporter are told alike, so that they can share one telling.
+    """
+
+    reporter: str
+    direct: bool
+    observed: bool
+    authenticated: bool
+    carriers: frozenset[bytes] = frozenset()
+
+    def joined(self, other: "Telling") -> "Telling":
+        """This with another telling of the same content by the same reporter, in whatever order they came."""
+        if self == other:
+            return self
+        return Telling(
+            reporter=self.reporter,
+            direct=self.direct or other.direct,
+            observed=self.observed or other.observed,
+            authenticated=self.authenticated or other.authenticated,
+            carriers=self.carriers | other.carriers,
+        )
+
+
+@dataclass(slots=True)
+class StepRecord:
+    """The facts of a step, and who told it. Two different contents under one step id are two records.
+
+    `digest` names the content. `latency_ms` in milliseconds; `started_us` in microseconds since 1970, by the clock of
+    whoever made the step. `tellings`, sorted by reporter, are all that changes, and only while the trace is folded.
+    """
 
     trace_id: str
     step_id: str
-    digest: str
-
-
-@dataclass(frozen=True, slots=True)
-class StepRecord:
-    """The facts of a step; what it was told by, and where it hangs, is kept beside it.
-
-    `latency_ms` in milliseconds; `started_us` in microseconds since 1970, by the clock of whoever made the step.
-    """
-
+    digest: bytes
     parent_id: str | None
     kind: CallType
     agent_name: str
@@ -51,63 +72,54 @@ class StepRecord:
     latency_ms: float | None
     started_us: int | None
     tokens: int | None
+    tellings: tuple[Telling, ...]
 
     @property
     def failed(self) -> bool:
         """Whether the step says that something went wrong."""
         return self.error is not None
 
+    @property
+    def observed(self) -> bool:
+        """Whether we saw the step ourselves."""
+        return any(telling.observed for telling in self.tellings)
+
+    @property
+    def direct(self) -> bool:
+        """Whether anybody told the step as one of its own."""
+        return any(telling.direct for telling in self.tellings)
+
+    def is_rival_of(self, other: "StepRecord") -> bool:
+        """Whether both are contents of one step."""
+        return self.step_id == other.step_id and self.trace_id == other.trace_id
+
     @classmethod
-    def of(cls, step: InteractionStep) -> "StepRecord":
-        """What is kept of `step`."""
-        attributes = step.additional_attributes
-        call, failure = step.agent_call, step.failure
+    def of(cls, step: InteractionStep, digest: StepDigest, tellings: tuple[Telling, ...]) -> "StepRecord":
+        """What is kept of `step`. Names, which come again and again, are held once."""
+        attributes, kind = step.additional_attributes, step.kind
+        call = step.agent_call
+        failure, tokens = step.failure, step.total_tokens
         return cls(
+            trace_id=intern(step.trace_id),
+            step_id=step.step_id,
+            digest=digest.content,
             parent_id=step.parent,
-            kind=step.kind,
-            agent_name=next((attributes[name] for name in AGENT_NAME_ATTRIBUTES if attributes.get(name)), ""),
-            callee_url="" if call is None else call.agent_url,
-            callee_name="" if call is None else call.agent_name,
-            request_digest=_request_digest(call.requests) if call is not None and call.requests else None,
+            kind=kind,
+            agent_name=intern(_agent_name(attributes)) if attributes else "",
+            callee_url="" if call is None else intern(call.agent_url),
+            callee_name="" if call is None else intern(call.agent_name),
+            request_digest=digest.request,
             retry_of=attributes.get(RETRY_OF_ATTRIBUTE) or None,
             error=None if failure is None else failure[:MAX_ERROR],
             latency_ms=step.latency_ms,
             started_us=_started_us(step),
-            tokens=step.total_tokens if step.total_tokens is not None and step.total_tokens >= 0 else None,
+            tokens=tokens if tokens is not None and tokens >= 0 else None,
+            tellings=tellings,
         )
 
 
-@dataclass(slots=True)
-class Telling:
-    """How one reporter told one content of a step: over which ways, all of them together.
-
-    `direct`: as a step of its own, rather than inside the answer to one of its calls. `carriers`: those calls.
-    """
-
-    reporter: str
-    direct: bool
-    observed: bool
-    authenticated: bool
-    carriers: frozenset[StepKey]
-
-    @classmethod
-    def of(cls, report: Report, carrier: StepKey | None) -> "Telling":
-        """The telling of a step by `report`: its own step, or one nested in the call `carrier`."""
-        direct = carrier is None
-        return cls(
-            reporter=report.reporter,
-            direct=direct,
-            observed=direct and report.channel is Channel.OBSERVED,
-            authenticated=report.authenticated,
-            carriers=frozenset() if carrier is None else frozenset((carrier,)),
-        )
-
-    def join(self, other: "Telling") -> None:
-        """Takes in another telling of the same content by the same reporter, in whatever order they came."""
-        self.direct |= other.direct
-        self.observed |= other.observed
-        self.authenticated |= other.authenticated
-        self.carriers |= other.carriers
+def _agent_name(attributes: dict[str, str]) -> str:
+    return next((attributes[name] for name in AGENT_NAME_ATTRIBUTES if attributes.get(name)), "")
 
 
 def _started_us(step: InteractionStep) -> int | None:
@@ -117,8 +129,3 @@ def _started_us(step: InteractionStep) -> int | None:
     if step.end_time is None or step.latency is None:
         return None
     return (as_utc(step.end_time) - _EPOCH) // _MICROSECOND - 1000 * step.latency
-
-
-def _request_digest(requests: Mapping[str, object]) -> str:
-    written = json.dumps(requests, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return blake2b(written.encode(), digest_size=16).hexdigest()

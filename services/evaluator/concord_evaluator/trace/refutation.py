@@ -19,7 +19,7 @@ def without_refuted(attempts: Iterable[Attempt], roster: Roster) -> tuple[list[A
     """
     attempts = list(attempts)
     untold = Counter(
-        _ends(attempt) for attempt in attempts if attempt.provenance is Provenance.OBSERVED and len(attempt.keys) == 1
+        _ends(attempt) for attempt in attempts if attempt.provenance is Provenance.OBSERVED and len(attempt.places) == 1
     )
     standing: list[Attempt] = []
     refuted = 0

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from concord.identity import Roster, RosterEntry
-from concord.reports import MAX_BATCH_STEPS, Channel, digest
+from concord.reports import MAX_BATCH_STEPS, Channel, StepDigest, digest
 from concord.steps import InteractionStep
 from concord_evaluator.formats import Origin, TraceBuilder
 from concord_evaluator.formats.trace import file_trace_id
@@ -35,7 +35,7 @@ def test_reports_come_out_as_they_went_in(told: list[tuple[InteractionStep, str,
         building.add(step, reporter, channel=channel, authenticated=authenticated)
     reports = list(building.build().reports())
 
-    def key(each: tuple[str, str, Channel, bool]) -> tuple[str, ...]:
+    def key(each: tuple[StepDigest, str, Channel, bool]) -> tuple[str, ...]:
         return tuple(map(str, each))
 
     assert sorted(((r.digest, r.reporter, r.channel, r.authenticated) for r in reports), key=key) == sorted(
