@@ -10,7 +10,7 @@ WITH settings AS (
 submissions AS (
     SELECT
         row_number() OVER () AS submission,
-        json_extract_string(to_json(results.participants), '$.' || settings.role) AS id,
+        json_extract_string(to_json(results.participants), '$."' || settings.role || '"') AS id,
         unnest(json_extract(to_json(results.results), '$[*]')) AS res
     FROM results, settings
 ),

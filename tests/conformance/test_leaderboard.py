@@ -7,7 +7,10 @@ from typing import Any
 import duckdb
 import pytest
 
+from concord_evaluator.aggregate import make_row as evaluators_row
 from tests.rows import make_row
+from tests.unit.evaluator.graphs import mesh, star
+from tests.unit.evaluator.trials import judged, outcome, plan
 
 QUERY = Path("deploy/leaderboard/query.sql").read_text(encoding="utf-8")
 
@@ -43,12 +46,12 @@ def v2(agent: str, *rows: object) -> Line:
     return {"status": "completed", "participants": {"green": "uuid-green", "agent": agent}, "results": list(rows)}
 
 
-def leaderboard(folder: Path, *files: Line) -> list[Line]:
+def leaderboard(folder: Path, *files: Line, query: str = QUERY) -> list[Line]:
     for number, document in enumerate(files):
         (folder / f"{number}.json").write_text(json.dumps(document), encoding="utf-8")
     with duckdb.connect() as connection:
         connection.execute(f"CREATE VIEW results AS SELECT * FROM read_json_auto('{folder}/*.json')")  # noqa: S608
-        answer = connection.execute(QUERY)
+        answer = connection.execute(query)
         names = [column[0] for column in answer.description or []]
         return [dict(zip(names, values, strict=True)) for values in answer.fetchall()]
 
@@ -76,6 +79,38 @@ def test_the_named_role_is_credited_whoever_else_takes_part(tmp_path: Path) -> N
     assert [line["id"] for line in leaderboard(tmp_path, document)] == ["uuid-a"]
 
 
+@pytest.mark.parametrize("role", ["researcher_2", "my-agent", "agent.v2", "an agent"])
+def test_the_role_may_be_called_as_a_participant_may_be(tmp_path: Path, role: str) -> None:
+    document = {"participants": {"agent": "uuid-other", role: "uuid-r"}, "results": [row()]}
+    query = QUERY.replace("SELECT 'agent' AS role", f"SELECT '{role}' AS role")
+    assert [line["id"] for line in leaderboard(tmp_path, document, query=query)] == ["uuid-r"]
+
+
+def test_teams_of_different_participants_stand_side_by_side(tmp_path: Path) -> None:
+    one = {"participants": {"agent": "uuid-a", "planner": "uuid-p"}, "results": [row(0.9)]}
+    other = {"participants": {"writer": "uuid-w", "agent": "uuid-b", "reviewer": "uuid-r"}, "results": [row(0.4)]}
+    assert [line["id"] for line in leaderboard(tmp_path, one, other)] == ["uuid-a", "uuid-b"]
+
+
+@pytest.mark.parametrize("results", [[], None])
+def test_a_submission_without_a_row_is_left_out_and_costs_no_other_its_line(
+    tmp_path: Path, results: list[object] | None
+) -> None:
+    failed = {"status": "failed", "participants": {"agent": "uuid-f"}, "results": results}
+    without = {"participants": {"agent": "uuid-g"}}
+    lines = leaderboard(tmp_path, failed, without, v1("uuid-a", row()), {"results": [row()]})
+    assert [line["id"] for line in lines] == ["uuid-a"]
+
+
+def test_a_submission_that_failed_is_alone_no_error(tmp_path: Path) -> None:
+    assert leaderboard(tmp_path, {"status": "failed", "participants": {"agent": "uuid-f"}, "results": []}) == []
+
+
+def test_the_same_agent_may_submit_again(tmp_path: Path) -> None:
+    lines = leaderboard(tmp_path, v1("uuid-a", row(0.4)), v2("uuid-a", row(0.6)))
+    assert [(line["id"], line["Score"]) for line in lines] == [("uuid-a", 60), ("uuid-a", 40)]
+
+
 def test_a_submission_without_the_role_is_left_out(tmp_path: Path) -> None:
     document = {"participants": {"writer": "uuid-w"}, "results": [row()]}
     assert [line["id"] for line in leaderboard(tmp_path, document, v1("uuid-a", row()))] == ["uuid-a"]
@@ -87,6 +122,41 @@ def test_shards_are_put_together_by_their_usable_trials(tmp_path: Path) -> None:
     (line,) = leaderboard(tmp_path, v2("uuid-a", large, small))
     assert line["Score"] == pytest.approx((3 * 90 + 30) / 4)
     assert line["Score 95 %"] is None
+
+
+def test_shards_without_a_usable_trial_have_no_say(tmp_path: Path) -> None:
+    none = row(pass_rate=None, score=None)
+    none["task_rewards"] = dict.fromkeys(none["task_rewards"])
+    none["detail"]["scoring"]["usable_trials"] = 0
+    (line,) = leaderboard(tmp_path, v2("uuid-a", row(0.9), none))
+    assert (line["Score"], line["Pass Rate"], line["Overall %"], line["Coordination"]) == (90, 100, 90, "High")
+
+
+def test_shards_of_both_kinds_are_put_together_each_with_its_kind(tmp_path: Path) -> None:
+    rows = [row(0.9), row(0.5, domain="personal-assistant"), row(0.7), row(0.1, domain="personal-assistant")]
+    lines = leaderboard(tmp_path, v2("uuid-a", *rows))
+    assert {line["Domain"]: line["Score"] for line in lines} == {"graph-assessment": 80, "personal-assistant": 30}
+
+
+@pytest.mark.parametrize(
+    ("value", "label"), [(1.0, "High"), (0.66, "High"), (0.65, "Medium"), (0.33, "Medium"), (0.32, "Low"), (0.0, "Low")]
+)
+def test_coordination_is_labelled_by_the_prds_cut_offs(tmp_path: Path, value: float, label: str) -> None:
+    rated = row()
+    rated["task_rewards"]["coordination_quality"] = value
+    assert [line["Coordination"] for line in leaderboard(tmp_path, v1("uuid-a", rated))] == [label]
+
+
+def test_a_row_as_the_evaluator_makes_it_fills_every_cell(tmp_path: Path) -> None:
+    teams = [mesh(4), star(4), mesh(4)]
+    planned = plan(teams[0][0], trials=3, tasks=3)
+    verdicts = [judged(planned, team, outcome(f"trial-{number}")) for number, team in enumerate(teams, 1)]
+    made = evaluators_row(planned, verdicts, [])
+    (line,) = leaderboard(tmp_path, v1("uuid-a", made.model_dump(mode="json")))
+    assert None not in line.values()
+    assert (line["Avg Latency (ms)"], line["P95 Latency (ms)"]) == (10, 10)
+    assert line["Score"] == pytest.approx(made.score, abs=0.05)
+    assert line["Density %"] == pytest.approx(100 * (made.task_rewards.graph_density or 0), abs=0.05)
 
 
 def test_undefined_figures_are_empty_and_not_low(tmp_path: Path) -> None:
