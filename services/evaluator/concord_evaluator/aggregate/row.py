@@ -6,6 +6,7 @@ from concord.assessment import AssessmentPlan
 from concord.results import Detail, InfrastructureFailure, ResultRow, Scoring, TaskRewards, TrialRecord
 from concord_evaluator.aggregate.failures import infrastructure_failures
 from concord_evaluator.aggregate.means import mean_metrics, mean_sub_scores, merge_findings
+from concord_evaluator.aggregate.size import fitted
 from concord_evaluator.aggregate.spread import confidence_of, statistics_of
 from concord_evaluator.aggregate.team import (
     agent_records,
@@ -52,7 +53,8 @@ def _detail(
     infrastructure: list[InfrastructureFailure],
 ) -> Detail:
     roster, records, judgments = declared_agents(plan), [trial.record for trial in usable], judgments_of(usable)
-    graph = graph_metrics(usable)
+    graph, all_records = graph_metrics(usable), [trial.record for trial in trials]
+    shown = fitted(all_records, plan.config.num_shards)
     return Detail(
         assessment_id=plan.assessment_id,
         mode=plan.mode,
@@ -67,14 +69,20 @@ def _detail(
         agents=agent_records(trials, roster),
         metrics=mean_metrics(records),
         findings=merge_findings(records),
-        trials=[trial.record for trial in trials],
+        trials=shown,
         judge=merged_judgment(judgments),
         scoring=_scoring(plan, records),
         statistics=statistics_of(usable),
         trace_integrity=trace_integrity(trials),
         infrastructure=infrastructure,
-        warnings=warnings_of(plan, trials),
+        warnings=[*warnings_of(plan, trials), *_left_out(all_records, shown)],
     )
+
+
+def _left_out(records: Sequence[TrialRecord], shown: Sequence[TrialRecord]) -> list[str]:
+    """A warning where trials are not shown in full."""
+    shortened = sum(record != short for record, short in zip(records, shown, strict=True))
+    return [f"{shortened} trials are not shown in full: the row would be too large to be read"] if shortened else []
 
 
 def _pass_rate(usable: Sequence[EvaluatedTrial]) -> float | None:
