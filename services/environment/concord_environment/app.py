@@ -8,6 +8,7 @@ from fastapi import FastAPI
 from starlette.routing import Route
 
 from concord.service import BodyLimit
+from concord.urls import PeerUrls
 from concord_environment import __version__
 from concord_environment.access.middleware import AccessLogging
 from concord_environment.api import (
@@ -32,6 +33,7 @@ from concord_environment.api.errors import RESPONSES, add_error_handlers
 from concord_environment.api.modalities import modality_routes
 from concord_environment.environment import Environment
 from concord_environment.mcp.server import PATH, McpEndpoint
+from concord_environment.notices.webhooks import Webhooks
 from concord_environment.pace import keep_pace
 from concord_environment.persistence.keeper import Keeper, keep_saved
 from concord_environment.settings import EnvironmentSettings
@@ -56,6 +58,7 @@ ROUTERS = (
 def create_app(environment: Environment, settings: EnvironmentSettings) -> FastAPI:
     """The environment as an ASGI app."""
 
+    environment.webhooks = Webhooks(PeerUrls(settings.allowed_peer_networks))
     keeper, mcp = Keeper(settings.snapshot_file), McpEndpoint(environment, settings.max_body_bytes)
 
     @asynccontextmanager

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from concord.urls import PeerUrls
 from concord_environment.access.keys import Key, Keyring
 from concord_environment.access.log import AccessLog
 from concord_environment.core.actions import Action
@@ -42,7 +43,7 @@ class Environment:
         self.lifecycle = Lifecycle()
         self.access_log = AccessLog()
         self.bus = Bus()
-        self.webhooks = Webhooks()
+        self.webhooks = Webhooks(PeerUrls(()))
         self.scenario_metadata: dict[str, Any] = {}
         self.changes = 0
         """Goes up with every call that may have changed something: what a snapshot is held against."""
@@ -116,9 +117,8 @@ class Environment:
     def publish(self, events: Sequence[Event], simulation: EnvironmentSimulation) -> None:
         """Tells subscribers what became of events of the main simulation."""
         self.changes += 1
-        if simulation is not self.simulation:
-            return
-        self.bus.publish([notice for event in events for notice in _notices(event)])
+        if simulation is self.simulation and self.bus.is_heard:
+            self.bus.publish([notice for event in events for notice in _notices(event)])
 
     def announce(self, kind: str, **data: Any) -> None:  # noqa: ANN401 - plain JSON values
         """Tells subscribers of something else than an event."""

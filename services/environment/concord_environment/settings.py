@@ -7,10 +7,11 @@ from typing import Self
 from pydantic import Field, SecretStr, model_validator
 
 from concord.service import ServiceSettings
+from concord.service.settings import Networks
 
 
 class EnvironmentSettings(ServiceSettings):
-    """`UES_ADMIN_KEY` or `UES_ADMIN_KEY_FILE`, `CONCORD_SEED`, `CONCORD_SNAPSHOT_FILE`, `CONCORD_MAX_BODY_BYTES`."""
+    """`UES_ADMIN_KEY` or `UES_ADMIN_KEY_FILE`, `CONCORD_SEED`, `CONCORD_SNAPSHOT_FILE` and so on."""
 
     admin_key: SecretStr | None = Field(None, validation_alias="UES_ADMIN_KEY")
     admin_key_file: Path | None = Field(None, validation_alias="UES_ADMIN_KEY_FILE")
@@ -18,6 +19,8 @@ class EnvironmentSettings(ServiceSettings):
     snapshot_file: Path | None = None
     """Where the process leaves what it needs to go on after a restart; nowhere, if not set."""
     max_body_bytes: int = 16 * 1024 * 1024
+    allowed_peer_networks: Networks = Field((), validation_alias="ALLOWED_PEER_NETWORKS")
+    """Networks of private addresses to which webhooks may lead."""
 
     @model_validator(mode="after")
     def _one_admin_key(self) -> Self:

@@ -1,18 +1,11 @@
-"""Running a simulation over HTTP: time, holds, history, branches, snapshots, notices."""
+"""Running a simulation over HTTP: time, holds, history, branches, snapshots."""
 
 import asyncio
-import hashlib
-import hmac
-import json
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
-from fastapi import FastAPI, Request
-from websockets.asyncio.client import connect
-from websockets.exceptions import InvalidStatus
 
 from concord.environment import AsyncUESClient, ConflictError, NotFoundError, PermissionDeniedError, UESClient
 from concord_environment.app import create_app
@@ -133,7 +126,7 @@ async def test_files_go_in_and_out_over_the_client(ues: AsyncUESClient) -> None:
     assert (await ues.email.import_mbox(content=box))["imported"] == 1
 
 
-async def test_a_killed_process_goes_on_from_its_last_snapshot(tmp_path: Path) -> None:
+async def test_a_snapshot_goes_on_where_it_was_taken_and_holds_no_secret(tmp_path: Path) -> None:
     settings = EnvironmentSettings(snapshot_file=tmp_path / "snapshot.json")
     first = new_environment()
     async with served(create_app(first, settings)) as url, AsyncUESClient(url, ADMIN_KEY) as ues:
@@ -168,48 +161,6 @@ async def test_what_is_no_snapshot_is_refused() -> None:
 async def test_without_a_file_no_snapshot_is_promised(ues: AsyncUESClient) -> None:
     with pytest.raises(ConflictError):
         await ues.simulation.snapshot()
-
-
-async def test_a_web_socket_hears_what_it_asked_for(url: str, ues: AsyncUESClient) -> None:
-    address = f"{url.replace('http', 'ws')}/ws"
-    async with connect(address, additional_headers={"x-api-key": ADMIN_KEY}) as socket:
-        await socket.send(json.dumps({"action": "subscribe", "events": ["email.", "time.advanced"]}))
-        assert json.loads(await socket.recv())["type"] == "subscription.updated"
-        await ues.chat.send(role="user", content="not asked for")
-        await ues.email.receive(from_address="a@b.example", to_addresses=["user@example.com"])
-        await ues.time.advance(seconds=1)
-        heard = [json.loads(await socket.recv())["type"] for _ in range(2)]
-        await socket.send("nonsense")
-        assert json.loads(await socket.recv())["type"] == "error"
-    assert heard == ["email.received", "time.advanced"]
-
-
-async def test_a_web_socket_asks_for_a_key(url: str) -> None:
-    with pytest.raises(InvalidStatus):
-        async with connect(f"{url.replace('http', 'ws')}/ws"):
-            pass
-
-
-async def test_a_webhook_is_told_with_a_signature_that_its_secret_makes(ues: AsyncUESClient) -> None:
-    told: list[tuple[dict[str, Any], bytes, str]] = []
-    receiver = FastAPI()
-
-    @receiver.post("/hook")
-    async def hook(request: Request) -> None:
-        body = await request.body()
-        told.append((json.loads(body), body, request.headers["x-ues-signature"]))
-
-    async with served(receiver) as there:
-        registered = await ues.webhooks.register(url=f"{there}/hook", events=["email."], secret="s3cret")
-        assert registered["has_secret"]
-        assert "s3cret" not in json.dumps(registered)
-        await ues.chat.send(role="user", content="not asked for")
-        await ues.email.receive(from_address="a@b.example", to_addresses=["user@example.com"])
-        await eventually(lambda: len(told) == 1)
-        assert (await ues.webhooks.test(webhook_id=registered["id"]))["success"]
-    notice, body, signature = told[0]
-    assert notice["event_type"] == "email.received"
-    assert signature == "sha256=" + hmac.new(b"s3cret", body, hashlib.sha256).hexdigest()
 
 
 async def test_the_environment_in_short_fits_into_a_prompt(ues: AsyncUESClient, url: str) -> None:

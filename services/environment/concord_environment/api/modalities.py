@@ -4,10 +4,10 @@ from functools import cache
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Response
-from pydantic import BaseModel
 
 from concord_environment.access.keys import Key
 from concord_environment.api.access import Addressed, Served, permitted
+from concord_environment.api.answers import written
 from concord_environment.api.event_view import ModalityActionResponse, action_response
 from concord_environment.core.actions import Action
 from concord_environment.modalities.operation import AnyOperation
@@ -32,16 +32,11 @@ def _router(views: AnyViews) -> APIRouter:
     return router
 
 
-def _written(view: BaseModel) -> Response:
-    # A view is valid as it is: FastAPI would look through every mail of it a second time.
-    return Response(view.model_dump_json(), media_type="application/json")
-
-
 def _add_state(router: APIRouter, views: AnyViews) -> None:
-    async def state(simulation: Addressed, page: Annotated[StatePage, Query()], compact: bool = False) -> BaseModel:
+    async def state(simulation: Addressed, page: Annotated[StatePage, Query()], compact: bool = False) -> Response:
         if compact:
-            return views.brief(simulation.world, simulation.now)
-        return views.state(simulation.world, simulation.now, page)
+            return written(views.brief(simulation.world, simulation.now))
+        return written(views.state(simulation.world, simulation.now, page))
 
     router.add_api_route(
         "/state",
@@ -59,7 +54,7 @@ def _add_query(router: APIRouter, views: AnyViews) -> None:
     query_type: Any = views.query_type
 
     async def query(simulation: Addressed, request: query_type) -> Response:
-        return _written(views.answer(simulation.world, simulation.now, request))
+        return written(views.answer(simulation.world, simulation.now, request))
 
     router.add_api_route(
         "/query",

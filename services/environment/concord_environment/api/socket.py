@@ -1,15 +1,18 @@
 """`/ws`: being told over a web socket."""
 
 import asyncio
-from typing import Annotated, Literal
+from collections.abc import Callable
+from typing import Annotated, Final, Literal
 
 from fastapi import APIRouter, Query, WebSocket, WebSocketDisconnect
 from pydantic import BaseModel, Field, ValidationError
 
-from concord_environment.access.keys import Key
 from concord_environment.api.access import environment_of
 from concord_environment.environment import Environment
 from concord_environment.notices.bus import Notice, Subscription
+
+REFUSED: Final = 4401
+"""The code with which a socket is closed whose key is not good."""
 
 
 class SocketMessage(BaseModel):
@@ -26,12 +29,17 @@ router = APIRouter()
 async def notices(socket: WebSocket, api_key: Annotated[str | None, Query(max_length=200)] = None) -> None:
     """Sends notices until the subscriber leaves. The key comes as X-API-Key, or from a browser as `api_key`."""
     environment = environment_of(socket)
-    if _admitted(environment, socket.headers.get("x-api-key") or api_key) is None:
-        await socket.close(code=4401, reason="a key with 'notices:read' is needed")
+    secret = socket.headers.get("x-api-key") or api_key
+
+    def admitted() -> bool:
+        return _admitted(environment, secret)
+
+    if not admitted():
+        await socket.close(code=REFUSED, reason="a key with 'notices:read' is needed")
         return
     await socket.accept()
     with environment.bus.subscribe() as subscription:
-        sending = asyncio.create_task(_send(socket, subscription))
+        sending = asyncio.create_task(_send(socket, subscription, admitted))
         try:
             while True:
                 await _listen(socket, environment, subscription)
@@ -41,9 +49,9 @@ async def notices(socket: WebSocket, api_key: Annotated[str | None, Query(max_le
             sending.cancel()
 
 
-def _admitted(environment: Environment, secret: str | None) -> Key | None:
+def _admitted(environment: Environment, secret: str | None) -> bool:
     key = environment.keyring.admit(secret) if secret else None
-    return key if key is not None and key.may("notices:read") else None
+    return key is not None and key.may("notices:read")
 
 
 async def _listen(socket: WebSocket, environment: Environment, subscription: Subscription) -> None:
@@ -61,9 +69,13 @@ async def _listen(socket: WebSocket, environment: Environment, subscription: Sub
     await socket.send_json(_as_json(confirmation))
 
 
-async def _send(socket: WebSocket, subscription: Subscription) -> None:
+async def _send(socket: WebSocket, subscription: Subscription, admitted: Callable[[], bool]) -> None:
     while True:
-        await socket.send_json(_as_json(await subscription.next()))
+        notice = await subscription.next()
+        if not admitted():
+            await socket.close(code=REFUSED, reason="the key was revoked")
+            return
+        await socket.send_json(_as_json(notice))
 
 
 def _as_json(notice: Notice) -> dict[str, object]:

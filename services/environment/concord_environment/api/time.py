@@ -3,12 +3,13 @@
 from datetime import datetime, timedelta
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Response
 from pydantic import BaseModel, Field
 
 from concord_environment.api.access import Addressed, Served, permitted
+from concord_environment.api.answers import written
 from concord_environment.core.clock import LATEST, to_us
-from concord_environment.core.events import EventStatus
+from concord_environment.core.events import Event, EventStatus
 from concord_environment.core.faults import Invalid
 from concord_environment.core.simulation import Progress
 from concord_environment.environment import Environment, EnvironmentSimulation
@@ -116,18 +117,22 @@ async def read_time(environment: Served, simulation: Addressed) -> TimeState:
     return _state(environment, simulation)
 
 
-@router.post("/advance", dependencies=[Depends(permitted("time:advance"))])
-async def advance_time(request: AdvanceRequest, environment: Served, simulation: Addressed) -> Advanced:
-    """Executes everything that is due in (now, now + seconds], each at its due time."""
+@router.post("/advance", response_model=Advanced, dependencies=[Depends(permitted("time:advance"))])
+async def advance_time(request: AdvanceRequest, environment: Served, simulation: Addressed) -> Response:
+    """Executes everything that is due in (now, now + seconds], each at its due time.
+
+    Of the events, the first 1000 are told of one by one; `GET /events` has them all.
+    """
     progress = advance(environment, simulation, request.seconds)
-    return Advanced(
+    advanced = Advanced(
         previous_time=progress.previous,
         current_time=progress.current,
         time_advanced=(progress.current - progress.previous).total_seconds(),
         events_executed=progress.executed,
         events_failed=progress.failed,
-        execution_details=_details(progress),
+        execution_details=[_detail(event) for event in progress.events[:MAX_DETAILS]],
     )
+    return written(advanced)
 
 
 def advance(environment: Environment, simulation: EnvironmentSimulation, seconds: float) -> Progress:
@@ -206,16 +211,13 @@ async def set_scale(request: ScaleRequest, environment: Served, simulation: Addr
     return _state(environment, simulation)
 
 
-def _details(progress: Progress) -> list[ExecutionDetail]:
-    return [
-        ExecutionDetail(
-            event_id=event.event_id,
-            modality=event.modality,
-            status=event.status,
-            scheduled_time=event.scheduled_time,
-            executed_at=event.executed_at,
-            agent_id=event.agent_id,
-            error=event.error_message,
-        )
-        for event in progress.events[:MAX_DETAILS]
-    ]
+def _detail(event: Event) -> ExecutionDetail:
+    return ExecutionDetail.model_construct(
+        event_id=event.event_id,
+        modality=event.modality,
+        status=event.status,
+        scheduled_time=event.scheduled_time,
+        executed_at=event.executed_at,
+        agent_id=event.agent_id,
+        error=event.error_message,
+    )

@@ -8,7 +8,8 @@ from pydantic import BaseModel, Field, HttpUrl, JsonValue
 
 from concord_environment.api.access import Served, permitted
 from concord_environment.modalities.fields import JsonObject
-from concord_environment.notices.webhooks import Delivery, Webhook, WebhookStatus
+from concord_environment.notices.posting import Delivery
+from concord_environment.notices.webhooks import Webhook, WebhookStatus
 
 EventPattern = Annotated[str, Field(min_length=1, max_length=100)]
 Patterns = Annotated[list[EventPattern], Field(max_length=100)]
@@ -96,8 +97,11 @@ router = APIRouter(prefix="/webhooks", tags=["webhooks"])
 
 @router.post("", status_code=201, dependencies=[Depends(permitted("webhooks:create"))])
 async def register(request: WebhookRequest, environment: Served) -> WebhookView:
-    """Registers a webhook. With a secret, each post carries X-UES-Signature, its HMAC-SHA256."""
-    hook = environment.webhooks.register(
+    """Registers a webhook. With a secret, each post carries X-UES-Signature, its HMAC-SHA256.
+
+    422 for a URL whose host is in no network that webhooks may lead to.
+    """
+    hook = await environment.webhooks.register(
         str(request.url), request.events, request.secret, dict(request.metadata), datetime.now(UTC)
     )
     return _view(hook)
@@ -128,7 +132,7 @@ async def update_webhook(webhook_id: str, request: WebhookChange, environment: S
     changes = request.model_dump(mode="json", exclude_unset=True, exclude_none=True)
     if "events" in request.model_fields_set:
         changes["events"] = None if request.events is None else tuple(request.events)
-    return _view(environment.webhooks.change(webhook_id, datetime.now(UTC), **changes))
+    return _view(await environment.webhooks.change(webhook_id, datetime.now(UTC), **changes))
 
 
 @router.delete("/{webhook_id}", status_code=204, dependencies=[Depends(permitted("webhooks:delete"))])
@@ -153,13 +157,13 @@ async def test_webhook(webhook_id: str, environment: Served) -> TestResult:
 @router.post("/{webhook_id}/pause", dependencies=[Depends(permitted("webhooks:pause"))])
 async def pause_webhook(webhook_id: str, environment: Served) -> WebhookView:
     """Posts nothing until resumed."""
-    return _view(environment.webhooks.change(webhook_id, datetime.now(UTC), status="paused"))
+    return _view(await environment.webhooks.change(webhook_id, datetime.now(UTC), status="paused"))
 
 
 @router.post("/{webhook_id}/resume", dependencies=[Depends(permitted("webhooks:resume"))])
 async def resume_webhook(webhook_id: str, environment: Served) -> WebhookView:
     """Posts again, also after too many failures."""
-    return _view(environment.webhooks.change(webhook_id, datetime.now(UTC), status="active"))
+    return _view(await environment.webhooks.change(webhook_id, datetime.now(UTC), status="active"))
 
 
 @router.get("/{webhook_id}/deliveries", dependencies=[Depends(permitted("webhooks:deliveries"))])

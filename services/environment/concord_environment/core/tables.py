@@ -58,6 +58,7 @@ class Table(Generic[Row]):
         """What of a row goes into the chain of hashes."""
         self._order = order
         self._stays = stays
+        self._kept = order is not None or bool(lookups)
         self._rows: dict[str, Row] = {}
         self._places: SortedList[Place] = SortedList()
         self._place_of: dict[str, Place] = {}
@@ -145,7 +146,7 @@ class Table(Generic[Row]):
             rows[key] = row
             if before is None:
                 self._enter(key, row)
-            else:
+            elif self._kept:
                 self._replace(key, before, row)
         return Change(self, key, before, row)
 

@@ -1,6 +1,7 @@
 """The bus: every notice to every subscriber that asked for its kind."""
 
 import asyncio
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -9,6 +10,9 @@ from typing import Any, Final
 
 MAX_WAITING: Final = 1_000
 """How many notices wait for a slow subscriber; then the oldest are dropped, and it is told how many."""
+
+DROPPED: Final = "notices.dropped"
+"""The kind of notice that tells of those that were dropped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,25 +32,33 @@ def wanted(patterns: Sequence[str] | None, kind: str) -> bool:
 
 
 class Subscription:
-    """One subscriber's queue."""
+    """One subscriber's queue. `patterns` are the kinds of notices that it wants; None is everything."""
 
     def __init__(self) -> None:
         self.patterns: list[str] | None = None
-        self.dropped = 0
-        self._queue: asyncio.Queue[Notice] = asyncio.Queue(MAX_WAITING)
+        self._waiting: deque[Notice] = deque()
+        self._dropped = 0
+        self._filled = asyncio.Event()
 
     def offer(self, notice: Notice) -> None:
         """Puts a notice into the queue, if it is wanted."""
         if not wanted(self.patterns, notice.type):
             return
-        if self._queue.full():
-            self._queue.get_nowait()
-            self.dropped += 1
-        self._queue.put_nowait(notice)
+        if len(self._waiting) == MAX_WAITING:
+            self._waiting.popleft()
+            self._dropped += 1
+        self._waiting.append(notice)
+        self._filled.set()
 
     async def next(self) -> Notice:
-        """The next notice, when there is one."""
-        return await self._queue.get()
+        """The next notice, when there is one; first, where some were dropped, how many."""
+        while not self._waiting:
+            self._filled.clear()
+            await self._filled.wait()
+        if self._dropped:
+            count, self._dropped = self._dropped, 0
+            return Notice(DROPPED, {"count": count}, self._waiting[0].timestamp)
+        return self._waiting.popleft()
 
 
 class Bus:
@@ -54,6 +66,11 @@ class Bus:
 
     def __init__(self) -> None:
         self._subscriptions: list[Subscription] = []
+
+    @property
+    def is_heard(self) -> bool:
+        """Whether somebody wants any notices."""
+        return any(subscription.patterns is None or subscription.patterns for subscription in self._subscriptions)
 
     def publish(self, notices: Sequence[Notice]) -> None:
         """Hands notices to every subscriber, in order. Nobody is waited for."""

@@ -1,0 +1,197 @@
+"""Being told: over web sockets and webhooks, of what was asked for, and nobody else through us."""
+
+import hashlib
+import hmac
+import json
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from ipaddress import ip_network
+from typing import Any
+
+import pytest
+from fastapi import FastAPI, Request
+from fastapi.responses import RedirectResponse
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+from concord.environment import AsyncUESClient, ValidationError
+from concord.urls import PeerUrls
+from concord_environment.app import create_app
+from concord_environment.core.faults import Invalid
+from concord_environment.environment import Environment
+from concord_environment.notices.bus import MAX_WAITING, Bus, Notice
+from concord_environment.notices.webhooks import Webhooks
+from concord_environment.settings import EnvironmentSettings
+from tests.integration.environment.conftest import ADMIN_KEY, new_environment
+from tests.serving import eventually, served
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+async def url(environment: Environment) -> AsyncIterator[str]:
+    async with served(create_app(environment, EnvironmentSettings())) as url:
+        yield url
+
+
+@pytest.fixture
+async def ues(url: str) -> AsyncIterator[AsyncUESClient]:
+    async with AsyncUESClient(url, ADMIN_KEY) as client:
+        await client.simulation.start()
+        yield client
+
+
+@asynccontextmanager
+async def environment_that_tells(*networks: str) -> AsyncIterator[AsyncUESClient]:
+    """A proctor's client of an environment whose webhooks may lead into these networks."""
+    settings = EnvironmentSettings(allowed_peer_networks=tuple(ip_network(each) for each in networks))
+    async with (
+        served(create_app(new_environment(), settings)) as url,
+        AsyncUESClient(url, ADMIN_KEY) as client,
+    ):
+        await client.simulation.start()
+        yield client
+
+
+async def test_a_web_socket_hears_what_it_asked_for(url: str, ues: AsyncUESClient) -> None:
+    address = f"{url.replace('http', 'ws')}/ws"
+    async with connect(address, additional_headers={"x-api-key": ADMIN_KEY}) as socket:
+        await socket.send(json.dumps({"action": "subscribe", "events": ["email.", "time.advanced"]}))
+        assert json.loads(await socket.recv())["type"] == "subscription.updated"
+        await ues.chat.send(role="user", content="not asked for")
+        await ues.email.receive(from_address="a@b.example", to_addresses=["user@example.com"])
+        await ues.time.advance(seconds=1)
+        heard = [json.loads(await socket.recv())["type"] for _ in range(2)]
+        await socket.send("nonsense")
+        assert json.loads(await socket.recv())["type"] == "error"
+    assert heard == ["email.received", "time.advanced"]
+
+
+async def test_a_web_socket_asks_for_a_key(url: str) -> None:
+    with pytest.raises(InvalidStatus):
+        async with connect(f"{url.replace('http', 'ws')}/ws"):
+            pass
+
+
+async def test_a_webhook_is_told_with_a_signature_that_its_secret_makes() -> None:
+    told: list[tuple[dict[str, Any], bytes, str]] = []
+    receiver = FastAPI()
+
+    @receiver.post("/hook")
+    async def hook(request: Request, whose: str) -> None:
+        body = await request.body()
+        assert whose == "mine"
+        told.append((json.loads(body), body, request.headers["x-ues-signature"]))
+
+    async with served(receiver) as there, environment_that_tells("127.0.0.0/8") as ues:
+        registered = await ues.webhooks.register(url=f"{there}/hook?whose=mine", events=["email."], secret="s3cret")
+        assert registered["has_secret"]
+        assert "s3cret" not in json.dumps(registered)
+        await ues.chat.send(role="user", content="not asked for")
+        await ues.email.receive(from_address="a@b.example", to_addresses=["user@example.com"])
+        await eventually(lambda: len(told) == 1)
+        assert (await ues.webhooks.test(webhook_id=registered["id"]))["success"]
+    notice, body, signature = told[0]
+    assert notice["event_type"] == "email.received"
+    assert signature == "sha256=" + hmac.new(b"s3cret", body, hashlib.sha256).hexdigest()
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "http://127.0.0.1:6379/",
+        "http://localhost/",
+        "http://169.254.169.254/latest/meta-data",
+        "http://10.1.2.3/",
+        "http://[::1]:8000/keys",
+        "http://[::ffff:127.0.0.1]/",
+        "http://user:secret@192.0.2.1/",
+    ],
+)
+async def test_no_webhook_leads_to_an_address_that_only_we_can_reach(target: str) -> None:
+    hooks = Webhooks(PeerUrls(()))
+    with pytest.raises(Invalid, match="url: "):
+        await hooks.register(target, None, None, {}, NOW)
+    assert hooks.all() == []
+
+
+async def test_a_webhook_that_is_refused_is_a_wrong_field(ues: AsyncUESClient) -> None:
+    with pytest.raises(ValidationError, match="url: "):
+        await ues.webhooks.register(url="http://127.0.0.1:6379/")
+
+
+async def test_a_name_that_later_leads_elsewhere_is_not_followed_there() -> None:
+    answers = iter([["93.184.215.14"], ["127.0.0.1"]])
+
+    async def resolve(host: str, port: int) -> Sequence[str]:  # noqa: ARG001 - a resolver's signature
+        return next(answers)
+
+    hooks = Webhooks(PeerUrls((), resolve))
+    hook = await hooks.register("http://rebound.example/", None, None, {}, NOW)
+    delivery = await hooks.test(hook.id, NOW)
+    assert (delivery.status, delivery.response_status) == ("failed", None)
+    assert "in no network that is allowed" in (delivery.error_message or "")
+
+
+async def test_a_webhook_is_not_changed_to_lead_inside() -> None:
+    async def resolve(host: str, port: int) -> Sequence[str]:  # noqa: ARG001 - a resolver's signature
+        return ["93.184.215.14" if host == "outside.example" else "10.0.0.1"]
+
+    hooks = Webhooks(PeerUrls((), resolve))
+    hook = await hooks.register("http://outside.example/", None, None, {}, NOW)
+    with pytest.raises(Invalid):
+        await hooks.change(hook.id, NOW, url="http://inside.example/")
+    assert hooks.get(hook.id).url == "http://outside.example/"
+
+
+async def test_a_redirect_is_not_followed() -> None:
+    followed: list[str] = []
+    receiver = FastAPI()
+
+    @receiver.post("/hook")
+    async def hook() -> RedirectResponse:
+        return RedirectResponse("/elsewhere")
+
+    @receiver.post("/elsewhere")
+    async def elsewhere() -> None:
+        followed.append("there")
+
+    async with served(receiver) as there, environment_that_tells("127.0.0.0/8") as ues:
+        registered = await ues.webhooks.register(url=f"{there}/hook")
+        result = await ues.webhooks.test(webhook_id=registered["id"])
+    assert (result["success"], result["response_status"]) == (False, 307)
+    assert followed == []
+
+
+async def test_a_web_socket_whose_key_is_revoked_hears_no_more(url: str, ues: AsyncUESClient) -> None:
+    key = await ues.keys.create(name="listener", permissions=["notices:read"])
+    async with connect(f"{url.replace('http', 'ws')}/ws", additional_headers={"x-api-key": key.secret}) as socket:
+        await ues.chat.send(role="user", content="heard")
+        assert json.loads(await socket.recv())["type"] == "event.executed"
+        assert json.loads(await socket.recv())["type"] == "chat.message"
+        await ues.keys.revoke(key_id=key.key_id)
+        await ues.chat.send(role="user", content="not heard")
+        with pytest.raises(ConnectionClosed, match="revoked"):
+            await socket.recv()
+
+
+async def test_a_slow_subscriber_loses_the_oldest_notices_and_is_told_how_many() -> None:
+    bus = Bus()
+    with bus.subscribe() as slow:
+        bus.publish([Notice("email.sent", {"number": number}, NOW) for number in range(MAX_WAITING + 3)])
+        told, oldest = await slow.next(), await slow.next()
+    assert (told.type, told.data) == ("notices.dropped", {"count": 3})
+    assert oldest.data == {"number": 3}
+
+
+def test_a_bus_is_heard_while_somebody_wants_a_notice() -> None:
+    bus = Bus()
+    assert not bus.is_heard
+    with bus.subscribe() as subscription:
+        assert bus.is_heard
+        subscription.patterns = []
+        assert not bus.is_heard
+        subscription.patterns = ["email."]
+        assert bus.is_heard
+    assert not bus.is_heard
