@@ -18,14 +18,16 @@ from concord_cli.stack.plan import StackPlan
 from concord_cli.summary import summary
 
 
-async def run(path: Path, output: Path, narrator: Narrator) -> None:
-    """Assesses a scenario's team with a stack that lives as long as that takes."""
+async def run(path: Path, output: Path, traces: Path | None, narrator: Narrator) -> None:
+    """Assesses a scenario's team with a stack that lives as long as that takes; keeps the traces if told where."""
     scenario = _local_scenario(path)
     prepare_folder(output)
     async with local_stack(scenario, some_ports(scenario), narrator) as stack:
         narrator.say("All programs are ready")
         narrator.doing("Assessing")
         results = await stack.supervisor.guard(_assess_on(stack, scenario, narrator))
+        if traces is not None:
+            await _save_traces(stack, results, traces, narrator)
     write_results(output, scenario.agentbeats_ids, results)
     _conclude(results, output, narrator)
 
@@ -68,6 +70,13 @@ async def _assess_on(stack: LocalStack, scenario: Scenario, narrator: Narrator) 
         return await assess(stack.plan.gateway_url, stack.plan.agent_urls, scenario.config, narrator.say)
     except AssessmentError as error:
         raise AssessmentError(f"{error}\nThe gateway's last output:\n{stack.last_words('gateway')}") from error
+
+
+async def _save_traces(stack: LocalStack, results: Sequence[JsonValue], folder: Path, narrator: Narrator) -> None:
+    from concord_cli.traces import save_traces
+
+    saved = await save_traces(stack.redis_url, ResultRow.model_validate(results[0]), folder)
+    narrator.say(f"{len(saved)} traces are in {folder}; `concord judge rejudge {folder}` judges them anew")
 
 
 def _local_scenario(path: Path) -> Scenario:

@@ -9,8 +9,8 @@ from tests.e2e.concord import BAD, MESH, Concord, concord, row_of_free_ports
 
 @pytest.fixture(scope="session")
 def mesh(tmp_path_factory: pytest.TempPathFactory) -> Concord:
-    """`concord run` on the shipped team, finished; its results are in `output/results.json` of its folder."""
-    with concord(tmp_path_factory.mktemp("mesh"), "run", str(MESH)) as running:
+    """`concord run` on the shipped team, finished: `output/results.json` and `traces` are in its folder."""
+    with concord(tmp_path_factory.mktemp("mesh"), "run", str(MESH), "--traces", "traces") as running:
         running.finish()
         return running
 

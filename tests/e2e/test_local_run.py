@@ -6,7 +6,10 @@ import signal
 import jsonschema
 import pytest
 
+from concord.assessment import AssessmentConfig
 from concord.results import ResultRow
+from concord_evaluator.formats import Source, read_traces
+from concord_evaluator.offline import evaluate_trace
 from tests.e2e.concord import MESH, ROOT, Concord, concord, row_in
 from tests.e2e.processes import processes_with, programs_with, until
 
@@ -59,6 +62,17 @@ def test_the_output_tells_which_redis_what_happens_and_what_came_out(mesh: Conco
     assert f"Score {row.score:.1f} of 100" in mesh.output
     assert "coordinator   →" in mesh.output
     assert "The whole result is in output/results.json" in mesh.output
+
+
+def test_the_trace_that_is_kept_tells_the_same_of_the_team(mesh: Concord, row: ResultRow) -> None:
+    [live] = row.detail.trials
+    with (mesh.folder / "traces/trial-1.jsonl").open("rb") as file:
+        [trace] = read_traces(Source("trial-1.jsonl", file))
+    [kept] = evaluate_trace(trace, AssessmentConfig()).detail.trials
+    assert (trace.trace_id, kept.answer) == (live.trace_id, live.answer)
+    assert [(each.caller, each.callee, each.calls) for each in kept.interactions] == [
+        (each.caller, each.callee, each.calls) for each in live.interactions
+    ]
 
 
 def test_nothing_is_left_behind(mesh: Concord) -> None:

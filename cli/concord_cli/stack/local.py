@@ -24,6 +24,7 @@ class LocalStack:
     plan: StackPlan
     supervisor: Supervisor
     folder: RunFolder
+    redis_url: str
 
     def last_words(self, name: str, lines: int = 5) -> str:
         """The last lines that a program wrote."""
@@ -50,7 +51,7 @@ async def local_stack(
                 for group in plan.groups:
                     supervisor.start(group)
                 await supervisor.ready()
-                yield LocalStack(plan, supervisor, folder)
+                yield LocalStack(plan, supervisor, folder, redis.url)
             finally:
                 narrator.doing("Stopping")
 

@@ -1,13 +1,14 @@
 """Concord JSONL: one JSON object to a line, each a report, a batch of reports, or what is known of a trace."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from concord.assessment import Fraction
 from concord.identity import RosterEntry
-from concord.reports import Channel, StepBatch
+from concord.reports import Channel, ReportBatch, StepBatch, unpack
 from concord.steps import Id, InteractionStep
 from concord_evaluator.formats.registry import TraceFormat
 from concord_evaluator.formats.source import Head, Source
@@ -39,11 +40,12 @@ class BatchLine(StepBatch, _Telling):
 
 
 class TraceFacts(_Line):
-    """What is known of a trace beside its steps: its agents, what they were to do, and how far that succeeded."""
+    """What is known of a trace beside its steps: its agents, their task and answer, and how far that succeeded."""
 
     trace_id: Id
     roster: list[RosterEntry] = []
     task: Annotated[str, Field(max_length=100_000)] = ""
+    answer: Annotated[str, Field(max_length=1_000_000)] = ""
     task_success: Fraction | None = None
 
 
@@ -93,7 +95,8 @@ def _take(builder: TraceBuilder, line: ReportLine | BatchLine | TraceLine) -> No
     if isinstance(line, TraceLine):
         for entry in line.trace.roster:
             builder.declare(entry)
-        builder.task, builder.task_success = line.trace.task, line.trace.task_success
+        builder.task, builder.answer = line.trace.task, line.trace.answer
+        builder.task_success = line.trace.task_success
         return
     steps = [line.step] if isinstance(line, ReportLine) else line.steps
     for index, step in enumerate(steps):
@@ -102,6 +105,16 @@ def _take(builder: TraceBuilder, line: ReportLine | BatchLine | TraceLine) -> No
         builder.add(step, line.reporter, channel=line.channel, authenticated=line.authenticated)
     if isinstance(line, BatchLine) and line.dropped:
         builder.drop(line.reporter, sum(line.dropped.values()))
+
+
+def as_lines(facts: TraceFacts, batches: Iterable[ReportBatch]) -> Iterator[str]:
+    """A trace as it is stored, in this format: its facts, then a line for each batch."""
+    yield TraceLine(trace=facts).model_dump_json(exclude_defaults=True)
+    for batch in batches:
+        told = StepBatch.model_validate_json(unpack(batch.body)).model_dump(mode="json", exclude_unset=True)
+        by = {"reporter": batch.reporter, "channel": batch.channel, "authenticated": batch.authenticated}
+        # The reporter first: a line is known by its first KiB.
+        yield json.dumps({**by, **told, **by})
 
 
 FORMAT = TraceFormat(_recognises, _read)

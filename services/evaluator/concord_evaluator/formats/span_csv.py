@@ -24,7 +24,10 @@ _WARNINGS: Final = ("each service counts as an agent; it is named after its pods
 
 
 def _recognises(head: Head) -> bool:
-    return _service_column(_fields(head.first_line)) is not None
+    try:
+        return _service_column(_fields(head.first_line)) is not None
+    except ValueError:
+        return False  # a line of something else, which the head may end in the midst of
 
 
 def _read(source: Source) -> Iterator[Trace]:

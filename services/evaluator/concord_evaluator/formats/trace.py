@@ -28,8 +28,9 @@ class Origin:
 class Trace:
     """Everything a file says of one trace: its reports, and what it is of.
 
-    `roster`: the agents that are known to belong to it, whether or not they did anything. `task_success`: how far the
-    task succeeded, in [0, 1], where the file says. `duration_s`: from the first to the last time told, in seconds.
+    `roster`: the agents that are known to belong to it, whether or not they did anything. `task`, `answer`: what they
+    were asked and what came of it, empty where the file does not say. `task_success`: how far the task succeeded, in
+    [0, 1], where the file says. `duration_s`: from the first to the last time told, in seconds.
     `warnings`: what had to be inferred.
     """
 
@@ -38,6 +39,7 @@ class Trace:
     roster: tuple[RosterEntry, ...]
     origin: Origin
     task: str
+    answer: str
     task_success: float | None
     duration_s: float
     warnings: tuple[str, ...]
@@ -66,6 +68,7 @@ class TraceBuilder:
         """Raises ValueError for a trace id that is too long, or empty."""
         self.trace_id = _checked_id(trace_id, "trace id")
         self.task = ""
+        self.answer = ""
         self.task_success: float | None = None
         self._origin = origin
         self._open: dict[_Reporter, _OpenBatch] = {}
@@ -149,6 +152,7 @@ class TraceBuilder:
             roster=tuple(self._roster()),
             origin=self._origin,
             task=self.task,
+            answer=self.answer,
             task_success=self.task_success,
             duration_s=duration.total_seconds() if duration else 0.0,
             warnings=tuple(self._warnings),

@@ -16,7 +16,7 @@ from concord_evaluator.pipeline.registry import (
     installed_evaluators,
 )
 from concord_evaluator.pipeline.running import run_evaluators
-from concord_evaluator.pipeline.trial import evaluate_trial
+from concord_evaluator.pipeline.trial import evaluate_trial, task_text
 from concord_evaluator.pipeline.verdict import verdict_on
 
 __all__ = [
@@ -35,5 +35,6 @@ __all__ = [
     "exchanges",
     "installed_evaluators",
     "run_evaluators",
+    "task_text",
     "verdict_on",
 ]

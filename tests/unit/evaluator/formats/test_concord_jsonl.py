@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from concord.reports import Channel, Report, digest
+from concord_evaluator.formats.concord_jsonl import TraceFacts, as_lines
 from tests.strategies import steps
 from tests.unit.evaluator.formats.sources import agents_of, calls_between, evaluated, read, refusal
 from tests.unit.evaluator.traces import TRACE_ID, call, observed, roster, told, url_of
@@ -58,6 +59,20 @@ def test_reports_that_are_written_are_read_again(tellings: list[tuple[Any, str, 
     assert read_again == {(digest(step), who, channel, sure) for step, who, channel, sure in tellings}
     assert sum(batch.n_steps for trace in traces for batch in trace.batches) == len(tellings)
     assert {trace.trace_id for trace in traces} == {TRACE_ID} | {step.trace_id for step, *_ in tellings}
+
+
+def test_a_trace_as_it_is_stored_is_written_and_read_again() -> None:
+    (stored,) = read(lines(team("A", "B"), batch_line(told("A", call("s1", "B"))[:1])), format_name="concord")
+    facts = TraceFacts(trace_id=TRACE_ID, roster=list(stored.roster), task="Count.", answer="Three.")
+    (again,) = read(lines(*as_lines(facts, stored.batches)))
+    assert (again.task, again.answer, again.roster) == ("Count.", "Three.", stored.roster)
+    assert list(again.reports()) == list(stored.reports())
+
+
+def test_a_first_line_without_spaces_that_is_longer_than_what_is_looked_at_is_recognised_too() -> None:
+    facts = TraceFacts(trace_id=TRACE_ID, task="Review this: " * 200, answer="Done.")
+    (trace,) = read(lines(*as_lines(facts, [])))
+    assert trace.answer == "Done."
 
 
 def test_reports_and_batches_say_the_same() -> None:
