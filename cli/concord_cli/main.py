@@ -1,22 +1,17 @@
-"""The command line: `concord run`, `up`, `assess`, `evaluate`, `report`, `compare`."""
+"""The command line: `concord run`, `up`, `assess`, `evaluate`, `report`, `compare`, `judge`."""
 
-import asyncio
-import signal
-from collections.abc import Coroutine, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from concord_cli.errors import AssessmentError, UsageError
+from concord_cli.errors import UsageError
+from concord_cli.exits import execute, exit_codes, terminable
+from concord_cli.judge import app as judge_app
 from concord_cli.narrator import Narrator, printable
 
 SHIPPED_SCENARIO = Path("scenarios/mesh.toml")
 RESULTS_FILE = Path("output/results.json")
-
-FAILED, USAGE, INTERRUPTED, TERMINATED = 1, 2, 130, 143
-"""Exit codes: no result; a bad command line or scenario; Ctrl-C; SIGTERM."""
 
 app = typer.Typer(
     name="concord",
@@ -26,20 +21,28 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+app.add_typer(judge_app, name="judge")
+
 ScenarioFile = Annotated[Path, typer.Argument(metavar="SCENARIO", help="Who takes part, and how they are assessed.")]
 OutputFile = Annotated[Path, typer.Option("--output", "-o", help="Where the results go.")]
 Port = Annotated[int, typer.Option(min=1, max=65535)]
 
 
 @app.command()
-def run(scenario: ScenarioFile = SHIPPED_SCENARIO, output: OutputFile = RESULTS_FILE) -> None:
+def run(
+    scenario: ScenarioFile = SHIPPED_SCENARIO,
+    output: OutputFile = RESULTS_FILE,
+    traces: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Keep each trial's trace there, as Concord JSONL.")
+    ] = None,
+) -> None:
     """Assess a team on this machine: start everything, run one assessment, show the result, stop everything."""
-    with _exit_codes(), Narrator() as narrator:
+    with exit_codes(), Narrator() as narrator:
         narrator.say(f"Concord assesses the team of {scenario}")
         # Imported once the first line is out: what speaks A2A and HTTP takes a while to load.
         from concord_cli import commands
 
-        _execute(commands.run(scenario, output, narrator))
+        execute(commands.run(scenario, output, traces, narrator))
 
 
 @app.command()
@@ -51,21 +54,21 @@ def up(
     output_dir: Annotated[Path, typer.Option(help="Where the gateway writes results.")] = RESULTS_FILE.parent,
 ) -> None:
     """Start the services and a team on this machine, and keep them up until Ctrl-C."""
-    with _exit_codes(), Narrator() as narrator:
+    with exit_codes(), Narrator() as narrator:
         narrator.say(f"Concord starts the team of {scenario}")
         from concord_cli import commands
 
-        _execute(commands.up(scenario, (gateway_port, collector_port, agents_port), output_dir, narrator))
+        execute(commands.up(scenario, (gateway_port, collector_port, agents_port), output_dir, narrator))
 
 
 @app.command()
 def assess(scenario: ScenarioFile, output: OutputFile = RESULTS_FILE) -> None:
     """Ask a green agent that runs already to assess agents that run already, as the AgentBeats client does."""
-    with _exit_codes(), Narrator() as narrator:
+    with exit_codes(), Narrator() as narrator:
         narrator.say(f"Concord asks for an assessment of the agents in {scenario}")
         from concord_cli import commands
 
-        _execute(commands.ask(scenario, output, narrator))
+        execute(commands.ask(scenario, output, narrator))
 
 
 @app.command("evaluate")
@@ -88,7 +91,7 @@ def evaluate_traces(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
 ) -> None:
     """Evaluate traces that are there already, with no service running: a row for each."""
-    with _exit_codes(), _terminable():
+    with exit_codes(), terminable():
         # Imported here: the graph library takes a while to load, and only a full installation has it.
         try:
             from concord_cli.evaluate import Request, evaluate
@@ -110,7 +113,7 @@ def report_results(
     ] = None,
 ) -> None:
     """Write a result as a page to read, print and send on: one HTML file that needs nothing else."""
-    with _exit_codes():
+    with exit_codes():
         from concord_cli.report.command import report
 
         typer.echo(f"The report is in {printable(str(report(results, output, trial, assessment)))}")
@@ -124,70 +127,10 @@ def compare_results(
     ] = None,
 ) -> None:
     """Compare teams on the tasks that they share: differences with intervals, and a ranking no finer than these."""
-    with _exit_codes():
+    with exit_codes():
         try:
             from concord_cli.compare import compare
         except ModuleNotFoundError as error:
             raise UsageError(f"comparing needs all of Concord, concord-cli[local]: {error.name} is missing") from error
 
         compare(results, output)
-
-
-class _TerminatedError(Exception):
-    """SIGTERM came."""
-
-
-@contextmanager
-def _exit_codes() -> Iterator[None]:
-    """Turns what can end a command into a line on standard error and an exit code."""
-    try:
-        yield
-    except UsageError as error:
-        _leave(USAGE, str(error))
-    except AssessmentError as error:
-        _leave(FAILED, str(error))
-    except KeyboardInterrupt:
-        _leave(INTERRUPTED, "interrupted")
-    except _TerminatedError:
-        _leave(TERMINATED, "terminated")
-
-
-def _leave(code: int, message: str) -> None:
-    typer.echo("concord: " + "\n".join(map(printable, message.splitlines())), err=True)
-    raise typer.Exit(code)
-
-
-@contextmanager
-def _terminable() -> Iterator[None]:
-    """Lets SIGTERM end a command that is not asynchronous like Ctrl-C does: by an exception where it stands."""
-
-    def terminate(*_: object) -> None:
-        raise _TerminatedError
-
-    before = signal.signal(signal.SIGTERM, terminate)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-def _execute(work: Coroutine[Any, Any, None]) -> None:
-    asyncio.run(_until_terminated(work))
-
-
-async def _until_terminated(work: Coroutine[Any, Any, None]) -> None:
-    """Runs a command so that SIGTERM ends it like Ctrl-C does: by cancelling it and waiting for its clean-up."""
-    task = asyncio.create_task(work)
-    came = asyncio.Event()
-
-    def terminate() -> None:
-        came.set()
-        task.cancel()
-
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, terminate)
-    try:
-        await task
-    except asyncio.CancelledError:
-        if came.is_set():
-            raise _TerminatedError from None
-        raise

@@ -1,8 +1,7 @@
 """What `concord evaluate` does, once its arguments are read."""
 
 import stat
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,12 +9,12 @@ from rich.console import Console
 from rich.text import Text
 
 from concord_cli.errors import AssessmentError, UsageError
-from concord_cli.evaluate.inputs import STDIN, find_files, read_config, without_effect
+from concord_cli.evaluate.inputs import find_files, read_config, traces_in, without_effect
 from concord_cli.evaluate.outputs import graph_writer, result_writer
 from concord_cli.evaluate.progress import ReadingProgress
 from concord_cli.evaluate.table import TraceLine, table_of
 from concord_cli.narrator import printable
-from concord_evaluator.formats import BrokenFormatError, FormatError, Source, Trace, read_traces, trace_formats
+from concord_evaluator.formats import BrokenFormatError, FormatError, trace_formats
 from concord_evaluator.metrics import BrokenMetricError, installed_metrics
 from concord_evaluator.offline import evaluate_trace
 from concord_evaluator.pipeline import BrokenEvaluatorError, installed_evaluators
@@ -61,7 +60,7 @@ def evaluate(request: Request) -> None:
             progress.reading(str(file))
             before = len(evaluated)
             try:
-                for trace in _traces_in(file, request.format_name, progress.advance):
+                for trace in traces_in(file, request.format_name, progress.advance):
                     if files_of.setdefault(trace.trace_id, str(file)) != str(file) and not request.quiet:
                         _tell(errors, f"{file}: {trace.trace_id} is in {files_of[trace.trace_id]} too; {SPLIT}")
                     row = evaluate_trace(trace, config)
@@ -92,18 +91,6 @@ def _check_plugins(name: str | None) -> None:
         raise UsageError(str(error)) from error
     if name is not None and name not in known:
         raise UsageError(f"unknown format {name}: one of {', '.join(known)}")
-
-
-def _traces_in(path: Path, format_name: str | None, on_read: Callable[[int], None]) -> Iterator[Trace]:
-    """The traces of a file, which stays open as long as they come. Raises FormatError, also if it cannot be read."""
-    try:
-        if path == STDIN:
-            yield from read_traces(Source("stdin", sys.stdin.buffer, on_read), format_name)
-            return
-        with path.open("rb") as file:
-            yield from read_traces(Source(str(path), file, on_read), format_name)
-    except OSError as error:
-        raise FormatError(str(path), None, f"cannot be read: {error.strerror}") from error
 
 
 def _size(files: Sequence[Path]) -> int | None:

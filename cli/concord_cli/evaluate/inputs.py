@@ -1,8 +1,9 @@
 """What is to be evaluated: the files that the paths of a command line stand for, and how they are configured."""
 
 import os
+import sys
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -12,6 +13,7 @@ from pydantic_core import from_json
 from concord.assessment import AssessmentConfig
 from concord_cli.errors import UsageError
 from concord_cli.scenario import reasons
+from concord_evaluator.formats import FormatError, Source, Trace, read_traces
 
 STDIN: Final = Path("-")
 
@@ -41,6 +43,18 @@ def _files_in(folder: Path) -> Iterator[Path]:
     for root, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
         yield from (Path(root, name) for name in names if not name.startswith("."))
+
+
+def traces_in(path: Path, format_name: str | None, on_read: Callable[[int], None]) -> Iterator[Trace]:
+    """The traces of a file, which stays open as long as they come. Raises FormatError, also if it cannot be read."""
+    try:
+        if path == STDIN:
+            yield from read_traces(Source("stdin", sys.stdin.buffer, on_read), format_name)
+            return
+        with path.open("rb") as file:
+            yield from read_traces(Source(str(path), file, on_read), format_name)
+    except OSError as error:
+        raise FormatError(str(path), None, f"cannot be read: {error.strerror}") from error
 
 
 def read_config(path: Path | None) -> AssessmentConfig:

@@ -1,15 +1,18 @@
-"""A trace without services: evaluated, judged by rules, scored and made a row by the functions that workers use."""
+"""A trace without services: evaluated, judged, scored and made a row by the functions that workers use."""
 
+import asyncio
 from typing import Final
 
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, TrialSpec
-from concord.identity import Roster, RosterEntry
+from concord.assignment import Assignment
+from concord.identity import GREEN_AGENT, Roster, RosterEntry
+from concord.ids import new_step_id
 from concord.jobs import EvaluateTrial
 from concord.results import Judgment, ResultRow, TrialOutcome
 from concord_evaluator.aggregate import make_row
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.formats import Trace
-from concord_evaluator.judge import judge_by_rules
+from concord_evaluator.judge import TrialJudge, judge_by_rules
 from concord_evaluator.pipeline import JUDGE, evaluate_trial, verdict_on
 
 TRIAL_ID: Final = "trial-1"
@@ -26,18 +29,43 @@ def evaluate_trace(trace: Trace, config: AssessmentConfig) -> ResultRow:
     whose entries stand before those of the trace.
     """
     plan = _plan(trace, config)
+    evaluation = _evaluation(plan, trace)
+    asked = JUDGE in config.chosen_evaluators((JUDGE,))
+    return _row(plan, trace, evaluation, _judgment(evaluation, plan.mode, trace) if asked else None)
+
+
+async def judge_trace(trace: Trace, config: AssessmentConfig, judge: TrialJudge) -> ResultRow:
+    """The row of a trace like that of `evaluate_trace`, but judged anew by `judge`, with what it found.
+
+    How far the task succeeded is the judge's word, and the file's only where the judge has none.
+    """
+    plan = _plan(trace, config)
+    evaluation = await asyncio.to_thread(_evaluation, plan, trace)
+    root = Assignment(
+        assessment_id=plan.assessment_id, trace_id=trace.trace_id, step_id=new_step_id(), agent_id=GREEN_AGENT
+    )
+    judgment, findings, _ = await judge.judge(plan, evaluation, trace.batches, root)
+    if judgment.task_success is None:
+        judgment = judgment.model_copy(update={"task_success": trace.task_success})
+    found = evaluation.model_copy(update={"findings": [*evaluation.findings, *findings]})
+    return _row(plan, trace, found, judgment)
+
+
+def _evaluation(plan: AssessmentPlan, trace: Trace) -> TrialEvaluation:
     outcome = TrialOutcome(
         trial_id=TRIAL_ID,
         state="completed",
         infrastructure=False,
         error=None,
-        answer=None,
+        answer=trace.answer or None,
         time_used=trace.duration_s,
     )
     request = EvaluateTrial(assessment_id=plan.assessment_id, trial_id=TRIAL_ID, outcome=outcome)
-    evaluation = evaluate_trial(plan, request, trace.batches)
-    asked = JUDGE in config.chosen_evaluators((JUDGE,))
-    verdict = verdict_on(plan, evaluation, _judgment(evaluation, plan.mode, trace) if asked else None)
+    return evaluate_trial(plan, request, trace.batches)
+
+
+def _row(plan: AssessmentPlan, trace: Trace, evaluation: TrialEvaluation, judgment: Judgment | None) -> ResultRow:
+    verdict = verdict_on(plan, evaluation, judgment)
     told = verdict.model_copy(update={"warnings": (*trace.warnings, *verdict.warnings)})
     return make_row(plan, [told], [])
 

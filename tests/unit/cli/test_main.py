@@ -12,7 +12,6 @@ from typer.testing import CliRunner
 from concord_cli import commands
 from concord_cli.errors import AssessmentError
 from concord_cli.main import app
-from concord_cli.narrator import Narrator
 from concord_cli.stack.probes import LOOPBACK
 
 TEAM = """
@@ -38,7 +37,7 @@ def team(folder: Path, function: str = "reviewer", wiring: str = "mesh", config:
 
 
 def ends_with(error: BaseException, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def run(_path: Path, _output: Path, _narrator: Narrator) -> None:
+    async def run(*_: object) -> None:
         raise error
 
     monkeypatch.setattr(commands, "run", run)
@@ -113,7 +112,7 @@ def test_a_failed_assessment_is_1_with_its_reason(monkeypatch: pytest.MonkeyPatc
 def test_a_signal_has_its_own_exit_code(
     number: signal.Signals, code: int, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def run(_path: Path, _output: Path, _narrator: Narrator) -> None:
+    async def run(*_: object) -> None:
         os.kill(os.getpid(), number)
         await asyncio.sleep(60)
 

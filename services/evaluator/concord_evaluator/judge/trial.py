@@ -20,11 +20,13 @@ from concord_evaluator.judge.model import JudgeAddressedError, NotJudgedError, j
 from concord_evaluator.judge.remembered import RememberedAnswers
 from concord_evaluator.judge.rules import judge_by_rules
 from concord_evaluator.judge.suspicion import suspects_in
+from concord_evaluator.pipeline import task_text
 
 MAX_TOKENS: Final = 2000
 MAX_STEP_IDS: Final = 20
 
 NO_KEY: Final = "AGENTBEATS_LLM_API_KEY is not set"
+BY_CHOICE: Final = "the rules were asked for"
 
 logger: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
@@ -33,12 +35,13 @@ class TrialJudge:
     """Judges trials. Where the rules step in for the model, a warning is logged and the judgment says why."""
 
     def __init__(
-        self, settings: LLMSettings, *, samples: int, deadline_s: float, cache: AnswerCache | None = None
+        self, settings: LLMSettings | None, *, samples: int, deadline_s: float, cache: AnswerCache | None = None
     ) -> None:
+        """`settings`: of the model, None for rules by choice; `deadline_s`: for all samples of a trial together."""
         self._settings = settings
         self._samples = samples
         self._deadline_s = deadline_s
-        self._remembered = RememberedAnswers(cache, settings.base_url, settings.model)
+        self._cache = cache
 
     async def judge(
         self,
@@ -55,11 +58,12 @@ class TrialJudge:
             return judge_by_rules(evaluation, plan.mode, "a given pattern has no text to read"), [], []
         evidence = await asyncio.to_thread(evidence_of, plan, evaluation, batches)
         findings = _findings(evidence)
-        if not self._settings.available:
-            return judge_by_rules(evaluation, plan.mode, NO_KEY), findings, []
+        settings = self._settings
+        if settings is None or not settings.available:
+            return judge_by_rules(evaluation, plan.mode, BY_CHOICE if settings is None else NO_KEY), findings, []
         steps: list[InteractionStep] = []
         try:
-            judgment = await self._ask_model(evidence, evaluation, assignment, steps)
+            judgment = await self._ask_model(settings, evidence, evaluation, assignment, steps)
         except NotJudgedError as error:
             logger.warning("judged by rules", trial=evaluation.outcome.trial_id, reason=str(error))
             addressed = isinstance(error, JudgeAddressedError)
@@ -67,9 +71,15 @@ class TrialJudge:
         return judgment, findings, steps
 
     async def _ask_model(
-        self, evidence: Evidence, evaluation: TrialEvaluation, assignment: Assignment, steps: list[InteractionStep]
+        self,
+        settings: LLMSettings,
+        evidence: Evidence,
+        evaluation: TrialEvaluation,
+        assignment: Assignment,
+        steps: list[InteractionStep],
     ) -> Judgment:
-        async with LLMClient(self._settings, lambda step, _: steps.append(step)) as llm:
+        remembered = RememberedAnswers(self._cache, settings.base_url, settings.model)
+        async with LLMClient(settings, lambda step, _: steps.append(step)) as llm:
 
             async def ask(system: str, user: str, schema: Mapping[str, Any]) -> str:
                 answer = await llm.complete(system, user, assignment=assignment, max_tokens=MAX_TOKENS, schema=schema)
@@ -77,9 +87,7 @@ class TrialJudge:
 
             try:
                 async with asyncio.timeout(self._deadline_s):
-                    return await judge_by_model(
-                        ask, self._settings.model, evidence, evaluation, self._samples, self._remembered
-                    )
+                    return await judge_by_model(ask, settings.model, evidence, evaluation, self._samples, remembered)
             except TimeoutError:
                 raise NotJudgedError(f"no judgment within {self._deadline_s:g} s") from None
 
@@ -93,7 +101,7 @@ def evidence_of(plan: AssessmentPlan, evaluation: TrialEvaluation, batches: Sequ
         evaluation.timeline_omitted + len(evaluation.timeline) - len(chosen),
         texts_of((report for batch in batches for report in batch.reports()), chosen),
         Aliases((agent.id for agent in evaluation.agents), plan.agents(trial.task_id)),
-        plan.task(trial.task_id).text,
+        task_text(plan, trial.trial_id),
         evaluation.outcome.answer or "",
     )
 

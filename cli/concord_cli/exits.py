@@ -1,0 +1,76 @@
+"""How commands end: what can go wrong as a line on standard error, and an exit code."""
+
+import asyncio
+import signal
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+
+from concord_cli.errors import AssessmentError, UsageError
+from concord_cli.narrator import printable
+
+FAILED, USAGE, INTERRUPTED, TERMINATED = 1, 2, 130, 143
+"""Exit codes: no result; a bad command line or scenario; Ctrl-C; SIGTERM."""
+
+
+class TerminatedError(Exception):
+    """SIGTERM came."""
+
+
+@contextmanager
+def exit_codes() -> Iterator[None]:
+    """Turns what can end a command into a line on standard error and an exit code."""
+    try:
+        yield
+    except UsageError as error:
+        _leave(USAGE, str(error))
+    except AssessmentError as error:
+        _leave(FAILED, str(error))
+    except KeyboardInterrupt:
+        _leave(INTERRUPTED, "interrupted")
+    except TerminatedError:
+        _leave(TERMINATED, "terminated")
+
+
+def _leave(code: int, message: str) -> None:
+    typer.echo("concord: " + "\n".join(map(printable, message.splitlines())), err=True)
+    raise typer.Exit(code)
+
+
+@contextmanager
+def terminable() -> Iterator[None]:
+    """Lets SIGTERM end a command that is not asynchronous like Ctrl-C does: by an exception where it stands."""
+
+    def terminate(*_: object) -> None:
+        raise TerminatedError
+
+    before = signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def execute(work: Coroutine[Any, Any, None]) -> None:
+    """Runs an asynchronous command."""
+    asyncio.run(_until_terminated(work))
+
+
+async def _until_terminated(work: Coroutine[Any, Any, None]) -> None:
+    """Runs a command so that SIGTERM ends it like Ctrl-C does: by cancelling it and waiting for its clean-up."""
+    task = asyncio.create_task(work)
+    came = asyncio.Event()
+
+    def terminate() -> None:
+        came.set()
+        task.cancel()
+
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, terminate)
+    try:
+        await task
+    except asyncio.CancelledError:
+        if came.is_set():
+            raise TerminatedError from None
+        raise

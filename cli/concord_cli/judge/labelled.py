@@ -1,0 +1,75 @@
+"""Labelled traces: JSON lines, each with a trace (in a file, or as its own lines) and what is known of it."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from io import BytesIO
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
+
+from concord_cli.errors import AssessmentError, UsageError
+from concord_cli.evaluate.inputs import traces_in
+from concord_cli.judge.document import Label
+from concord_cli.scenario import reasons
+from concord_evaluator.formats import FormatError, Source, Trace, read_traces
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledTrace:
+    """A trace, its label, and the line of the file that gives it."""
+
+    line: int
+    trace: Trace
+    label: Label
+
+
+class _Line(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    trace: str | Annotated[list[dict[str, JsonValue]], Field(min_length=1)]
+    label: Label
+    task: str | None = None
+    answer: str | None = None
+
+    def of(self, trace: Trace) -> Trace:
+        """The trace with the task and answer that this line gives, and without what it says of its own success."""
+        task = trace.task if self.task is None else self.task
+        return replace(trace, task=task, answer=trace.answer if self.answer is None else self.answer, task_success=None)
+
+
+def read_labelled(path: Path) -> list[LabelledTrace]:
+    """The labelled traces of a file; paths in it start at its folder.
+
+    Raises UsageError if the file is not what it should be, AssessmentError if a trace is not.
+    """
+    try:
+        lines = path.read_bytes().splitlines()
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
+    found = [_labelled(path, number, line) for number, line in enumerate(lines, start=1) if line.strip()]
+    if not found:
+        raise UsageError(f"{path}: there is no labelled trace in it")
+    return found
+
+
+def _labelled(path: Path, number: int, text: bytes) -> LabelledTrace:
+    try:
+        line = _Line.model_validate_json(text)
+    except ValidationError as error:
+        raise UsageError(f"{path}:{number}: {reasons(error)}") from error
+    try:
+        traces = list(_traces(path, number, line))
+    except FormatError as error:
+        raise AssessmentError(f"{path}:{number}: {error}") from error
+    if len(traces) != 1:
+        raise AssessmentError(f"{path}:{number}: a label is for one trace, and there are {len(traces)}")
+    return LabelledTrace(number, line.of(traces[0]), line.label)
+
+
+def _traces(path: Path, number: int, line: _Line) -> Iterator[Trace]:
+    if isinstance(line.trace, str):
+        return traces_in(path.parent / line.trace, None, lambda _: None)
+    inline = "\n".join(map(json.dumps, line.trace)).encode()
+    return read_traces(Source(f"{path.name}:{number}", BytesIO(inline)), "concord")

@@ -1,0 +1,72 @@
+"""What `concord judge rejudge` does, once its arguments are read."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from rich.console import Console
+
+from concord_cli.errors import AssessmentError, UsageError
+from concord_cli.evaluate.inputs import STDIN, find_files, read_config, traces_in
+from concord_cli.evaluate.outputs import result_writer
+from concord_cli.judge.asking import judge_with, sign_of_life
+from concord_cli.judge.tables import judgment_of
+from concord_evaluator.formats import FormatError, Source, Trace, UnknownFormatError
+from concord_evaluator.offline import judge_trace
+
+_OF_RESULTS: Final = frozenset({"results", "detail"})
+
+
+@dataclass(frozen=True, slots=True)
+class Rejudging:
+    """The command line. `traces`: files, folders, or `-` for standard input."""
+
+    traces: list[Path]
+    output: Path | None
+    samples: int
+    rules: bool
+    format_name: str | None
+    config: Path | None
+    quiet: bool
+
+
+async def rejudge_traces(asked: Rejudging) -> None:
+    """Judges all traces of all files. Raises UsageError; AssessmentError for a file that holds no trace."""
+    judge, config, files = (
+        judge_with(asked.samples, rules=asked.rules),
+        read_config(asked.config),
+        find_files(asked.traces),
+    )
+    shown = Console(highlight=False)
+    with result_writer(asked.output, config.agentbeats_ids) as write:
+        async with sign_of_life(Console(stderr=True, highlight=False)) as say:
+            for trace in _all_traces(files, asked.format_name):
+                say(f"Judging {trace.trace_id}")
+                row = await judge_trace(trace, config, judge)
+                write(row)
+                if not asked.quiet:
+                    shown.print(judgment_of(row))
+
+
+def _all_traces(files: list[Path], format_name: str | None) -> Iterator[Trace]:
+    for file in files:
+        try:
+            yield from traces_in(file, format_name, lambda _: None)
+        except UnknownFormatError as error:
+            raise UsageError(str(error)) from error
+        except FormatError as error:
+            if _is_result(file):
+                raise AssessmentError(
+                    f"{file}: is a result, which holds no texts to judge; `concord run --traces FOLDER` keeps traces"
+                ) from error
+            raise AssessmentError(str(error)) from error
+
+
+def _is_result(file: Path) -> bool:
+    with suppress(OSError):
+        if file != STDIN:
+            with file.open("rb") as stream:
+                return bool(Source(str(file), stream).head.json_keys & _OF_RESULTS)
+    return False
