@@ -114,6 +114,16 @@ async def test_the_task_goes_to_one_participant_or_to_all(storage: Storage) -> N
     assert await callees(storage, trace_id) == ["a", "b"]
 
 
+async def test_the_time_used_is_that_which_passed_while_the_agents_worked(storage: Storage) -> None:
+    async def work(_: IncomingMessage, task: TaskHandle) -> None:
+        await asyncio.sleep(0.05)
+        await task.complete("done")
+
+    began = time.monotonic()
+    outcome, _ = await drive(storage, {"a": answer, "b": work})
+    assert 0.05 <= outcome.time_used <= time.monotonic() - began
+
+
 async def test_what_the_gateway_called_is_observed_by_it(storage: Storage) -> None:
     _, trace_id = await drive(storage, {"a": answer})
     batches = [batch async for batch in storage.traces.batches(trace_id)]

@@ -1,11 +1,14 @@
 """The words for metrics come from the evaluator, and a page does without them where there is none."""
 
 import sys
+from collections.abc import Mapping
 
 import pytest
 
 from concord_cli.report.definitions import installed_definitions
+from concord_evaluator import pipeline
 from concord_evaluator.metrics import measure, metric_ids
+from concord_evaluator.pipeline import Contribution, TrialInput, evaluator
 from tests.unit.evaluator.graphs import graph_of, mesh
 
 
@@ -14,6 +17,15 @@ def test_every_metric_has_a_definition_to_read() -> None:
 
     assert {record.id for record in measured} == set(metric_ids())
     assert [record.definition_id for record in measured if not define(record.definition_id)] == []
+
+
+def test_what_an_evaluator_measures_has_the_words_that_come_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    @evaluator("zeal", definitions={"acme/zeal": "How eager the agents are."})
+    def evaluate(_trial: TrialInput, _needed: Mapping[str, Contribution]) -> Contribution:
+        return Contribution()
+
+    monkeypatch.setattr(pipeline, "installed_evaluators", lambda: {"zeal": evaluate})
+    assert installed_definitions()("acme/zeal") == "How eager the agents are."
 
 
 def test_what_nobody_installed_defines_has_none() -> None:
