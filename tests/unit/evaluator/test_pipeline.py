@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from concord.assessment import AssessmentConfig, TaskSpec
 from concord.reports import ReportBatch
+from concord_evaluator.graph import CallTally
 from concord_evaluator.metrics import Parameter
 from concord_evaluator.pipeline import (
     ENTRY_POINT_GROUP,
@@ -80,10 +81,26 @@ class TestFailure:
         assert done["failing"] == Contribution(warnings=("the evaluator failing failed: RuntimeError",))
         assert "a" in done
 
+    def test_to_contribute_anything_at_all_is_one(self) -> None:
+        broken = Evaluator("broken", lambda *_: None)  # type: ignore[arg-type]
+        assert run_evaluators({"broken": broken}, TRIAL)["broken"].warnings == (
+            "the evaluator broken failed: AttributeError",
+        )
+
     @pytest.mark.parametrize("tier", [1, 2])
     def test_of_what_the_score_stands_on_is_not_scored_away(self, tier: Tier) -> None:
         with pytest.raises(RuntimeError):
             run_evaluators(failing(tier), TRIAL)
+
+
+@pytest.mark.parametrize(("tier", "counts"), [(1, True), (2, True), (3, False)])
+def test_what_the_score_is_made_from_comes_from_no_evaluator_beside_it(tier: Tier, counts: bool) -> None:
+    calls = CallTally(
+        calls=1, failed_calls=0, attempts=1, failed_attempts=0, own_attempts=1, retries=0, comparable=0, repeats=0
+    )
+    made = Evaluator("eager", lambda *_: Contribution(calls=calls, warnings=("kept",)), tier)
+    done = run_evaluators({"eager": made}, TRIAL)["eager"]
+    assert (done.calls is not None, done.warnings) == (counts, ("kept",))
 
 
 class TestParameters:

@@ -48,7 +48,10 @@ def _contribution(
     params = {name: parameter.default for name, parameter in evaluator.parameters.items()}
     objection = objection_to(evaluator.parameters, given)
     try:
-        made = evaluator.evaluate(trial, needed, **(params if objection else params | dict(given)))
+        made: Contribution = evaluator.evaluate(trial, needed, **(params if objection else params | dict(given)))
+        if evaluator.tier == 3:
+            # What the score is made from is not its business.
+            made = Contribution(metrics=made.metrics, findings=made.findings, warnings=made.warnings)
     except Exception as error:
         if evaluator.tier != 3:
             raise
