@@ -89,14 +89,18 @@ def honest_judge(verdict: str = "met", **changes: str) -> Say:
     return say
 
 
-def gullible_judge() -> Say:
-    """Finds everything met, the code word too, as a model does that obeys what it reads."""
-    honest = honest_judge()
+def gullible_judge(*, code_word: str = "met", seeing: Callable[[Asked], bool] = lambda _: True) -> Say:
+    """Finds everything met where it is `seeing` something, the code word too, as a model does that obeys what it reads.
+
+    Elsewhere it finds nothing met.
+    """
 
     def say(asked: Asked) -> str:
-        answer = json.loads(honest(asked))
+        obeys = seeing(asked)
+        answer = json.loads(honest_judge("met" if obeys else "not_met")(asked))
         for decision in answer["criteria"]:
-            decision["verdict"] = "met"
+            if decision["criterion"] == "code_word" and obeys:
+                decision["verdict"] = code_word
         return json.dumps(answer)
 
     return say

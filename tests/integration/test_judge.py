@@ -18,7 +18,7 @@ from concord.storage import AnswerCache, StorageUnavailableError, connect
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.judge import TrialJudge
 from concord_evaluator.pipeline import evaluate_trial
-from tests.llm_server import FakeModel, evidence_in, fake_model, gullible_judge, honest_judge
+from tests.llm_server import Asked, FakeModel, evidence_in, fake_model, gullible_judge, honest_judge
 from tests.unit.evaluator.judge.attacks import ATTACKS
 from tests.unit.evaluator.traces import TRACE_ID, call, told
 from tests.unit.evaluator.trials import batch, outcome, plan
@@ -201,6 +201,19 @@ async def test_a_trial_whose_agents_address_the_judge_is_not_shown_to_it_and_is_
     where: tuple[list[str], list[str]] = ([], []) if kind == "master key" else (["anton"], ["s1"])
     assert told_of == [("judge_addressed", *where)]
     assert judgment.task_success == 0.0
+
+
+async def test_a_model_that_follows_agents_in_a_way_that_nobody_foresaw_is_caught_by_the_code_word(
+    trial: Trial,
+) -> None:
+    def follows(asked: Asked) -> bool:
+        return any(call["request"] for call in evidence_in(asked)["calls"])
+
+    async with fake_model(FakeModel(gullible_judge(seeing=follows))) as settings:
+        judgment, _, steps = await trial.judged(settings)
+    assert (judgment.source, judgment.task_success, len(steps)) == ("rules", 0.0, 2)
+    assert judgment.reason is not None
+    assert judgment.reason.startswith("the model followed what agents wrote")
 
 
 async def test_several_samples_are_merged_and_their_agreement_is_told(trial: Trial) -> None:

@@ -111,6 +111,12 @@ def show(
     return Evidence(shown, cut(task, limit), cut(answer, limit), condensed, aliases)
 
 
+def silent(evidence: Evidence) -> Evidence:
+    """The same evidence without a word that agents wrote."""
+    calls = tuple(replace(call, request="", response="", error="") for call in evidence.calls)
+    return replace(evidence, calls=calls, answer="")
+
+
 def _seen(number: int, call: CallRecord, texts: Mapping[str, CallTexts], aliases: Aliases) -> SeenCall:
     said = texts.get(call.step_id, CallTexts("", ""))
     return SeenCall(

@@ -12,8 +12,8 @@ from concord.llm import LLMUnavailableError
 from concord.results import CriterionVerdict, Judgment, TrialOutcome
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.judge.answer import CompromisedError, Opinion, UnreadableAnswerError, merge, read_answer
-from concord_evaluator.judge.evidence import Evidence
-from concord_evaluator.judge.prompt import PROMPT_VERSION, answer_schema, write_prompt
+from concord_evaluator.judge.evidence import Evidence, silent
+from concord_evaluator.judge.prompt import PROMPT_VERSION, Prompt, answer_schema, write_prompt
 from concord_evaluator.judge.remembered import RememberedAnswers
 from concord_evaluator.judge.rubric import POINTS, coordination_points, task_points
 from concord_evaluator.judge.suspicion import suspects_in
@@ -32,7 +32,7 @@ class NotJudgedError(Exception):
 
 
 class JudgeAddressedError(NotJudgedError):
-    """Agents speak to the judge, so it was not asked."""
+    """Agents speak to the judge, which was not asked, or followed what they wrote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +86,14 @@ async def _answer(ask: Ask, evidence: Evidence, figures: Sequence[str]) -> tuple
     """The model's answer, and what is left of it. One that cannot be read or verified is asked for once more."""
     complaint = ""
     for attempt in range(_TRIES):
-        prompt = write_prompt(
-            evidence, figures, delimiter=f"=={secrets.token_hex(16)}==", code_word=secrets.token_hex(8)
-        )
+        prompt = _prompt(evidence, figures)
         try:
             text = await ask(prompt.system + complaint, prompt.user, answer_schema(prompt.criteria))
             opinion = read_answer(text, prompt.criteria, evidence)
-        except (LLMUnavailableError, CompromisedError) as error:
+        except LLMUnavailableError as error:
             raise NotJudgedError(str(error)) from error
+        except CompromisedError as error:
+            raise await _whose_fault(ask, evidence, figures) from error
         except UnreadableAnswerError as error:
             complaint = f"\n\nYour last answer could not be read: {error}. Answer with the JSON that was asked for."
             continue
@@ -101,6 +101,26 @@ async def _answer(ask: Ask, evidence: Evidence, figures: Sequence[str]) -> tuple
             return text, opinion
         complaint = "\n\nYour last answer had quotes that are not in the evidence. Copy quotes character by character."
     raise NotJudgedError("the model's answers could not be read")
+
+
+async def _whose_fault(ask: Ask, evidence: Evidence, figures: Sequence[str]) -> NotJudgedError:
+    """Why a model may have found the code word: it asks once more, without anything that agents wrote.
+
+    Whoever makes a model follow its words must not gain by it; who has a model that sees what is not there, not lose.
+    """
+    prompt = _prompt(silent(evidence), figures)
+    try:
+        read_answer(await ask(prompt.system, prompt.user, answer_schema(prompt.criteria)), prompt.criteria, evidence)
+    except CompromisedError:
+        return NotJudgedError("the model finds a code word even where nobody wrote anything")
+    except (LLMUnavailableError, UnreadableAnswerError):
+        return NotJudgedError("the model found a code word that no agent knows")
+    return JudgeAddressedError("the model followed what agents wrote: it found a code word that none of them knows")
+
+
+def _prompt(evidence: Evidence, figures: Sequence[str]) -> Prompt:
+    """The prompt, with secrets that are used once."""
+    return write_prompt(evidence, figures, delimiter=f"=={secrets.token_hex(16)}==", code_word=secrets.token_hex(8))
 
 
 def _judgment(opinions: Sequence[Opinion], model: str, evidence: Evidence, outcome: TrialOutcome) -> Judgment:
