@@ -11,7 +11,6 @@ from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.context import ServerCallContext
 from a2a.server.events import EventQueue
 from a2a.server.jsonrpc_models import InvalidParamsError, InvalidRequestError, JSONRPCError
-from a2a.server.request_handlers.default_request_handler_v2 import DefaultRequestHandlerV2
 from a2a.server.routes.agent_card_routes import create_agent_card_routes
 from a2a.server.routes.common import DefaultServerCallContextBuilder
 from a2a.server.routes.fastapi_routes import add_a2a_routes_to_fastapi
@@ -25,6 +24,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from concord.a2a.messages import IncomingMessage, data_of, data_part, new_message, text_part, texts_of
+from concord.a2a.once import OnceRequests
 from concord.extensions import ASSIGNMENT_KEY, SUPPORTED_URIS
 
 logger = logging.getLogger(__name__)
@@ -121,7 +121,7 @@ class Handler(Protocol):
 class AgentServer:
     """An agent mounted on an app. Close it when the app shuts down, so that no task outlives it."""
 
-    def __init__(self, requests: DefaultRequestHandlerV2) -> None:
+    def __init__(self, requests: OnceRequests) -> None:
         self._requests = requests
 
     async def aclose(self) -> None:
@@ -132,7 +132,7 @@ class AgentServer:
 def mount_agent(app: FastAPI, profile: AgentProfile, handler: Handler, *, max_tasks: int = MAX_TASKS) -> AgentServer:
     """Serves an agent on `app`: its card at `/.well-known/agent-card.json`, JSON-RPC for both versions at `/`."""
     card = _card(profile)
-    requests = DefaultRequestHandlerV2(
+    requests = OnceRequests(
         agent_executor=_Executor(handler),
         task_store=_BoundedTaskStore(max_tasks),
         agent_card=card,
