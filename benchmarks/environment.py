@@ -1,6 +1,5 @@
 """The environment: events a second in process and over HTTP, and what an action costs as the mailbox grows."""
 
-import gc
 import heapq
 import secrets
 import threading
@@ -18,6 +17,7 @@ from concord_environment.app import create_app
 from concord_environment.core.events import Submission
 from concord_environment.core.simulation import Simulation
 from concord_environment.environment import Environment, new_simulation
+from concord_environment.garbage import collect_rarely
 from concord_environment.modalities.calendar.requests import CreateEvent
 from concord_environment.modalities.email.queries import EmailQuery
 from concord_environment.modalities.email.requests import MarkRead, ReceiveEmail
@@ -35,7 +35,7 @@ World = Simulation[EnvironmentWorld]
 
 def measure(soak_s: float) -> list[Figures]:  # noqa: ARG001 - one signature for all sections
     """All figures of the environment, with the garbage collector set as the service sets it."""
-    gc.set_threshold(50_000, 50, 100)
+    collect_rarely()
     return [_in_process(), _growth(), _over_http()]
 
 

@@ -1,6 +1,5 @@
 """`python -m concord_environment`: serves one simulated user's environment."""
 
-import gc
 import sys
 from datetime import UTC, datetime
 
@@ -8,6 +7,7 @@ from concord.service import address_parser, configure_logging, serve
 from concord_environment.app import create_app
 from concord_environment.core.faults import Fault
 from concord_environment.environment import Environment
+from concord_environment.garbage import collect_rarely
 from concord_environment.persistence.snapshot import restore
 from concord_environment.settings import EnvironmentSettings
 
@@ -19,8 +19,7 @@ def main() -> None:
     arguments = address_parser("concord_environment", DESCRIPTION, port=8000).parse_args()
     settings = EnvironmentSettings()
     configure_logging("environment", level=settings.log_level, form=settings.log_format)
-    # Rows are many, live long and hold no cycles: looking through them again and again takes a third of the time.
-    gc.set_threshold(50_000, 50, 100)
+    collect_rarely()
     environment = _environment(settings)
     secret, made_up = settings.admin_secret()
     try:

@@ -250,7 +250,7 @@ async def summarise(simulation: Addressed) -> EventSummary:
         failed=simulation.count(EventStatus.FAILED),
         skipped=simulation.count(EventStatus.SKIPPED),
         cancelled=simulation.count(EventStatus.CANCELLED),
-        by_modality={name: simulation.events.found_size("modality", name) for name in MODALITIES},
+        by_modality={name: simulation.count(modality=name) for name in MODALITIES},
         next_event_time=following.scheduled_time if following else None,
     )
 

@@ -22,8 +22,8 @@ class Agenda:
             Event,
             order=self._place,
             indexes={"pending": lambda event: _PENDING if event.status is EventStatus.PENDING else _DONE},
-            lookups={"status": lambda event: (event.status,), "modality": lambda event: (event.modality,)},
             stays=True,
+            kind=lambda event: (event.status, event.action.modality),
             digest=digest,
         )
         for event in events:
@@ -37,9 +37,10 @@ class Agenda:
         """The pending events, in order."""
         return self.table.group("pending", "pending")
 
-    def count(self, status: EventStatus) -> int:
-        """How many events have a status."""
-        return self.table.found_size("status", status)
+    def count(self, *, status: EventStatus | None = None, modality: str | None = None) -> int:
+        """How many events there are of a status, a modality, or both."""
+        kinds = self.table.kinds.items()
+        return sum(count for kind, count in kinds if status in (None, kind[0]) and modality in (None, kind[1]))
 
     def _place(self, event: Event) -> Place:
         return (to_us(event.scheduled_time), -event.priority, self._tie(event.sequence), event.sequence)

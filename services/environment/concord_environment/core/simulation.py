@@ -131,9 +131,9 @@ class Simulation(Generic[W]):
         """The pending events, in order."""
         return self._engine.agenda.pending()
 
-    def count(self, status: EventStatus) -> int:
-        """How many events have a status."""
-        return self._engine.agenda.count(status)
+    def count(self, status: EventStatus | None = None, *, modality: str | None = None) -> int:
+        """How many events there are of a status, a modality, or both."""
+        return self._engine.agenda.count(status=status, modality=modality)
 
     def check(self, action: Action) -> None:
         """Raises the Fault that the action would meet if it happened now; changes nothing."""

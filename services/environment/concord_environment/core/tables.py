@@ -1,6 +1,7 @@
 """Tables of immutable rows, kept in order and indexed, whose every write can be taken back."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from functools import cache
 from types import MappingProxyType
 from typing import Any, Final, Generic, NamedTuple, TypeVar
@@ -38,7 +39,8 @@ class Table(Generic[Row]):
 
     `order` gives a row's place; a table without one keeps no order and has no indexes. `stays` says that whatever is
     written under a key has the place of what stood there. `indexes` group rows under words and keep each group in order
-    (a folder's mails); `lookups` group them without order, for small groups (a thread's mails).
+    (a folder's mails); `lookups` group them without order, for small groups (a thread's mails). `kind` says what rows
+    are counted by.
     """
 
     def __init__(
@@ -50,6 +52,7 @@ class Table(Generic[Row]):
         stays: bool = False,
         indexes: Mapping[str, Words[Row]] = _NOTHING,
         lookups: Mapping[str, Words[Row]] = _NOTHING,
+        kind: Callable[[Row], Hashable] | None = None,
         digest: Callable[[Row], bytes] | None = None,
     ) -> None:
         self.name = name
@@ -58,7 +61,10 @@ class Table(Generic[Row]):
         """What of a row goes into the chain of hashes."""
         self._order = order
         self._stays = stays
-        self._kept = order is not None or bool(lookups)
+        self._kind = kind
+        self._plain = order is None and not lookups and kind is None
+        self.kinds: Counter[Any] = Counter()
+        """How many rows there are of each kind."""
         self._rows: dict[str, Row] = {}
         self._places: SortedList[Place] = SortedList()
         self._place_of: dict[str, Place] = {}
@@ -126,10 +132,6 @@ class Table(Generic[Row]):
         """The rows that a lookup has under a word, the last one written there first."""
         return (self._rows[key] for key in reversed(self._found[lookup].get(word, {})))
 
-    def found_size(self, lookup: str, word: str) -> int:
-        """How many rows a lookup has under a word."""
-        return len(self._found[lookup].get(word, ()))
-
     def found_words(self, lookup: str) -> int:
         """Under how many words a lookup has rows."""
         return len(self._found[lookup])
@@ -146,7 +148,7 @@ class Table(Generic[Row]):
             rows[key] = row
             if before is None:
                 self._enter(key, row)
-            elif self._kept:
+            elif not self._plain:
                 self._replace(key, before, row)
         return Change(self, key, before, row)
 
@@ -160,6 +162,8 @@ class Table(Generic[Row]):
         for found, words_of in self._lookups:
             for word in words_of(row):
                 _note(found, word, key)
+        if self._kind is not None:
+            self.kinds[self._kind(row)] += 1
 
     def _leave(self, key: str, row: Row) -> None:
         if self._order is not None:
@@ -171,6 +175,8 @@ class Table(Generic[Row]):
         for found, words_of in self._lookups:
             for word in words_of(row):
                 _forget(found, word, key)
+        if self._kind is not None:
+            self.kinds[self._kind(row)] -= 1
 
     def _replace(self, key: str, before: Row, row: Row) -> None:
         if self._order is not None:
@@ -190,6 +196,9 @@ class Table(Generic[Row]):
                     _forget(found, word, key)
                 for word in now:
                     _note(found, word, key)
+        if self._kind is not None:
+            self.kinds[self._kind(before)] -= 1
+            self.kinds[self._kind(row)] += 1
 
     def _slice(self, places: "SortedList[Place]", start: int, stop: int, latest_first: bool) -> list[Row]:
         size = len(places)
