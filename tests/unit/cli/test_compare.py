@@ -1,8 +1,10 @@
 """Comparing teams: the document, the ranking, what is shown, and what is refused on one line."""
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
+from random import Random
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -12,6 +14,8 @@ from concord.results import InfrastructureFailure, Judgment, LatencySummary, Res
 from concord_cli.compare.document import Comparison
 from concord_cli.main import app
 from tests.unit.cli.rows import FAILURE, row, trial
+
+DOCUMENT = Path("docs/comparing.md").read_text(encoding="utf-8")
 
 HARDNESS = [0.35, 0.5, 0.62, 0.41, 0.7, 0.55, 0.48, 0.66, 0.38, 0.52]
 """What ten tasks let a team reach; they differ more than the teams."""
@@ -206,3 +210,33 @@ def test_names_cannot_write_on_the_terminal(tmp_path: Path) -> None:
     assert done.exit_code == 0
     assert "\x1b" not in done.stdout
     assert "[red]" in done.stdout
+
+
+def _of_the_document(shift: float, seed: int, runs: int, latency: float) -> ResultRow:
+    """Twelve tasks of differing difficulty, and runs that scatter around it."""
+    draw, hard = Random(seed), Random(100)  # noqa: S311 - figures of an example
+    hardness = [hard.uniform(0.3, 0.8) for _ in range(12)]
+    scores = [
+        (f"task-{task}", run * 12 + task, min(1.0, max(0.0, each + shift + draw.gauss(0, 0.03))))
+        for run in range(runs)
+        for task, each in enumerate(hardness)
+    ]
+    trials = [
+        trial(trial_id=f"trial-{number}", task_id=task, seed=number, overall_score=score, passed=score >= 0.66)
+        for task, number, score in scores
+    ]
+    return row(trials=trials, latency_metrics=LatencySummary(avg=latency, n=len(trials)))
+
+
+def test_the_document_shows_what_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    written(Path(), "mesh.json", _of_the_document(0.15, 1, 1, 812))
+    written(Path(), "star.json", _of_the_document(0.0, 2, 1, 655))
+    written(Path(), "chain.json", _of_the_document(0.0, 3, 2, 1204))
+    [commands] = re.findall(r"^```sh\n(.*?)^```", DOCUMENT, re.MULTILINE | re.DOTALL)
+    [table] = re.findall(r"^```text\n(.*?)^```", DOCUMENT, re.MULTILINE | re.DOTALL)
+    for line in commands.splitlines():
+        assert concord(*line.split()[2:]).exit_code == 0
+    shown = concord(*commands.splitlines()[0].split()[2:]).stdout
+    assert "".join(f"{line.rstrip()}\n" for line in shown.splitlines()) == table
+    Comparison.model_validate_json(Path("comparison.json").read_bytes())
