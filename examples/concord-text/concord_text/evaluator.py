@@ -116,7 +116,7 @@ def record_of(
     """A value as the row has it. What cannot be known is no 0, but undefined, and says why."""
     status, reason = MetricStatus.OK, doubt
     if value is None:
-        status, reason = MetricStatus.UNDEFINED, "too little is told of what was asked and answered"
+        status, reason = MetricStatus.UNDEFINED, "too little is known of what was asked and answered"
     elif doubt is not None:
         status = MetricStatus.APPROXIMATE
     return MetricRecord(

@@ -57,6 +57,14 @@ def test_of_too_many_as_many_are_taken_from_everywhere() -> None:
     assert [each.request for each in said(reports, limit=4)] == ["0", "25", "50", "75"]
 
 
+def test_of_a_trace_that_is_too_long_to_be_read_again_there_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    reports = told("A", asked("1", "B", "one"), asked("2", "B", "two"))
+    monkeypatch.setattr("concord_evaluator.pipeline.exchanges.MAX_STEPS", 2)
+    assert len(said(reports)) == 2
+    monkeypatch.setattr("concord_evaluator.pipeline.exchanges.MAX_STEPS", 1)
+    assert said(reports) == []
+
+
 def test_long_texts_are_cut() -> None:
     assert len(said(told("A", asked("1", "B", "word " * 1000, "again " * 1000)))[0].response) == 2000
 

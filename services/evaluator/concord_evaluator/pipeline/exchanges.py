@@ -13,6 +13,9 @@ from concord_evaluator.trace.texts import MAX_TEXT, text_of
 MAX_EXCHANGES: Final = 500
 """Calls whose words are read; a trace may have any number."""
 
+MAX_STEPS: Final = 50_000
+"""Steps beyond which a trace is not read a second time: that takes as long as all the rest, and a job has seconds."""
+
 RESPONSE_TEXT: Final = "response_text"
 """The attribute of a call in which its caller quotes the answer."""
 
@@ -42,8 +45,11 @@ def exchanges(trial: TrialInput, limit: int = MAX_EXCHANGES) -> list[Exchange]:
     """The trial's calls in words and in causal order, the assessor's among them; evenly spread where too many.
 
     Where several tell of a call, what was observed counts, else what was authenticated, else what says most. Reads
-    the whole trace once more. The result does not depend on the order of the reports.
+    the whole trace once more; of one with more than `MAX_STEPS` steps there are none. The result does not depend on
+    the order of the reports.
     """
+    if trial.projection.integrity.steps > MAX_STEPS:
+        return []
     calls = _spread(trial.projection.calls, limit)
     told = _told(trial.reports(), {call.step_id for call in calls})
     silent = _Telling(False, False, 0, "", "")
