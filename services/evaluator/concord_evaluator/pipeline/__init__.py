@@ -7,7 +7,7 @@ A package adds an evaluator with an entry point in the group `concord.evaluators
 """
 
 from concord_evaluator.pipeline.evaluator import Contribution, Evaluator, Tier, TrialInput, evaluator
-from concord_evaluator.pipeline.exchanges import MAX_EXCHANGES, Exchange, exchanges
+from concord_evaluator.pipeline.exchange import MAX_EXCHANGES, Exchange, exchanges
 from concord_evaluator.pipeline.registry import (
     ENTRY_POINT_GROUP,
     JUDGE,
