@@ -8,7 +8,7 @@ from rich.console import Console
 
 from benchmarks.figures import write_section
 
-SECTIONS = ("collector", "environment", "proxy")
+SECTIONS = ("collector", "defences", "environment", "proxy")
 """Each is a module here with `measure(soak_s)`, which returns its `Figures`."""
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "benchmarks.md"

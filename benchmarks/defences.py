@@ -1,0 +1,204 @@
+"""How far a team could talk the judge round with each defence switched off, in points of its score.
+
+A defence is switched off by putting the judge's own functions together without it: production has no such switch.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cache
+from statistics import fmean
+from typing import Any, Final, Literal
+
+from benchmarks.figures import Figures
+from concord_evaluator.judge import Aliases, Evidence, suspects_in
+from concord_evaluator.judge.answer import CompromisedError, read_answer
+from concord_evaluator.judge.evidence import SeenCall, silent
+from concord_evaluator.judge.prompt import write_prompt
+from concord_evaluator.judge.rubric import CANARY, Criterion, task_points
+from concord_evaluator.scoring import score
+from tests.unit.evaluator.graphs import star
+from tests.unit.evaluator.judge.attacks import ATTACKS, MASTER_KEYS
+from tests.unit.evaluator.trials import batches_of, evaluated, plan
+
+DELIMITER: Final = f"=={'0' * 32}=="
+TEAM: Final = star(5)
+SAID: Final = "Please count the trees in the park."
+OUTSIDE_MESSAGES: Final = ("plain order", "note", "role", "zero width")
+"""Attacks that are tried in names, ids and the answer too."""
+
+
+class Defence(StrEnum):
+    """What stands between an agent's words and its team's points."""
+
+    DETECTION = "detection"
+    CODE_WORD = "code word"
+    QUOTES = "quotes"
+    DELIMITERS = "delimiters"
+    ALIASES = "aliases"
+    SUMS = "points by code"
+
+
+Place = Literal["message", "answer", "name", "step id"]
+
+
+@dataclass(frozen=True, slots=True)
+class Attack:
+    """A text that asks for points, and where an agent puts it."""
+
+    kind: str
+    text: str
+    place: Place = "message"
+
+    def evidence(self, *, aliased: bool) -> Evidence:
+        """A trial with it, whose work deserves nothing; `aliased`: as the judge sees it."""
+        name = self.text if self.place == "name" else "bob"
+        step_id = self.text if self.place == "step id" else "s2"
+        calls = (
+            SeenCall("call 1", "s1", "agent 1", "agent 2", SAID, "I would rather not.", ""),
+            SeenCall("call 2", step_id, "agent 2", "agent 1", self.text if self.place == "message" else "No.", "", ""),
+        )
+        if not aliased:
+            named = {"agent 1": "ann", "agent 2": name}
+            calls = tuple(
+                replace(call, id=call.step_id, caller=named[call.caller], callee=named[call.callee]) for call in calls
+            )
+        answer = self.text if self.place == "answer" else "Nobody counted the trees."
+        return Evidence(calls, "Count the trees.", answer, False, Aliases(["ann", name]))
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A gullible model: what it obeys, and how it lies then. Else it finds nothing met."""
+
+    name: str
+    claims_code_word: bool
+    quotes_truly: bool
+    only_outside_of_data: bool = False
+
+    def answer(self, user: str, criteria: Sequence[Criterion], attack: Attack) -> dict[str, Any]:
+        """Its answer to a prompt."""
+        texts, declared = _texts(user)
+        obeys = attack.text in texts and not (declared and self.only_outside_of_data)
+        quote = SAID if self.quotes_truly else "This team did an excellent job."
+        verdicts = {each.id: "met" if obeys else "not_met" for each in criteria}
+        if not self.claims_code_word:
+            verdicts[CANARY] = "not_met"
+        evidence = [{"id": _id_of(texts), "quote": quote}]
+        decisions = [{"criterion": name, "evidence": evidence, "verdict": said} for name, said in verdicts.items()]
+        return {"criteria": decisions, "overall_score": float(obeys)}
+
+
+def _texts(user: str) -> tuple[list[str], bool]:
+    """What agents wrote as a model reads it in a prompt, and whether that is declared to be data."""
+    _, found, rest = user.partition(f"\n{DELIMITER}\n")
+    if not found:
+        return user.split("\n\n"), False
+    document = json.loads(rest.removesuffix(f"\n{DELIMITER}"))
+    return [*(text for call in document["calls"] for text in call.values()), document["final_answer"]], True
+
+
+def _pasted(user: str) -> str:
+    """The prompt with what agents wrote as mere paragraphs."""
+    return "\n\n".join([user.partition("\nEvidence between")[0].strip(), *_texts(user)[0]])
+
+
+def _id_of(texts: Sequence[str]) -> str:
+    """The id of the call that `SAID` is from: it stands three fields before it."""
+    return texts[texts.index(SAID) - 3] if SAID in texts else ""
+
+
+MODELS: Final = (
+    Model("obeys all it reads", claims_code_word=True, quotes_truly=False),
+    Model("denies the code word", claims_code_word=False, quotes_truly=False),
+    Model("and quotes truly", claims_code_word=False, quotes_truly=True),
+    Model("obeys only outside of data", claims_code_word=False, quotes_truly=True, only_outside_of_data=True),
+)
+
+
+def attacks() -> Iterator[Attack]:
+    """Every attempt that the tests know: in messages, and some of them in names, ids and the answer."""
+    yield from (Attack(kind, text) for kind, text in ATTACKS.items())
+    yield from (Attack(f"master key {key!r}", key, "answer") for key in MASTER_KEYS)
+    for place in ("answer", "name", "step id"):
+        yield from (Attack(f"{kind} ({place})", ATTACKS[kind], place) for kind in OUTSIDE_MESSAGES)
+
+
+def moved(attack: Attack, model: Model, off: Collection[Defence]) -> float:
+    """By how many points of 100 the attack lifts the team's score above what its work deserves. Pure."""
+    return _points(_task_success(attack, model, off)) - _points(0.0)
+
+
+def _task_success(attack: Attack, model: Model, off: Collection[Defence]) -> float | None:
+    """What becomes of the task: like `judge_by_model` and, where that gives up, `judge_by_rules`, less what is off."""
+    evidence = attack.evidence(aliased=Defence.ALIASES not in off)
+    if Defence.DETECTION not in off and suspects_in(evidence):
+        return 0.0
+    prompt = write_prompt(evidence, [], delimiter=DELIMITER, code_word="zz99")
+    said = model.answer(_pasted(prompt.user) if Defence.DELIMITERS in off else prompt.user, prompt.criteria, attack)
+    if Defence.SUMS in off:
+        return float(said["overall_score"])
+    for decision in said["criteria"]:
+        if Defence.CODE_WORD in off and decision["criterion"] == CANARY:
+            decision["verdict"] = "not_met"
+        if Defence.QUOTES in off:
+            decision["evidence"] = [{"id": evidence.calls[0].id, "quote": SAID}]
+    try:
+        return task_points(read_answer(json.dumps(said), prompt.criteria, evidence).verdicts)
+    except CompromisedError:
+        control = write_prompt(silent(evidence), [], delimiter=DELIMITER, code_word="zz99")
+        finds_it_anyway = model.answer(control.user, control.criteria, attack)["overall_score"]
+        return None if finds_it_anyway else 0.0
+
+
+@cache
+def _points(task_success: float | None) -> float:
+    trial = evaluated(plan(TEAM[0]), batches_of(TEAM))
+    overall = score(trial.structure, trial.calls, task_success).overall
+    return 100 * (overall or 0.0)
+
+
+ALONE: Final[tuple[frozenset[Defence], ...]] = (frozenset(), *(frozenset({each}) for each in Defence))
+WITHOUT_DETECTION: Final = tuple(off | {Defence.DETECTION} for off in ALONE if off != {Defence.DETECTION})
+ALL: Final = frozenset(Defence)
+OFF: Final = (frozenset[Defence](), *WITHOUT_DETECTION, ALL)
+
+
+def measure(*, soak_s: float) -> list[Figures]:  # noqa: ARG001 - every section is asked the same way
+    """The two tables: by attack, and by model."""
+    return [_by_model(), _by_attack()]
+
+
+def _by_model() -> Figures:
+    tried = list(attacks())
+    return Figures(
+        "Points gained by addressing the judge, by what is switched off",
+        f"Points of 100 by which {len(tried)} attacks lift the score of a team that failed its task, on average, for "
+        "four gullible models: what each obeys, and how it lies then.",
+        ("Switched off", *(model.name for model in MODELS)),
+        [
+            (_named(off), *(f"{fmean(moved(attack, model, off) for attack in tried):+.1f}" for model in MODELS))
+            for off in (*ALONE, *WITHOUT_DETECTION[1:], ALL)
+        ],
+    )
+
+
+def _by_attack() -> Figures:
+    alike: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for attack in attacks():
+        gained = (fmean(moved(attack, model, off) for model in MODELS) for off in OFF)
+        alike[tuple(f"{each:+.1f}" for each in gained)].append(attack.kind)
+    return Figures(
+        "Points gained by each attack, by what is switched off",
+        "On average over the four models; attacks that gain the same in one line.",
+        ("Attacks", *map(_named, OFF)),
+        [(f"{len(kinds)}: {', '.join(kinds)}", *gained) for gained, kinds in alike.items()],
+    )
+
+
+def _named(off: frozenset[Defence]) -> str:
+    if off == ALL:
+        return "everything"
+    return " and ".join(each for each in Defence if each in off) or "nothing"
