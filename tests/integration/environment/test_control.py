@@ -120,10 +120,14 @@ async def test_files_go_in_and_out_over_the_client(ues: AsyncUESClient) -> None:
     assert (await ues.email.import_eml(content=mail))["imported"] == 1
     assert b"Subject: S" in await ues.email.export_eml(message_id="m@b.example")
     box = await ues.email.export_mbox()
+    before = (await ues.simulation.status()).chain_head
     with pytest.raises(ConflictError):
         await ues.email.import_mbox(content=box)
+    assert (await ues.simulation.status()).chain_head == before
     await ues.simulation.clear()
+    cleared = (await ues.simulation.status()).chain_head
     assert (await ues.email.import_mbox(content=box))["imported"] == 1
+    assert (await ues.simulation.status()).chain_head != cleared
 
 
 async def test_a_snapshot_goes_on_where_it_was_taken_and_holds_no_secret(tmp_path: Path) -> None:
@@ -137,7 +141,6 @@ async def test_a_snapshot_goes_on_where_it_was_taken_and_holds_no_secret(tmp_pat
             modality="chat", data={"role": "user", "content": "later"}, scheduled_time="2026-01-01T10:00:00Z"
         )
         taken = await ues.simulation.snapshot()
-        assert taken["saved"]
         kept = (tmp_path / "snapshot.json").read_bytes()
         await ues.chat.send(role="user", content="lost: the process dies before it is kept")
     assert key.secret.encode() not in kept

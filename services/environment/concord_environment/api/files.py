@@ -60,7 +60,7 @@ async def import_mbox(request: Request, environment: Served, simulation: Address
     _require_stopped(environment)
     user = simulation.world.email.address
     emails = list(from_mbox(await request.body(), user=user, fallback=simulation.now))
-    return _filed(environment, simulation, file_all(simulation.world.email, emails))
+    return await _filed(request, environment, simulation, file_all(simulation.world.email, emails))
 
 
 @router.post("/email/import/eml", openapi_extra=_body(EML), dependencies=_imports)
@@ -68,7 +68,7 @@ async def import_eml(request: Request, environment: Served, simulation: Addresse
     """Puts one mail into the mailbox, at its date. 409 while the simulation runs."""
     _require_stopped(environment)
     email = from_eml(await request.body(), user=simulation.world.email.address, fallback=simulation.now)
-    return _filed(environment, simulation, file_all(simulation.world.email, [email]))
+    return await _filed(request, environment, simulation, file_all(simulation.world.email, [email]))
 
 
 @router.get("/calendar/export/ics", response_class=Response, responses=_file(ICS), dependencies=_exports)
@@ -97,15 +97,17 @@ async def import_ics(
         raise Conflict(f"an event {taken[0]} is there already")
     for event in events:
         state.events.write(event.event_id, event)
-    return _filed(environment, simulation, len(events))
+    return await _filed(request, environment, simulation, len(events))
 
 
 def _require_stopped(environment: Environment) -> None:
     environment.lifecycle.require_stopped("stop the simulation before loading a file")
 
 
-def _filed(environment: Environment, simulation: EnvironmentSimulation, count: int) -> FilesRead:
+async def _filed(
+    request: Request, environment: Environment, simulation: EnvironmentSimulation, count: int
+) -> FilesRead:
     """What came in belongs to the origin: it is no action of anybody's, and a reset keeps it."""
-    simulation.settle()
+    simulation.settle(await request.body())
     environment.announce("simulation.loaded")
     return FilesRead(imported=count)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import Any, Generic
 
 from concord_environment.core.actions import Action
@@ -52,9 +53,10 @@ class Engine(Generic[W]):
         """Every table, the events' included, by name."""
         return {**self.world.tables, self.agenda.table.name: self.agenda.table}
 
-    def forget(self) -> None:
-        """Makes what is now the beginning: nothing before it can be undone."""
-        self.journal = Journal(self.journal.head)
+    def forget(self, source: bytes) -> None:
+        """Makes what is now the beginning, with what came from outside: nothing before it can be undone."""
+        head = self.journal.head
+        self.journal = Journal(sha256(head.encode() + source).hexdigest() if source else head)
 
     def check(self, action: Action) -> None:
         """Raises the Fault that the action would meet if it happened now; changes nothing."""

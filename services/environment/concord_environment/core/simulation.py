@@ -206,9 +206,12 @@ class Simulation(Generic[W]):
 
     # --- whole simulations ---
 
-    def settle(self) -> None:
-        """Makes what is now the origin: nothing before it can be undone, and a reset comes back to it."""
-        self._engine.forget()
+    def settle(self, source: bytes = b"") -> None:
+        """Makes what is now the origin: nothing before it can be undone, and a reset comes back to it.
+
+        `source` is what was written into the world without a step; the chain goes on from it.
+        """
+        self._engine.forget(source)
         self.calls.clear()
         self._origin = self._here()
 

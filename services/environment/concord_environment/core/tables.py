@@ -88,17 +88,20 @@ class Table(Generic[Row]):
         keys = (place[-1] for place in self._places) if self._order else iter(sorted(self._rows))
         return ((key, self._rows[key]) for key in keys)
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self, *, latest_first: bool = False) -> Iterator[Row]:
         """The rows, in order."""
+        if latest_first:
+            return (self._rows[place[-1]] for place in reversed(self._places))
         return (row for _, row in self.items())
 
     def window(self, start: int, stop: int, *, latest_first: bool = False) -> list[Row]:
         """The rows from place `start` up to `stop`, counted from the front or from the back of the order."""
         return self._slice(self._places, start, stop, latest_first)
 
-    def group(self, index: str, word: str) -> Iterator[Row]:
+    def group(self, index: str, word: str, *, latest_first: bool = False) -> Iterator[Row]:
         """The rows that an index has under a word, in order."""
-        return (self._rows[place[-1]] for place in self._grouped[index].get(word, ()))
+        places = self._grouped[index].get(word, ())
+        return (self._rows[place[-1]] for place in (reversed(places) if latest_first else places))
 
     def group_size(self, index: str, word: str) -> int:
         """How many rows an index has under a word, without looking at them."""

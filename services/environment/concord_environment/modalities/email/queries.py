@@ -1,6 +1,7 @@
 """Looking for mails: by folder, label, flag, people, text, date; sorted and paged."""
 
 from collections.abc import Callable, Iterable
+from itertools import takewhile
 from typing import Any, Final, Literal
 
 from concord_environment.modalities.email.records import Email
@@ -10,8 +11,6 @@ from concord_environment.modalities.fields import Id, Line, Moment, Name, Page, 
 SortField = Literal["date", "received_at", "sent_at", "from", "from_address", "subject"]
 
 _SORT_KEYS: Final[dict[str, Callable[[Email], Any]]] = {
-    "date": lambda email: email.received_at,
-    "received_at": lambda email: email.received_at,
     "sent_at": lambda email: email.sent_at,
     "from": lambda email: email.from_address.casefold(),
     "from_address": lambda email: email.from_address.casefold(),
@@ -44,17 +43,49 @@ class EmailQuery(Page):
 
 def find_emails(state: EmailState, query: EmailQuery) -> tuple[list[Email], int]:
     """The page of mails that a query asks for, and how many there are in all."""
-    tests = list(_tests(query))
-    found = [email for email in _candidates(state, query) if all(test(email) for test in tests)]
-    found.sort(key=_SORT_KEYS[query.sort_by], reverse=query.sort_order == "desc")
+    tests, groups, latest_first = list(_tests(query)), _groups(query), query.sort_order == "desc"
+    key = _SORT_KEYS.get(query.sort_by)
+    if key is None and query.thread_id is None and len(tests) == len(groups) <= 1:
+        return _window(state, query, groups, latest_first)
+    found = [email for email in _candidates(state, query, groups) if all(test(email) for test in tests)]
+    if key is not None:
+        found.sort(key=key, reverse=latest_first)
+    elif not latest_first:
+        found.reverse()
     return found[query.first : query.stop], len(found)
 
 
-def _candidates(state: EmailState, query: EmailQuery) -> Iterable[Email]:
-    """The narrowest group that an index has."""
+Groups = list[tuple[str, str]]
+"""Indexes, and the words under which they have what a query asks for."""
+
+
+def _window(state: EmailState, query: EmailQuery, groups: Groups, latest_first: bool) -> tuple[list[Email], int]:
+    """A page of one group, or of all mails, which are in order as they are."""
+    emails, first, stop = state.emails, query.first, query.stop
+    if not groups:
+        return emails.window(first, stop, latest_first=latest_first), len(emails)
+    return emails.group_window(*groups[0], first, stop, latest_first=latest_first), emails.group_size(*groups[0])
+
+
+def _candidates(state: EmailState, query: EmailQuery, groups: Groups) -> Iterable[Email]:
+    """The narrowest group that an index has, the latest first, down to the moment that is asked for."""
+    emails = state.emails
     if query.thread_id is not None:
-        return state.emails.found("thread", query.thread_id)
-    groups = [
+        candidates = reversed(emails.found("thread", query.thread_id))
+    elif groups:
+        narrowest = min(groups, key=lambda group: emails.group_size(*group))
+        candidates = emails.group(*narrowest, latest_first=True)
+    else:
+        candidates = emails.rows(latest_first=True)
+    since = [moment for moment in (query.received_after, query.date_from, query.since) if moment is not None]
+    if not since:
+        return candidates
+    earliest = max(since)
+    return takewhile(lambda email: email.received_at >= earliest, candidates)
+
+
+def _groups(query: EmailQuery) -> Groups:
+    return [
         (index, word)
         for index, word, asked in (
             ("folder", query.folder, query.folder is not None),
@@ -64,9 +95,6 @@ def _candidates(state: EmailState, query: EmailQuery) -> Iterable[Email]:
         )
         if asked and word is not None
     ]
-    if not groups:
-        return state.emails.rows()
-    return state.emails.group(*min(groups, key=lambda group: state.emails.group_size(*group)))
 
 
 def _tests(query: EmailQuery) -> Iterable[Callable[[Email], bool]]:
