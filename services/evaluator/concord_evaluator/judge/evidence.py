@@ -11,6 +11,9 @@ from concord.steps import InteractionStep
 from concord_evaluator.judge.aliases import Aliases
 from concord_evaluator.judge.budget import cost, cut, fair_limit
 
+ASSESSOR: Final = "the assessor"
+"""Who gave the team its task; the trace's own agents cannot report in its name."""
+
 MAX_CALLS: Final = 120
 BUDGET: Final = 48_000
 """Characters of all texts together as they are sent, about 12,000 tokens of English."""
@@ -122,7 +125,7 @@ def _seen(number: int, call: CallRecord, texts: Mapping[str, CallTexts], aliases
     return SeenCall(
         id=f"call {number}",
         step_id=call.step_id,
-        caller=aliases.of(call.caller, "the assessor" if call.caller == GREEN_AGENT else "a stranger"),
+        caller=aliases.of(call.caller, ASSESSOR if call.caller == GREEN_AGENT else "a stranger"),
         callee=aliases.of(call.callee, "a stranger"),
         request=aliases.hide(said.request),
         response=aliases.hide(said.response),
