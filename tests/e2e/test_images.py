@@ -12,11 +12,12 @@ from tests.redis_servers import containers_required, engine_answers
 pytestmark = [pytest.mark.containers, pytest.mark.timeout(900)]
 
 ROOT = Path(__file__).parents[2]
-KINDS = ["client", "collector", "evaluator", "gateway", "purple"]
+KINDS = ["client", "collector", "environment", "evaluator", "gateway", "purple"]
 # Not needed there, and heavy, or a way in.
 ABSENT = {
     "client": ["networkx", "openai", "concord_gateway", "pytest"],
     "collector": ["a2a", "networkx", "numpy", "openai", "pytest"],
+    "environment": ["a2a", "networkx", "numpy", "openai", "redis", "pytest"],
     "evaluator": ["a2a", "pytest"],
     "gateway": ["networkx", "numpy", "openai", "pytest"],
     "purple": ["networkx", "numpy", "redis", "pytest"],

@@ -16,7 +16,7 @@ def instructions(dockerfile: Path) -> list[list[str]]:
 
 def test_there_is_one_for_each_kind_of_image() -> None:
     kinds = {path.name.removesuffix(".Dockerfile") for path in DOCKERFILES}
-    assert kinds == {"client", "collector", "evaluator", "gateway", "purple"}
+    assert kinds == {"client", "collector", "environment", "evaluator", "gateway", "purple"}
 
 
 @pytest.mark.parametrize("dockerfile", DOCKERFILES, ids=lambda path: path.name)
