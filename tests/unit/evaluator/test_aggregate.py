@@ -123,6 +123,22 @@ class TestSeveralTrials:
         assert merged is not None
         assert (merged.source, merged.reason, merged.coordination_quality) == ("rules", "no model here", "high")
 
+    def test_of_a_models_judgments_samples_are_summed_agreement_is_averaged_and_the_model_named(self) -> None:
+        planned = plan(agents(3), trials=2)
+        by_model = {"source": "llm", "reason": None, "model": "m", "prompt_version": "2", "samples": 3}
+        verdicts = []
+        for n, agreement, cached in ((1, 1.0, 0), (2, 0.5, 3)):
+            verdict = judged(planned, mesh(3), outcome(f"trial-{n}"))
+            assert verdict.record is not None
+            assert verdict.record.judge is not None
+            told = verdict.record.judge.model_copy(update=by_model | {"agreement": agreement, "cached_samples": cached})
+            record = verdict.record.model_copy(update={"judge": told})
+            verdicts.append(verdict.model_copy(update={"record": record}))
+        merged = make_row(planned, verdicts, []).detail.judge
+        assert merged is not None
+        assert (merged.source, merged.model, merged.prompt_version) == ("llm", "m", "2")
+        assert (merged.samples, merged.agreement, merged.cached_samples) == (6, 0.75, 3)
+
 
 class TestInfrastructure:
     def test_failures_are_counted_and_never_scored(self) -> None:

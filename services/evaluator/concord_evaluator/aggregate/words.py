@@ -34,7 +34,18 @@ def merged_judgment(judgments: Sequence[Judgment]) -> Judgment | None:
         reasoning=f"{len(judgments)} trials were judged, each on its own.",
         strengths=frequent(judgment.strengths for judgment in judgments),
         weaknesses=frequent(judgment.weaknesses for judgment in judgments),
+        model=_common(judgment.model for judgment in judgments),
+        prompt_version=_common(judgment.prompt_version for judgment in judgments),
+        samples=sum(judgment.samples for judgment in judgments),
+        agreement=mean(judgment.agreement for judgment in judgments),
+        cached_samples=sum(judgment.cached_samples for judgment in judgments),
     )
+
+
+def _common(names: Iterable[str | None]) -> str | None:
+    """What those have in common that say something; None where they differ."""
+    told = {name for name in names if name is not None}
+    return told.pop() if len(told) == 1 else None
 
 
 def reasoning(trials: Sequence[EvaluatedTrial], judgments: Sequence[Judgment], n_trials: int) -> str:
