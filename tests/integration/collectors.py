@@ -2,6 +2,7 @@
 
 import os
 import signal
+import ssl
 import subprocess
 import sys
 import time
@@ -20,6 +21,9 @@ from concord_collector.settings import CollectorSettings
 from tests.redis_servers import free_port
 from tests.serving import served
 
+NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+"""Nothing here speaks TLS, and to read the authorities' certificates anew would take most of a test's time."""
+
 JSON = {"content-type": "application/json"}
 SECRET = "a secret of the tests that is as long as one must be"
 
@@ -28,7 +32,7 @@ SECRET = "a secret of the tests that is as long as one must be"
 async def collector(redis_url: str, **settings: Any) -> AsyncIterator[httpx.AsyncClient]:  # noqa: ANN401 - any setting
     """A client of a collector in this process, open unless the settings say otherwise."""
     app = create_app(CollectorSettings(redis_url=redis_url, **{"open": True} | settings))
-    async with served(app) as url, httpx.AsyncClient(base_url=url, timeout=20) as client:
+    async with served(app) as url, httpx.AsyncClient(base_url=url, timeout=20, verify=NO_TLS) as client:
         yield client
 
 

@@ -1,6 +1,8 @@
 """Agent cards, read from addresses that strangers name: bounded, pinned, and without following anything."""
 
 import asyncio
+import ssl
+from functools import cache
 from typing import Annotated, Final
 
 import httpx
@@ -54,7 +56,7 @@ async def fetch_card(pinned: PinnedUrl) -> AgentCard:
     try:
         async with (
             asyncio.timeout(_TIMEOUT_S),
-            httpx.AsyncClient(follow_redirects=False, trust_env=False) as http,
+            httpx.AsyncClient(follow_redirects=False, trust_env=False, verify=_tls()) as http,
             http.stream("GET", **pinned.request(CARD_PATH)) as response,
         ):
             if response.status_code != httpx.codes.OK:
@@ -64,6 +66,12 @@ async def fetch_card(pinned: PinnedUrl) -> AgentCard:
         raise CardError(f"the agent's card cannot be fetched: {type(error).__name__}") from error
     except ValidationError as error:
         raise CardError("the agent's card cannot be read") from error
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    """One for all: to read the authorities' certificates takes longer than to fetch a card."""
+    return httpx.create_ssl_context()
 
 
 async def _bounded(response: httpx.Response) -> bytes:

@@ -1,8 +1,10 @@
 """The A2A client: one agent, reached by its URL, in whichever protocol version it speaks."""
 
 import logging
+import ssl
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
+from functools import cache
 from typing import Any, Final, Self
 
 import httpx
@@ -78,7 +80,7 @@ class A2AClient:
         nowhere that these do not allow, but for what lies under `url`: an interface elsewhere is looked for at `url`.
         Raises AgentUnreachableError, RemoteError.
         """
-        http = httpx.AsyncClient(timeout=httpx.Timeout(timeout_s, connect=CONNECT_TIMEOUT_S), follow_redirects=False)
+        http = _http(httpx.Timeout(timeout_s, connect=CONNECT_TIMEOUT_S))
         try:
             card = await _card(http, url)
             if peer_urls is not None:
@@ -267,8 +269,18 @@ def _of_task(task: pb.Task) -> Answer:
 
 async def fetch_card(url: str, *, timeout_s: float = CARD_TIMEOUT_S) -> CardSummary:
     """What the agent at `url` says of itself. Raises AgentUnreachableError, RemoteError."""
-    async with httpx.AsyncClient(timeout=timeout_s, follow_redirects=False) as http:
+    async with _http(httpx.Timeout(timeout_s)) as http:
         return summarise(await _card(http, url))
+
+
+def _http(timeout: httpx.Timeout) -> httpx.AsyncClient:
+    return httpx.AsyncClient(timeout=timeout, follow_redirects=False, verify=_tls())
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    """One for all clients: to read the authorities' certificates takes longer than most calls do."""
+    return httpx.create_ssl_context()
 
 
 async def _card(http: httpx.AsyncClient, url: str) -> pb.AgentCard:
