@@ -27,25 +27,18 @@ def url_of(holder: socket.socket) -> str:
 async def served(app: FastAPI, at: socket.socket | None = None) -> AsyncIterator[str]:
     """Serves an app, at a reserved port or any other; yields its base URL, without a trailing slash."""
     with at or reserved() as holder:
-        url = url_of(holder)
-        server = uvicorn.Server(uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=1))
-        running = asyncio.create_task(_serve(server, holder))
+        config = uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=1)
+        server = uvicorn.Server(config)
+        config.load()
+        server.lifespan = config.lifespan_class(config)
         try:
-            while not server.started:
-                if running.done():
-                    running.result()
-                await asyncio.sleep(0.01)
-            yield url
+            await server.startup([holder])
+        except SystemExit as error:  # which would end the event loop, and what waits in it would wait for ever
+            raise RuntimeError("the app did not start") from error
+        try:
+            yield url_of(holder)
         finally:
-            server.should_exit = True
-            await running
-
-
-async def _serve(server: uvicorn.Server, holder: socket.socket) -> None:
-    try:
-        await server.serve([holder])
-    except SystemExit as error:  # which would end the event loop, and whatever waits in it would wait for ever
-        raise RuntimeError("the app did not start") from error
+            await server.shutdown([holder])
 
 
 @asynccontextmanager
