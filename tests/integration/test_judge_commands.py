@@ -17,6 +17,7 @@ from concord_cli.judge.rejudge import Rejudging, rejudge_traces
 from tests.llm_server import Asked, FakeModel, Say, evidence_in, fake_model, honest_judge
 
 SHIPPED = Path("data/calibration/labelled.jsonl")
+DOCUMENT = Path("docs/judging.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture
@@ -165,6 +166,13 @@ async def test_what_the_model_did_not_judge_is_not_counted_for_or_against_it(
     found = Calibration.model_validate_json((tmp_path / "calibration.json").read_bytes())
     assert (found.accuracy.count, found.accuracy.n, found.undecided) == (1, 1, 1)
     assert (found.traces[1].judged, found.traces[1].reason) == (None, "agents addressed the judge")
+
+
+async def test_the_document_shows_what_comes_out(capsys: pytest.CaptureFixture[str]) -> None:
+    await rejudge_traces(rejudging(SHIPPED.with_name("mesh.jsonl"), rules=True))
+    await calibrate_judge(calibrating(SHIPPED, rules=True))
+    shown = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert set(shown) <= set(DOCUMENT.splitlines())
 
 
 @pytest.mark.parametrize(

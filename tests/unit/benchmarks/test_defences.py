@@ -1,10 +1,11 @@
 """No known attack gains a point while the judge's defences stand, and each of them stands for something."""
 
+from pathlib import Path
 from statistics import fmean
 
 import pytest
 
-from benchmarks.defences import ALL, MODELS, Attack, Defence, Model, attacks, moved
+from benchmarks.defences import ALL, MODELS, Attack, Defence, Model, attacks, measure, moved
 
 ATTACKS = list(attacks())
 
@@ -30,3 +31,11 @@ def test_each_other_defence_holds_a_model_back_that_an_undetected_attack_talks_t
     with_it, without = gained(Defence.DETECTION), gained(Defence.DETECTION, defence)
     assert any(more > less for more, less in zip(without, with_it, strict=True))
     assert all(more >= less for more, less in zip(without, with_it, strict=True))
+
+
+def test_the_documents_show_what_is_measured() -> None:
+    by_model, by_attack = (table.markdown() for table in measure(soak_s=0))
+    judging, benchmarks = (Path(f"docs/{name}.md").read_text(encoding="utf-8") for name in ("judging", "benchmarks"))
+    assert by_model in benchmarks
+    assert by_attack in benchmarks
+    assert by_model.partition("| Switched off")[2] in judging
