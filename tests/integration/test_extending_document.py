@@ -78,3 +78,24 @@ def test_its_lines_can_be_pasted_and_its_tests_pass(package: Path, environment: 
     )
     assert tested.returncode == 0, tested.stdout
     assert tested.stdout.splitlines()[-1].startswith(f"{told} in ")
+
+
+@pytest.mark.parametrize(
+    "program", [["concord_cli", "evaluate", "docs/scoring.md"], ["concord_evaluator", "--queue", "fast"]]
+)
+def test_a_package_that_cannot_be_loaded_is_named_on_one_line(tmp_path: Path, program: list[str]) -> None:
+    about = tmp_path / "broken-1.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1\n")
+    (about / "entry_points.txt").write_text("[concord.evaluators]\nmine = nowhere:EVALUATOR\n")
+    done = subprocess.run(
+        [sys.executable, "-m", *program],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1].endswith(
+        "broken: the evaluator 'mine' cannot be loaded: No module named 'nowhere'"
+    )
