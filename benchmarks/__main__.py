@@ -8,8 +8,8 @@ from rich.console import Console
 
 from benchmarks.figures import write_section
 
-SECTIONS = ("collector", "defences", "environment", "proxy")
-"""Each is a module here with `measure(soak_s)`, which returns its `Figures`."""
+SECTIONS = ("collector", "defences", "environment", "evaluator", "proxy")
+"""Each is a module here with `measure(soak_s)`, which returns its `Figures` and `Chart`s."""
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 

@@ -1,6 +1,6 @@
 """Figures: a table that can be printed and written into a document."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,7 +32,37 @@ class Figures:
         return f"### {self.title}\n\n{self.how}\n\n{table}\n"
 
 
-def write_section(document: Path, name: str, tables: Sequence[Figures]) -> None:
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A line over named points, with a title and what its axes show."""
+
+    title: str
+    across: str
+    up: str
+    points: Mapping[str, float]
+
+    def rich(self) -> Table:
+        """The points as a table, for a terminal."""
+        rows = [(name, count(value)) for name, value in self.points.items()]
+        return Figures(self.title, "", (self.across, self.up), rows).rich()
+
+    def markdown(self) -> str:
+        """The chart for a document, in mermaid's words."""
+        names = ", ".join(f'"{name}"' for name in self.points)
+        values = ", ".join(f"{value:.3g}" for value in self.points.values())
+        lines = [
+            f'title "{self.title}"',
+            f'x-axis "{self.across}" [{names}]',
+            f'y-axis "{self.up}" 0 --> {self._top():g}',
+        ]
+        chart = "\n".join(f"    {line}" for line in (*lines, f"line [{values}]"))
+        return f"```mermaid\nxychart-beta\n{chart}\n```\n"
+
+    def _top(self) -> float:
+        return float(f"{1.25 * max(self.points.values()):.2g}")
+
+
+def write_section(document: Path, name: str, tables: Sequence[Figures | Chart]) -> None:
     """Puts tables between a section's markers, which are added at the end where they are missing."""
     start, end = f"<!-- {name} -->\n", f"<!-- /{name} -->\n"
     text = document.read_text(encoding="utf-8") if document.exists() else "# Benchmarks\n"

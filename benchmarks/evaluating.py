@@ -1,0 +1,132 @@
+"""One evaluation in a process of its own: `python -m benchmarks.evaluating FILE AGENTS` tells what it took, as JSON.
+
+With `--stages` the same work is done stage by stage, and each is timed.
+"""
+
+import argparse
+import gc
+import json
+import pickle
+import resource
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Final, TypeVar
+
+from benchmarks.traces import TRACE_ID, roster, stored_batches
+from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, Thresholds, TrialSpec
+from concord.identity import Roster
+from concord.jobs import EvaluateTrial
+from concord.reports import Report, ReportBatch, StepBatch, unpack
+from concord.results import TrialOutcome
+from concord_evaluator.findings import find
+from concord_evaluator.graph import build_graph
+from concord_evaluator.latency import latencies_of, summarise
+from concord_evaluator.metrics import measure
+from concord_evaluator.trace import project
+from concord_evaluator.trace.fold import fold
+from concord_evaluator.worker.work import evaluation_of
+
+Made = TypeVar("Made")
+
+TRIAL_ID: Final = "trial-1"
+TASK: Final = TaskSpec(id="task", text="Plan, and check the plan.")
+
+
+def plan(agents: int) -> AssessmentPlan:
+    """An assessment of so many agents with one trial."""
+    return AssessmentPlan(
+        assessment_id=TRACE_ID,
+        mode=Mode.LIVE,
+        config=AssessmentConfig(),
+        tasks=[TASK],
+        roster=roster(agents),
+        trials=[TrialSpec(trial_id=TRIAL_ID, task_id=TASK.id, run=1, seed=0, trace_id=TRACE_ID)],
+    )
+
+
+def request() -> EvaluateTrial:
+    """The job that evaluates it."""
+    outcome = TrialOutcome(
+        trial_id=TRIAL_ID, state="completed", infrastructure=False, error=None, answer="Done.", time_used=60
+    )
+    return EvaluateTrial(assessment_id=TRACE_ID, trial_id=TRIAL_ID, outcome=outcome)
+
+
+def write(file: Path, agents: int, steps: int) -> None:
+    """Writes the batches of a trace, one after the other."""
+    with file.open("wb") as written:
+        for batch in stored_batches(agents, steps):
+            pickle.dump(batch, written)
+
+
+def _read(file: Path) -> Iterator[ReportBatch]:
+    with file.open("rb") as written:
+        while True:
+            try:
+                yield pickle.load(written)  # noqa: S301 - this benchmark's own
+            except EOFError:
+                return
+
+
+def _whole(batches: list[ReportBatch], agents: int) -> dict[str, float]:
+    """Stored batches in, the evaluation as JSON out, as a worker's process does it."""
+    started, cpu = time.perf_counter(), time.process_time()
+    size = len(evaluation_of(plan(agents), request(), batches))
+    return {
+        "seconds": time.perf_counter() - started,
+        "cpu_s": time.process_time() - cpu,
+        "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "json_bytes": size,
+    }
+
+
+def _stages(batches: list[ReportBatch], agents: int) -> dict[str, float]:
+    """CPU seconds by stage, without the garbage collector, as an evaluation runs."""
+    gc.disable()
+    team = Roster(roster(agents))
+    cumulative = {
+        "decompressing": _cpu(lambda: _drain(unpack(batch.body) for batch in batches))[0],
+        "validating": _cpu(lambda: _drain(StepBatch.model_validate_json(unpack(batch.body)) for batch in batches))[0],
+        "digests": _cpu(lambda: _drain(_reports(batches)))[0],
+        "folding": _cpu(lambda: fold(_reports(batches)))[0],
+    }
+    cumulative["projecting"], projection = _cpu(lambda: project(_reports(batches), team))
+    seconds = list(cumulative.values())
+    took = {name: after - before for name, after, before in zip(cumulative, seconds, [0.0, *seconds], strict=False)}
+    took["building the graph"], graph = _cpu(lambda: build_graph(projection))
+    took["critical path"], _ = _cpu(lambda: graph.critical_path)
+    took["other metrics"], metrics = _cpu(lambda: measure(graph))
+    took["findings"], _ = _cpu(lambda: find(graph, metrics, Thresholds()))
+    took["latency"], _ = _cpu(lambda: summarise(latencies_of(projection.answered_calls), team))
+    return took
+
+
+def _cpu(work: Callable[[], Made]) -> tuple[float, Made]:
+    started = time.process_time()
+    made = work()
+    return time.process_time() - started, made
+
+
+def _reports(batches: Iterable[ReportBatch]) -> Iterator[Report]:
+    return (report for batch in batches for report in batch.reports())
+
+
+def _drain(things: Iterable[object]) -> None:
+    for _ in things:
+        pass
+
+
+def main() -> None:
+    """Reads the arguments, works, and prints what it took."""
+    parser = argparse.ArgumentParser("benchmarks.evaluating", description=__doc__)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("agents", type=int)
+    parser.add_argument("--stages", action="store_true")
+    arguments = parser.parse_args()
+    work = _stages if arguments.stages else _whole
+    print(json.dumps(work(list(_read(arguments.file)), arguments.agents)))  # noqa: T201 - the command's answer
+
+
+if __name__ == "__main__":
+    main()

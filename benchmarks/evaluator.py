@@ -1,0 +1,165 @@
+"""The evaluator: traces of up to a million steps, where the time goes, NetworkX on the same graphs, and the judge."""
+
+import asyncio
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Final
+from unittest.mock import patch
+
+from benchmarks.evaluating import write
+from benchmarks.figures import Chart, Figures, count
+from benchmarks.judging import limits
+from benchmarks.traces import PARTNERS, TOOLS, roster, stored_batches
+from concord.identity import Roster
+from concord_evaluator.graph import AgentGraph, build_graph, engines
+from concord_evaluator.graph.engines import bounds
+from concord_evaluator.trace import project
+
+MILLION: Final = 1_000_000
+PROMISED: Final = ((100, 10_000, "1 s"), (1_000, MILLION, "60 s, 1,024 MiB"))
+"""Agents, steps, and in what time and memory they are to be evaluated."""
+
+STEPS: Final = (1_000, 10_000, 100_000, MILLION)
+AGENTS: Final = (10, 100, 1_000, 10_000)
+PROFILED: Final = (1_000, 100_000)
+
+TEAMS: Final = (60, 250, 1_000)
+"""Agents of the graphs on which the engines are compared."""
+
+Taken = Mapping[str, float]
+
+
+def measure(soak_s: float) -> list[Figures | Chart]:  # noqa: ARG001 - one signature for all sections
+    """All figures of the evaluator."""
+    with tempfile.TemporaryDirectory() as folder:
+        traces = _Traces(Path(folder))
+        by_steps = {steps: traces.evaluated(1_000, steps) for steps in STEPS}
+        by_agents = {agents: traces.evaluated(agents, 100_000) for agents in AGENTS}
+        profile = traces.evaluated(*PROFILED, "--stages")
+        return [
+            _promised([traces.evaluated(agents, steps) for agents, steps, _ in PROMISED]),
+            *_growth("steps", "1,000 agents", {count(steps): (steps, took) for steps, took in by_steps.items()}),
+            *_growth("agents", "100 k steps", {count(agents): (100_000, took) for agents, took in by_agents.items()}),
+            _profile(profile),
+            _compared(),
+            asyncio.run(limits(Path(folder))),
+        ]
+
+
+class _Traces:
+    """Traces as files, each evaluated in a process of its own, once."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._taken: dict[tuple[int, int, tuple[str, ...]], Taken] = {}
+
+    def evaluated(self, agents: int, steps: int, *options: str) -> Taken:
+        """What the evaluation of a trace took."""
+        if (agents, steps, options) not in self._taken:
+            file = self._folder / f"{agents}-{steps}"
+            if not file.exists():
+                write(file, agents, steps)
+            command = [sys.executable, "-m", "benchmarks.evaluating", str(file), str(agents), *options]
+            told = subprocess.run(command, check=True, capture_output=True, text=True).stdout  # noqa: S603 - ourselves
+            self._taken[agents, steps, options] = json.loads(told)
+        return self._taken[agents, steps, options]
+
+
+def _promised(taken: Sequence[Taken]) -> Figures:
+    return Figures(
+        "From stored batches to an evaluation",
+        "In a process of its own, with everything an evaluation has: reading, all metrics, findings, latency, and the "
+        f"result as JSON. Peak memory is of the whole process, the stored batches included. Every {TOOLS}rd step is a "
+        f"tool's, the others call one of {PARTNERS} agents.",
+        ("agents x steps", "promised", "seconds", "CPU, s", "µs of CPU a step", "peak, MiB"),
+        [
+            (f"{agents:,} x {steps:,}", promise, *_times(took, steps), f"{took['peak_mib']:,.0f}")
+            for (agents, steps, promise), took in zip(PROMISED, taken, strict=True)
+        ],
+    )
+
+
+def _times(took: Taken, steps: int) -> tuple[str, str, str]:
+    return f"{took['seconds']:.2f}", f"{took['cpu_s']:.2f}", f"{took['cpu_s'] / steps * 1e6:.1f}"
+
+
+def _growth(what: str, fixed: str, taken: Mapping[str, tuple[int, Taken]]) -> list[Figures | Chart]:
+    """A table and a chart; `taken`: the number of steps, and what they took, by size."""
+    title = f"What more {what} cost"
+    return [
+        Figures(
+            title,
+            f"{fixed}.".capitalize(),
+            (what, "seconds", "CPU, s", "µs of CPU a step", "peak, MiB"),
+            [(size, *_times(took, steps), f"{took['peak_mib']:,.0f}") for size, (steps, took) in taken.items()],
+        ),
+        Chart(
+            f"CPU by step, {fixed}",
+            what,
+            "µs",
+            {size: took["cpu_s"] / steps * 1e6 for size, (steps, took) in taken.items()},
+        ),
+    ]
+
+
+def _profile(took: Taken) -> Figures:
+    agents, steps = PROFILED
+    total = sum(took.values())
+    return Figures(
+        "Where the time goes",
+        f"CPU by stage, {agents:,} agents and {steps:,} steps. Ten seconds for a million steps are 10 µs a step.",
+        ("stage", "µs a step", "share"),
+        [
+            *((name, f"{cpu / steps * 1e6:.1f}", f"{cpu / total:.0%}") for name, cpu in took.items()),
+            ("all", f"{total / steps * 1e6:.1f}", "100%"),
+        ],
+    )
+
+
+def _compared() -> Figures:
+    return Figures(
+        "Engines against NetworkX",
+        "Seconds of CPU for the same measures of the same graphs: NetworkX alone, and the engines as they are chosen.",
+        ("measure", *(f"{agents:,} agents, {kind}" for agents in TEAMS for kind in ("NetworkX", "ours", "ratio"))),
+        [[name, *_compared_on(compute)] for name, compute in _MEASURES.items()],
+    )
+
+
+_MEASURES: Final[Mapping[str, Callable[[engines.Graph], object]]] = {
+    "betweenness": engines.betweenness,
+    "closeness": engines.closeness,
+    "distances": engines.distances,
+    "PageRank": lambda graph: engines.pagerank(graph, 0.85),
+}
+
+
+def _compared_on(compute: Callable[[engines.Graph], object]) -> list[str]:
+    cells: list[str] = []
+    for graph in _graphs():
+        plain = _cpu(compute, graph, networkx=True)
+        ours = min(_cpu(compute, graph, networkx=False) for _ in range(3))
+        cells += [f"{plain:.3f}", f"{ours:.3f}", f"{plain / ours:.1f}"]
+    return cells
+
+
+def _graphs() -> list[engines.Graph]:
+    return [_team(agents).messages for agents in TEAMS]
+
+
+def _team(agents: int) -> AgentGraph:
+    batches = stored_batches(agents, 20 * agents)
+    reports = (report for batch in batches for report in batch.reports())
+    return build_graph(project(reports, Roster(roster(agents))))
+
+
+def _cpu(compute: Callable[[engines.Graph], object], graph: engines.Graph, *, networkx: bool) -> float:
+    with patch.object(bounds, "NETWORKX_UP_TO", len(graph)) if networkx else nullcontext():
+        started = time.process_time()
+        compute(graph)
+        return time.process_time() - started
