@@ -114,6 +114,14 @@ class InteractionStep(WireModel):
         return AgentInvocation(agent_name=self.name or "", requests=self.requests)
 
     @property
+    def answer_steps(self) -> "list[InteractionStep]":
+        """The callee's own steps, as far as they came with its answer."""
+        call = None if self.step_action is None else self.step_action.agent_invocation
+        if call is None or call.response_trace is None or self.kind is not _AGENT:
+            return []
+        return call.response_trace.steps
+
+    @property
     def action(self) -> StepAction | None:
         """What was done, in the specification's form whichever form it came in; None if the step does not say."""
         if self.step_action is not None:

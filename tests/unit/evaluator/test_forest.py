@@ -14,7 +14,7 @@ def grown(*reports: list[Report]) -> Forest:
 
 def parents(forest: Forest) -> dict[str, str | None]:
     ids = [record.step_id for record in forest.records]
-    return {ids[place]: None if (parent := forest.parents[place]) is None else ids[parent] for place in forest}
+    return {ids[place]: None if (parent := forest.parents[place]) is None else ids[parent] for place in forest.order}
 
 
 def test_a_forest_without_steps_has_no_completeness() -> None:
@@ -62,13 +62,13 @@ def test_whoever_relays_a_step_cannot_move_what_its_maker_told() -> None:
 def test_where_an_id_has_two_contents_a_step_hangs_under_its_own_reporters() -> None:
     mine, theirs = call("1", "B"), call("1", "C")
     forest = grown(told("Z", theirs, tool("z", parent="1")), told("A", mine, tool("a", parent="1")))
-    kept_by = {forest.records[place].step_id: forest.parents[place] for place in forest}
+    kept_by = {forest.records[place].step_id: forest.parents[place] for place in forest.order}
     assert kept_by["a"] != kept_by["z"]
 
 
 def test_parents_come_before_their_children() -> None:
     forest = grown(told("A", *(tool(str(i), parent=str(i + 1)) for i in range(50)), tool("50")))
-    placed = list(forest)
+    placed = list(forest.order)
     parents = [forest.parents[place] for place in placed]
     assert all(parent is None or placed.index(parent) < number for number, parent in enumerate(parents))
     assert len(placed) == 51

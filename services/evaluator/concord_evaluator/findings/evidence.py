@@ -1,9 +1,11 @@
 """The steps that show a finding: some of them, since the trace has them all."""
 
+from bisect import insort
 from collections.abc import Collection, Iterable
 from typing import Final
 
 from concord_evaluator.graph import AgentGraph
+from concord_evaluator.trace import by_link
 
 MAX_STEP_IDS: Final = 20
 """A finding names this many of the steps that show it."""
@@ -15,10 +17,15 @@ MAX_OF_A_KIND: Final = 10
 def steps_of(graph: AgentGraph, agents: Collection[str]) -> list[str]:
     """The first of the calls, by step id, that any of the agents took part in."""
     chosen = set(agents)
-    calls = (call for call in graph.interactions if call.caller in chosen or call.callee in chosen)
-    return some(step_id for call in calls for step_id in call.step_ids)
+    links = (calls for link, calls in by_link(graph.interactions) if not chosen.isdisjoint(link))
+    return some(step_id for calls in links for call in calls for step_id in call.step_ids)
 
 
 def some(step_ids: Iterable[str]) -> list[str]:
-    """The first steps by their ids, each once."""
-    return sorted(set(step_ids))[:MAX_STEP_IDS]
+    """The first steps by their ids, each once. Of however many: no more are held than are told."""
+    first: list[str] = []
+    for step_id in step_ids:
+        if (len(first) < MAX_STEP_IDS or step_id < first[-1]) and step_id not in first:
+            insort(first, step_id)
+            del first[MAX_STEP_IDS:]
+    return first

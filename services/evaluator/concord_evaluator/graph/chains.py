@@ -1,6 +1,6 @@
 """Chains of calls, each made in the one before: where they come back to an agent, and where errors run up them."""
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -23,26 +23,27 @@ def is_between_agents(call: Call) -> bool:
 
 def find_returns(calls: Sequence[Call], made_in: Sequence[Sequence[int]]) -> Iterator[Return]:
     """Every call between agents that comes back, in no particular order. Depth costs nothing but the stack."""
-    waiting: Counter[str] = Counter()
-    pending = [(index, True) for index, call in enumerate(calls) if call.parent is None]
+    waiting: defaultdict[str, int] = defaultdict(int)
+    pending = [(index, 1) for index, call in enumerate(calls) if call.parent is None]
     while pending:
         index, entering = pending.pop()
         call = calls[index]
         for agent in _waiting_for(call):
-            waiting[agent] += 1 if entering else -1
-        if not entering:
+            waiting[agent] += entering
+        if entering < 0:
             continue
         times = waiting[call.callee] - (call.caller != call.callee)
         if is_between_agents(call) and times > 0:
             yield Return(index, times)
-        pending.append((index, False))
-        pending.extend([(each, True) for each in made_in[index]])
+        pending.append((index, -1))
+        pending += [(each, 1) for each in made_in[index]]
 
 
-def _waiting_for(call: Call) -> list[str]:
+def _waiting_for(call: Call) -> tuple[str, ...]:
     """Whom a call puts on the chain: the one called, and at its beginning the caller. A call to oneself, nobody."""
-    called = [call.callee] if call.caller != call.callee else []
-    return [call.caller, *called] if call.parent is None else called
+    if call.parent is None:
+        return (call.caller,) if call.caller == call.callee else (call.caller, call.callee)
+    return () if call.caller == call.callee else (call.callee,)
 
 
 def chain_above(index: int, calls: Sequence[Call], at_most: int) -> list[int]:

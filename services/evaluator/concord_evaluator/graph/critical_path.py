@@ -46,7 +46,7 @@ def critical_path(calls: Sequence[Call], made_in: Sequence[Sequence[int]]) -> Cr
         own = times.duration[index]
         if inner := made_in[index]:
             by_clock = _by_clock(inner, times)
-            own = max(0, own - max((_covered(known, times) for known in by_clock), default=0))
+            own = max(0, own - max([_covered(known, times) for known in by_clock], default=0))
             chains[index] = _longest_chain(inner, by_clock, times, spans)
         spans[index] = own + sum([spans[each] for each in chains[index]])
         work += own

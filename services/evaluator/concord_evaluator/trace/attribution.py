@@ -1,18 +1,21 @@
 """Attribution: which agent made each step, and which agent each call went to."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 from concord.identity import GREEN_AGENT, UNKNOWN_AGENT, Roster
 from concord.steps import CallType
 from concord_evaluator.trace.forest import Forest
 from concord_evaluator.trace.names import Callees, inside, participant_of
-from concord_evaluator.trace.records import StepRecord, Telling
+from concord_evaluator.trace.records import StepRecord
+
+_AGENT: Final = CallType.AGENT
+_NOBODY: Final[frozenset[str]] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class MadeCall:
+class MadeCall(NamedTuple):
     """A call and who made it. `place`: the record that tells of it; `above`: that of the nearest call above it."""
 
     place: int
@@ -44,26 +47,26 @@ def attribute(forest: Forest, roster: Roster) -> Attribution:
     """By step: the call whose answer the steps under it are part of."""
     answering: dict[int, str] = {}
     """By call: who answers it."""
-    for place in forest:
+    for place in forest.order:
         record, parent = forest.records[place], forest.parents[place]
         above = None if parent is None else under[parent]
         under[place] = above
         for maker in _makers(record, None if above is None else answering[above], roster):
             makers.add(maker)
-            if record.kind is CallType.AGENT:
+            if record.kind is _AGENT:
                 callee = callees.of(maker, record.callee_url, record.callee_name)
                 under[place], answering[place] = place, callee
                 calls.append(MadeCall(place, maker, callee, above))
     return Attribution(frozenset(makers), calls)
 
 
-def _makers(record: StepRecord, above: str | None, roster: Roster) -> Iterator[str]:
+def _makers(record: StepRecord, above: str | None, roster: Roster) -> list[str]:
     reporters = [telling.reporter for telling in record.tellings if telling.direct]
     if not reporters:
         reporters = [UNKNOWN_AGENT if above is None else participant_of(above)]
     elif len(reporters) > 1 and above is not None and participant_of(above) in reporters:
         reporters = [participant_of(above)]
-    return (_maker(reporter, record, above, roster) for reporter in reporters)
+    return [_maker(reporter, record, above, roster) for reporter in reporters]
 
 
 def _maker(reporter: str, record: StepRecord, above: str | None, roster: Roster) -> str:
@@ -87,10 +90,9 @@ def step_reporters(records: Sequence[StepRecord]) -> Mapping[str, Mapping[str, f
     for record in records:
         if record.parent_id is not None:
             under = reporters[record.trace_id]
-            told = under.get(record.parent_id, frozenset()).union(_direct(record.tellings))
-            under[record.parent_id] = shared.setdefault(told, told)
+            known = under.get(record.parent_id, _NOBODY)
+            new = [each.reporter for each in record.tellings if each.direct and each.reporter not in known]
+            if new:
+                told = known.union(new)
+                under[record.parent_id] = shared.setdefault(told, told)
     return reporters
-
-
-def _direct(tellings: Sequence[Telling]) -> Iterator[str]:
-    return (telling.reporter for telling in tellings if telling.direct)

@@ -13,9 +13,6 @@ from concord_evaluator.trace.texts import RequestTexts
 
 _OBSERVED: Final = Channel.OBSERVED
 
-_Contents = defaultdict[str, dict[str, tuple[StepRecord, ...]]]
-"""By trace id and step id, the contents that were told under them: one, unless somebody contradicts somebody."""
-
 
 @dataclass(frozen=True, slots=True)
 class FoldedTrace:
@@ -38,43 +35,65 @@ def fold(reports: Iterable[Report]) -> FoldedTrace:
     them stands, but what we saw ourselves, else the only one that is authenticated, which nobody else can have told.
     The result depends neither on the order of the reports nor on how often each came (but for the count of duplicates).
     """
-    contents: _Contents = defaultdict(dict)
-    own: dict[tuple[str, bool, bool], tuple[Telling, ...]] = {}
+    contents = _Contents()
+    own: dict[tuple[str, bool, bool], tuple[Telling]] = {}
     """Each telling of a reporter's own steps, once."""
-    texts = RequestTexts()
-    duplicate = 0
     for report in reports:
         source = (report.reporter, report.channel is _OBSERVED, report.authenticated)
         tellings = own.get(source)
         if tellings is None:
             tellings = own[source] = (Telling(source[0], True, *source[1:]),)
-        for step, name, carrier in _unnested(report):
-            if carrier is not None:
-                tellings = (Telling(report.reporter, False, False, report.authenticated, frozenset((carrier,))),)
-            rivals = contents[step.trace_id].get(step.step_id, ())
-            record = next((rival for rival in rivals if rival.digest == name.content), None)
-            if record is None:
-                record = StepRecord.of(step, name, tellings)
-                contents[step.trace_id][record.step_id] = (*rivals, record)
-                if record.request_digest is not None:
-                    texts.add(record.request_digest, step)
-            else:
-                duplicate += _tell_again(record, tellings[0])
-    return _settled(contents, texts.sample(), duplicate)
+        contents.tell(report.step, report.digest, tellings)
+        if report.step.answer_steps:
+            for step, name, carrier in _nested(report):
+                telling = Telling(report.reporter, False, False, report.authenticated, frozenset((carrier,)))
+                contents.tell(step, name, (telling,))
+    return contents.settled()
 
 
-def _unnested(report: Report) -> Iterator[tuple[InteractionStep, StepDigest, bytes | None]]:
-    """The report's step and all steps nested in it, by their digests, each with the call in whose answer it came."""
-    yield report.step, report.digest, None
+def _nested(report: Report) -> Iterator[tuple[InteractionStep, StepDigest, bytes]]:
+    """All steps nested in the report's, by their digests, each with the call in whose answer it came."""
     pending = [(report.step, report.digest.content)]
     while pending:
         outer, carrier = pending.pop()
-        call = outer.agent_call
-        if call is not None and call.response_trace is not None:
-            for step in call.response_trace.steps:
-                name = digest(step)
-                yield step, name, carrier
-                pending.append((step, name.content))
+        for step in outer.answer_steps:
+            name = digest(step)
+            yield step, name, carrier
+            pending.append((step, name.content))
+
+
+class _Contents:
+    """What was told so far, by trace id and step id: one content, unless somebody contradicts somebody."""
+
+    def __init__(self) -> None:
+        self._by_id: defaultdict[str, dict[str, tuple[StepRecord, ...]]] = defaultdict(dict)
+        self._texts = RequestTexts()
+        self._duplicate = 0
+
+    def tell(self, step: InteractionStep, name: StepDigest, tellings: tuple[Telling]) -> None:
+        """Adds one telling of a step."""
+        by_id = self._by_id[step.trace_id]
+        rivals = by_id.get(step.step_id, ())
+        for rival in rivals:
+            if rival.digest == name.content:
+                self._duplicate += _tell_again(rival, tellings[0])
+                return
+        record = StepRecord.of(step, name, tellings)
+        by_id[record.step_id] = (*rivals, record)
+        if record.request_digest is not None:
+            self._texts.add(record.request_digest, step)
+
+    def settled(self) -> FoldedTrace:
+        """What stands of it."""
+        records: list[StepRecord] = []
+        conflicting = 0
+        for by_id in self._by_id.values():
+            for rivals in by_id.values():
+                if len(rivals) > 1:
+                    conflicting += _let_stand(rivals)
+                    rivals = tuple(sorted((each for each in rivals if each.tellings), key=attrgetter("digest")))
+                records.extend(rivals)
+        return FoldedTrace(records, self._texts.sample(), self._duplicate, conflicting)
 
 
 def _tell_again(record: StepRecord, telling: Telling) -> bool:
@@ -88,18 +107,6 @@ def _tell_again(record: StepRecord, telling: Telling) -> bool:
     if known != record.tellings:
         record.tellings = known
     return again
-
-
-def _settled(contents: _Contents, texts: dict[str, str], duplicate: int) -> FoldedTrace:
-    records: list[StepRecord] = []
-    conflicting = 0
-    for by_id in contents.values():
-        for rivals in by_id.values():
-            if len(rivals) > 1:
-                conflicting += _let_stand(rivals)
-                rivals = tuple(sorted((each for each in rivals if each.tellings), key=attrgetter("digest")))
-            records.extend(rivals)
-    return FoldedTrace(records, texts, duplicate, conflicting)
 
 
 def _let_stand(rivals: tuple[StepRecord, ...]) -> int:

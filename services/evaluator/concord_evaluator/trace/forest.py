@@ -1,7 +1,8 @@
 """The step forest: which step was made under which, whoever reported them and in whatever order."""
 
+from array import array
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from concord_evaluator.trace.fold import FoldedTrace
@@ -13,23 +14,16 @@ from concord_evaluator.trace.trees import on_cycles, parents_first
 class Forest:
     """By record, the place of its parent's. None: a root, or one that lost its parent.
 
-    `orphaned` counts steps that name a parent nobody reported: they hang under a virtual root. `cyclic`: the places of
-    steps in a cycle of parents, which are not in the forest.
+    `order`: the places of the records in the forest, parents before their children. `orphaned` counts steps that name
+    a parent nobody reported: they hang under a virtual root. `refused` counts steps in a cycle of parents: they are
+    not in the forest.
     """
 
     records: Sequence[StepRecord]
     parents: Sequence[int | None]
+    order: Sequence[int]
     orphaned: int
-    cyclic: frozenset[int]
-
-    def __iter__(self) -> Iterator[int]:
-        """The places of the records in the forest, parents before their children."""
-        return (place for place in parents_first(self.parents) if place not in self.cyclic)
-
-    @property
-    def refused(self) -> int:
-        """How many steps are in a cycle of parents."""
-        return len(self.cyclic)
+    refused: int
 
     @property
     def completeness(self) -> float | None:
@@ -49,7 +43,8 @@ def grow(trace: FoldedTrace) -> Forest:
         parent is None and record.parent_id is not None and place not in cyclic
         for place, (parent, record) in enumerate(zip(named, trace.records, strict=True))
     )
-    return Forest(trace.records, named, orphaned, frozenset(cyclic))
+    order = array("q", (place for place in parents_first(named) if place not in cyclic))
+    return Forest(trace.records, named, order, orphaned, len(cyclic))
 
 
 class _Parents:

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
-from operator import attrgetter
+from operator import itemgetter
+from typing import NamedTuple
 
 from concord_evaluator.trace.attribution import MadeCall
 from concord_evaluator.trace.names import participant_of
@@ -39,6 +40,7 @@ class Call:
         return self.record.step_id
 
 
+_OBSERVED, _CORROBORATED, _REPORTED = Provenance
 _TRUST = {provenance: rank for rank, provenance in enumerate(Provenance)}
 
 
@@ -106,8 +108,7 @@ class Interaction(tuple[Call, ...]):
         return None not in [attempt.record.error for attempt in self]
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(NamedTuple):
     """One attempt to call an agent, as it is believed.
 
     `places`: of the records that tell of it, `record` the first of them; `above`: of the call that it was made in.
@@ -139,6 +140,10 @@ def find_attempts(
     links: defaultdict[tuple[str, str], list[Attempt]] = defaultdict(list)
     contradicted = 0
     for rivals in _by_step(calls, records):
+        if len(rivals) == 1:
+            (only,) = rivals
+            links[only.maker, only.callee].append(_attempt(only.maker, rivals, records, answered_by))
+            continue
         for maker, told in _by_maker(rivals).items():
             upheld = _upheld(told, records)
             contradicted += len({call.callee for call in told}) - len(upheld)
@@ -152,7 +157,7 @@ def find_attempts(
 def _by_step(calls: Iterable[MadeCall], records: Sequence[StepRecord]) -> Iterator[list[MadeCall]]:
     """The calls that are told of one step: their records stand side by side."""
     rivals: list[MadeCall] = []
-    for call in sorted(calls, key=attrgetter("place")):
+    for call in sorted(calls, key=itemgetter(0)):
         if rivals and not records[call.place].is_rival_of(records[rivals[0].place]):
             yield rivals
             rivals = []
@@ -166,8 +171,6 @@ def _by_maker(rivals: list[MadeCall]) -> Mapping[str, list[MadeCall]]:
 
     Who sees a call from outside sees the participant only: it was the agent inside it that tells of the call, if any.
     """
-    if len(rivals) == 1:
-        return {rivals[0].maker: rivals}
     makers = sorted(call.maker for call in rivals)
     insiders = {participant_of(maker): maker for maker in makers if participant_of(maker) != maker}
     by_maker: defaultdict[str, list[MadeCall]] = defaultdict(list)
@@ -181,8 +184,6 @@ def _upheld(told: list[MadeCall], records: Sequence[StepRecord]) -> Mapping[str,
 
     Where the call was observed, only what was observed counts.
     """
-    if len(told) == 1:
-        return {told[0].callee: told}
     seen = {call.callee for call in told if records[call.place].observed}
     believed: defaultdict[str, list[MadeCall]] = defaultdict(list)
     for call in sorted(told, key=lambda call: _doubt(call, records)):
@@ -204,11 +205,11 @@ def _attempt(
 ) -> Attempt:
     first = believed[0]
     record, answering = records[first.place], participant_of(first.callee)
-    provenance = Provenance.REPORTED
+    provenance = _REPORTED
     if record.observed:
-        provenance = Provenance.OBSERVED
+        provenance = _OBSERVED
     elif answering != participant_of(maker) and answering in answered_by[record.trace_id].get(record.step_id, ()):
-        provenance = Provenance.CORROBORATED
+        provenance = _CORROBORATED
     return Attempt(
         caller=maker,
         callee=first.callee,

@@ -117,7 +117,7 @@ def _tokens(forest: Forest) -> int | None:
     """The tokens of the whole trace. What a step says it took includes what was made under it."""
     within = [False] * len(forest.records)
     tokens: list[int] = []
-    for place in forest:
+    for place in forest.order:
         told, parent = forest.records[place].tokens, forest.parents[place]
         covered = parent is not None and within[parent]
         within[place] = covered or told is not None

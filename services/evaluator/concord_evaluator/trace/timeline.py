@@ -35,7 +35,9 @@ def causal_order(attempts: Sequence[Attempt], counted: Collection[Provenance]) -
         if parent is not None and not counts[parent]:
             nearest[number] = nearest[parent]
     chosen = [number for number, counting in enumerate(counts) if counting]
-    chosen.sort(key=lambda number: (start[number], depth[number], attempts[number].record.step_id, number))
+    chosen.sort(key=lambda number: attempts[number].record.step_id)
+    chosen.sort(key=depth.__getitem__)
+    chosen.sort(key=start.__getitem__)
     place: list[int | None] = [None] * len(attempts)
     for index, number in enumerate(chosen):
         place[number] = index
