@@ -56,7 +56,7 @@ class Attack:
         """A trial with it, whose work deserves nothing; `aliased`: as the judge sees it."""
         name = self.text if self.place == "name" else "bob"
         step_id = self.text if self.place == "step id" else "s2"
-        calls = (
+        calls: tuple[SeenCall, ...] = (
             SeenCall("call 1", "s1", "agent 1", "agent 2", SAID, "I would rather not.", ""),
             SeenCall("call 2", step_id, "agent 2", "agent 1", self.text if self.place == "message" else "No.", "", ""),
         )

@@ -62,8 +62,10 @@ def calibration_of(calibration: Calibration) -> RenderableType:
         table.add_row(name, *_figure(figure), f"{figure.count} of {figure.n} {of}")
     span = _span(calibration.kappa_low, calibration.kappa_high)
     table.add_row("Cohen's kappa", "undefined" if kappa is None else f"{kappa:.2f}", span, "")
-    notable = [each for each in calibration.traces if each.judged != each.label]
-    return Group(table, *([Text("\nNot as labelled", style="bold"), _differences(notable)] if notable else []))
+    shown: list[RenderableType] = [table]
+    if notable := [each for each in calibration.traces if each.judged != each.label]:
+        shown += [Text("\nNot as labelled", style="bold"), _differences(notable)]
+    return Group(*shown)
 
 
 def _differences(traces: list[JudgedTrace]) -> Table:
