@@ -179,6 +179,41 @@ async def test_an_events_agent_is_its_key_whatever_the_body_says(proctor: httpx.
     assert (await proctor.post("/simulation/hold", json={"agent_id": "forged"})).json()["agent_id"] == admin["key_id"]
 
 
+MAIL: dict[str, object] = {"message_id": "mail"}
+TEXT: dict[str, object] = {"message_id": "text"}
+DOINGS: dict[str, dict[str, object]] = {
+    "/email/send": {"to_addresses": [EVE]},
+    **{f"/email/{call}": MAIL for call in ("read", "unread", "star", "unstar", "archive", "delete")},
+    **{f"/email/{call}": {**MAIL, "labels": ["work"]} for call in ("label", "unlabel")},
+    "/email/move": {**MAIL, "folder": "later"},
+    "/sms/send": {"to_numbers": ["+15559999999"]},
+    **{f"/sms/{call}": TEXT for call in ("read", "unread", "delete")},
+    "/sms/react": {**TEXT, "emoji": "x"},
+    "/chat/send": {"content": "done"},
+    "/calendar/create": {"title": "Own", "start": "2026-01-02T12:00:00Z", "end": "2026-01-02T13:00:00Z"},
+    "/calendar/update": {"event_id": "meeting", "color": "red"},
+    "/calendar/respond": {"event_id": "meeting", "response": "accepted"},
+    "/calendar/delete": {"event_id": "meeting"},
+}
+"""What an assistant may do, as a call each."""
+
+
+async def test_whatever_an_agent_does_carries_its_key_whatever_the_body_says(
+    proctor: httpx.AsyncClient, agent: httpx.AsyncClient
+) -> None:
+    await proctor.post("/email/receive", json={"from_address": EVE, "to_addresses": [USER], **MAIL})
+    await proctor.post("/sms/receive", json={"from_number": "+15559999999", **TEXT})
+    await proctor.post("/calendar/create", json=invitation())
+    forged = {"agent_id": "forged", "created_by": "forged", "metadata": {"created_by_key": "forged"}}
+    for path, body in DOINGS.items():
+        answer = await agent.post(path, json={**body, **forged})
+        assert (answer.status_code, answer.json().get("status")) == (200, "pending"), (path, answer.text)
+    key_id = agent.headers["x-key-id"]
+    pending = (await proctor.get("/events", params={"status": "pending", "limit": 1000})).json()["events"]
+    assert [event["agent_id"] for event in pending] == [key_id] * len(DOINGS)
+    assert {event["metadata"]["created_by_key"] for event in pending} == {key_id}
+
+
 async def test_calls_are_noted_by_key_without_what_was_sent(
     proctor: httpx.AsyncClient, agent: httpx.AsyncClient
 ) -> None:

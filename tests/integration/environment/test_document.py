@@ -1,0 +1,30 @@
+"""docs/environment.md's lines of Python, run as they stand against an environment over HTTP."""
+
+import ast
+import re
+from collections.abc import Coroutine
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+from concord.environment import AsyncUESClient
+from concord_environment.app import create_app
+from concord_environment.environment import Environment
+from concord_environment.settings import EnvironmentSettings
+from tests.integration.environment.conftest import ADMIN_KEY
+from tests.serving import served
+
+DOCUMENT = (Path(__file__).parents[3] / "docs" / "environment.md").read_text(encoding="utf-8")
+
+
+async def test_the_lines_of_python_do_what_they_say(environment: Environment) -> None:
+    (block,) = re.findall(r"```python\n(.*?)```", DOCUMENT, re.DOTALL)
+    code = compile(block, "docs/environment.md", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    async with served(create_app(environment, EnvironmentSettings())) as url:
+        async with AsyncUESClient(url, ADMIN_KEY) as proctor:
+            await proctor.simulation.start()
+        names: dict[str, Any] = {"url": url, "api_key": ADMIN_KEY}
+        running: Coroutine[Any, Any, None] = FunctionType(code, names)()
+        await running
+    assert [email.to_addresses for email in environment.simulation.world.email.emails.rows()] == [("bob@example.com",)]
+    assert names["state"].total_email_count == 1
