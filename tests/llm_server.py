@@ -23,13 +23,17 @@ Say = Callable[[Asked], str]
 
 @dataclass(slots=True)
 class FakeModel:
-    """What it says to a request, and how it behaves before it does. `asked` keeps every request."""
+    """What it says to a request, and how it behaves before it does. `asked` keeps every request.
+
+    Where it refuses, it quotes the key, as some endpoints do.
+    """
 
     say: Say
     statuses: list[int] = field(default_factory=list)
     retry_after: str | None = None
     delay_s: float = 0.0
     formats: tuple[str, ...] = ("json_schema", "json_object", "none")
+    unsupported: int = 400
     refusal: str | None = None
     asked: list[Asked] = field(default_factory=list)
 
@@ -40,10 +44,10 @@ class FakeModel:
         await asyncio.sleep(self.delay_s)
         wanted = body.get("response_format", {"type": "none"})["type"]
         if wanted not in self.formats:
-            return _refusal(400, f"response_format {wanted} is not supported")
+            return _refusal(self.unsupported, f"response_format {wanted} is not supported")
         if self.statuses and (status := self.statuses.pop(0)) != 200:
             headers = {} if self.retry_after is None else {"retry-after": self.retry_after}
-            return _refusal(status, "not now", headers)
+            return _refusal(status, f"not now, {request.headers['authorization']}", headers)
         said = None if self.refusal else self.say(body)
         return Response(json.dumps(_completion(said, self.refusal)), media_type="application/json")
 

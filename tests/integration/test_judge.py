@@ -99,11 +99,12 @@ async def test_the_model_gets_the_texts_without_names_and_the_others_findings(tr
     assert not any(name in json.dumps(asked["messages"]) for name in ("anton", "bertha", "cyril"))
 
 
+@pytest.mark.parametrize("unsupported", [400, 422])
 @pytest.mark.parametrize("formats", [("json_object", "none"), ("none",)])
 async def test_an_endpoint_without_schemas_is_asked_in_a_form_that_it_knows(
-    trial: Trial, formats: tuple[str, ...]
+    trial: Trial, formats: tuple[str, ...], unsupported: int
 ) -> None:
-    model = FakeModel(honest_judge(), formats=formats)
+    model = FakeModel(honest_judge(), formats=formats, unsupported=unsupported)
     async with fake_model(model) as settings:
         judgment, _, _ = await trial.judged(settings)
     assert judgment.source == "llm"
@@ -164,8 +165,9 @@ async def test_a_model_that_cannot_be_had_or_trusted_leaves_the_trial_to_the_rul
 ) -> None:
     with capture_logs() as logged:
         async with fake_model(model) as settings:
-            judgment, _, _ = await trial.judged(settings, deadline_s=0.5 if model.delay_s else 20)
+            judgment, _, steps = await trial.judged(settings, deadline_s=0.5 if model.delay_s else 20)
     assert judgment.source == "rules"
+    assert "sk-test" not in f"{judgment} {steps} {logged}"
     assert judgment.reason is not None
     assert reason in judgment.reason
     assert judgment.task_success is None, "no fault of the agents"

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from concord.assignment import Assignment
 from concord.ids import new_step_id
@@ -15,6 +15,9 @@ from concord.steps import CallType, InteractionStep, StepAction, ToolInvocation
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
     from openai.types.chat import ChatCompletion
+
+MAX_ERROR: Final = 500
+"""Characters kept of what an endpoint says when it refuses."""
 
 
 class LLMUnavailableError(Exception):
@@ -78,16 +81,16 @@ class LLMClient:
 
     async def _complete(self, system: str, user: str, max_tokens: int, schema: Mapping[str, Any] | None) -> Completion:
         # It takes most of a second to import, and only a few processes need it.
-        from openai import BadRequestError, OpenAIError
+        from openai import BadRequestError, OpenAIError, UnprocessableEntityError
 
         formats = [{}] if schema is None else [_json_schema(schema), {"response_format": {"type": "json_object"}}, {}]
         try:
             for wanted in formats[:-1]:
-                with suppress(BadRequestError):
+                with suppress(BadRequestError, UnprocessableEntityError):
                     return _completion(await self._ask(system, user, max_tokens, wanted))
             return _completion(await self._ask(system, user, max_tokens, formats[-1]))
         except OpenAIError as error:
-            raise LLMUnavailableError(f"{type(error).__name__}: {error}") from error
+            raise LLMUnavailableError(f"{type(error).__name__}: {self._without_key(str(error))}") from error
 
     async def _ask(self, system: str, user: str, max_tokens: int, wanted: Mapping[str, Any]) -> "ChatCompletion":
         answer: ChatCompletion = await self._client().chat.completions.create(
@@ -98,6 +101,12 @@ class LLMClient:
             **wanted,
         )
         return answer
+
+    def _without_key(self, text: str) -> str:
+        """What an endpoint said, to be shown in a row: some quote the key that they refuse."""
+        key = "" if self._settings.api_key is None else self._settings.api_key.get_secret_value()
+        shown = text.replace(key, "***") if key else text
+        return shown if len(shown) <= MAX_ERROR else f"{shown[:MAX_ERROR]}…"
 
     def _client(self) -> "AsyncOpenAI":
         from openai import AsyncOpenAI
