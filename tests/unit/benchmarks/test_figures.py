@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.figures import Figures, count, write_section
+from benchmarks.figures import Chart, Figures, count, write_section
 
 TABLE = Figures("Rates", "By CPU second.", ("Variant", "Steps/s"), [("collector", "201 k")])
 
@@ -35,3 +35,12 @@ def test_a_section_that_is_not_there_yet_is_added(tmp_path: Path) -> None:
 )
 def test_numbers_have_three_digits(value: float, written: str) -> None:
     assert count(value) == written
+
+
+def test_a_chart_has_its_points_in_order_and_room_above_the_highest() -> None:
+    lines = Chart("Cost", "steps", "µs", {"1 k": 9.5, "10 k": 110.0}).markdown().splitlines()
+    assert lines[:2] == ["```mermaid", "xychart-beta"]
+    assert '    x-axis "steps" ["1 k", "10 k"]' in lines
+    assert "    line [9.5, 110]" in lines
+    top = next(float(line.split("--> ")[1]) for line in lines if "-->" in line)
+    assert top >= 110

@@ -1,8 +1,12 @@
 """A digest names the content of a step; a stored batch gives back what went in."""
 
+import json
 from datetime import UTC, datetime
+from hashlib import blake2b
 
+import pytest
 from hypothesis import given
+from pydantic import JsonValue
 
 from concord.reports import Channel, ReportBatch, StepBatch, digest, pack
 from concord.steps import AgentInvocation, CallType, InteractionStep, ResponseTrace, StepAction
@@ -22,6 +26,34 @@ def call(**changes: object) -> InteractionStep:
 @given(steps)
 def test_the_wire_does_not_change_a_digest(step: InteractionStep) -> None:
     assert digest(InteractionStep.model_validate(step.spec_form())) == digest(step)
+
+
+@pytest.mark.parametrize(
+    "requests",
+    [None, {}, {"text": 'Größe "1"\n\x01\x7f'}, {"b": [1, 2.5, None, {"y": 1, "x": "z"}], "a": True}, {"n": 1e16}],
+)
+def test_a_digest_is_of_the_facts_as_canonical_json(requests: dict[str, JsonValue] | None) -> None:
+    called = AgentInvocation(agent_url="http://b", agent_name="b", requests=requests)
+    moment = datetime(2026, 1, 1, 0, 0, 0, 5100, tzinfo=UTC)
+    step = call(step_action=StepAction(agent_invocation=called), total_tokens=7, start_time=moment, error="no")
+    facts = [
+        "s",
+        "t",
+        None,
+        "AGENT",
+        ["http://b", "b", requests],
+        None,
+        [None, 7, None, moment.timestamp(), None],
+        "no",
+    ]
+    attributes = {"a": "1", "b": "2"}
+    assert digest(step).content == _named([*facts, attributes])
+    assert digest(step).request == (_named(requests).hex() if requests else None)
+
+
+def _named(value: object) -> bytes:
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return blake2b(text.encode(), digest_size=16).digest()
 
 
 def test_the_order_of_attributes_does_not_matter() -> None:

@@ -1,0 +1,26 @@
+"""What a trace takes in memory: a million steps have to fit into a gibibyte, with everything that is made of them."""
+
+import tracemalloc
+
+from benchmarks.traces import roster, stored_batches
+from concord.identity import Roster
+from concord_evaluator.graph import build_graph
+from concord_evaluator.trace import project
+
+STEPS = 3_000
+MAX_BYTES_A_STEP = 800
+
+
+def test_a_step_is_kept_in_few_bytes() -> None:
+    batches, team = list(stored_batches(20, STEPS)), Roster(roster(20))
+    project(batches[0].reports(), team)  # whatever is made once is made
+    tracemalloc.start()
+    try:
+        projection = project((report for batch in batches for report in batch.reports()), team)
+        graph = build_graph(projection)
+        taken, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert projection.integrity.steps == STEPS
+    assert graph.n_messages > STEPS
+    assert taken / STEPS < MAX_BYTES_A_STEP
