@@ -1,13 +1,15 @@
 """The messenger against real A2A agents: every call leaves a step, whatever became of it."""
 
 import asyncio
+import gzip
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 
 import httpx
 import pytest
-from fastapi import FastAPI
+from fastapi import FastAPI, Response
+from fastapi.responses import StreamingResponse
 from pydantic import SecretStr
 
 from concord.a2a import (
@@ -306,3 +308,34 @@ async def test_a_trace_in_band_that_cannot_be_read_does_not_spoil_the_answer() -
         assert (await sender.send(url, text="x", assignment=ours())).text == "ok"
     assert recorded.steps[0].agent_call is not None
     assert recorded.steps[0].agent_call.response_trace is None
+
+
+@pytest.mark.parametrize("what", ["card", "rpc", "stream"])
+async def test_an_answer_that_is_too_long_is_not_read_to_its_end(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("concord.a2a.http.MAX_ANSWER_BYTES", 100_000)
+    holder = reserved()
+
+    async def long() -> AsyncIterator[bytes]:
+        for _ in range(200):
+            yield b"x" * 1000
+
+    kind = "text/event-stream" if what == "stream" else "application/json"
+    app = FastAPI()
+    capabilities = {"streaming": what == "stream"}
+    card = {"name": "x", "url": f"{url_of(holder)}/", "capabilities": capabilities, "skills": []}
+    app.get("/.well-known/agent-card.json", response_model=None)(
+        lambda: StreamingResponse(long()) if what == "card" else card
+    )
+    app.post("/", response_model=None)(lambda: StreamingResponse(long(), media_type=kind))
+    async with served(app, holder) as url, messenger() as (sender, _):
+        with pytest.raises(RemoteError, match="longer than 100000 bytes"):
+            await sender.send(url, text="x", assignment=ours())
+
+
+async def test_a_compressed_answer_which_was_not_asked_for_is_not_unpacked() -> None:
+    app = FastAPI()
+    packed = Response(gzip.compress(b" " * 1000), headers={"content-encoding": "gzip"})
+    app.get("/.well-known/agent-card.json", response_model=None)(lambda: packed)
+    async with served(app) as url, messenger() as (sender, _):
+        with pytest.raises(RemoteError, match="compressed"):
+            await sender.send(url, text="x", assignment=ours())

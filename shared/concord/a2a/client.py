@@ -1,10 +1,8 @@
 """The A2A client: one agent, reached by its URL, in whichever protocol version it speaks."""
 
 import logging
-import ssl
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
-from functools import cache
 from typing import Any, Final, Self
 
 import httpx
@@ -16,6 +14,7 @@ from a2a.utils.errors import A2AError
 from google.protobuf.json_format import MessageToDict
 from pydantic import JsonValue
 
+from concord.a2a.http import http_client
 from concord.a2a.messages import (
     Answer,
     CardSummary,
@@ -80,12 +79,12 @@ class A2AClient:
         nowhere that these do not allow, but for what lies under `url`: an interface elsewhere is looked for at `url`.
         Raises AgentUnreachableError, RemoteError.
         """
-        http = _http(httpx.Timeout(timeout_s, connect=CONNECT_TIMEOUT_S))
+        http = http_client(httpx.Timeout(timeout_s, connect=CONNECT_TIMEOUT_S))
         try:
             card = await _card(http, url)
             if peer_urls is not None:
                 guard = _Guard(url, peer_urls)
-                http.event_hooks = {"request": [guard.pin]}
+                http.event_hooks["request"].append(guard.pin)
                 await guard.keep_home(card)
             offered = _interfaces(card, protocol_version)
             factory = ClientFactory(ClientConfig(streaming=True, httpx_client=http))
@@ -269,18 +268,8 @@ def _of_task(task: pb.Task) -> Answer:
 
 async def fetch_card(url: str, *, timeout_s: float = CARD_TIMEOUT_S) -> CardSummary:
     """What the agent at `url` says of itself. Raises AgentUnreachableError, RemoteError."""
-    async with _http(httpx.Timeout(timeout_s)) as http:
+    async with http_client(httpx.Timeout(timeout_s)) as http:
         return summarise(await _card(http, url))
-
-
-def _http(timeout: httpx.Timeout) -> httpx.AsyncClient:
-    return httpx.AsyncClient(timeout=timeout, follow_redirects=False, verify=_tls())
-
-
-@cache
-def _tls() -> ssl.SSLContext:
-    """One for all clients: to read the authorities' certificates takes longer than most calls do."""
-    return httpx.create_ssl_context()
 
 
 async def _card(http: httpx.AsyncClient, url: str) -> pb.AgentCard:

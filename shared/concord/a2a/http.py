@@ -1,0 +1,56 @@
+"""The HTTP client under A2A: no redirects, and no answer without an end, whoever it is that answers."""
+
+import ssl
+from collections.abc import AsyncIterator
+from functools import cache
+from typing import Final
+
+import httpx
+
+MAX_ANSWER_BYTES: Final = 64 * 1024 * 1024
+"""Of one answer, a whole stream of events included."""
+
+
+class AnswerTooLargeError(ValueError):
+    """The other end sends more than is read."""
+
+
+def http_client(timeout: httpx.Timeout) -> httpx.AsyncClient:
+    """A client for one agent."""
+    return httpx.AsyncClient(
+        timeout=timeout,
+        follow_redirects=False,
+        verify=_tls(),
+        # What is compressed has no end that could be known from what has come.
+        headers={"accept-encoding": "identity"},
+        event_hooks={"response": [_bound]},
+    )
+
+
+async def _bound(response: httpx.Response) -> None:
+    if response.headers.get("content-encoding", "identity").lower() != "identity":
+        raise AnswerTooLargeError("the answer is compressed, which was not asked for")
+    if isinstance(response.stream, httpx.AsyncByteStream):
+        response.stream = _Bounded(response.stream)
+
+
+class _Bounded(httpx.AsyncByteStream):
+    def __init__(self, stream: httpx.AsyncByteStream) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        left = MAX_ANSWER_BYTES
+        async for chunk in self._stream:
+            left -= len(chunk)
+            if left < 0:
+                raise AnswerTooLargeError(f"the answer is longer than {MAX_ANSWER_BYTES} bytes")
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    """One for all clients: to read the authorities' certificates takes longer than most calls do."""
+    return httpx.create_ssl_context()
