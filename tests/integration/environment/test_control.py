@@ -193,4 +193,6 @@ async def test_a_large_mailbox_is_sent_by_pages(ues: AsyncUESClient) -> None:
     assert (len(rest.emails), rest.has_more) == (100, False)
     assert set(first.emails).isdisjoint(rest.emails)
     since = await ues.email.get_state(since="2026-01-01T10:09:30Z")
-    assert len(since.emails) == 30
+    assert (len(since.emails), since.has_more) == (30, False)
+    part = await ues.email.get_state(since="2026-01-01T10:09:30Z", limit=20)
+    assert (len(part.emails), part.has_more) == (20, True)

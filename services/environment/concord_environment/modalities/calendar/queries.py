@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import date, datetime, time, timedelta
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Annotated, Final, Literal
 from zoneinfo import ZoneInfo
 
@@ -60,7 +60,9 @@ def find_events(state: CalendarState, query: CalendarQuery, now: datetime) -> tu
         start = start or now
         end = start + DEFAULT_WINDOW
     tests = list(_tests(query))
-    candidates = (event for event in state.events.rows() if all(test(event) for test in tests))
+    # In the order of their start, and no series happens before its own.
+    begun = state.events.rows() if end is None else takewhile(lambda event: event.start < end, state.events.rows())
+    candidates = (event for event in begun if all(test(event) for test in tests))
     if query.expand_recurring:
         expanded = (one for event in candidates for one in _expand(state, event, start, end))
         found = list(islice(expanded, MAX_EXPANDED + 1))

@@ -113,10 +113,10 @@ def _counts(world: EnvironmentWorld, now: datetime, today: int) -> dict[str, obj
 def _state(world: EnvironmentWorld, now: datetime, page: StatePage) -> CalendarStateView:
     state = world.calendar
     if page.since is None:
-        events = state.events.window(page.offset, page.stop)
+        events, total = state.events.window(page.offset, page.stop), len(state.events)
     else:
         query = CalendarQuery(start=page.since, limit=page.limit, offset=page.offset)
-        events, _ = find_events(state, query, now)
+        events, total = find_events(state, query, now)
     shown: dict[str, list[str]] = {}
     for event in events:
         shown.setdefault(event.calendar_id, []).append(event.event_id)
@@ -128,7 +128,7 @@ def _state(world: EnvironmentWorld, now: datetime, page: StatePage) -> CalendarS
             },
             "events": {event.event_id: event for event in events},
             "returned_count": len(events),
-            "has_more": page.since is None and page.stop < len(state.events),
+            "has_more": page.stop < total,
         }
     )
 

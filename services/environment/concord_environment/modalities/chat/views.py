@@ -7,7 +7,6 @@ from pydantic import BaseModel
 
 from concord_environment.modalities.chat.queries import ChatQuery, find_chat
 from concord_environment.modalities.chat.records import ChatMessage, Content, Role, text_of
-from concord_environment.modalities.chat.state import ChatState
 from concord_environment.modalities.views import QueryAnswer, StatePage, StateView, Views, finding, heading
 from concord_environment.modalities.world import EnvironmentWorld
 
@@ -98,15 +97,10 @@ def _view(message: ChatMessage) -> ChatMessageView:
     )
 
 
-def _page(state: ChatState, page: StatePage) -> list[ChatMessage]:
-    if page.since is None:
-        return state.messages.window(page.offset, page.stop, latest_first=True)[::-1]
-    return find_chat(state, ChatQuery(since=page.since, limit=page.limit, offset=page.offset))[0]
-
-
 def _state(world: EnvironmentWorld, now: datetime, page: StatePage) -> ChatStateView:
-    messages = [_view(message) for message in _page(world.chat, page)]
-    more = page.since is None and page.stop < len(world.chat.messages)
+    query = ChatQuery(since=page.since, limit=page.limit, offset=page.offset, sort_order="desc")
+    latest, total = find_chat(world.chat, query)
+    messages, more = [_view(message) for message in reversed(latest)], page.stop < total
     return ChatStateView.model_validate(
         {**_counts(world, now), "messages": messages, "returned_count": len(messages), "has_more": more}
     )

@@ -89,7 +89,8 @@ def _counts(world: EnvironmentWorld, now: datetime) -> dict[str, object]:
 
 def _state(world: EnvironmentWorld, now: datetime, page: StatePage) -> EmailStateView:
     state, counts = world.email, _counts(world, now)
-    emails = [_as_seen(state, email) for email in _page(state, page)]
+    latest, total = _page(state, page)
+    emails = [_as_seen(state, email) for email in latest]
     folders: dict[str, list[str]] = {name: [] for name in FOLDERS}
     labels: dict[str, list[str]] = {}
     for email in emails:
@@ -106,16 +107,13 @@ def _state(world: EnvironmentWorld, now: datetime, page: StatePage) -> EmailStat
             "labels": labels,
             "drafts": {email.message_id: email for email in emails if email.folder == "drafts"},
             "returned_count": len(emails),
-            "has_more": page.since is None and page.stop < len(state.emails),
+            "has_more": page.stop < total,
         }
     )
 
 
-def _page(state: EmailState, page: StatePage) -> list[Email]:
-    if page.since is None:
-        return state.emails.window(page.offset, page.stop, latest_first=True)
-    query = EmailQuery(since=page.since, limit=page.limit, offset=page.offset)
-    return find_emails(state, query)[0]
+def _page(state: EmailState, page: StatePage) -> tuple[list[Email], int]:
+    return find_emails(state, EmailQuery(since=page.since, limit=page.limit, offset=page.offset))
 
 
 def _brief(world: EnvironmentWorld, now: datetime) -> EmailBriefView:

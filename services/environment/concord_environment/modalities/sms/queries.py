@@ -1,6 +1,7 @@
 """Looking for text messages: by conversation, number, direction, text, date; sorted and paged."""
 
 from collections.abc import Callable, Iterable
+from itertools import takewhile
 from typing import Literal
 
 from concord_environment.modalities.fields import Id, Line, Moment, Page, Phone, SortOrder
@@ -29,19 +30,25 @@ class SMSQuery(Page):
 
 def find_messages(state: SMSState, query: SMSQuery) -> tuple[list[SMSMessage], int]:
     """The page of messages that a query asks for, and how many there are in all."""
-    tests = list(_tests(query))
+    tests, latest_first = list(_tests(query)), query.sort_order == "desc"
+    if not tests and query.thread_id is None:
+        return state.messages.window(query.first, query.stop, latest_first=latest_first), len(state.messages)
     found = [message for message in _candidates(state, query) if all(test(message) for test in tests)]
-    if query.sort_order == "desc":
+    if not latest_first:
         found.reverse()
     return found[query.first : query.stop], len(found)
 
 
 def _candidates(state: SMSState, query: SMSQuery) -> Iterable[SMSMessage]:
+    """The latest first, down to the moment that is asked for."""
     if query.thread_id is not None:
-        return state.messages.group("thread", query.thread_id)
-    if query.is_read is False and query.direction == "incoming":
-        return state.messages.group("flag", UNREAD)
-    return state.messages.rows()
+        candidates = state.messages.group("thread", query.thread_id, latest_first=True)
+    elif query.is_read is False and query.direction == "incoming":
+        candidates = state.messages.group("flag", UNREAD, latest_first=True)
+    else:
+        candidates = state.messages.rows(latest_first=True)
+    since = query.since
+    return candidates if since is None else takewhile(lambda message: message.sent_at >= since, candidates)
 
 
 def _tests(query: SMSQuery) -> Iterable[Callable[[SMSMessage], bool]]:

@@ -103,11 +103,8 @@ def conversation_view(state: SMSState, conversation: Conversation) -> Conversati
 
 def _state(world: EnvironmentWorld, now: datetime, page: StatePage) -> SMSStateView:
     state = world.sms
-    if page.since is None:
-        messages = state.messages.window(page.offset, page.stop, latest_first=True)
-    else:
-        query = SMSQuery(since=page.since, limit=page.limit, offset=page.offset, include_deleted=True)
-        messages, _ = find_messages(state, query)
+    query = SMSQuery(since=page.since, limit=page.limit, offset=page.offset, include_deleted=True)
+    messages, total = find_messages(state, query)
     shown = _conversations(state, messages)
     return SMSStateView.model_validate(
         {
@@ -115,7 +112,7 @@ def _state(world: EnvironmentWorld, now: datetime, page: StatePage) -> SMSStateV
             "messages": {message.message_id: message for message in messages},
             "conversations": {one.thread_id: conversation_view(state, one) for one in shown},
             "returned_count": len(messages),
-            "has_more": page.since is None and page.stop < len(state.messages),
+            "has_more": page.stop < total,
         }
     )
 
