@@ -64,14 +64,20 @@ def test_a_window_that_would_take_much_memory_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "body", [gzip.compress(b"a" * 99)[:-4], gzip.compress(b"a") + gzip.compress(b"b"), zlib.compress(b"a"), b""]
+    "body",
+    [gzip.compress(b"a" * 99)[:-4], gzip.compress(b"a") + gzip.compress(b"b"), zlib.compress(b"a"), b""],
+    ids=["cut off", "doubled", "none", "empty"],
 )
 def test_gzip_that_is_cut_off_doubled_or_none_is_refused(body: bytes) -> None:
     with pytest.raises(BadEncodingError):
         inflate(body, "gzip", 1000)
 
 
-@pytest.mark.parametrize("body", [zstd.compress(b"a" * 99)[:-4], zstd.compress(b"a") * 2, b"(\xb5/\xfd", b"plain", b""])
+@pytest.mark.parametrize(
+    "body",
+    [zstd.compress(b"a" * 99)[:-4], zstd.compress(b"a") * 2, b"(\xb5/\xfd", b"plain", b""],
+    ids=["cut off", "doubled", "head alone", "none", "empty"],
+)
 def test_zstd_that_is_cut_off_doubled_or_none_is_refused(body: bytes) -> None:
     with pytest.raises(BadEncodingError):
         inflate(body, "zstd", 1000)
