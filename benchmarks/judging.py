@@ -59,7 +59,7 @@ async def limits(folder: Path) -> Figures:
 async def _store(storage: Storage) -> None:
     await storage.assessments.save_plan(plan(AGENTS))
     for batch in stored_batches(AGENTS, STEPS):
-        await storage.traces.append(batch, BatchReceipt(accepted=batch.n_steps, duplicate=0, rejected=[]))
+        await storage.traces.append(batch, BatchReceipt(accepted=batch.n_steps, rejected=[]))
 
 
 async def _judged_by(storage: Storage) -> str:

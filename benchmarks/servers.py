@@ -60,7 +60,7 @@ def body_only(redis_url: str) -> FastAPI:
     @app.post("/traces", status_code=202)
     async def take(request: Request) -> Response:
         await request.body()
-        return Response(b'{"accepted":100,"duplicate":0,"rejected":[]}', 202, media_type="application/json")
+        return Response(b'{"accepted":100,"rejected":[]}', 202, media_type="application/json")
 
     return app
 

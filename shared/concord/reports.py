@@ -53,10 +53,9 @@ class RejectedStep(BaseModel):
 
 
 class BatchReceipt(BaseModel):
-    """The collector's answer: counts of steps, and each refusal by its place in the batch."""
+    """The collector's answer: how many steps it took, and each refusal by its place in the batch."""
 
     accepted: int
-    duplicate: int
     rejected: list[RejectedStep]
 
 

@@ -46,7 +46,7 @@ async def storage(redis_url: str) -> AsyncIterator[Storage]:
     async with connect(redis_url) as opened:
         await opened.assessments.save_plan(PLAN)
         for batch in batches_of(TEAM, latency=5):
-            await opened.traces.append(batch, BatchReceipt(accepted=1, duplicate=0, rejected=[]))
+            await opened.traces.append(batch, BatchReceipt(accepted=1, rejected=[]))
         yield opened
 
 

@@ -51,7 +51,7 @@ def batch(batch_id: str = "b1", trace_id: str = "t1", n_steps: int = 2) -> Repor
 
 
 def answer(accepted: int = 2) -> BatchReceipt:
-    return BatchReceipt(accepted=accepted, duplicate=0, rejected=[])
+    return BatchReceipt(accepted=accepted, rejected=[])
 
 
 class TestTraces:

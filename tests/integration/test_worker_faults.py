@@ -53,7 +53,7 @@ async def queue_trials(storage: Storage) -> dict[str, str]:
     )
     await storage.assessments.save_plan(planned)
     for trial in planned.trials:
-        await storage.traces.append(batch(trial.trace_id), BatchReceipt(accepted=CALLS, duplicate=0, rejected=[]))
+        await storage.traces.append(batch(trial.trace_id), BatchReceipt(accepted=CALLS, rejected=[]))
         request = EvaluateTrial(
             assessment_id=planned.assessment_id,
             trial_id=trial.trial_id,

@@ -34,7 +34,7 @@ class Keeper:
         `packed`: the intake's body as its sender compressed it. Raises 400, 403, 413 and 503.
         """
         reporter = _reporter(caller, intake)
-        receipt = BatchReceipt(accepted=intake.n_steps, duplicate=0, rejected=list(intake.rejected))
+        receipt = BatchReceipt(accepted=intake.n_steps, rejected=list(intake.rejected))
         if intake.rejected:
             self.count_rejected(len(intake.rejected) - intake.n_foreign, intake.n_foreign)
         if not intake.n_steps and not intake.dropped:

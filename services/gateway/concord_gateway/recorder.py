@@ -69,7 +69,7 @@ def stored(batch: StepBatch, channel: Channel) -> ReportBatch:
 
 def receipt(batch: StepBatch) -> BatchReceipt:
     """The answer to a batch that was taken whole."""
-    return BatchReceipt(accepted=len(batch.steps), duplicate=0, rejected=[])
+    return BatchReceipt(accepted=len(batch.steps), rejected=[])
 
 
 def _without_response(step: InteractionStep, call: AgentInvocation) -> InteractionStep:

@@ -55,4 +55,4 @@ def own_report(
         dropped=0,
         body=pack(batch.model_dump_json(exclude_none=True).encode()),
     )
-    return OwnReport(stored, BatchReceipt(accepted=len(batch.steps), duplicate=0, rejected=[]), seconds)
+    return OwnReport(stored, BatchReceipt(accepted=len(batch.steps), rejected=[]), seconds)
