@@ -141,7 +141,8 @@ class TestInstalled:
     @pytest.fixture(autouse=True)
     def packages(self, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[EntryPoint]]:
         """The entry points that are installed beside our own, for a test to fill."""
-        own, added = entry_points(group=ENTRY_POINT_GROUP), list[EntryPoint]()
+        installed, added = entry_points(group=ENTRY_POINT_GROUP), list[EntryPoint]()
+        own = [entry for entry in installed if entry.dist is not None and entry.dist.name == "concord-evaluator"]
         monkeypatch.setattr(registry, "entry_points", lambda group: EntryPoints([*own, *added]).select(group=group))
         installed_evaluators.cache_clear()
         yield added
