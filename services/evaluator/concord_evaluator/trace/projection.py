@@ -10,9 +10,10 @@ from concord.reports import Report
 from concord.results import StepCounts, TraceIntegrity
 from concord.steps import CallType
 from concord_evaluator.trace.attribution import attribute, step_reporters
+from concord_evaluator.trace.claims import Claims, find_attempts
 from concord_evaluator.trace.fold import FoldedTrace, fold
 from concord_evaluator.trace.forest import Forest, grow
-from concord_evaluator.trace.interactions import Call, Claims, Interaction, Provenance, find_attempts, join_attempts
+from concord_evaluator.trace.interactions import Call, Interaction, Provenance, join_attempts
 from concord_evaluator.trace.names import NOT_IN_GRAPH, participant_of
 from concord_evaluator.trace.refutation import without_refuted
 from concord_evaluator.trace.timeline import causal_order

@@ -5,7 +5,8 @@ from collections.abc import Iterable
 
 from concord.identity import Roster
 from concord.proxy_urls import is_proxy_url
-from concord_evaluator.trace.interactions import Attempt, Provenance
+from concord_evaluator.trace.claims import Attempt
+from concord_evaluator.trace.interactions import Provenance
 from concord_evaluator.trace.names import participant_of
 
 

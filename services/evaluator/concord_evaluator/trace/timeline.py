@@ -4,7 +4,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from math import inf
 
-from concord_evaluator.trace.interactions import Attempt, Call, Provenance
+from concord_evaluator.trace.claims import Attempt
+from concord_evaluator.trace.interactions import Call, Provenance
 from concord_evaluator.trace.trees import on_cycles, parents_first
 
 

@@ -1,0 +1,126 @@
+"""Claims: what was told of each call between agents, by whom, and which of it is believed."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import NamedTuple
+
+from concord_evaluator.trace.attribution import MadeCall
+from concord_evaluator.trace.interactions import Link, Provenance
+from concord_evaluator.trace.names import participant_of
+from concord_evaluator.trace.records import StepRecord
+
+_OBSERVED, _CORROBORATED, _REPORTED = Provenance
+
+
+class Attempt(NamedTuple):
+    """One attempt to call an agent, as it is believed.
+
+    `places`: of the records that tell of it, `record` the first of them; `above`: of the call that it was made in.
+    """
+
+    caller: str
+    callee: str
+    record: StepRecord
+    provenance: Provenance
+    places: tuple[int, ...]
+    above: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """The attempts that are believed, sorted by edge and step id, and how many claims were refuted by what was seen."""
+
+    attempts: list[Attempt]
+    contradicted: int
+
+
+def find_attempts(
+    calls: Iterable[MadeCall], records: Sequence[StepRecord], answered_by: Mapping[str, Mapping[str, frozenset[str]]]
+) -> Claims:
+    """Joins the tellings of each attempt into one.
+
+    `answered_by` says who told of steps made under a call: the callee itself among them corroborates the call.
+    """
+    links: defaultdict[Link, list[Attempt]] = defaultdict(list)
+    contradicted = 0
+    for rivals in _by_step(calls, records):
+        if len(rivals) == 1:
+            (only,) = rivals
+            links[only.maker, only.callee].append(_attempt(only.maker, rivals, records, answered_by))
+            continue
+        for maker, told in _by_maker(rivals).items():
+            upheld = _upheld(told, records)
+            contradicted += len({call.callee for call in told}) - len(upheld)
+            for callee, believed in upheld.items():
+                links[maker, callee].append(_attempt(maker, believed, records, answered_by))
+    for attempts in links.values():
+        attempts.sort(key=lambda attempt: (attempt.record.trace_id, attempt.record.step_id))
+    return Claims([attempt for link in sorted(links) for attempt in links[link]], contradicted)
+
+
+def _by_step(calls: Iterable[MadeCall], records: Sequence[StepRecord]) -> Iterator[list[MadeCall]]:
+    """The calls that are told of one step: their records stand side by side."""
+    rivals: list[MadeCall] = []
+    for call in sorted(calls, key=attrgetter("place")):
+        if rivals and not records[call.place].is_rival_of(records[rivals[0].place]):
+            yield rivals
+            rivals = []
+        rivals.append(call)
+    if rivals:
+        yield rivals
+
+
+def _by_maker(rivals: list[MadeCall]) -> Mapping[str, list[MadeCall]]:
+    """The same by who made them.
+
+    Who sees a call from outside sees the participant only: it was the agent inside it that tells of the call, if any.
+    """
+    makers = sorted(call.maker for call in rivals)
+    insiders = {participant_of(maker): maker for maker in makers if participant_of(maker) != maker}
+    by_maker: defaultdict[str, list[MadeCall]] = defaultdict(list)
+    for call in rivals:
+        by_maker[insiders.get(call.maker, call.maker)].append(call)
+    return by_maker
+
+
+def _upheld(told: list[MadeCall], records: Sequence[StepRecord]) -> Mapping[str, list[MadeCall]]:
+    """The claims for each callee of a call, the one to believe first.
+
+    Where the call was observed, only what was observed counts.
+    """
+    seen = {call.callee for call in told if records[call.place].observed}
+    believed: defaultdict[str, list[MadeCall]] = defaultdict(list)
+    for call in sorted(told, key=lambda call: _doubt(call, records)):
+        if not seen or call.callee in seen:
+            believed[call.callee].append(call)
+    return believed
+
+
+def _doubt(call: MadeCall, records: Sequence[StepRecord]) -> tuple[bool, bool, int]:
+    record = records[call.place]
+    return (not record.observed, not record.direct, call.place)
+
+
+def _attempt(
+    maker: str,
+    believed: list[MadeCall],
+    records: Sequence[StepRecord],
+    answered_by: Mapping[str, Mapping[str, frozenset[str]]],
+) -> Attempt:
+    first = believed[0]
+    record, answering = records[first.place], participant_of(first.callee)
+    provenance = _REPORTED
+    if record.observed:
+        provenance = _OBSERVED
+    elif answering != participant_of(maker) and answering in answered_by[record.trace_id].get(record.step_id, ()):
+        provenance = _CORROBORATED
+    return Attempt(
+        caller=maker,
+        callee=first.callee,
+        record=record,
+        provenance=provenance,
+        places=tuple(call.place for call in believed),
+        above=first.above,
+    )
