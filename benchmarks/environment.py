@@ -29,6 +29,7 @@ from concord_environment.settings import EnvironmentSettings
 SIZES = (100, 1_000, 10_000, 100_000)
 START = datetime(2026, 1, 1, 9, tzinfo=UTC)
 REPEATS = 50
+ROUNDS = 3
 
 World = Simulation[EnvironmentWorld]
 
@@ -61,17 +62,24 @@ def _filled(size: int) -> World:
 def _in_process() -> Figures:
     return Figures(
         "Advance, in process",
-        "One advance over so many mails, every third of which answers another; and the least that any simulation does.",
-        ("mails", "advance, s", "µs an event", "events/s", "heap only, µs"),
+        f"CPU of one advance over so many mails, of which two in three answer another; the best of {ROUNDS}. The chain "
+        "of hashes is worked out when it is asked for. Beside it the least that any simulation does: a heap alone.",
+        ("mails", "advance, s", "µs an event", "events/s", "chain, µs an event", "heap only, µs", "times the heap"),
         [_advanced(size) for size in SIZES],
     )
 
 
 def _advanced(size: int) -> Sequence[str]:
-    simulation = _filled(size)
-    took = _seconds(lambda: simulation.advance((size + 1) * 1_000_000))
-    limit = _seconds(lambda: _heap_only(size))
-    return f"{size:,}", f"{took:.3f}", f"{took / size * 1e6:.1f}", f"{size / took:,.0f}", f"{limit / size * 1e6:.2f}"
+    advancing, chaining, heaping = [], [], []
+    for _ in range(ROUNDS):
+        simulation = _filled(size)
+        _ = simulation.position
+        advancing.append(_cpu_seconds(lambda: simulation.advance((size + 1) * 1_000_000)))  # noqa: B023 - called at once
+        chaining.append(_cpu_seconds(lambda: simulation.position))  # noqa: B023 - called at once
+        heaping.append(_cpu_seconds(lambda: _heap_only(size)))
+    took, chain, heap = min(advancing), min(chaining), min(heaping)
+    each = f"{took / size * 1e6:.1f}", f"{size / took:,.0f}", f"{chain / size * 1e6:.1f}", f"{heap / size * 1e6:.2f}"
+    return f"{size:,}", f"{took:.3f}", *each, f"{took / heap:,.0f}"
 
 
 def _heap_only(size: int) -> None:
@@ -85,7 +93,7 @@ def _heap_only(size: int) -> None:
 def _growth() -> Figures:
     return Figures(
         "An action as the mailbox grows, in process",
-        f"Microseconds, the median of {REPEATS}; a page is of 20 mails.",
+        f"Microseconds of CPU, the median of {REPEATS}; a page is of 20 mails.",
         ("mails", "receive", "mark read", "query by sender", "query unread", "state, a page"),
         [_at_size(size) for size in SIZES],
     )
@@ -121,10 +129,12 @@ def _over_http(mails: int = 10_000, events: int = 5_000) -> Figures:
             ("POST /simulator/time/advance, 1 s", lambda: proctor.time.advance(seconds=1)),
         ]
         took = [(name, f"{median(_seconds(call) for _ in range(REPEATS)) * 1e3:.2f}") for name, call in rows]
-        took.append(("POST /simulator/time/advance, 10,000 events", f"{_ten_thousand(proctor) * 1e3:.0f}"))
+        best = min(_ten_thousand(proctor) for _ in range(ROUNDS))
+        took.append(("POST /simulator/time/advance, 10,000 events", f"{best * 1e3:.0f}"))
     return Figures(
         "Over HTTP",
-        f"One caller over the loopback, {mails:,} mails and {events:,} calendar events; the median of {REPEATS}.",
+        f"One caller over the loopback, {mails:,} mails and {events:,} calendar events; the median of {REPEATS}, "
+        f"of 10,000 events the best of {ROUNDS}.",
         ("call", "ms"),
         took,
     )
@@ -188,5 +198,11 @@ def _seconds(call: Callable[[], object]) -> float:
     return time.perf_counter() - begun
 
 
+def _cpu_seconds(call: Callable[[], object]) -> float:
+    begun = time.process_time()
+    call()
+    return time.process_time() - begun
+
+
 def _each(call: Callable[[], object], repeats: int = REPEATS) -> str:
-    return f"{median(_seconds(call) for _ in range(repeats)) * 1e6:,.0f}"
+    return f"{median(_cpu_seconds(call) for _ in range(repeats)) * 1e6:,.0f}"

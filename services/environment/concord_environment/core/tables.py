@@ -1,7 +1,7 @@
 """Tables of immutable rows, kept in order and indexed, whose every write can be taken back."""
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from functools import cache
 from types import MappingProxyType
 from typing import Any, Final, Generic, NamedTuple, TypeVar
@@ -121,9 +121,9 @@ class Table(Generic[Row]):
         """The words under which an index has rows."""
         return sorted(self._grouped[index])
 
-    def found(self, lookup: str, word: str) -> list[Row]:
-        """The rows that a lookup has under a word, in the table's order."""
-        rows = [self._rows[key] for key in self._found[lookup].get(word, ())]
+    def found(self, lookup: str, *words: str) -> list[Row]:
+        """The rows that a lookup has under words of which no row has two, in the table's order."""
+        rows = [self._rows[key] for word in words for key in self._found[lookup].get(word, ())]
         return sorted(rows, key=self._order) if self._order and len(rows) > 1 else rows
 
     def last_found(self, lookup: str, word: str) -> Row | None:
@@ -135,9 +135,9 @@ class Table(Generic[Row]):
         """The rows that a lookup has under a word, the last one written there first."""
         return (self._rows[key] for key in reversed(self._found[lookup].get(word, {})))
 
-    def found_words(self, lookup: str) -> int:
-        """Under how many words a lookup has rows."""
-        return len(self._found[lookup])
+    def found_words(self, lookup: str) -> Collection[str]:
+        """The words under which a lookup has rows."""
+        return self._found[lookup].keys()
 
     def write(self, key: str, row: Row | None) -> Change:
         """Puts a row under a key, or with None takes it away."""

@@ -72,6 +72,10 @@ def _candidates(state: EmailState, query: EmailQuery, groups: Groups) -> Iterabl
     emails = state.emails
     if query.thread_id is not None:
         candidates = reversed(emails.found("thread", query.thread_id))
+    elif query.from_address is not None:
+        part = query.from_address.casefold()
+        senders = [sender for sender in emails.found_words("sender") if part in sender]
+        candidates = reversed(emails.found("sender", *senders))
     elif groups:
         narrowest = min(groups, key=lambda group: emails.group_size(*group))
         candidates = emails.group(*narrowest, latest_first=True)

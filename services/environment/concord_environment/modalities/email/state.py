@@ -43,6 +43,7 @@ class EmailState:
                 "flag": _flags,
             },
             lookups={
+                "sender": lambda email: (email.from_address.casefold(),),
                 "thread": lambda email: (email.thread_id,),
                 "subject": lambda email: (base_subject(email.subject),),
                 # What a mail says it answers: its parent may come in after it.

@@ -80,7 +80,7 @@ def _counts(world: EnvironmentWorld, now: datetime) -> dict[str, object]:
         "total_email_count": len(state.emails),
         "unread_count": state.emails.group_size("flag", UNREAD),
         "starred_count": state.emails.group_size("flag", STARRED),
-        "total_threads": state.emails.found_words("thread"),
+        "total_threads": len(state.emails.found_words("thread")),
         "draft_count": state.emails.group_size("folder", "drafts"),
         "folder_counts": {name: state.emails.group_size("folder", name) for name in names},
         "label_counts": {name: state.emails.group_size("label", name) for name in state.emails.words("label")},
