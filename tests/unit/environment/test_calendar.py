@@ -1,71 +1,18 @@
 """The calendar: series, their exceptions and cuts, zones, and invitations that are answered."""
 
 from datetime import UTC, date, datetime, timedelta
-from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from concord_environment.core.events import Submission
-from concord_environment.core.faults import Conflict, Fault, Invalid, NotThere
-from concord_environment.core.simulation import Simulation
-from concord_environment.modalities.calendar.queries import CalendarQuery, find_events
-from concord_environment.modalities.calendar.records import CalendarEvent
+from concord_environment.core.faults import Conflict, Invalid, NotThere
 from concord_environment.modalities.calendar.requests import (
-    CalendarAction,
-    CreateEvent,
     DeleteEvent,
     Respond,
     UpdateEvent,
 )
 from concord_environment.modalities.calendar.rules import recurs
-from concord_environment.modalities.world import EnvironmentWorld
-from concord_environment.scenario.consistency import inconsistencies
+from tests.unit.environment.calendars import ATTENDEES, MONDAY, create, days, do, found, happens, weekly
 from tests.unit.environment.worlds import USER, new_simulation
-
-MONDAY = datetime(2026, 3, 2, 10)  # noqa: DTZ001 - meant in the event's zone
-WINDOW = {"start": datetime(2026, 3, 1, tzinfo=UTC), "end": datetime(2026, 5, 1, tzinfo=UTC), "expand_recurring": True}
-
-Sim = Simulation[EnvironmentWorld]
-
-
-def do(simulation: Sim, action: CalendarAction) -> None:
-    simulation.act(Submission(action, simulation.now))
-
-
-def create(simulation: Sim, **fields: object) -> None:
-    given_fields = {
-        "event_id": "e",
-        "title": "Standup",
-        "start": MONDAY,
-        "end": MONDAY + timedelta(minutes=30),
-        "timezone": "Europe/Berlin",
-        "organizer": USER,
-        **fields,
-    }
-    do(simulation, CreateEvent.model_validate(given_fields))
-
-
-def weekly(**fields: object) -> dict[str, object]:
-    return {"frequency": "weekly", "end_type": "count", "count": 6, **fields}
-
-
-def happens(simulation: Sim, **query: object) -> list[CalendarEvent]:
-    asked = CalendarQuery.model_validate({**WINDOW, **query, "limit": 1000})
-    return find_events(simulation.world.calendar, asked, simulation.now)[0]
-
-
-def days(simulation: Sim) -> list[str]:
-    return [event.start.astimezone(ZoneInfo("Europe/Berlin")).date().isoformat() for event in happens(simulation)]
-
-
-def found(simulation: Sim, event_id: str = "e") -> CalendarEvent:
-    event = simulation.world.calendar.events.get(event_id)
-    assert event is not None
-    return event
-
 
 MONDAYS = [(date(2026, 3, 2) + timedelta(weeks=week)).isoformat() for week in range(6)]
 
@@ -155,9 +102,6 @@ def test_an_event_ends_after_it_begins() -> None:
         create(new_simulation(), end=MONDAY - timedelta(hours=1))
 
 
-ATTENDEES = [{"email": USER}, {"email": "eve@example.com", "response": "accepted"}, {"email": "bob@example.com"}]
-
-
 def test_an_answer_changes_one_attendee_and_nothing_else() -> None:
     simulation = new_simulation()
     create(simulation, attendees=ATTENDEES)
@@ -237,92 +181,3 @@ def test_an_occurrence_of_its_own_replaces_the_same_one_of_a_series_that_moved_a
     shown = happens(simulation)
     assert [event.title for event in shown] == ["Standup", "Standup", "Its own"]
     assert [event.recurrence_id for event in shown] == ["2026-03-01", "2026-03-02", "2026-03-03"]
-
-
-class Calendar(RuleBasedStateMachine):
-    """Any edits of series: what is shown fits together, and undoing leads back."""
-
-    @initialize(
-        frequency=st.sampled_from(["daily", "weekly", "monthly"]),
-        count=st.integers(1, 12),
-        zone=st.sampled_from(["UTC", "Europe/Berlin", "America/New_York"]),
-    )
-    def series(self, frequency: str, count: int, zone: str) -> None:
-        self.simulation = new_simulation()
-        rule_given = {"frequency": frequency, "end_type": "count", "count": count}
-        create(self.simulation, timezone=zone, recurrence=rule_given, attendees=ATTENDEES)
-
-    def shown(self) -> list[CalendarEvent]:
-        window = {"start": datetime(2026, 1, 1, tzinfo=UTC), "end": datetime(2028, 1, 1, tzinfo=UTC)}
-        return happens(self.simulation, **window)
-
-    @rule(days=st.integers(1, 40))
-    def time_passes(self, days: int) -> None:
-        self.simulation.advance(days * 86_400_000_000)
-
-    @precondition(lambda self: self.shown())
-    @rule(data=st.data(), scope=st.sampled_from(["this", "this_and_future", "all"]))
-    def delete(self, data: st.DataObject, scope: str) -> None:
-        before = self.shown()
-        one = data.draw(st.sampled_from(before))
-        self.edit(DeleteEvent.model_validate(self.target(one, scope)))
-        after = self.shown()
-        assert len(after) < len(before)
-        assert one not in after
-
-    @precondition(lambda self: self.shown())
-    @rule(data=st.data(), scope=st.sampled_from(["this", "this_and_future", "all"]), minutes=st.integers(-300, 300))
-    def move(self, data: st.DataObject, scope: str, minutes: int) -> None:
-        before = self.shown()
-        one = data.draw(st.sampled_from(before))
-        start = (one.start if scope != "all" else found(self.simulation, one.event_id).start) + timedelta(
-            minutes=minutes
-        )
-        try:
-            self.edit(UpdateEvent.model_validate({**self.target(one, scope), "start": start}))
-        except Fault:
-            return
-        assert len(self.shown()) == len(before)
-
-    @precondition(lambda self: self.shown())
-    @rule(data=st.data(), response=st.sampled_from(["accepted", "declined", "tentative"]))
-    def respond(self, data: st.DataObject, response: str) -> None:
-        one = data.draw(st.sampled_from(self.shown()))
-        before = len(self.shown())
-        answer = {"event_id": one.event_id, "response": response, "attendee_email": USER}
-        self.edit(Respond.model_validate(answer))
-        assert len(self.shown()) == before
-
-    def target(self, one: CalendarEvent, scope: str) -> dict[str, object]:
-        single = one.parent_event_id is not None or one.recurrence_id is None
-        day = None if single or scope == "all" else one.recurrence_id
-        return {"event_id": one.event_id, "recurrence_scope": scope, "recurrence_id": day}
-
-    def edit(self, action: CalendarAction) -> None:
-        do(self.simulation, action)
-        after = self.shown()
-        self.simulation.undo(1)
-        self.simulation.redo(1)
-        assert self.shown() == after
-
-    @invariant()
-    def it_fits_together(self) -> None:
-        if hasattr(self, "simulation"):
-            assert inconsistencies(self.simulation.world) == []
-            assert all(event.end - event.start == timedelta(minutes=30) for event in self.shown())
-
-
-Calendar.TestCase.settings = settings(max_examples=25, stateful_step_count=10, deadline=None)
-TestCalendar = Calendar.TestCase
-
-
-@given(st.integers(1, 30), st.integers(0, 29))
-@settings(max_examples=30, deadline=None)
-def test_a_cut_anywhere_keeps_the_number_of_occurrences(count: int, cut: int) -> None:
-    simulation = new_simulation()
-    create(simulation, recurrence={"frequency": "daily", "end_type": "count", "count": count})
-    before = days(simulation)
-    if cut < count:
-        scope = {"recurrence_scope": "this_and_future", "recurrence_id": before[cut]}
-        do(simulation, UpdateEvent.model_validate({"event_id": "e", "title": "New", **scope}))
-    assert days(simulation) == before

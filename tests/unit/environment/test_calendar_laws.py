@@ -1,0 +1,108 @@
+"""Laws of series: whatever is done to one, nothing is lost, doubled, or left behind."""
+
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from concord_environment.core.faults import Fault
+from concord_environment.modalities.calendar.records import CalendarEvent
+from concord_environment.modalities.calendar.requests import (
+    CalendarAction,
+    DeleteEvent,
+    Respond,
+    UpdateEvent,
+)
+from concord_environment.scenario.consistency import inconsistencies
+from tests.unit.environment.calendars import ATTENDEES, create, days, do, found, happens
+from tests.unit.environment.worlds import USER, new_simulation
+
+
+class Calendar(RuleBasedStateMachine):
+    """Any edits of series: what is shown fits together, and undoing leads back."""
+
+    @initialize(
+        frequency=st.sampled_from(["daily", "weekly", "monthly"]),
+        count=st.integers(1, 12),
+        zone=st.sampled_from(["UTC", "Europe/Berlin", "America/New_York"]),
+    )
+    def series(self, frequency: str, count: int, zone: str) -> None:
+        self.simulation = new_simulation()
+        rule_given = {"frequency": frequency, "end_type": "count", "count": count}
+        create(self.simulation, timezone=zone, recurrence=rule_given, attendees=ATTENDEES)
+
+    def shown(self) -> list[CalendarEvent]:
+        window = {"start": datetime(2026, 1, 1, tzinfo=UTC), "end": datetime(2028, 1, 1, tzinfo=UTC)}
+        return happens(self.simulation, **window)
+
+    @rule(days=st.integers(1, 40))
+    def time_passes(self, days: int) -> None:
+        self.simulation.advance(days * 86_400_000_000)
+
+    @precondition(lambda self: self.shown())
+    @rule(data=st.data(), scope=st.sampled_from(["this", "this_and_future", "all"]))
+    def delete(self, data: st.DataObject, scope: str) -> None:
+        before = self.shown()
+        one = data.draw(st.sampled_from(before))
+        self.edit(DeleteEvent.model_validate(self.target(one, scope)))
+        after = self.shown()
+        assert len(after) < len(before)
+        assert one not in after
+
+    @precondition(lambda self: self.shown())
+    @rule(data=st.data(), scope=st.sampled_from(["this", "this_and_future", "all"]), minutes=st.integers(-300, 300))
+    def move(self, data: st.DataObject, scope: str, minutes: int) -> None:
+        before = self.shown()
+        one = data.draw(st.sampled_from(before))
+        start = (one.start if scope != "all" else found(self.simulation, one.event_id).start) + timedelta(
+            minutes=minutes
+        )
+        try:
+            self.edit(UpdateEvent.model_validate({**self.target(one, scope), "start": start}))
+        except Fault:
+            return
+        assert len(self.shown()) == len(before)
+
+    @precondition(lambda self: self.shown())
+    @rule(data=st.data(), response=st.sampled_from(["accepted", "declined", "tentative"]))
+    def respond(self, data: st.DataObject, response: str) -> None:
+        one = data.draw(st.sampled_from(self.shown()))
+        before = len(self.shown())
+        answer = {"event_id": one.event_id, "response": response, "attendee_email": USER}
+        self.edit(Respond.model_validate(answer))
+        assert len(self.shown()) == before
+
+    def target(self, one: CalendarEvent, scope: str) -> dict[str, object]:
+        single = one.parent_event_id is not None or one.recurrence_id is None
+        day = None if single or scope == "all" else one.recurrence_id
+        return {"event_id": one.event_id, "recurrence_scope": scope, "recurrence_id": day}
+
+    def edit(self, action: CalendarAction) -> None:
+        do(self.simulation, action)
+        after = self.shown()
+        self.simulation.undo(1)
+        self.simulation.redo(1)
+        assert self.shown() == after
+
+    @invariant()
+    def it_fits_together(self) -> None:
+        if hasattr(self, "simulation"):
+            assert inconsistencies(self.simulation.world) == []
+            assert all(event.end - event.start == timedelta(minutes=30) for event in self.shown())
+
+
+Calendar.TestCase.settings = settings(max_examples=25, stateful_step_count=10, deadline=None)
+TestCalendar = Calendar.TestCase
+
+
+@given(st.integers(1, 30), st.integers(0, 29))
+@settings(max_examples=30, deadline=None)
+def test_a_cut_anywhere_keeps_the_number_of_occurrences(count: int, cut: int) -> None:
+    simulation = new_simulation()
+    create(simulation, recurrence={"frequency": "daily", "end_type": "count", "count": count})
+    before = days(simulation)
+    if cut < count:
+        scope = {"recurrence_scope": "this_and_future", "recurrence_id": before[cut]}
+        do(simulation, UpdateEvent.model_validate({"event_id": "e", "title": "New", **scope}))
+    assert days(simulation) == before
