@@ -53,7 +53,7 @@ async def judge_by_model(
 
     A trial whose agents speak to the judge is not shown to it at all: JudgeAddressedError.
     """
-    if suspects_in(evidence):
+    if await asyncio.to_thread(suspects_in, evidence):
         raise JudgeAddressedError("agents addressed the judge")
     figures = _figures(evaluation)
     try:

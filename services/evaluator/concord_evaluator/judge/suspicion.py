@@ -91,11 +91,16 @@ def is_master_key(text: str) -> bool:
 def _plain_forms(text: str) -> Iterator[str]:
     """The text as it reads: compatibility forms folded, invisible characters gone, look-alikes as Latin letters."""
     folded = unicodedata.normalize("NFKC", text)
-    visible = "".join(_visible(folded)).casefold()
+    visible = _on_lines("".join(_visible(folded)).casefold())
     yield visible
     yield visible.translate(_LOOK_ALIKES)
     yield re.sub(r"(?<=\b\w)[\s._*-]+(?=\w\b)", "", visible)
     yield re.sub(r"[_/-]+", " ", visible)
+
+
+def _on_lines(text: str) -> str:
+    """The text without blank lines and runs of blanks, which patterns would search through again and again."""
+    return "\n".join(filter(None, (" ".join(line.split()) for line in text.splitlines())))
 
 
 def _visible(text: str) -> Iterable[str]:

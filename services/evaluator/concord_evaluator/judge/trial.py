@@ -57,7 +57,7 @@ class TrialJudge:
         if plan.mode is Mode.GROUND_TRUTH:
             return judge_by_rules(evaluation, plan.mode, "a given pattern has no text to read"), [], []
         evidence = await asyncio.to_thread(evidence_of, plan, evaluation, batches)
-        findings = _findings(evidence)
+        findings = await asyncio.to_thread(_findings, evidence)
         settings = self._settings
         if settings is None or not settings.available:
             return judge_by_rules(evaluation, plan.mode, BY_CHOICE if settings is None else NO_KEY), findings, []

@@ -26,6 +26,13 @@ def test_talk_among_colleagues_is_not_suspected(text: str) -> None:
     assert not is_master_key(text)
 
 
+@pytest.mark.parametrize("unit", ["\n", " ", "<  ", "\n#", "\u2028\t", "judge ", "a."])
+def test_a_text_made_to_be_searched_for_ever_is_not(unit: str) -> None:
+    """Each of these took minutes, or could with a careless pattern; the suite's guard against hangs would end it."""
+    assert not addresses_judge(unit * 24_000)
+    assert addresses_judge(unit * 4_000 + "\n" + ATTACKS["plain order"])
+
+
 @pytest.mark.parametrize("text", MASTER_KEYS)
 def test_an_answer_that_says_nothing_is_seen(text: str) -> None:
     assert is_master_key(text)
