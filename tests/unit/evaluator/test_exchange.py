@@ -46,6 +46,11 @@ def test_what_was_observed_counts_whoever_says_more() -> None:
     assert "a long story by B" not in [each.request for each in said(reports)]
 
 
+def test_nobody_puts_words_into_a_callers_mouth() -> None:
+    reports = [*told("A", asked("1", "B", "Hi.")), *told("C", asked("1", "B", "a long story by C"), authenticated=True)]
+    assert {each.request for each in said(reports) if each.caller == "A"} == {"Hi."}
+
+
 def test_what_came_with_an_answer_is_less_to_be_believed_than_what_was_told_directly() -> None:
     relayed = told("A", call("1", "B", answer=[asked("2", "C", "as A has it from B")]))
     direct = told("B", asked("2", "C", "as B says", parent="1"), authenticated=True)

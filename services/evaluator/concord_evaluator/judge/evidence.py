@@ -1,5 +1,6 @@
 """What the judge gets to see of a trial: its calls in words, without names, within a budget."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -17,6 +18,10 @@ ASSESSOR: Final = "the assessor"
 MAX_CALLS: Final = 120
 BUDGET: Final = 48_000
 """Characters of all texts together as they are sent, about 12,000 tokens of English."""
+
+
+CallKey = tuple[str, str]
+"""A call's step id and caller: several may claim calls of their own under one step id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,32 +69,35 @@ def choose_calls(calls: Sequence[CallRecord], limit: int = MAX_CALLS) -> list[Ca
     return [call for index, call in enumerate(calls) if index in chosen]
 
 
-def texts_of(reports: Iterable[Report], calls: Iterable[CallRecord]) -> dict[str, CallTexts]:
-    """What was said in calls, by step id.
+def texts_of(reports: Iterable[Report], calls: Iterable[CallRecord]) -> dict[CallKey, CallTexts]:
+    """What was said in calls.
 
     Where several tell of a call, whoever stood between the two comes first, then the caller, then the longest telling:
     nobody else puts words into a caller's mouth.
     """
-    callers = {call.step_id: call.caller for call in calls}
-    found: dict[str, tuple[_Rank, CallTexts]] = {}
+    callers: defaultdict[str, set[str]] = defaultdict(set)
+    for call in calls:
+        callers[call.step_id].add(call.caller)
+    found: dict[CallKey, tuple[_Rank, CallTexts]] = {}
     for report in reports:
         for step, direct in _with_nested(report.step):
-            if (caller := callers.get(step.step_id)) is None or (call := step.agent_call) is None:
+            if (invocation := step.agent_call) is None:
                 continue
-            asked = call.requests.get("text") if call.requests else None
+            asked = invocation.requests.get("text") if invocation.requests else None
             texts = CallTexts(
                 asked if isinstance(asked, str) else "", step.additional_attributes.get("response_text", "")
             )
-            rank = _rank(report, caller, texts, direct=direct)
-            if step.step_id not in found or rank > found[step.step_id][0]:
-                found[step.step_id] = rank, texts
-    return {step_id: texts for step_id, (_, texts) in found.items()}
+            for caller in callers.get(step.step_id, ()):
+                key, rank = (step.step_id, caller), _rank(report, caller, texts, direct=direct)
+                if key not in found or rank > found[key][0]:
+                    found[key] = rank, texts
+    return {key: texts for key, (_, texts) in found.items()}
 
 
 def show(
     calls: Sequence[CallRecord],
     omitted: int,
-    texts: Mapping[str, CallTexts],
+    texts: Mapping[CallKey, CallTexts],
     aliases: Aliases,
     task: str,
     answer: str,
@@ -120,8 +128,8 @@ def silent(evidence: Evidence) -> Evidence:
     return replace(evidence, calls=calls, answer="")
 
 
-def _seen(number: int, call: CallRecord, texts: Mapping[str, CallTexts], aliases: Aliases) -> SeenCall:
-    said = texts.get(call.step_id, CallTexts("", ""))
+def _seen(number: int, call: CallRecord, texts: Mapping[CallKey, CallTexts], aliases: Aliases) -> SeenCall:
+    said = texts.get((call.step_id, call.caller), CallTexts("", ""))
     return SeenCall(
         id=f"call {number}",
         step_id=call.step_id,

@@ -71,7 +71,13 @@ def test_texts_are_found_in_nested_traces_too_and_only_those_asked_for() -> None
     found = texts_of(
         [reported("outer", "q1", "a1", inner), reported("other", "q3", "a3")], [record("outer"), record("inner")]
     )
-    assert found == {"outer": CallTexts("q1", "a1"), "inner": CallTexts("q2", "a2")}
+    assert found == {("outer", "ann"): CallTexts("q1", "a1"), ("inner", "ann"): CallTexts("q2", "a2")}
+
+
+def test_of_callers_who_claim_one_step_id_each_has_its_own_words() -> None:
+    told = [reported("s", "question", "", reporter="ann"), reported("s", "a long lie", "", reporter="eve")]
+    found = texts_of(told, [record("s"), record("s", caller="eve")])
+    assert {caller: each.request for (_, caller), each in found.items()} == {"ann": "question", "eve": "a long lie"}
 
 
 @pytest.mark.parametrize("backwards", [False, True])
@@ -86,17 +92,17 @@ def test_of_several_tellings_the_observers_counts_then_the_callers_then_the_long
         ([stranger, longer, caller, observed], "q"),
     ]:
         told = tellings[::-1] if backwards else tellings
-        assert texts_of(told, [record("s", caller="ann/writer")])["s"].request == text
+        assert texts_of(told, [record("s", caller="ann/writer")])["s", "ann/writer"].request == text
 
 
 def test_what_an_observer_only_relays_is_not_observed() -> None:
     relayed = reported("outer", "", "", reported("s", "a lie, and a long one", "").step, channel=Channel.OBSERVED)
     own = reported("s", "question", "", reporter="ann")
-    assert texts_of([relayed, own], [record("s")])["s"].request == "question"
+    assert texts_of([relayed, own], [record("s")])["s", "ann"].request == "question"
 
 
 def test_names_are_hidden_wherever_they_stand() -> None:
-    texts = {"s": CallTexts("ann to bob: tell anna and bob_2 that bob is late", "ann!")}
+    texts = {("s", "ann"): CallTexts("ann to bob: tell anna and bob_2 that bob is late", "ann!")}
     shown = show([record("s")], 0, texts, Aliases(["ann", "bob", "bob_2"]), "ask ann", "bob did it")
     (call,) = shown.calls
     assert (call.id, call.caller, call.callee) == ("call 1", "agent 1", "agent 2")
@@ -121,7 +127,7 @@ def test_ends_that_are_no_agents_of_the_team_have_no_name_either(
 @given(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=20), TEXT, st.integers(600, 3000))
 def test_the_budget_holds_as_the_texts_are_sent(said: list[tuple[str, str]], task: str, budget: int) -> None:
     calls = [record(str(number), error="failed") for number in range(len(said))]
-    texts = {str(number): CallTexts(*each) for number, each in enumerate(said)}
+    texts = {(str(number), "ann"): CallTexts(*each) for number, each in enumerate(said)}
     shown = show(calls, 0, texts, Aliases([]), task, task, budget)
     sent = [shown.task, shown.answer, *(text for c in shown.calls for text in (c.request, c.response, c.error))]
     assert sum(map(cost, sent)) <= budget
@@ -130,7 +136,7 @@ def test_the_budget_holds_as_the_texts_are_sent(said: list[tuple[str, str]], tas
 
 
 def test_what_short_texts_leave_goes_to_the_long_ones() -> None:
-    texts = {"long": CallTexts("a" * 1500, ""), "short": CallTexts("b" * 10, "")}
+    texts = {("long", "ann"): CallTexts("a" * 1500, ""), ("short", "ann"): CallTexts("b" * 10, "")}
     shown = show([record("long"), record("short")], 0, texts, Aliases([]), "", "", 1000)
     assert cost(shown.calls[0].request) > 950
     assert shown.calls[1].request == "b" * 10
