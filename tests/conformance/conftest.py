@@ -13,7 +13,7 @@ import pytest
 
 from tests.redis_servers import PrivateServer, free_port
 
-READY_S = 30.0
+READY_S = 90.0
 
 
 @pytest.fixture(scope="session")
