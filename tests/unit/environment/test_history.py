@@ -195,5 +195,5 @@ def test_branches_start_alike_and_do_not_mix() -> None:
 @given(st.integers(-(2**63), 2**63), st.text(max_size=20), st.integers(0, 10**9), st.integers(0, 10**6))
 def test_ids_are_version_five_uuids_of_their_counter(seed: int, lineage: str, sequence: int, nth: int) -> None:
     space = namespace(seed, lineage)
-    assert UUID(event_id(space, sequence)) == uuid5(space, str(sequence))
-    assert UUID(row_id(space, sequence, nth)) == uuid5(space, f"{sequence}.{nth}")
+    assert UUID(event_id(space, sequence)) == uuid5(UUID(bytes=space), str(sequence))
+    assert UUID(row_id(space, sequence, nth)) == uuid5(UUID(bytes=space), f"{sequence}.{nth}")

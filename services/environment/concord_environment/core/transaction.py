@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar
-from uuid import UUID
 
 from concord_environment.core.actions import Action
 from concord_environment.core.identity import row_id
@@ -25,7 +24,7 @@ class Transaction:
 
     __slots__ = ("_ids", "_sequence", "_space", "agent_id", "causes", "changes", "now")
 
-    def __init__(self, now: datetime, space: UUID, sequence: int, agent_id: str | None) -> None:
+    def __init__(self, now: datetime, space: bytes, sequence: int, agent_id: str | None) -> None:
         self.now = now
         """The simulated time at which the action happens."""
         self.agent_id = agent_id
