@@ -29,7 +29,7 @@ from concord_environment.settings import EnvironmentSettings
 SIZES = (100, 1_000, 10_000, 100_000)
 START = datetime(2026, 1, 1, 9, tzinfo=UTC)
 REPEATS = 50
-ROUNDS = 3
+ROUNDS = 5
 
 World = Simulation[EnvironmentWorld]
 
