@@ -49,7 +49,7 @@ async def limits(folder: Path) -> Figures:
     return Figures(
         "A trial with a slow judge",
         f"{AGENTS} agents, {STEPS:,} steps, from Redis to the verdict by the worker's own jobs; promised are "
-        f"{PROMISED_S} s. The model answers after {MODEL_TAKES_S:g} s; it was asked {len(model.asked)} times, and the "
+        f"{PROMISED_S} s. The model answers after {MODEL_TAKES_S:g} s; its answers waited for: {len(model.asked)}. The "
         f"judgment's source is {source}.",
         ("part", "seconds"),
         [(name, f"{seconds:.2f}") for name, seconds in rows],
