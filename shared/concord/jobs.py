@@ -61,12 +61,13 @@ class EvaluateTrial(JobRequest):
 
 
 class JudgeTrial(JobRequest):
-    """Judges and scores an evaluated trial, and leaves its verdict."""
+    """Judges and scores an evaluated trial, and leaves its verdict; `closed_after` as for its evaluation."""
 
     function: ClassVar[str] = "judge_trial"
     queue: ClassVar[Queue] = Queue.LLM
 
     trial_id: Id
+    closed_after: Annotated[int, Field(ge=0)] | None = None
 
     @property
     def job_id(self) -> str:

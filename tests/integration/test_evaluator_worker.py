@@ -1,6 +1,7 @@
 """The evaluator on a real Redis: jobs that do their work once, processes that may die, and failures that are told."""
 
 import asyncio
+import json
 import os
 import signal
 import time
@@ -29,9 +30,10 @@ from concord_evaluator.judge import TrialJudge
 from concord_evaluator.settings import EvaluatorSettings
 from concord_evaluator.worker import EvaluatorJobs, ProcessPool
 from tests.integration.workers import alive, children, gone, pool_of, worker
+from tests.llm_server import FakeModel, fake_model, honest_judge
 from tests.unit.evaluator.graphs import mesh
-from tests.unit.evaluator.traces import TRACE_ID
-from tests.unit.evaluator.trials import batches_of, outcome, plan
+from tests.unit.evaluator.traces import TRACE_ID, call, told
+from tests.unit.evaluator.trials import batch, batches_of, outcome, plan
 
 TEAM = mesh(3)
 PLAN = plan(TEAM[0])
@@ -115,6 +117,25 @@ class TestJobs:
         record = TrialVerdict.model_validate_json(await document(storage, trial_document("trial-1"))).record
         assert record is not None
         assert (record.steps.host, record.trace_integrity.steps, record.trace_integrity.late) == (0, 6, 0)
+
+    async def test_what_is_told_after_the_trial_was_closed_is_shown_to_no_judge(
+        self, storage: Storage, pool: ProcessPool
+    ) -> None:
+        caller, callee = TEAM[1][0]
+        for number, words in ((7, "in time"), (8, "told too late")):
+            late = batch(number, told(caller, call("000", callee, latency=5, request=words)))
+            await storage.traces.append(late, BatchReceipt(accepted=1, rejected=[]))
+        model = FakeModel(honest_judge())
+        async with fake_model(model) as settings:
+            jobs = EvaluatorJobs(
+                storage.traces, storage.assessments, storage.jobs, pool, TrialJudge(settings, samples=1, deadline_s=10)
+            )
+            request = EVALUATE.model_copy(update={"closed_after": 7})
+            await jobs.evaluate_trial(request.job().arguments)
+            await jobs.judge_trial(JUDGE.model_copy(update={"closed_after": 7}).job().arguments)
+        [asked] = model.asked
+        assert "in time" in json.dumps(asked)
+        assert "told too late" not in json.dumps(asked)
 
     async def test_judging_what_was_not_evaluated_is_an_error(self, jobs: EvaluatorJobs) -> None:
         with pytest.raises(LookupError, match="not evaluated"):

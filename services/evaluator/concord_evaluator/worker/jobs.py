@@ -69,7 +69,10 @@ class EvaluatorJobs:
             return
         if await self._assessments.load(request.assessment_id, evaluation_document(request.trial_id)) is None:
             await self._evaluate(request)
-        await self._queue.enqueue(JudgeTrial(assessment_id=request.assessment_id, trial_id=request.trial_id).job())
+        judge = JudgeTrial(
+            assessment_id=request.assessment_id, trial_id=request.trial_id, closed_after=request.closed_after
+        )
+        await self._queue.enqueue(judge.job())
 
     async def _evaluate(self, request: EvaluateTrial) -> None:
         started_at = datetime.now(UTC)
@@ -107,7 +110,8 @@ class EvaluatorJobs:
         root = _root(request.assessment_id, trace_id)
         started_at = datetime.now(UTC)
         batches = [batch async for batch in self._traces.batches(trace_id)]
-        judgment, findings, calls = await self._judge.judge(plan, evaluation, batches, root)
+        # What came late, perhaps because its reporter saw how things stood, is no evidence either.
+        judgment, findings, calls = await self._judge.judge(plan, evaluation, batches[: request.closed_after], root)
         own = own_report("judge_trial", request.trial_id, root, started_at, calls)
         await self._traces.append(own.batch, own.receipt)
         return judgment, evaluation.model_copy(update={"findings": [*evaluation.findings, *findings]})
