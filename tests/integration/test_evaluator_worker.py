@@ -38,7 +38,7 @@ from tests.unit.evaluator.trials import batch, batches_of, outcome, plan
 TEAM = mesh(3)
 PLAN = plan(TEAM[0])
 EVALUATE = EvaluateTrial(assessment_id=PLAN.assessment_id, trial_id="trial-1", outcome=outcome(), closed_after=6)
-JUDGE = JudgeTrial(assessment_id=PLAN.assessment_id, trial_id="trial-1")
+JUDGE = JudgeTrial(assessment_id=PLAN.assessment_id, trial_id="trial-1", closed_after=6)
 AGGREGATE = AggregateAssessment(assessment_id=PLAN.assessment_id)
 
 
@@ -122,19 +122,17 @@ class TestJobs:
         self, storage: Storage, pool: ProcessPool
     ) -> None:
         caller, callee = TEAM[1][0]
-        for number, words in ((7, "in time"), (8, "told too late")):
-            late = batch(number, told(caller, call("000", callee, latency=5, request=words)))
-            await storage.traces.append(late, BatchReceipt(accepted=1, rejected=[]))
+        late = batch(7, told(caller, call("000", callee, latency=5, request="told too late")))
+        await storage.traces.append(late, BatchReceipt(accepted=1, rejected=[]))
         model = FakeModel(honest_judge())
         async with fake_model(model) as settings:
             jobs = EvaluatorJobs(
                 storage.traces, storage.assessments, storage.jobs, pool, TrialJudge(settings, samples=1, deadline_s=10)
             )
-            request = EVALUATE.model_copy(update={"closed_after": 7})
-            await jobs.evaluate_trial(request.job().arguments)
-            await jobs.judge_trial(JUDGE.model_copy(update={"closed_after": 7}).job().arguments)
+            await jobs.evaluate_trial(EVALUATE.job().arguments)
+            await jobs.judge_trial(JUDGE.job().arguments)
         [asked] = model.asked
-        assert "in time" in json.dumps(asked)
+        assert "call 1" in json.dumps(asked)
         assert "told too late" not in json.dumps(asked)
 
     async def test_judging_what_was_not_evaluated_is_an_error(self, jobs: EvaluatorJobs) -> None:
