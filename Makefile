@@ -9,6 +9,8 @@ BIN := $(VENV)/bin
 MEMBERS := shared services/collector services/environment services/evaluator services/gateway services/purple cli
 # The longest first, and in this order, so that the processes that run them side by side end together.
 TESTS := tests/e2e tests/integration tests/conformance tests/unit
+# One more than there are cores: a test of processes waits for a third of its time.
+TEST_PROCESSES ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 
 export CONCORD_A2A_V03_PYTHON := $(CURDIR)/$(A2A_V03)/bin/python
 
@@ -38,7 +40,7 @@ run: setup ## assess a real team of agents on this machine; leaves output/result
 .PHONY: test
 test: setup $(A2A_V03)/ready ## run the tests that need neither Docker nor a network
 	$(BIN)/pytest $(TESTS) -m "not containers" -p no:schemathesis \
-		--numprocesses auto --dist loadfile --no-loadscope-reorder
+		--numprocesses $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
 
 .PHONY: fuzz
 fuzz: setup ## try the services' OpenAPI documents against them, with whatever these allow and forbid
