@@ -17,8 +17,9 @@ from benchmarks.traces import TRACE_ID, roster, stored_batches
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, Thresholds, TrialSpec
 from concord.identity import Roster
 from concord.jobs import EvaluateTrial
-from concord.reports import Report, ReportBatch, StepBatch, unpack
+from concord.reports import Report, ReportBatch, unpack
 from concord.results import TrialOutcome
+from concord.wire import read, reports_of
 from concord_evaluator.findings import find
 from concord_evaluator.graph import build_graph
 from concord_evaluator.latency import latencies_of, summarise
@@ -96,7 +97,7 @@ def _stages(batches: list[ReportBatch], agents: int) -> dict[str, float]:
     team = Roster(roster(agents))
     cumulative = {
         "decompressing": _cpu(lambda: _drain(unpack(batch.body) for batch in batches))[0],
-        "validating": _cpu(lambda: _drain(StepBatch.model_validate_json(unpack(batch.body)) for batch in batches))[0],
+        "reading": _cpu(lambda: _drain(read(unpack(batch.body)) for batch in batches))[0],
         "digests": _cpu(lambda: _drain(_reports(batches)))[0],
         "folding": _cpu(lambda: fold(_reports(batches)))[0],
     }
@@ -119,7 +120,7 @@ def _cpu(work: Callable[[], Made]) -> tuple[float, Made]:
 
 
 def _reports(batches: Iterable[ReportBatch]) -> Iterator[Report]:
-    return (report for batch in batches for report in batch.reports())
+    return (report for batch in batches for report in reports_of(batch))
 
 
 def _drain(things: Iterable[object]) -> None:

@@ -19,6 +19,7 @@ from benchmarks.figures import Chart, Figures, count
 from benchmarks.judging import limits
 from benchmarks.traces import PARTNERS, TOOLS, roster, stored_batches
 from concord.identity import Roster
+from concord.wire import reports_of
 from concord_evaluator.graph import AgentGraph, build_graph, engines
 from concord_evaluator.graph.engines import bounds
 from concord_evaluator.trace import project
@@ -154,7 +155,7 @@ def _compared_on(graph: engines.Graph, compute: Callable[[engines.Graph], object
 
 def _team(agents: int) -> AgentGraph:
     batches = stored_batches(agents, 20 * agents)
-    reports = (report for batch in batches for report in batch.reports())
+    reports = (report for batch in batches for report in reports_of(batch))
     return build_graph(project(reports, Roster(roster(agents))))
 
 

@@ -1,8 +1,9 @@
 """The interaction step: one call that an agent made, on the wire as the A2A traceability extension has it."""
 
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints
 from pydantic.alias_generators import to_camel
@@ -43,6 +44,116 @@ class WireModel(BaseModel):
     )
 
 
+class ToolFacts(Protocol):
+    """The tool that a step used."""
+
+    @property
+    def tool_name(self) -> str: ...
+    @property
+    def parameters(self) -> dict[str, Any] | None: ...
+
+
+class CallFacts(Protocol):
+    """The agent that a step called, and what it was asked."""
+
+    @property
+    def agent_url(self) -> str: ...
+    @property
+    def agent_name(self) -> str: ...
+    @property
+    def requests(self) -> dict[str, Any] | None: ...
+
+
+class ActionFacts(Protocol):
+    """What a step did."""
+
+    @property
+    def tool_invocation(self) -> ToolFacts | None: ...
+    @property
+    def agent_invocation(self) -> CallFacts | None: ...
+
+
+class StepFacts:
+    """What there is to read of a step, whichever way it was parsed: by the model below or as `concord.wire` does."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+
+        @property
+        def step_id(self) -> str: ...
+        @property
+        def trace_id(self) -> str: ...
+        @property
+        def parent_step_id(self) -> str | None: ...
+        @property
+        def call_type(self) -> CallType: ...
+        @property
+        def step_action(self) -> ActionFacts | None: ...
+        @property
+        def cost(self) -> int | None: ...
+        @property
+        def total_tokens(self) -> int | None: ...
+        @property
+        def additional_attributes(self) -> Mapping[str, str]: ...
+        @property
+        def latency(self) -> int | None: ...
+        @property
+        def start_time(self) -> datetime | None: ...
+        @property
+        def end_time(self) -> datetime | None: ...
+        @property
+        def error(self) -> object: ...
+        @property
+        def name(self) -> str | None: ...
+        @property
+        def parameters(self) -> dict[str, Any] | None: ...
+        @property
+        def requests(self) -> dict[str, Any] | None: ...
+
+    @property
+    def kind(self) -> CallType:
+        """The call type with HOST restored from the attribute that carries it on the wire."""
+        attributes = self.additional_attributes
+        return _HOST if attributes and attributes.get("call_type") == _HOST else self.call_type
+
+    @property
+    def parent(self) -> str | None:
+        """The id of the step under which this one was made; None for a root."""
+        return self.parent_step_id or None
+
+    @property
+    def agent_call(self) -> CallFacts | None:
+        """The invocation of another agent, if that is what the step was."""
+        if self.kind is not _AGENT:
+            return None
+        action = self.step_action
+        if action is not None and action.agent_invocation is not None:
+            return action.agent_invocation
+        return AgentInvocation(agent_name=self.name or "", requests=self.requests)
+
+    @property
+    def answer_steps(self) -> "Sequence[StepFacts]":
+        """The callee's own steps, as far as they came with its answer."""
+        return ()
+
+    @property
+    def failure(self) -> str | None:
+        """What went wrong, in the reporter's words; None if the call succeeded."""
+        if self.error is not None:
+            return str(self.error)
+        return self.additional_attributes.get("error")
+
+    @property
+    def latency_ms(self) -> float | None:
+        """How long the call took (milliseconds): as reported, else end minus start; None if neither is known."""
+        if self.latency is not None:
+            return float(self.latency)
+        if self.start_time is None or self.end_time is None:
+            return None
+        return max(0.0, (as_utc(self.end_time) - as_utc(self.start_time)).total_seconds() * 1000)
+
+
 class ToolInvocation(WireModel):
     """The tool that a step used."""
 
@@ -66,7 +177,7 @@ class StepAction(WireModel):
     agent_invocation: AgentInvocation | None = None
 
 
-class InteractionStep(WireModel):
+class InteractionStep(StepFacts, WireModel):
     """One call, as whoever made it reports it.
 
     Reads both forms in use: the extension's specification (`step_action`, HOST as TOOL with an attribute) and its
@@ -93,25 +204,10 @@ class InteractionStep(WireModel):
     parameters: dict[str, JsonValue] | None = None
     requests: dict[str, JsonValue] | None = None
 
-    @property
-    def kind(self) -> CallType:
-        """The call type with HOST restored from the attribute that carries it on the wire."""
-        return _HOST if self.additional_attributes.get("call_type") == _HOST else self.call_type
+    if TYPE_CHECKING:
 
-    @property
-    def parent(self) -> str | None:
-        """The id of the step under which this one was made; None for a root."""
-        return self.parent_step_id or None
-
-    @property
-    def agent_call(self) -> AgentInvocation | None:
-        """The invocation of another agent, if that is what the step was."""
-        if self.kind is not _AGENT:
-            return None
-        action = self.step_action
-        if action is not None and action.agent_invocation is not None:
-            return action.agent_invocation
-        return AgentInvocation(agent_name=self.name or "", requests=self.requests)
+        @property
+        def agent_call(self) -> AgentInvocation | None: ...
 
     @property
     def answer_steps(self) -> "list[InteractionStep]":
@@ -126,27 +222,11 @@ class InteractionStep(WireModel):
         """What was done, in the specification's form whichever form it came in; None if the step does not say."""
         if self.step_action is not None:
             return self.step_action
-        if (call := self.agent_call) is not None:
-            return StepAction(agent_invocation=call)
+        if self.kind is _AGENT:
+            return StepAction(agent_invocation=AgentInvocation(agent_name=self.name or "", requests=self.requests))
         if self.name is not None:
             return StepAction(tool_invocation=ToolInvocation(tool_name=self.name, parameters=self.parameters))
         return None
-
-    @property
-    def failure(self) -> str | None:
-        """What went wrong, in the reporter's words; None if the call succeeded."""
-        if self.error is not None:
-            return str(self.error)
-        return self.additional_attributes.get("error")
-
-    @property
-    def latency_ms(self) -> float | None:
-        """How long the call took (milliseconds): as reported, else end minus start; None if neither is known."""
-        if self.latency is not None:
-            return float(self.latency)
-        if self.start_time is None or self.end_time is None:
-            return None
-        return max(0.0, (as_utc(self.end_time) - as_utc(self.start_time)).total_seconds() * 1000)
 
     def spec_form(self) -> dict[str, Any]:
         """The step as the specification writes it: JSON-ready, nothing empty, error and HOST as attributes."""

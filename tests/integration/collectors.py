@@ -16,6 +16,7 @@ from pydantic import SecretStr
 from concord.reports import Report
 from concord.storage import Storage
 from concord.tokens import Claims, TokenIssuer, parse_secrets
+from concord.wire import reports_of
 from concord_collector.app import create_app
 from concord_collector.settings import CollectorSettings
 from tests.redis_servers import free_port
@@ -59,7 +60,7 @@ def batch(*steps: object, **changes: object) -> dict[str, Any]:
 
 async def reports(storage: Storage, trace_id: str = "t1") -> list[Report]:
     """Everything that is in a trace."""
-    return [report async for each in storage.traces.batches(trace_id) for report in each.reports()]
+    return [report async for each in storage.traces.batches(trace_id) for report in reports_of(each)]
 
 
 class CollectorProcess:

@@ -22,6 +22,7 @@ from concord.proxy_urls import proxy_url
 from concord.reports import Channel, Report
 from concord.storage import Storage, connect
 from concord.tokens import Claims, TokenIssuer
+from concord.wire import reports_of
 from concord_gateway.app import create_app
 from concord_gateway.settings import GatewaySettings
 from tests.redis_servers import free_port
@@ -88,7 +89,7 @@ class House:
         async with asyncio.timeout(10):
             while True:
                 batches = [batch async for batch in self.storage.traces.batches(trace_id) if batch.channel is channel]
-                found = [report for batch in batches for report in batch.reports()]
+                found = [report for batch in batches for report in reports_of(batch)]
                 if len(found) >= at_least:
                     return found
                 await asyncio.sleep(0.02)

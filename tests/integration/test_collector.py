@@ -11,6 +11,7 @@ import pytest
 
 from concord.identity import RosterEntry
 from concord.storage import Storage, connect
+from concord.wire import reports_of
 from concord_collector.app import create_app
 from concord_collector.settings import CollectorSettings
 from tests.redis_servers import PrivateServer
@@ -44,7 +45,7 @@ def batch(*steps: object, **changes: object) -> dict[str, Any]:
 
 
 async def step_ids(storage: Storage) -> list[str]:
-    return [report.step.step_id async for each in storage.traces.batches("t1") for report in each.reports()]
+    return [report.step.step_id async for each in storage.traces.batches("t1") for report in reports_of(each)]
 
 
 async def test_a_batch_is_acknowledged_once_redis_has_it(client: httpx.AsyncClient, storage: Storage) -> None:

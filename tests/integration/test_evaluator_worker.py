@@ -24,6 +24,7 @@ from concord.reports import BatchReceipt
 from concord.results import InfrastructureFailure, ResultRow
 from concord.steps import CallType
 from concord.storage import Queue, RetryLater, Storage, connect
+from concord.wire import reports_of
 from concord_evaluator.__main__ import replay
 from concord_evaluator.documents import evaluation_document
 from concord_evaluator.judge import TrialJudge
@@ -74,7 +75,7 @@ async def document(storage: Storage, name: str, timeout_s: float = 60) -> str:
 
 async def steps_in_trace(storage: Storage) -> list[tuple[str, CallType]]:
     batches = [batch async for batch in storage.traces.batches(TRACE_ID)]
-    return [(report.reporter, report.step.kind) for batch in batches for report in batch.reports()]
+    return [(report.reporter, report.step.kind) for batch in batches for report in reports_of(batch)]
 
 
 class TestJobs:

@@ -20,6 +20,7 @@ from concord.results import TrialOutcome
 from concord.steps import CallType, InteractionStep, ResponseTrace
 from concord.storage import Storage, connect
 from concord.tokens import Claims, TokenVerifier
+from concord.wire import reports_of
 from concord_gateway.assignments import Assignments
 from concord_gateway.drivers import TrialContext, drive_live
 from concord_gateway.progress import Progress
@@ -183,9 +184,9 @@ async def test_steps_sent_in_band_become_the_callees_own_report(storage: Storage
 
     _, trace_id = await drive(storage, {"a": trace})
     in_band = [b async for b in storage.traces.batches(trace_id) if b.channel is Channel.IN_BAND]
-    assert [(b.reporter, b.dropped, [r.step.step_id for r in b.reports()]) for b in in_band] == [("a", 1, ["own"])]
+    assert [(b.reporter, b.dropped, [r.step.step_id for r in reports_of(b)]) for b in in_band] == [("a", 1, ["own"])]
 
 
 async def callees(storage: Storage, trace_id: str) -> list[str]:
-    steps = [r.step async for batch in storage.traces.batches(trace_id) for r in batch.reports()]
+    steps = [r.step async for batch in storage.traces.batches(trace_id) for r in reports_of(batch)]
     return sorted(step.agent_call.agent_name for step in steps if step.agent_call is not None)

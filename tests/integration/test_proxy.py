@@ -27,7 +27,7 @@ from concord.extensions import TRACEABILITY_KEY
 from concord.identity import GREEN_AGENT
 from concord.ids import new_step_id
 from concord.reports import Channel
-from concord.steps import CallType, InteractionStep, ResponseTrace
+from concord.steps import CallType, InteractionStep, ResponseTrace, StepFacts
 from tests.integration.observed import MAX_BODY_BYTES, House, Seat, agent_that_answers, house, send
 from tests.redis_servers import PrivateServer, free_port
 from tests.serving import served_agent
@@ -54,7 +54,7 @@ async def ask(
         return [event async for event in client.stream(text=text)]
 
 
-def step_of(report_step: InteractionStep) -> tuple[str | None, str, str | None]:
+def step_of(report_step: StepFacts) -> tuple[str | None, str, str | None]:
     call = report_step.agent_call
     assert call is not None
     return report_step.additional_attributes["agent_name"], call.agent_name, report_step.failure

@@ -14,6 +14,7 @@ from concord.reporter import TraceReporter
 from concord.reports import StepBatch
 from concord.steps import CallType, InteractionStep
 from concord.storage import connect
+from concord.wire import reports_of
 from concord_collector.app import create_app
 from concord_collector.settings import CollectorSettings
 from tests.redis_servers import free_port
@@ -69,7 +70,7 @@ async def test_reported_steps_are_evaluated_from_the_collectors_store(redis_url:
             reporter.report(step(number), assignment(collector))
         await close(reporter)
     async with connect(redis_url) as storage:
-        stored = [report async for each in storage.traces.batches("t1") for report in each.reports()]
+        stored = [report async for each in storage.traces.batches("t1") for report in reports_of(each)]
     assert [report.step.step_id for report in stored] == [str(number) for number in range(250)]
     assert {report.reporter for report in stored} == {"writer"}
 

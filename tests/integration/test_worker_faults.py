@@ -12,6 +12,7 @@ from concord.jobs import EvaluateTrial
 from concord.reports import BatchReceipt, Channel, ReportBatch, StepBatch, pack
 from concord.steps import CallType
 from concord.storage import Queue, Storage, connect
+from concord.wire import reports_of
 from concord_evaluator.documents import TrialEvaluation, evaluation_document
 from tests.integration.workers import worker
 from tests.unit.evaluator.traces import call
@@ -73,7 +74,7 @@ async def evaluated(storage: Storage, trials: dict[str, str]) -> dict[str, Trial
 async def own_steps(storage: Storage, trace_id: str) -> int:
     """How often a trace says that it was evaluated: 0 where a worker was killed before it could say so."""
     batches = [each async for each in storage.traces.batches(trace_id)]
-    return sum(report.step.kind is CallType.HOST for each in batches for report in each.reports())
+    return sum(report.step.kind is CallType.HOST for each in batches for report in reports_of(each))
 
 
 async def test_a_worker_killed_at_work_costs_no_trial_and_doubles_none(

@@ -9,7 +9,7 @@ from pydantic import Field, JsonValue, TypeAdapter, ValidationError
 from concord.redaction import TOKEN_PREFIX, redact
 from concord.reports import MAX_BATCH_STEPS, RejectedStep, StepBatch
 from concord.steps import InteractionStep
-from concord_collector.wire import FastBatch, read_fast
+from concord.wire import FastBatch, read_fast
 
 _REASON_LENGTH: Final = 300
 _STEP: Final[TypeAdapter[InteractionStep]] = TypeAdapter(InteractionStep)

@@ -2,6 +2,7 @@
 
 from benchmarks.traces import TOOLS, roster, stored_batches
 from concord.identity import Roster
+from concord.wire import reports_of
 from concord_evaluator.trace import project
 
 AGENTS, STEPS = 7, 1_000
@@ -14,7 +15,7 @@ def test_a_trace_has_as_many_steps_as_asked_for_and_is_always_the_same() -> None
 
 
 def test_all_steps_of_a_trace_are_found_in_their_place_and_all_agents_in_its_graph() -> None:
-    reports = (report for batch in stored_batches(AGENTS, STEPS) for report in batch.reports())
+    reports = (report for batch in stored_batches(AGENTS, STEPS) for report in reports_of(batch))
     projection = project(reports, Roster(roster(AGENTS)))
     assert (projection.integrity.steps, projection.integrity.completeness) == (STEPS, 1.0)
     assert projection.steps.tool == -(-STEPS // TOOLS)

@@ -5,8 +5,9 @@ from datetime import timedelta
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
+from concord.digests import digest
 from concord.identity import GREEN_AGENT
-from concord.reports import Channel, Report, digest
+from concord.reports import Channel, Report
 from concord.steps import AgentInvocation, CallType, InteractionStep, ResponseTrace, StepAction
 from tests.unit.evaluator.traces import RECEIVED_AT, TRACE_ID, url_of
 

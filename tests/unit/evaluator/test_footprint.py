@@ -4,6 +4,7 @@ import tracemalloc
 
 from benchmarks.traces import roster, stored_batches
 from concord.identity import Roster
+from concord.wire import reports_of
 from concord_evaluator.graph import build_graph
 from concord_evaluator.trace import project
 
@@ -13,10 +14,10 @@ MAX_BYTES_A_STEP = 800
 
 def test_a_step_is_kept_in_few_bytes() -> None:
     batches, team = list(stored_batches(20, STEPS)), Roster(roster(20))
-    project(batches[0].reports(), team)  # whatever is made once is made
+    project(reports_of(batches[0]), team)  # whatever is made once is made
     tracemalloc.start()
     try:
-        projection = project((report for batch in batches for report in batch.reports()), team)
+        projection = project((report for batch in batches for report in reports_of(batch)), team)
         graph = build_graph(projection)
         taken, _ = tracemalloc.get_traced_memory()
     finally:

@@ -10,7 +10,7 @@ from concord_evaluator.formats import Origin, TraceBuilder
 from concord_evaluator.offline import evaluate_trace
 from concord_evaluator.scoring import structure_of
 from tests.unit.evaluator.graphs import Team, chain, graph_of, mesh, star, with_isolated
-from tests.unit.evaluator.traces import TRACE_ID, call, told, url_of
+from tests.unit.evaluator.traces import TRACE_ID, call, model_of, told, url_of
 
 
 def row_of(reports: list[Report], agents: list[str], task_success: float | None = None, **config: object) -> ResultRow:
@@ -18,7 +18,7 @@ def row_of(reports: list[Report], agents: list[str], task_success: float | None 
     for agent in agents:
         building.declare(RosterEntry(id=agent, url=url_of(agent)))
     for report in reports:
-        building.add(report.step, report.reporter, channel=report.channel, authenticated=report.authenticated)
+        building.add(model_of(report), report.reporter, channel=report.channel, authenticated=report.authenticated)
     building.task_success = task_success
     building.warn("something was inferred")
     return evaluate_trace(building.build(), AssessmentConfig.model_validate(config))

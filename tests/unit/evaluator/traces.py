@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
+from concord.digests import digest
 from concord.identity import Roster, RosterEntry
 from concord.proxy_urls import proxy_url
-from concord.reports import Channel, Report, digest
+from concord.reports import Channel, Report
 from concord.steps import AgentInvocation, CallType, InteractionStep, ResponseTrace, StepAction
 from concord_evaluator.trace import Evidence, Projection, project
 
@@ -92,3 +93,9 @@ def projected(
     *reports: list[Report], agents: Iterable[str] = "ABC", evidence: Evidence = "any", observed: bool = False
 ) -> Projection:
     return project([report for batch in reports for report in batch], roster(*agents), evidence, observed=observed)
+
+
+def model_of(report: Report) -> InteractionStep:
+    """The step of a report that was made of a model, as all are that come from here."""
+    assert isinstance(report.step, InteractionStep)
+    return report.step

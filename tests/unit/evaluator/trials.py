@@ -12,7 +12,7 @@ from concord_evaluator.documents import JudgedTrial, TrialEvaluation
 from concord_evaluator.judge import judge_by_rules
 from concord_evaluator.pipeline import evaluate_trial, verdict_on
 from tests.unit.evaluator.graphs import Team
-from tests.unit.evaluator.traces import RECEIVED_AT, TRACE_ID, call, told, url_of
+from tests.unit.evaluator.traces import RECEIVED_AT, TRACE_ID, call, model_of, told, url_of
 
 State = Literal["completed", "failed", "timeout"]
 
@@ -59,7 +59,7 @@ def outcome(
 def batch(number: int, reports: Sequence[Report], *, dropped: int = 0) -> ReportBatch:
     """Reports of one reporter as they are stored."""
     first = reports[0]
-    steps = StepBatch(trace_id=TRACE_ID, reporter=first.reporter, steps=[report.step for report in reports])
+    steps = StepBatch(trace_id=TRACE_ID, reporter=first.reporter, steps=list(map(model_of, reports)))
     return ReportBatch(
         batch_id=str(number),
         trace_id=TRACE_ID,

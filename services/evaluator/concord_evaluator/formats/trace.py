@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from concord.identity import RESERVED_IDS, RosterEntry, normalise_url
 from concord.reports import MAX_BATCH_STEPS, Channel, Report, ReportBatch, pack
 from concord.steps import MAX_ID_LENGTH, AgentInvocation, CallType, InteractionStep, StepAction, as_utc
+from concord.wire import reports_of
 
 UNDATED: Final = datetime.fromtimestamp(0, UTC)
 """When a report was received that nobody received: it stood in a file."""
@@ -46,7 +47,7 @@ class Trace:
 
     def reports(self) -> Iterator[Report]:
         """The reports, read anew from their batches one batch at a time."""
-        return (report for batch in self.batches for report in batch.reports())
+        return (report for batch in self.batches for report in reports_of(batch))
 
 
 class _Reporter(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Final
 from concord.identity import GREEN_AGENT
 from concord.reports import Channel, Report
 from concord.results import CallRecord
-from concord.steps import InteractionStep
+from concord.steps import StepFacts
 from concord_evaluator.judge.aliases import Aliases
 from concord_evaluator.judge.budget import cost, cut, fair_limit
 
@@ -141,15 +141,13 @@ def _seen(number: int, call: CallRecord, texts: Mapping[CallKey, CallTexts], ali
     )
 
 
-def _with_nested(step: InteractionStep) -> Iterable[tuple[InteractionStep, bool]]:
+def _with_nested(step: StepFacts) -> Iterable[tuple[StepFacts, bool]]:
     """The step, and those that came in its answer, which its reporter only relays."""
     pending = [(step, True)]
     while pending:
         each, direct = pending.pop()
         yield each, direct
-        call = each.agent_call
-        if call is not None and call.response_trace is not None:
-            pending.extend((nested, False) for nested in call.response_trace.steps)
+        pending.extend((nested, False) for nested in each.answer_steps)
 
 
 _Rank = tuple[bool, bool, int, str, str]

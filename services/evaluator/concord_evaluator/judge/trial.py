@@ -13,6 +13,7 @@ from concord.reports import ReportBatch
 from concord.results import Finding, Judgment
 from concord.steps import InteractionStep
 from concord.storage import AnswerCache
+from concord.wire import reports_of
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.judge.aliases import Aliases
 from concord_evaluator.judge.evidence import Evidence, choose_calls, show, texts_of
@@ -99,7 +100,7 @@ def evidence_of(plan: AssessmentPlan, evaluation: TrialEvaluation, batches: Sequ
     return show(
         chosen,
         evaluation.timeline_omitted + len(evaluation.timeline) - len(chosen),
-        texts_of((report for batch in batches for report in batch.reports()), chosen),
+        texts_of((report for batch in batches for report in reports_of(batch)), chosen),
         Aliases((agent.id for agent in evaluation.agents), plan.agents(trial.task_id)),
         task_text(plan, trial.trial_id),
         evaluation.outcome.answer or "",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from concord.reports import Channel, Report
-from concord.steps import InteractionStep
+from concord.steps import StepFacts
 from concord_evaluator.pipeline.evaluator import TrialInput
 from concord_evaluator.trace import Call
 from concord_evaluator.trace.texts import MAX_TEXT, text_of
@@ -80,7 +80,7 @@ def _told(reports: Iterable[Report], calls: Iterable[Call]) -> dict[tuple[str, s
     return told
 
 
-def _telling(step: InteractionStep, report: Report, caller: str, *, direct: bool) -> _Telling | None:
+def _telling(step: StepFacts, report: Report, caller: str, *, direct: bool) -> _Telling | None:
     call = step.agent_call
     if call is None:
         return None
@@ -96,12 +96,10 @@ def _telling(step: InteractionStep, report: Report, caller: str, *, direct: bool
     )
 
 
-def _with_nested(step: InteractionStep) -> Iterator[tuple[InteractionStep, bool]]:
+def _with_nested(step: StepFacts) -> Iterator[tuple[StepFacts, bool]]:
     """The step, and those that came in its answer, which its reporter only relays."""
     pending = [(step, True)]
     while pending:
         each, direct = pending.pop()
         yield each, direct
-        call = each.agent_call
-        if call is not None and call.response_trace is not None:
-            pending.extend((nested, False) for nested in call.response_trace.steps)
+        pending.extend((nested, False) for nested in each.answer_steps)

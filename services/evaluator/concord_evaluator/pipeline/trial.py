@@ -11,6 +11,7 @@ from concord.identity import Roster
 from concord.jobs import EvaluateTrial
 from concord.reports import Report, ReportBatch
 from concord.results import InteractionRecord, TraceIntegrity
+from concord.wire import reports_of
 from concord_evaluator.documents import AgentTally, TrialEvaluation
 from concord_evaluator.pipeline.evaluator import Contribution, TrialInput
 from concord_evaluator.pipeline.registry import installed_evaluators
@@ -60,7 +61,7 @@ def task_text(plan: AssessmentPlan, trial_id: str) -> str:
 
 
 def _reports(batches: Iterable[ReportBatch]) -> Iterator[Report]:
-    return (report for batch in batches for report in batch.reports())
+    return (report for batch in batches for report in reports_of(batch))
 
 
 def _integrity(

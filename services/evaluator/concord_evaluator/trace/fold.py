@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Final
 
-from concord.reports import Channel, Report, StepDigest, digest
-from concord.steps import InteractionStep
+from concord.digests import digest
+from concord.reports import Channel, Report, StepDigest
+from concord.steps import StepFacts
 from concord_evaluator.trace.records import StepRecord, Telling
 from concord_evaluator.trace.texts import RequestTexts
 
@@ -51,7 +52,7 @@ def fold(reports: Iterable[Report]) -> FoldedTrace:
     return contents.settled()
 
 
-def _nested(report: Report) -> Iterator[tuple[InteractionStep, StepDigest, bytes]]:
+def _nested(report: Report) -> Iterator[tuple[StepFacts, StepDigest, bytes]]:
     """All steps nested in the report's, by their digests, each with the call in whose answer it came."""
     pending = [(report.step, report.digest.content)]
     while pending:
@@ -70,7 +71,7 @@ class _Contents:
         self._texts = RequestTexts()
         self._duplicate = 0
 
-    def tell(self, step: InteractionStep, name: StepDigest, tellings: tuple[Telling]) -> None:
+    def tell(self, step: StepFacts, name: StepDigest, tellings: tuple[Telling]) -> None:
         """Adds one telling of a step."""
         by_id = self._by_id[step.trace_id]
         rivals = by_id.get(step.step_id, ())

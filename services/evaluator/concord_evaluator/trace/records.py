@@ -1,12 +1,13 @@
 """What is kept of a step once its report was read: slotted records, a fraction of the size of the parsed models."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from sys import intern
 from typing import Final
 
 from concord.reports import StepDigest
-from concord.steps import CallType, InteractionStep, as_utc
+from concord.steps import CallType, StepFacts, as_utc
 
 AGENT_NAME_ATTRIBUTES: Final = ("agent_name", "gen_ai.agent.name")
 """Attributes by which a participant that is itself a team says which of its agents made a step."""
@@ -94,7 +95,7 @@ class StepRecord:
         return self.step_id == other.step_id and self.trace_id == other.trace_id
 
     @classmethod
-    def of(cls, step: InteractionStep, digest: StepDigest, tellings: tuple[Telling, ...]) -> "StepRecord":
+    def of(cls, step: StepFacts, digest: StepDigest, tellings: tuple[Telling, ...]) -> "StepRecord":
         """What is kept of `step`. Names, which come again and again, are held once."""
         attributes, kind = step.additional_attributes, step.kind
         call = step.agent_call
@@ -118,11 +119,11 @@ class StepRecord:
         )
 
 
-def _agent_name(attributes: dict[str, str]) -> str:
+def _agent_name(attributes: Mapping[str, str]) -> str:
     return next((attributes[name] for name in AGENT_NAME_ATTRIBUTES if attributes.get(name)), "")
 
 
-def _started_us(step: InteractionStep) -> int | None:
+def _started_us(step: StepFacts) -> int | None:
     """When the step began: as reported, else its end less what it took."""
     if step.start_time is not None:
         return (as_utc(step.start_time) - _EPOCH) // _MICROSECOND

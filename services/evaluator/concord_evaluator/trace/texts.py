@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from concord.steps import InteractionStep
+from concord.steps import StepFacts
 
 MAX_TEXTS: Final = 2000
 """Requests whose words are kept; a trace may have any number."""
@@ -21,7 +21,7 @@ class RequestTexts:
         self._largest: str | None = None
         """Beyond this digest there is no room."""
 
-    def add(self, request_digest: str, step: InteractionStep) -> None:
+    def add(self, request_digest: str, step: StepFacts) -> None:
         """Keeps the text of a call's request, for now at least."""
         if request_digest in self._texts or (self._largest is not None and request_digest > self._largest):
             return

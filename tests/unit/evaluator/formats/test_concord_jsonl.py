@@ -8,16 +8,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord.reports import Channel, Report, digest
+from concord.digests import digest
+from concord.reports import Channel, Report
 from concord_evaluator.formats.concord_jsonl import TraceFacts, as_lines
 from tests.strategies import steps
 from tests.unit.evaluator.formats.sources import agents_of, calls_between, evaluated, read, refusal
-from tests.unit.evaluator.traces import TRACE_ID, call, observed, roster, told, url_of
+from tests.unit.evaluator.traces import TRACE_ID, call, model_of, observed, roster, told, url_of
 
 
 def report_line(report: Report, **changes: object) -> str:
     """A report as the documentation has it."""
-    line: dict[str, Any] = {"reporter": report.reporter, "channel": report.channel, "step": report.step.spec_form()}
+    line: dict[str, Any] = {
+        "reporter": report.reporter,
+        "channel": report.channel,
+        "step": model_of(report).spec_form(),
+    }
     if report.authenticated:
         line["authenticated"] = True
     return json.dumps(line | changes)
@@ -25,7 +30,7 @@ def report_line(report: Report, **changes: object) -> str:
 
 def batch_line(reports: list[Report], **changes: object) -> str:
     """Reports of one reporter as one line."""
-    steps = [report.step.spec_form() for report in reports]
+    steps = [model_of(report).spec_form() for report in reports]
     return json.dumps({"trace_id": TRACE_ID, "reporter": reports[0].reporter, "steps": steps} | changes)
 
 

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from concord.digests import digest
 from concord.identity import Roster, RosterEntry
-from concord.reports import MAX_BATCH_STEPS, Channel, StepDigest, digest
+from concord.reports import MAX_BATCH_STEPS, Channel, StepDigest
 from concord.steps import InteractionStep
 from concord_evaluator.formats import Origin, TraceBuilder
 from concord_evaluator.formats.trace import file_trace_id

@@ -6,12 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord.reports import Channel, Report, digest
+from concord.digests import digest
+from concord.reports import Channel, Report
 from concord.results import CallRecord
 from concord.steps import AgentInvocation, CallType, InteractionStep, ResponseTrace, StepAction
 from concord_evaluator.judge import Aliases, choose_calls, show, texts_of
 from concord_evaluator.judge.budget import cost
 from concord_evaluator.judge.evidence import CallTexts
+from tests.unit.evaluator.traces import model_of
 
 TEXT = st.text(max_size=60).map(lambda text: text * 20)
 
@@ -67,7 +69,7 @@ def test_failed_calls_are_shown_first_and_then_both_ends_in_order(failures: list
 
 
 def test_texts_are_found_in_nested_traces_too_and_only_those_asked_for() -> None:
-    inner = reported("inner", "q2", "a2").step
+    inner = model_of(reported("inner", "q2", "a2"))
     found = texts_of(
         [reported("outer", "q1", "a1", inner), reported("other", "q3", "a3")], [record("outer"), record("inner")]
     )
@@ -96,7 +98,7 @@ def test_of_several_tellings_the_observers_counts_then_the_callers_then_the_long
 
 
 def test_what_an_observer_only_relays_is_not_observed() -> None:
-    relayed = reported("outer", "", "", reported("s", "a lie, and a long one", "").step, channel=Channel.OBSERVED)
+    relayed = reported("outer", "", "", model_of(reported("s", "a lie, and a long one", "")), channel=Channel.OBSERVED)
     own = reported("s", "question", "", reporter="ann")
     assert texts_of([relayed, own], [record("s")])["s", "ann"].request == "question"
 

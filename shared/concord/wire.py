@@ -1,18 +1,20 @@
-"""The fast reading of a batch: ten times pydantic's rate for what has the usual form, and None for all else.
+"""The fast reading of batches: several times pydantic's rate for what has the usual form; the models read all else.
 
 These structs mirror the models of `concord.reports` and `concord.steps`, and are stricter: no unknown or camelCase
 fields, no deep nesting, nothing to be converted. So what they take, the models take as well and read the same, which
 a test holds them to; what they refuse says nothing, and the models decide.
 """
 
+from collections.abc import Iterator
 from datetime import datetime
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final
 
 import msgspec
 from msgspec import Meta
 
-from concord.reports import MAX_BATCH_STEPS
-from concord.steps import MAX_ID_LENGTH
+from concord.digests import digest
+from concord.reports import MAX_BATCH_STEPS, Report, ReportBatch, StepBatch, unpack
+from concord.steps import MAX_ID_LENGTH, CallType, StepFacts
 
 _Id = Annotated[str, Meta(min_length=1, max_length=MAX_ID_LENGTH)]
 _ParentId = Annotated[str, Meta(max_length=MAX_ID_LENGTH)]
@@ -42,12 +44,12 @@ class _StepAction(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     agent_invocation: _AgentInvocation | None = None
 
 
-class FastStep(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+class FastStep(StepFacts, msgspec.Struct, forbid_unknown_fields=True, gc=False):
     """An `InteractionStep`, but for a callee's own steps inside it."""
 
     step_id: _Id
     trace_id: _Id
-    call_type: Literal["AGENT", "TOOL", "HOST"]
+    call_type: CallType
     parent_step_id: _ParentId | None = None
     step_action: _StepAction | None = None
     cost: _Int64 | None = None
@@ -81,3 +83,18 @@ def read_fast(body: bytes) -> FastBatch | None:
         return _DECODER.decode(body)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
+
+
+def read(body: bytes) -> FastBatch | StepBatch:
+    """The batch in a body, whatever its form. Raises pydantic's ValidationError for what is none."""
+    fast = read_fast(body)
+    return StepBatch.model_validate_json(body) if fast is None else fast
+
+
+def reports_of(batch: ReportBatch) -> Iterator[Report]:
+    """The reports of a stored batch, read anew one batch at a time so that their objects do not pile up.
+
+    Raises zlib.error or pydantic's ValidationError for a body that holds no batch.
+    """
+    for step in read(unpack(batch.body)).steps:
+        yield Report(step, batch.reporter, batch.authenticated, batch.channel, batch.received_at, digest(step))

@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from concord.reports import StepBatch
 from concord.steps import InteractionStep
-from concord_collector.wire import FastBatch, FastStep, read_fast
+from concord.wire import FastBatch, FastStep, read_fast
 from tests.strategies import steps
 
 STEP_KEYS = sorted(InteractionStep.model_fields)
