@@ -24,13 +24,13 @@ def digest(step: StepFacts) -> StepDigest:
     however it was parsed, and whether or not the callee's own nested trace was attached.
     """
     kind, action, attributes = step.kind, step.step_action, step.additional_attributes
-    asking = step.agent_call
     if action is None:
-        call = asking
+        call = step.agent_call
         tool = None if kind is _AGENT or step.name is None else (step.name, step.parameters)
     else:
         call, used = action.agent_invocation, action.tool_invocation
         tool = None if used is None else (used.tool_name, used.parameters)
+    asking = None if kind is not _AGENT else call or step.agent_call
     content = _named(
         (
             step.step_id,

@@ -121,6 +121,6 @@ def _attempt(
         callee=first.callee,
         record=record,
         provenance=provenance,
-        places=tuple(call.place for call in believed),
+        places=tuple([call.place for call in believed]),
         above=first.above,
     )

@@ -40,15 +40,16 @@ def fold(reports: Iterable[Report]) -> FoldedTrace:
     own: dict[tuple[str, bool, bool], tuple[Telling]] = {}
     """Each telling of a reporter's own steps, once."""
     for report in reports:
-        source = (report.reporter, report.channel is _OBSERVED, report.authenticated)
+        step, reporter, authenticated, channel, _, name = report
+        source = (reporter, channel is _OBSERVED, authenticated)
         tellings = own.get(source)
         if tellings is None:
             tellings = own[source] = (Telling(source[0], True, *source[1:]),)
-        contents.tell(report.step, report.digest, tellings)
-        if report.step.answer_steps:
-            for step, name, carrier in _nested(report):
-                telling = Telling(report.reporter, False, False, report.authenticated, frozenset((carrier,)))
-                contents.tell(step, name, (telling,))
+        contents.tell(step, name, tellings)
+        if step.answer_steps:
+            for inner, inner_name, carrier in _nested(report):
+                telling = Telling(reporter, False, False, authenticated, frozenset((carrier,)))
+                contents.tell(inner, inner_name, (telling,))
     return contents.settled()
 
 

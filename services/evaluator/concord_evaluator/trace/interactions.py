@@ -76,7 +76,8 @@ class Interaction(tuple[Call, ...]):
     @property
     def latencies_ms(self) -> tuple[float, ...]:
         """The latencies of the attempts, where known (milliseconds), sorted."""
-        return tuple(sorted([ms for attempt in self if (ms := attempt.record.latency_ms) is not None]))
+        known = [ms for attempt in self if (ms := attempt.record.latency_ms) is not None]
+        return tuple(sorted(known) if len(known) > 1 else known)
 
     @property
     def provenance(self) -> Provenance:

@@ -19,6 +19,7 @@ RETRY_OF_ATTRIBUTE: Final = "retry_of"
 MAX_ERROR: Final = 200
 """Characters of what went wrong that are kept."""
 
+_AGENT: Final = CallType.AGENT
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 
@@ -83,12 +84,12 @@ class StepRecord:
     @property
     def observed(self) -> bool:
         """Whether we saw the step ourselves."""
-        return any(telling.observed for telling in self.tellings)
+        return True in [telling.observed for telling in self.tellings]
 
     @property
     def direct(self) -> bool:
         """Whether anybody told the step as one of its own."""
-        return any(telling.direct for telling in self.tellings)
+        return True in [telling.direct for telling in self.tellings]
 
     def is_rival_of(self, other: "StepRecord") -> bool:
         """Whether both are contents of one step."""
@@ -98,7 +99,7 @@ class StepRecord:
     def of(cls, step: StepFacts, digest: StepDigest, tellings: tuple[Telling, ...]) -> "StepRecord":
         """What is kept of `step`. Names, which come again and again, are held once."""
         attributes, kind = step.additional_attributes, step.kind
-        call = step.agent_call
+        call = step.agent_call if kind is _AGENT else None
         failure, tokens = step.failure, step.total_tokens
         return cls(
             trace_id=intern(step.trace_id),

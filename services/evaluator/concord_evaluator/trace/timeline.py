@@ -43,14 +43,16 @@ def causal_order(attempts: Sequence[Attempt], counted: Collection[Provenance]) -
     for index, number in enumerate(chosen):
         place[number] = index
     calls = [
-        _call(attempt, None if parent is None or not counting else place[parent])
+        Call(
+            attempt.caller,
+            attempt.callee,
+            attempt.record,
+            attempt.provenance,
+            None if parent is None or not counting else place[parent],
+        )
         for attempt, parent, counting in zip(attempts, nearest, counts, strict=True)
     ]
     return Timeline(calls, tuple(calls[number] for number in chosen))
-
-
-def _call(attempt: Attempt, parent: int | None) -> Call:
-    return Call(attempt.caller, attempt.callee, attempt.record, attempt.provenance, parent)
 
 
 def _parents(attempts: Sequence[Attempt]) -> list[int | None]:
