@@ -8,9 +8,9 @@ from typing import Final
 from concord.identity import GREEN_AGENT
 from concord.reports import Channel, Report
 from concord.results import CallRecord
-from concord.steps import StepFacts
 from concord_evaluator.judge.aliases import Aliases
 from concord_evaluator.judge.budget import cost, cut, fair_limit
+from concord_evaluator.trace.texts import with_nested
 
 ASSESSOR: Final = "the assessor"
 """Who gave the team its task; the trace's own agents cannot report in its name."""
@@ -80,7 +80,7 @@ def texts_of(reports: Iterable[Report], calls: Iterable[CallRecord]) -> dict[Cal
         callers[call.step_id].add(call.caller)
     found: dict[CallKey, tuple[_Rank, CallTexts]] = {}
     for report in reports:
-        for step, direct in _with_nested(report.step):
+        for step, direct in with_nested(report.step):
             if (invocation := step.agent_call) is None:
                 continue
             asked = invocation.requests.get("text") if invocation.requests else None
@@ -139,15 +139,6 @@ def _seen(number: int, call: CallRecord, texts: Mapping[CallKey, CallTexts], ali
         response=aliases.hide(said.response),
         error=aliases.hide(call.error or ""),
     )
-
-
-def _with_nested(step: StepFacts) -> Iterable[tuple[StepFacts, bool]]:
-    """The step, and those that came in its answer, which its reporter only relays."""
-    pending = [(step, True)]
-    while pending:
-        each, direct = pending.pop()
-        yield each, direct
-        pending.extend((nested, False) for nested in each.answer_steps)
 
 
 _Rank = tuple[bool, bool, int, str, str]

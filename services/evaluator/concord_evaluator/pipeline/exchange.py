@@ -1,7 +1,7 @@
 """What was said in the calls of a trial, in words: for evaluators that read texts."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -9,7 +9,7 @@ from concord.reports import Channel, Report
 from concord.steps import StepFacts
 from concord_evaluator.pipeline.evaluator import TrialInput
 from concord_evaluator.trace import Call
-from concord_evaluator.trace.texts import MAX_TEXT, text_of
+from concord_evaluator.trace.texts import MAX_TEXT, text_of, with_nested
 
 MAX_EXCHANGES: Final = 500
 """Calls whose words are read; a trace may have any number."""
@@ -72,7 +72,7 @@ def _told(reports: Iterable[Report], calls: Iterable[Call]) -> dict[tuple[str, s
         callers[call.step_id].add(call.caller)
     told: dict[tuple[str, str], _Telling] = {}
     for report in reports:
-        for step, direct in _with_nested(report.step):
+        for step, direct in with_nested(report.step):
             for caller in callers.get(step.step_id, ()):
                 if (telling := _telling(step, report, caller, direct=direct)) is not None:
                     known = told.get((step.step_id, caller))
@@ -94,12 +94,3 @@ def _telling(step: StepFacts, report: Report, caller: str, *, direct: bool) -> _
         request=request,
         response=response,
     )
-
-
-def _with_nested(step: StepFacts) -> Iterator[tuple[StepFacts, bool]]:
-    """The step, and those that came in its answer, which its reporter only relays."""
-    pending = [(step, True)]
-    while pending:
-        each, direct = pending.pop()
-        yield each, direct
-        pending.extend((nested, False) for nested in each.answer_steps)

@@ -1,6 +1,6 @@
 """What agents asked each other, in words: a bounded sample that depends on what was asked alone."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from concord.steps import StepFacts
@@ -53,3 +53,12 @@ def text_of(request: Mapping[str, object]) -> str:
         elif isinstance(value, list):
             pending.extend(reversed(value))
     return "\n".join(found)
+
+
+def with_nested(step: StepFacts) -> Iterator[tuple[StepFacts, bool]]:
+    """The step, told directly, and those that came in its answer, which its reporter only relays (False)."""
+    pending = [(step, True)]
+    while pending:
+        each, direct = pending.pop()
+        yield each, direct
+        pending.extend((nested, False) for nested in each.answer_steps)
