@@ -3,8 +3,11 @@
 import asyncio
 import gzip
 import os
+import random
+import sys
 import time
 from collections.abc import AsyncIterator
+from typing import Final
 
 import pytest
 from fastapi import FastAPI, Request, Response
@@ -167,18 +170,53 @@ async def test_nothing_is_taken_after_closing(receiver: Receiver, url: str) -> N
     assert receiver.batches == []
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
-@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
-async def test_a_forked_child_reports_its_own_steps_and_none_of_its_parents(receiver: Receiver, url: str) -> None:
+async def test_waiting_to_try_again_leaves_the_agents_random_numbers_alone(receiver: Receiver, url: str) -> None:
+    before = random.getstate()
+    receiver.statuses = [503]
     reporter = TraceReporter()
-    reporter.FLUSH_S = 30  # the parent's step must still be waiting when the child starts
-    reporter.report(step("parent"), assignment(url))
-    child = os.fork()
-    if child == 0:
-        reporter.report(step("child"), assignment(url))
-        reporter.close(5)
-        os._exit(0)
-    await asyncio.to_thread(os.waitpid, child, 0)
-    assert [s.step_id for each in receiver.batches for s in each.steps] == ["child"]
+    reporter.report(step(), assignment(url))
+    await eventually(lambda: len(receiver.batches) == 2)
     await close(reporter)
+    assert random.getstate() == before
+
+
+_FORKS: Final = """
+import os, sys, threading, time
+from concord.assignment import Assignment
+from concord.reporter import TraceReporter
+from concord.steps import CallType, InteractionStep
+
+def report(step_id):
+    assignment = Assignment(
+        assessment_id="a", trace_id="t1", step_id="root", agent_id="writer", collector_url=sys.argv[1]
+    )
+    reporter.report(InteractionStep(step_id=step_id, trace_id="t1", call_type=CallType.TOOL), assignment)
+
+class SlowImport:
+    begun = threading.Event()
+
+    def find_spec(self, name, *_):
+        if name == "httpcore":
+            self.begun.set()
+            time.sleep(0.2)
+
+sys.meta_path.insert(0, SlowImport())
+reporter = TraceReporter()
+reporter.FLUSH_S = 30  # the parent's step must still be waiting when the child starts
+report("parent")
+assert SlowImport.begun.wait(10)
+child = os.fork()  # while the reporter's thread holds the lock of an import
+if child == 0:
+    report("child")
+reporter.close(10)
+if child == 0:
+    os._exit(0)
+os.waitpid(child, 0)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+async def test_a_forked_child_reports_its_own_steps_and_none_of_its_parents(receiver: Receiver, url: str) -> None:
+    agent = await asyncio.create_subprocess_exec(sys.executable, "-c", _FORKS, url)
+    assert await agent.wait() == 0
     assert sorted(s.step_id for each in receiver.batches for s in each.steps) == ["child", "parent"]

@@ -1,13 +1,14 @@
 """A lane: the buffer and the thread that deliver steps to one collector."""
 
 import logging
-import random
+import os
 import threading
 import time
 from collections import deque
 from dataclasses import dataclass
 from itertools import count
 from queue import Empty, SimpleQueue
+from random import Random
 from typing import Final
 
 import httpx
@@ -21,6 +22,12 @@ logger = logging.getLogger(__name__)
 
 _BACKOFF_S: Final = 0.1
 _BACKOFF_CAP_S: Final = 5.0
+
+_OPENING: Final = threading.Lock()
+"""Held while a client is made. That imports modules and reads certificates; a process forked in the middle of it would
+find the modules half imported and OpenSSL's locks taken for good, and report nothing."""
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_OPENING.acquire, after_in_parent=_OPENING.release, after_in_child=_OPENING.release)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +69,7 @@ class Lane:
         self._under_way: _Attempts | None = None
         self._taken = 0
         self._stop_at: float | None = None
+        self._random = Random()  # noqa: S311 - jitter; the module's own generator is the agent's, who may have seeded it
         self._thread = threading.Thread(target=self._run, name="concord-reporter", daemon=True)
         self._thread.start()
 
@@ -95,7 +103,9 @@ class Lane:
     def _run(self) -> None:
         flushes: list[threading.Event] = []
         stay_untraced()
-        with httpx.Client() as http:
+        with _OPENING:
+            client = httpx.Client()
+        with client as http:
             while not self._over():
                 self._wait(flushes)
                 self._drain()
@@ -168,7 +178,7 @@ class Lane:
     def _put_off(self, attempts: _Attempts, verdict: Verdict) -> bool:
         """Sets the time of the next try, full jitter but never sooner than asked; False when there is to be none."""
         attempts.tries += 1
-        jitter = random.uniform(0, min(_BACKOFF_CAP_S, _BACKOFF_S * 2**attempts.tries))  # noqa: S311 - jitter
+        jitter = self._random.uniform(0, min(_BACKOFF_CAP_S, _BACKOFF_S * 2**attempts.tries))
         attempts.next_at = time.monotonic() + verdict.retry_after_s + jitter
         last = attempts.give_up_at if self._stop_at is None else min(attempts.give_up_at, self._stop_at)
         return attempts.next_at <= last
