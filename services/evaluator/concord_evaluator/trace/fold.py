@@ -1,7 +1,7 @@
 """Folding: reports in any order, any number of times, into what is known of each step."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Final
@@ -19,14 +19,24 @@ _OBSERVED: Final = Channel.OBSERVED
 class FoldedTrace:
     """Every step that stands, with the tellings it stands on, and how many did not come to stand.
 
-    `records`: those that share trace and step id side by side, sorted by their digests. `texts`: a sample of what was
-    asked, by the digests of the requests, of all steps whether or not they stand.
+    `records`: those that share trace and step id side by side, sorted by their digests. `first`: by trace and step id,
+    the place of the first of them; `contested`: by that place how many there are, where there is more than one.
+    `texts`: a sample of what was asked, by the digests of the requests, of all steps whether or not they stand.
     """
 
-    records: list[StepRecord]
-    texts: dict[str, str]
+    records: Sequence[StepRecord]
+    first: Mapping[str, Mapping[str, int]]
+    contested: Mapping[int, int]
+    texts: Mapping[str, str]
     duplicate: int
     conflicting: int
+
+    def places_of(self, trace_id: str, step_id: str) -> Sequence[int]:
+        """The places of all records of a step; none, if nobody told of it."""
+        first = self.first[trace_id].get(step_id)
+        if first is None:
+            return ()
+        return (first,) if first not in self.contested else range(first, first + self.contested[first])
 
 
 def fold(reports: Iterable[Report]) -> FoldedTrace:
@@ -65,37 +75,60 @@ def _nested(report: Report) -> Iterator[tuple[StepFacts, StepDigest, bytes]]:
 
 
 class _Contents:
-    """What was told so far, by trace id and step id: one content, unless somebody contradicts somebody."""
+    """What was told so far, by trace and step id: the first content, and its rivals where somebody contradicts it."""
 
     def __init__(self) -> None:
-        self._by_id: defaultdict[str, dict[str, tuple[StepRecord, ...]]] = defaultdict(dict)
+        self._records: list[StepRecord] = []
+        self._first: defaultdict[str, dict[str, int]] = defaultdict(dict)
+        self._rivals: defaultdict[int, dict[bytes, StepRecord]] = defaultdict(dict)
+        """By the place of the first content."""
         self._texts = RequestTexts()
         self._duplicate = 0
 
     def tell(self, step: StepFacts, name: StepDigest, tellings: tuple[Telling]) -> None:
         """Adds one telling of a step."""
-        by_id = self._by_id[step.trace_id]
-        rivals = by_id.get(step.step_id, ())
-        for rival in rivals:
-            if rival.digest == name.content:
-                self._duplicate += _tell_again(rival, tellings[0])
-                return
+        places = self._first[step.trace_id]
+        first = places.get(step.step_id)
+        if first is not None and (known := self._known(first, name.content)) is not None:
+            self._duplicate += _tell_again(known, tellings[0])
+            return
         record = StepRecord.of(step, name, tellings)
-        by_id[record.step_id] = (*rivals, record)
+        if first is None:
+            places[record.step_id] = len(self._records)
+            self._records.append(record)
+        else:
+            self._rivals[first][record.digest] = record
         if record.request_digest is not None:
             self._texts.add(record.request_digest, step)
 
+    def _known(self, first: int, digest: bytes) -> StepRecord | None:
+        record = self._records[first]
+        return record if record.digest == digest else self._rivals[first].get(digest)
+
     def settled(self) -> FoldedTrace:
         """What stands of it."""
-        records: list[StepRecord] = []
+        conflicting, contested = self._settle() if self._rivals else (0, {})
+        return FoldedTrace(self._records, self._first, contested, self._texts.sample(), self._duplicate, conflicting)
+
+    def _settle(self) -> tuple[int, dict[int, int]]:
+        """Puts rivals side by side, without those that do not stand; returns how many these are, and who is left."""
+        told, self._records = self._records, []
         conflicting = 0
-        for by_id in self._by_id.values():
-            for rivals in by_id.values():
-                if len(rivals) > 1:
-                    conflicting += _let_stand(rivals)
-                    rivals = tuple(sorted((each for each in rivals if each.tellings), key=attrgetter("digest")))
-                records.extend(rivals)
-        return FoldedTrace(records, self._texts.sample(), self._duplicate, conflicting)
+        contested: dict[int, int] = {}
+        for place, record in enumerate(told):
+            standing = [record]
+            if place in self._rivals:
+                rivals = [record, *self._rivals[place].values()]
+                conflicting += _let_stand(rivals)
+                standing = sorted((each for each in rivals if each.tellings), key=attrgetter("digest"))
+            first = len(self._records)
+            self._first[record.trace_id][record.step_id] = first
+            if not standing:
+                del self._first[record.trace_id][record.step_id]
+            if len(standing) > 1:
+                contested[first] = len(standing)
+            self._records += standing
+        return conflicting, contested
 
 
 def _tell_again(record: StepRecord, telling: Telling) -> bool:
@@ -111,7 +144,7 @@ def _tell_again(record: StepRecord, telling: Telling) -> bool:
     return again
 
 
-def _let_stand(rivals: tuple[StepRecord, ...]) -> int:
+def _let_stand(rivals: Iterable[StepRecord]) -> int:
     """Takes those tellings from the contents of one step id that do not stand; returns how many."""
     by_reporter: defaultdict[str, list[tuple[StepRecord, Telling]]] = defaultdict(list)
     for record in rivals:

@@ -1,13 +1,11 @@
 """The step forest: which step was made under which, whoever reported them and in whatever order."""
 
-from array import array
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from concord_evaluator.trace.fold import FoldedTrace
 from concord_evaluator.trace.records import StepRecord
-from concord_evaluator.trace.trees import on_cycles, parents_first
+from concord_evaluator.trace.trees import parents_first
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,52 +32,44 @@ class Forest:
 
 def grow(trace: FoldedTrace) -> Forest:
     """Hangs every step under its parent; the two ends of a call meet by the caller's step id."""
-    parents = _Parents(trace.records)
+    parents = _Parents(trace)
     named = [parents.of(record) for record in trace.records]
-    cyclic = on_cycles(named)
-    if cyclic:
-        named = [None if parent in cyclic or place in cyclic else parent for place, parent in enumerate(named)]
+    order = parents_first(named)
+    if order.cyclic:
+        named = [
+            None if parent in order.cyclic or place in order.cyclic else parent for place, parent in enumerate(named)
+        ]
     orphaned = sum(
-        parent is None and record.parent_id is not None and place not in cyclic
+        parent is None and record.parent_id is not None and place not in order.cyclic
         for place, (parent, record) in enumerate(zip(named, trace.records, strict=True))
     )
-    order = array("q", (place for place in parents_first(named) if place not in cyclic))
-    return Forest(trace.records, named, order, orphaned, len(cyclic))
+    return Forest(trace.records, named, order.nodes, orphaned, len(order.cyclic))
 
 
 class _Parents:
     """Finds a step's parent among the records."""
 
-    def __init__(self, records: Sequence[StepRecord]) -> None:
-        self._records = records
-        self._first: defaultdict[str, dict[str, int]] = defaultdict(dict)
-        """By trace and step id, the place of the first record that has them; more may follow it."""
-        for place, record in enumerate(records):
-            self._first[record.trace_id].setdefault(record.step_id, place)
-        carriers = {digest for record in records for telling in record.tellings for digest in telling.carriers}
-        self._carriers = {record.digest: place for place, record in enumerate(records) if record.digest in carriers}
+    def __init__(self, trace: FoldedTrace) -> None:
+        self._trace = trace
+        self._records = trace.records
+        carriers = {digest for record in self._records for telling in record.tellings for digest in telling.carriers}
+        self._carriers = {
+            record.digest: place for place, record in enumerate(self._records) if record.digest in carriers
+        }
 
     def of(self, record: StepRecord) -> int | None:
         """The step's own word first. One that was only relayed stands at least under the call that it came with."""
-        first = None if record.parent_id is None else self._first[record.trace_id].get(record.parent_id)
-        if first is not None:
-            record.parent_id = self._records[first].step_id  # the same text, held once
-            candidates = self._contents(first)
-        elif record.direct:
-            return None
-        else:
+        candidates: Sequence[int] = ()
+        if record.parent_id is not None:
+            candidates = self._trace.places_of(record.trace_id, record.parent_id)
+        if candidates:
+            record.parent_id = self._records[candidates[0]].step_id  # the same text, held once
+        elif not record.direct:
             carriers = {digest for telling in record.tellings for digest in telling.carriers}
             candidates = [self._carriers[digest] for digest in carriers if digest in self._carriers]
-        if len(candidates) == 1:
-            return candidates[0]
-        return min(candidates, key=lambda candidate: _remoteness(self._records[candidate], record), default=None)
-
-    def _contents(self, first: int) -> Sequence[int]:
-        """The places of all records with the trace and step id of the first of them."""
-        after = first + 1
-        while after < len(self._records) and self._records[after].is_rival_of(self._records[first]):
-            after += 1
-        return [first, *range(first + 1, after)]
+        if len(candidates) > 1:
+            return min(candidates, key=lambda candidate: _remoteness(self._records[candidate], record))
+        return candidates[0] if candidates else None
 
 
 def _remoteness(candidate: StepRecord, child: StepRecord) -> tuple[bool, bool, bool, str, str, bytes]:

@@ -4,46 +4,47 @@ Numbers, and arrays of them, because a trace may have a million nodes.
 """
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
-_NONE: Final = -1
+_NEW: Final = 0
+_ON_THIS_WALK: Final = 1
+_DONE: Final = 2
 
 
-def on_cycles(parents: Sequence[int | None]) -> set[int]:
-    """The nodes that are their own ancestors; those merely below a cycle are not."""
+@dataclass(frozen=True, slots=True)
+class Order:
+    """`cyclic`: the nodes that are their own ancestors; those merely below a cycle are not. `nodes`: all others, each
+    after its parent, unless that is cyclic.
+    """
+
+    nodes: Sequence[int]
+    cyclic: frozenset[int]
+
+
+def parents_first(parents: Sequence[int | None]) -> Order:
+    """Puts nodes in order: walks up from each, as far as nobody has been, and down again."""
+    state = bytearray(len(parents))
+    nodes = array("q")
     cyclic: set[int] = set()
-    walk_of = array("q", [_NONE]) * len(parents)
-    for walk, start in enumerate(parents):
-        if start is None or walk_of[walk] != _NONE:
+    for start, above in enumerate(parents):
+        if state[start] != _NEW:
             continue
-        node: int | None = walk
-        while node is not None and walk_of[node] == _NONE:
-            walk_of[node] = walk
+        if above is None or state[above] == _DONE:  # nearly always: parents are usually told first
+            state[start] = _DONE
+            nodes.append(start)
+            continue
+        walk: list[int] = []
+        node: int | None = start
+        while node is not None and state[node] == _NEW:
+            state[node] = _ON_THIS_WALK
+            walk.append(node)
             node = parents[node]
-        if node is not None and walk_of[node] == walk:
-            while node is not None and node not in cyclic:
-                cyclic.add(node)
-                node = parents[node]
-    return cyclic
-
-
-def parents_first(parents: Sequence[int | None]) -> Iterator[int]:
-    """All nodes of trees without a cycle, each after its parent."""
-    first_child = array("q", [_NONE]) * len(parents)
-    next_sibling = array("q", [_NONE]) * len(parents)
-    roots: list[int] = []
-    for node, parent in enumerate(parents):
-        if parent is None:
-            roots.append(node)
-        else:
-            next_sibling[node], first_child[parent] = first_child[parent], node
-    for root in roots:
-        pending = [root]
-        while pending:
-            node = pending.pop()
-            yield node
-            child = first_child[node]
-            while child != _NONE:
-                pending.append(child)
-                child = next_sibling[child]
+        if node is not None and state[node] == _ON_THIS_WALK:
+            cyclic.update(walk[walk.index(node) :])
+        for each in reversed(walk):
+            state[each] = _DONE
+            if each not in cyclic:
+                nodes.append(each)
+    return Order(nodes, frozenset(cyclic))
