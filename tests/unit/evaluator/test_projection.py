@@ -98,7 +98,7 @@ class TestGreenAgent:
         projection = projected(observed(GREEN_AGENT, call("1", "A", latency=7)), told("B", call("2", "C")))
         assert projection.agents == ("A", "B", "C")
         assert edges(projection) == [("B", "C")]
-        assert [(call.callee, call.latencies_ms) for call in projection.green_calls] == [("A", (7.0,))]
+        assert [(callee, link.latencies_ms) for (_, callee), link in projection.green_links.items()] == [("A", [7.0])]
 
     def test_called_by_a_participant_is_no_interaction(self) -> None:
         assert edges(projected(told("A", call("1", GREEN_AGENT, url="")))) == []
@@ -127,8 +127,9 @@ class TestProvenance:
     def test_of_a_call_that_was_seen_and_told_is_observed_and_the_call_is_one(self) -> None:
         seen = observed(GREEN_AGENT, call("g", "A"), call("1", "B", parent="g", latency=50))
         projection = projected(seen, told("A", call("1", "B", parent="g", latency=5)))
-        (only,) = projection.interactions
-        assert (only.provenance, only.latencies_ms) == (Provenance.OBSERVED, (50.0,))
+        (link,) = projection.links.values()
+        assert [each.provenance for each in link.calls] == [Provenance.OBSERVED]
+        assert link.latencies_ms == [50.0]
 
     def test_a_claim_that_an_observation_refutes_is_counted_and_left_out(self) -> None:
         seen = observed(GREEN_AGENT, call("g", "A"), call("1", "B", parent="g"))
@@ -161,18 +162,18 @@ class TestRetry:
         projection = projected(
             told("A", call("1", "B", error="timeout", latency=30), call("2", "B", attributes={"retry_of": "1"}))
         )
-        (only,) = projection.interactions
-        assert (only.attempts, only.retries, only.failed_attempts, only.failed) == (2, 1, 1, False)
-        assert only.step_ids == ("1", "2")
+        (link,) = projection.links.values()
+        assert [each.step_ids for each in link.calls] == [("1", "2")]
+        assert (link.attempts, link.retries, link.failed_attempts, link.failed) == (2, 1, 1, 0)
 
     def test_of_a_retry_is_still_the_same_call(self) -> None:
         chain = [call(str(i), "B", error="no", attributes={"retry_of": str(i - 1)} if i else {}) for i in range(4)]
-        (only,) = projected(told("A", *chain)).interactions
-        assert (only.attempts, only.retries, only.failed) == (4, 3, True)
+        (link,) = projected(told("A", *chain)).links.values()
+        assert (len(link.calls), link.attempts, link.retries, link.failed) == (1, 4, 3, 1)
 
     def test_of_an_attempt_nobody_reported_is_known_to_be_one(self) -> None:
-        (only,) = projected(told("A", call("2", "B", attributes={"retry_of": "lost"}))).interactions
-        assert (only.attempts, only.retries) == (1, 1)
+        (link,) = projected(told("A", call("2", "B", attributes={"retry_of": "lost"}))).links.values()
+        assert (link.attempts, link.retries) == (1, 1)
 
     def test_at_another_agent_is_another_call(self) -> None:
         steps = call("1", "B", error="no"), call("2", "C", attributes={"retry_of": "1"})
@@ -203,7 +204,7 @@ def test_a_call_told_by_its_caller_and_relayed_is_one_call() -> None:
 
 def test_times_without_a_zone_are_utc() -> None:
     step = call("1", "B", start_time=datetime(2026, 1, 1, 12), end_time=datetime(2026, 1, 1, 12, 0, 1, tzinfo=UTC))  # noqa: DTZ001
-    assert projected(told("A", step)).interactions[0].latencies_ms == (1000.0,)
+    assert projected(told("A", step)).interactions[0][0].record.latency_ms == 1000.0
 
 
 def test_strangers_that_make_no_call_are_no_agents_of_the_team() -> None:

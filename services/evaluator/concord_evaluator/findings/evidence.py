@@ -5,7 +5,6 @@ from collections.abc import Collection, Iterable
 from typing import Final
 
 from concord_evaluator.graph import AgentGraph
-from concord_evaluator.trace import by_link
 
 MAX_STEP_IDS: Final = 20
 """A finding names this many of the steps that show it."""
@@ -17,8 +16,8 @@ MAX_OF_A_KIND: Final = 10
 def steps_of(graph: AgentGraph, agents: Collection[str]) -> list[str]:
     """The first of the calls, by step id, that any of the agents took part in."""
     chosen = set(agents)
-    links = (calls for link, calls in by_link(graph.interactions) if not chosen.isdisjoint(link))
-    return some(step_id for calls in links for call in calls for step_id in call.step_ids)
+    links = (calls for link, calls in graph.links.items() if not chosen.isdisjoint(link))
+    return some(step_id for link in links for call in link.calls for step_id in call.step_ids)
 
 
 def some(step_ids: Iterable[str]) -> list[str]:

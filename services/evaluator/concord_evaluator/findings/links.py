@@ -10,20 +10,18 @@ from concord.assessment import Thresholds
 from concord.results import Finding
 from concord_evaluator.findings.evidence import MAX_OF_A_KIND, some
 from concord_evaluator.graph import AgentGraph
-from concord_evaluator.trace import Interaction, Link, by_link
+from concord_evaluator.trace import Links
 
 
 def find(graph: AgentGraph, thresholds: Thresholds) -> Iterator[Finding]:
     """Slow links and redundant questions."""
-    links = dict(by_link(graph.interactions))
-    yield from _slow_links(links, thresholds.slow_link)
-    yield from _redundant_questions(links, thresholds.redundant_question)
+    yield from _slow_links(graph.links, thresholds.slow_link)
+    yield from _redundant_questions(graph.links, thresholds.redundant_question)
 
 
-def _slow_links(links: dict[Link, list[Interaction]], threshold: float) -> Iterator[Finding]:
+def _slow_links(links: Links, threshold: float) -> Iterator[Finding]:
     """Links whose mean latency is a multiple of the median of those of all other links."""
-    measured = {link: sorted(ms for call in calls for ms in call.latencies_ms) for link, calls in links.items()}
-    means = {link: fmean(latencies) for link, latencies in measured.items() if latencies}
+    means = {link: fmean(each.latencies_ms) for link, each in links.items() if each.latencies_ms}
     ascending = sorted(means.values())
     slow = []
     for (caller, callee), mean in means.items():
@@ -37,7 +35,7 @@ def _slow_links(links: dict[Link, list[Interaction]], threshold: float) -> Itera
             metric_id=None,
             value=-times,
             threshold=threshold,
-            step_ids=some(step_id for call in links[caller, callee] for step_id in call.step_ids),
+            step_ids=some(step_id for call in links[caller, callee].calls for step_id in call.step_ids),
             advice=f"{caller} waits {-times:.0f} times as long for {callee} as is usual in this team: see what "
             f"{callee} is busy with, or ask it earlier and go on meanwhile.",
         )
@@ -53,16 +51,16 @@ def _median_without(ascending: list[float], value: float) -> float | None:
     return (ascending[low] + ascending[high]) / 2
 
 
-def _redundant_questions(links: dict[Link, list[Interaction]], threshold: int) -> Iterator[Finding]:
+def _redundant_questions(links: Links, threshold: int) -> Iterator[Finding]:
     """For each link the question asked most often, and of these the worst."""
     again = []
-    for link, calls in links.items():
-        asked = Counter(call.request_digest for call in calls if call.request_digest is not None)
+    for link, each in links.items():
+        asked = Counter(each.requests)
         times, question = min(((-times, question) for question, times in asked.items()), default=(0, ""))
         if -times > threshold:
             again.append((times, link, question))
     for times, (caller, callee), question in nsmallest(MAX_OF_A_KIND, again):
-        same = (call for call in links[caller, callee] if call.request_digest == question)
+        same = (call for call in links[caller, callee].calls if call.request_digest == question)
         yield Finding(
             id="redundant_question",
             agents=[caller, callee],

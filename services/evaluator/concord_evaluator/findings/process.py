@@ -21,7 +21,7 @@ def _silent(graph: AgentGraph) -> Iterator[Finding]:
     if len(graph.agents) < 2:
         return
     for agent in graph.unheard:
-        asked = [call for call in graph.answered if call.callee == agent]
+        asked = [call for (_, callee), link in graph.answered.items() if callee == agent for call in link.calls]
         yield Finding(
             id="silent",
             agents=[agent],

@@ -12,7 +12,7 @@ from concord_evaluator.graph.chains import Return, find_returns
 from concord_evaluator.graph.critical_path import CriticalPath, critical_path
 from concord_evaluator.graph.engines import Distances, Scores
 from concord_evaluator.graph.tally import CallTally, tally_calls
-from concord_evaluator.trace import Call, Interaction, Link, Projection, by_link
+from concord_evaluator.trace import Call, Interaction, Link, Links, Projection, calls_on
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,8 @@ class AgentGraph:
     `messages`: an edge for whoever sent another a request or a reply; the PRD's metrics and flags are defined on it.
     `requests`: an edge from each caller to its callees. Both without self-loops; their `weight` counts messages.
     `exchanges`: an undirected edge between two agents of whom one called the other and was answered.
-    `answered`: every call that an agent was to answer, the assessor's included, which is no part of the graph.
+    `links`: the calls behind each edge of `requests`. `answered`: the calls that agents were to answer, the assessor's
+    included, which is no part of the graph.
     `calls`: every attempt at any call in causal order. `unheard`: declared agents that sent nothing.
     `texts`: a sample of what was asked, by digest. `completed`: whether the task was.
 
@@ -30,8 +31,8 @@ class AgentGraph:
     """
 
     agents: tuple[str, ...]
-    interactions: tuple[Interaction, ...]
-    answered: tuple[Interaction, ...]
+    links: Links
+    answered: Links
     calls: tuple[Call, ...]
     unheard: tuple[str, ...]
     tokens: int | None
@@ -40,6 +41,11 @@ class AgentGraph:
     messages: "nx.DiGraph[str]"
     requests: "nx.DiGraph[str]"
     exchanges: "nx.Graph[str]"
+
+    @cached_property
+    def interactions(self) -> tuple[Interaction, ...]:
+        """The calls between agents, sorted by caller and callee."""
+        return tuple(calls_on(self.links))
 
     @cached_property
     def n_messages(self) -> int:
@@ -101,17 +107,17 @@ def build_graph(projection: Projection, *, completed: bool = True) -> AgentGraph
     """
     requests: Counter[Link] = Counter()
     replies: Counter[Link] = Counter()
-    for (caller, callee), calls in by_link(projection.interactions):
-        requests[caller, callee] = len(calls)
-        if answered := sum([not call.failed for call in calls]):
+    for (caller, callee), link in projection.links.items():
+        requests[caller, callee] = len(link.calls)
+        if answered := len(link.calls) - link.failed:
             replies[callee, caller] = answered
     exchanges: nx.Graph[str] = nx.Graph()
     exchanges.add_nodes_from(projection.agents)
     exchanges.add_edges_from(sorted(replies))
     return AgentGraph(
         agents=projection.agents,
-        interactions=projection.interactions,
-        answered=projection.answered_calls,
+        links=projection.links,
+        answered=projection.answered,
         calls=projection.calls,
         unheard=projection.unheard,
         tokens=projection.tokens,

@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 from concord.results import Record
-from concord_evaluator.trace import by_link
 
 if TYPE_CHECKING:
     from concord_evaluator.graph.agent_graph import AgentGraph
@@ -29,20 +28,19 @@ class CallTally(Record):
 
 def tally_calls(graph: "AgentGraph") -> CallTally:
     """Counts the calls of a trial."""
-    own_attempts = retries = comparable = repeats = 0
-    for _, calls in by_link(graph.interactions):
-        own_attempts += sum(map(len, calls))
-        retries += sum([call.retries for call in calls])
-        requests = [call.request_digest for call in calls if call.request_digest is not None]
+    comparable = repeats = 0
+    for link in graph.links.values():
+        requests = link.requests
         comparable += len(requests)
         repeats += len(requests) - len(set(requests))
+    answered = graph.answered.values()
     return CallTally(
-        calls=len(graph.answered),
-        failed_calls=sum([call.failed for call in graph.answered]),
-        attempts=sum(map(len, graph.answered)),
-        failed_attempts=sum([call.failed_attempts for call in graph.answered]),
-        own_attempts=own_attempts,
-        retries=retries,
+        calls=sum(len(link.calls) for link in answered),
+        failed_calls=sum(link.failed for link in answered),
+        attempts=sum(link.attempts for link in answered),
+        failed_attempts=sum(link.failed_attempts for link in answered),
+        own_attempts=sum(link.attempts for link in graph.links.values()),
+        retries=sum(link.retries for link in graph.links.values()),
         comparable=comparable,
         repeats=repeats,
     )

@@ -8,7 +8,7 @@ import numpy as np
 
 from concord.identity import Roster
 from concord.results import LatencySummary, Record
-from concord_evaluator.trace import Interaction
+from concord_evaluator.trace import Links
 
 P95_NEEDS: Final = 20
 P99_NEEDS: Final = 100
@@ -22,11 +22,11 @@ class CalleeLatencies(Record):
     latencies_ms: list[float]
 
 
-def latencies_of(calls: Iterable[Interaction]) -> list[CalleeLatencies]:
+def latencies_of(links: Links) -> list[CalleeLatencies]:
     """The latencies that calls are known to have had, by callee, sorted."""
     by_callee: defaultdict[str, list[float]] = defaultdict(list)
-    for call in calls:
-        by_callee[call.callee].extend(call.latencies_ms)
+    for (_, callee), link in links.items():
+        by_callee[callee].extend(link.latencies_ms)
     return [
         CalleeLatencies(agent=agent, latencies_ms=sorted(values))
         for agent, values in sorted(by_callee.items())

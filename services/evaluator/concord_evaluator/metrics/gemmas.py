@@ -12,14 +12,13 @@ that they are counted in one pass; the paper's are those of an acyclic graph of 
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from itertools import combinations
 from typing import Final
 
 from concord.results import MetricStatus
 from concord_evaluator.graph import AgentGraph
 from concord_evaluator.metrics.metric import Measured, approximate, metric, undefined
 from concord_evaluator.metrics.similarity import TfIdf
-from concord_evaluator.trace import Call, by_link
+from concord_evaluator.trace import Call
 
 MAX_PAIRS: Final = 10_000
 """Pairs of agents that are compared."""
@@ -30,11 +29,7 @@ def information_diversity(graph: AgentGraph) -> Iterator[Measured]:
     """How different the requests of two agents are that talk to each other: the mean of 1 - cosine of their TF-IDF
     vectors (the syntactic part of GEMMAS's information diversity score, Lee et al. 2025). 1: they share no word."""
     said, sampled = _said(graph)
-    pairs = [
-        (a, b)
-        for a, b in combinations(sorted(said), 2)
-        if graph.requests.has_edge(a, b) or graph.requests.has_edge(b, a)
-    ]
+    pairs = sorted({(min(link), max(link)) for link in graph.links if link[0] in said and link[1] in said})
     if not pairs:
         yield undefined(0, "no two agents that talk to each other say what they ask")
         return
@@ -50,8 +45,8 @@ def information_diversity(graph: AgentGraph) -> Iterator[Measured]:
 def _said(graph: AgentGraph) -> tuple[dict[str, str], bool]:
     """By agent, the words of its requests; and whether these are only some of them."""
     asked: defaultdict[str, set[str]] = defaultdict(set)
-    for (caller, _), calls in by_link(graph.interactions):
-        asked[caller].update([call.request_digest for call in calls if call.request_digest is not None])
+    for (caller, _), link in graph.links.items():
+        asked[caller].update(link.requests)
     texts = {
         agent: [graph.texts[each] for each in sorted(digests & graph.texts.keys())]
         for agent, digests in asked.items()

@@ -9,5 +9,5 @@ from concord_evaluator.pipeline.evaluator import Contribution, TrialInput, evalu
 @evaluator("latency", tier=2)
 def evaluate_latency(trial: TrialInput, _: Mapping[str, Contribution]) -> Contribution:
     """Summarises the latencies of all calls that agents were to answer, the assessor's included."""
-    latencies = latencies_of(trial.projection.answered_calls)
+    latencies = latencies_of(trial.projection.answered)
     return Contribution(latency=summarise(latencies, trial.roster), latencies=tuple(latencies))

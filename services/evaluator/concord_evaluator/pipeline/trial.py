@@ -16,7 +16,7 @@ from concord_evaluator.documents import AgentTally, TrialEvaluation
 from concord_evaluator.pipeline.evaluator import Contribution, TrialInput
 from concord_evaluator.pipeline.registry import installed_evaluators
 from concord_evaluator.pipeline.running import run_evaluators
-from concord_evaluator.trace import Interaction, Projection, Provenance, by_link, project
+from concord_evaluator.trace import LinkCalls, Projection, Provenance, project
 
 
 def evaluate_trial(plan: AssessmentPlan, request: EvaluateTrial, batches: Sequence[ReportBatch]) -> TrialEvaluation:
@@ -88,7 +88,7 @@ def _evaluation(
         latency=next((made.latency for made in contributions if made.latency is not None), None),
         latencies=[callee for contribution in contributions for callee in contribution.latencies],
         agents=_agent_tallies(projection),
-        interactions=_interaction_records(projection.interactions),
+        interactions=[_interaction_record(*ends, link) for ends, link in projection.links.items()],
         steps=projection.steps,
         trace_integrity=integrity,
         warnings=[*_warnings(projection), *(each for made in contributions for each in made.warnings)],
@@ -99,34 +99,28 @@ def _agent_tallies(projection: Projection) -> list[AgentTally]:
     made: Counter[str] = Counter()
     received: Counter[str] = Counter()
     errors: Counter[str] = Counter()
-    for (caller, callee), calls in by_link(projection.interactions):
-        made[caller] += len(calls)
-        received[callee] += len(calls)
-        errors[callee] += sum([call.failed for call in calls])
+    for (caller, callee), link in projection.links.items():
+        made[caller] += len(link.calls)
+        received[callee] += len(link.calls)
+        errors[callee] += link.failed
     return [
         AgentTally(id=agent, calls_made=made[agent], calls_received=received[agent], errors_received=errors[agent])
         for agent in projection.agents
     ]
 
 
-def _interaction_records(calls: Sequence[Interaction]) -> list[InteractionRecord]:
-    """One record per pair of agents; the calls come sorted by it."""
-    return [_interaction_record(caller, callee, between) for (caller, callee), between in by_link(calls)]
-
-
-def _interaction_record(caller: str, callee: str, calls: list[Interaction]) -> InteractionRecord:
-    trust = Counter(call.provenance for call in calls)
-    latencies = sorted(latency for call in calls for latency in call.latencies_ms)
+def _interaction_record(caller: str, callee: str, link: LinkCalls) -> InteractionRecord:
+    trust = Counter([call.provenance for call in link.calls])
     return InteractionRecord(
         caller=caller,
         callee=callee,
-        calls=len(calls),
-        errors=sum(call.failed for call in calls),
-        retries=sum(call.retries for call in calls),
+        calls=len(link.calls),
+        errors=link.failed,
+        retries=link.retries,
         observed=trust[Provenance.OBSERVED],
         corroborated=trust[Provenance.CORROBORATED],
         reported=trust[Provenance.REPORTED],
-        latency_avg_ms=fmean(latencies) if latencies else None,
+        latency_avg_ms=fmean(link.latencies_ms) if link.latencies_ms else None,
     )
 
 

@@ -45,7 +45,7 @@ def attribute(forest: Forest, roster: Roster) -> Attribution:
     calls: list[MadeCall] = []
     under: list[int | None] = [None] * len(forest.records)
     """By step: the call whose answer the steps under it are part of."""
-    answering: dict[int, str] = {}
+    answering = [""] * len(forest.records)
     """By call: who answers it."""
     for place in forest.order:
         record, parent = forest.records[place], forest.parents[place]

@@ -4,8 +4,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import groupby
-from typing import Final
+from functools import cached_property
+from itertools import chain, groupby
+from operator import itemgetter
+from typing import Final, NamedTuple
 
 from concord_evaluator.trace.records import StepRecord
 
@@ -18,8 +20,7 @@ class Provenance(StrEnum):
     REPORTED = "reported"
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """One attempt to call an agent, where it stands; `parent`: the index, in causal order, of the call it was made in.
 
     Only calls whose provenance counts are in causal order, and have a parent there.
@@ -64,22 +65,6 @@ class Interaction(tuple[Call, ...]):
         return tuple(attempt.record.step_id for attempt in self)
 
     @property
-    def retries(self) -> int:
-        """Attempts that repeat another."""
-        return sum([attempt.record.retry_of is not None for attempt in self])
-
-    @property
-    def failed_attempts(self) -> int:
-        """Attempts that say that something went wrong."""
-        return sum([attempt.record.error is not None for attempt in self])
-
-    @property
-    def latencies_ms(self) -> tuple[float, ...]:
-        """The latencies of the attempts, where known (milliseconds), sorted."""
-        known = [ms for attempt in self if (ms := attempt.record.latency_ms) is not None]
-        return tuple(sorted(known) if len(known) > 1 else known)
-
-    @property
     def provenance(self) -> Provenance:
         """Why the call is believed: no more than the least trusted of its attempts."""
         return (
@@ -94,33 +79,72 @@ class Interaction(tuple[Call, ...]):
         return self[0].record.request_digest
 
     @property
-    def attempts(self) -> int:
-        """How often the call was made."""
-        return len(self)
-
-    @property
     def failed(self) -> bool:
         """Whether no attempt succeeded. Such a call has no reply."""
         return None not in [attempt.record.error for attempt in self]
 
 
-def by_link(calls: Iterable[Interaction]) -> Iterator[tuple[Link, list[Interaction]]]:
-    """The calls of each caller to each callee, of calls that are sorted by these."""
-    return ((link, list(group)) for link, group in groupby(calls, key=lambda call: (call[0].caller, call[0].callee)))
+@dataclass(frozen=True)
+class LinkCalls:
+    """The logical calls of one agent to another, at least one. What several ask of them is worked out once."""
+
+    calls: Sequence[Interaction]
+
+    @cached_property
+    def failed(self) -> int:
+        """Calls that failed."""
+        return sum([call.failed for call in self.calls])
+
+    @cached_property
+    def attempts(self) -> int:
+        """Attempts at all of them."""
+        return sum(map(len, self.calls))
+
+    @cached_property
+    def failed_attempts(self) -> int:
+        """Attempts that say that something went wrong."""
+        return sum([attempt.record.error is not None for attempt in chain.from_iterable(self.calls)])
+
+    @cached_property
+    def retries(self) -> int:
+        """Attempts that repeat another."""
+        return sum([attempt.record.retry_of is not None for attempt in chain.from_iterable(self.calls)])
+
+    @cached_property
+    def latencies_ms(self) -> Sequence[float]:
+        """The latencies of all attempts, where known (milliseconds), sorted."""
+        attempts = chain.from_iterable(self.calls)
+        return sorted([ms for attempt in attempts if (ms := attempt.record.latency_ms) is not None])
+
+    @property
+    def requests(self) -> list[str]:
+        """The requests of those calls that say what they ask, by their digests."""
+        return [digest for call in self.calls if (digest := call.request_digest) is not None]
 
 
-def join_attempts(calls: Iterable[Call]) -> Iterator[Interaction]:
-    """The logical calls, sorted: repeated attempts (given sorted by edge and step id) joined into one call.
+Links = Mapping[Link, LinkCalls]
+"""The calls of each caller to each callee, sorted by these."""
+
+
+def calls_on(links: Links) -> Iterator[Interaction]:
+    """All calls, sorted by caller and callee."""
+    return chain.from_iterable(link.calls for link in links.values())
+
+
+def join_attempts(calls: Iterable[Call]) -> Links:
+    """The logical calls: repeated attempts (given sorted by edge, trace and step id) joined into one call.
 
     A repetition names the attempt that it repeats (`retry_of`) and has the same caller and callee; together they are
     one call, which failed only if every attempt did.
     """
-    for _, group in groupby(calls, key=lambda call: (call.caller, call.callee, call.record.trace_id)):
-        attempts = list(group)
-        if all(attempt.record.retry_of is None for attempt in attempts):
-            yield from (Interaction((attempt,)) for attempt in attempts)
-        else:
-            yield from _joined(attempts)
+    return {link: LinkCalls(_logical(list(group))) for link, group in groupby(calls, key=itemgetter(0, 1))}
+
+
+def _logical(attempts: Sequence[Call]) -> tuple[Interaction, ...]:
+    if all(attempt.record.retry_of is None for attempt in attempts):
+        return tuple([Interaction((attempt,)) for attempt in attempts])
+    traces = groupby(attempts, key=lambda attempt: attempt.record.trace_id)
+    return tuple(call for _, group in traces for call in _joined(list(group)))
 
 
 def _joined(attempts: Sequence[Call]) -> Iterator[Interaction]:

@@ -13,7 +13,16 @@ from concord_evaluator.trace.attribution import attribute, step_reporters
 from concord_evaluator.trace.claims import Claims, find_attempts
 from concord_evaluator.trace.fold import FoldedTrace, fold
 from concord_evaluator.trace.forest import Forest, grow
-from concord_evaluator.trace.interactions import Call, Interaction, Provenance, join_attempts
+from concord_evaluator.trace.interactions import (
+    Call,
+    Interaction,
+    Link,
+    LinkCalls,
+    Links,
+    Provenance,
+    calls_on,
+    join_attempts,
+)
 from concord_evaluator.trace.names import NOT_IN_GRAPH, participant_of
 from concord_evaluator.trace.refutation import without_refuted
 from concord_evaluator.trace.timeline import causal_order
@@ -31,16 +40,16 @@ _COUNTED: Final[dict[Evidence, frozenset[Provenance]]] = {
 class Projection:
     """What a trace says about its agents.
 
-    `agents`: the declared ones and those seen, sorted. `interactions`: the calls between two of them, as far as the
-    evidence asked for allows. `green_calls`: the assessor's own calls, which are no part of the graph. Calls of an
+    `agents`: the declared ones and those seen, sorted. `links`: the calls between two of them, as far as the evidence
+    asked for allows. `green_links`: the assessor's own calls, which are no part of the graph. Calls of an
     agent to itself and calls with an unknown end are counted, and left out of structure. `calls`: every attempt at
     any call, of whatever ends, in causal order. `unheard`: declared agents that sent nothing: no step, no reply.
     `tokens`: those that were reported; None where nobody reports any. `texts`: a sample of what was asked.
     """
 
     agents: tuple[str, ...]
-    interactions: tuple[Interaction, ...]
-    green_calls: tuple[Interaction, ...]
+    links: Links
+    green_links: Links
     calls: tuple[Call, ...]
     unheard: tuple[str, ...]
     tokens: int | None
@@ -51,9 +60,14 @@ class Projection:
     integrity: TraceIntegrity
 
     @property
-    def answered_calls(self) -> tuple[Interaction, ...]:
+    def interactions(self) -> tuple[Interaction, ...]:
+        """The calls between agents, sorted by caller and callee."""
+        return tuple(calls_on(self.links))
+
+    @property
+    def answered(self) -> Links:
         """Every call that an agent of the team was to answer, the assessor's included."""
-        return self.interactions + self.green_calls
+        return {**self.links, **self.green_links}
 
 
 def project(
@@ -72,45 +86,60 @@ def project(
         attempts, refuted = without_refuted(claims.attempts, roster)
         claims = Claims(attempts, claims.contradicted + refuted)
     timeline = causal_order(claims.attempts, _COUNTED[evidence])
-    logical = list(join_attempts(timeline.calls))
-    between = [call for call in logical if GREEN_AGENT not in (call.caller, call.callee)]
-    named = [call for call in between if call.caller not in NOT_IN_GRAPH and call.callee not in NOT_IN_GRAPH]
-    structural = [call for call in named if call.caller != call.callee]
-    counted = tuple(call for call in structural if call.provenance in _COUNTED[evidence])
-    agents = _agents(roster, made.makers, counted)
+    logical = join_attempts(timeline.calls)
+    between = {link: calls for link, calls in logical.items() if GREEN_AGENT not in link}
+    named = {link: calls for link, calls in between.items() if NOT_IN_GRAPH.isdisjoint(link)}
+    structural = {(caller, callee): calls for (caller, callee), calls in named.items() if caller != callee}
+    links = _counted(structural, _COUNTED[evidence])
+    agents = _agents(roster, made.makers, links)
     return Projection(
         agents=agents,
-        interactions=counted,
-        green_calls=tuple(call for call in logical if call.caller == GREEN_AGENT and call.callee not in NOT_IN_GRAPH),
+        links=links,
+        green_links={
+            (caller, callee): calls
+            for (caller, callee), calls in logical.items()
+            if caller == GREEN_AGENT and callee not in NOT_IN_GRAPH
+        },
         calls=timeline.in_order,
         unheard=_unheard(agents, roster, made.makers, logical),
         tokens=_tokens(forest),
         texts=trace.texts,
-        self_calls=len(named) - len(structural),
-        unattributed_calls=len(between) - len(named),
+        self_calls=_size(named) - _size(structural),
+        unattributed_calls=_size(between) - _size(named),
         steps=_step_counts(trace),
         integrity=_integrity(trace, forest, claims, structural),
     )
 
 
-def _agents(roster: Roster, makers: Iterable[str], calls: Iterable[Interaction]) -> tuple[str, ...]:
+def _size(links: Links) -> int:
+    return sum(len(link.calls) for link in links.values())
+
+
+def _counted(links: Links, provenances: frozenset[Provenance]) -> Links:
+    """The calls that are believed for one of these reasons."""
+    if len(provenances) == len(Provenance):
+        return links
+    chosen = {link: [call for call in each.calls if call.provenance in provenances] for link, each in links.items()}
+    return {link: LinkCalls(calls) for link, calls in chosen.items() if calls}
+
+
+def _agents(roster: Roster, makers: Iterable[str], links: Iterable[Link]) -> tuple[str, ...]:
     """The nodes: the roster, the ends of calls, and the agents inside participants.
 
     A participant that shows only through the agents inside it is those agents, not one more beside them.
     """
     declared = {entry.id for entry in roster}
-    ends = {end for call in calls for end in (call.caller, call.callee)}
+    ends = {end for link in links for end in link}
     at_work = {maker for maker in makers if participant_of(maker) in declared}
     agents = declared | ends | at_work
     teams = {participant_of(agent) for agent in agents if participant_of(agent) != agent}
     return tuple(sorted(agents - (teams - ends)))
 
 
-def _unheard(
-    agents: Iterable[str], roster: Roster, makers: Iterable[str], calls: Iterable[Interaction]
-) -> tuple[str, ...]:
+def _unheard(agents: Iterable[str], roster: Roster, makers: Iterable[str], links: Links) -> tuple[str, ...]:
     """The declared agents of the graph that made no step and answered no call, the assessor's included."""
-    heard = {participant_of(maker) for maker in makers} | {call.callee for call in calls if not call.failed}
+    answering = {callee for (_, callee), each in links.items() if each.failed < len(each.calls)}
+    heard = {participant_of(maker) for maker in makers} | answering
     return tuple(agent for agent in agents if agent in roster and agent not in heard)
 
 
@@ -128,12 +157,12 @@ def _tokens(forest: Forest) -> int | None:
 
 
 def _step_counts(trace: FoldedTrace) -> StepCounts:
-    kinds = Counter(record.kind for record in trace.records)
+    kinds = Counter([record.kind for record in trace.records])
     return StepCounts(agent=kinds[CallType.AGENT], tool=kinds[CallType.TOOL], host=kinds[CallType.HOST])
 
 
-def _integrity(trace: FoldedTrace, forest: Forest, claims: Claims, structural: Iterable[Interaction]) -> TraceIntegrity:
-    trust = Counter(call.provenance for call in structural)
+def _integrity(trace: FoldedTrace, forest: Forest, claims: Claims, structural: Links) -> TraceIntegrity:
+    trust = Counter([call.provenance for call in calls_on(structural)])
     return TraceIntegrity(
         steps=len(trace.records),
         observed=trust[Provenance.OBSERVED],
