@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import networkx as nx
 
@@ -13,6 +14,7 @@ from concord_evaluator.graph.critical_path import CriticalPath, critical_path
 from concord_evaluator.graph.engines import Distances, Scores
 from concord_evaluator.graph.tally import CallTally, tally_calls
 from concord_evaluator.trace import Call, Interaction, Link, Links, Projection, calls_on
+from concord_evaluator.trace.names import NOT_IN_GRAPH
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,12 @@ class AgentGraph:
     def returns(self) -> tuple[Return, ...]:
         """The calls that come back to an agent further up their chain, in no particular order."""
         return tuple(find_returns(self.calls, self.made_in))
+
+    @cached_property
+    def successions(self) -> Counter[tuple[str, str]]:
+        """How often a call that one agent answered came right after one that another did, of those that say when."""
+        performers = [call.callee for call in self.calls if call.record.started_us is not None]
+        return Counter(pairwise([agent for agent in performers if agent not in NOT_IN_GRAPH]))
 
     @cached_property
     def critical_path(self) -> CriticalPath:

@@ -28,15 +28,14 @@ def find_returns(calls: Sequence[Call], made_in: Sequence[Sequence[int]]) -> Ite
     while pending:
         index, entering = pending.pop()
         call = calls[index]
-        for agent in _waiting_for(call):
-            waiting[agent] += entering
-        if entering < 0:
-            continue
-        times = waiting[call.callee] - (call.caller != call.callee)
-        if is_between_agents(call) and times > 0:
-            yield Return(index, times)
-        pending.append((index, -1))
-        pending += [(each, 1) for each in made_in[index]]
+        if entering > 0 and waiting[call.callee] and is_between_agents(call):
+            yield Return(index, waiting[call.callee])
+        if made_in[index]:  # else nobody sees it wait
+            for agent in _waiting_for(call):
+                waiting[agent] += entering
+            if entering > 0:
+                pending.append((index, -1))
+                pending += [(each, 1) for each in made_in[index]]
 
 
 def _waiting_for(call: Call) -> tuple[str, ...]:

@@ -17,13 +17,14 @@ from concord_evaluator.trace.names import participant_of
 class CriticalPath:
     """`work_us`: the time in which agents were not waiting for others, all added up; `span_us`: the part of it on the
     critical path; both in microseconds. `calls`: the indices of the calls on it. `timed`: calls that say how long they
-    took.
+    took. `complete`: all of them do, and when they began.
     """
 
     work_us: int
     span_us: int
     calls: frozenset[int]
     timed: int
+    complete: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,9 @@ def critical_path(calls: Sequence[Call], made_in: Sequence[Sequence[int]]) -> Cr
             by_clock = _by_clock(inner, times)
             own = max(0, own - max([_covered(known, times) for known in by_clock], default=0))
             chains[index] = _longest_chain(inner, by_clock, times, spans)
-        spans[index] = own + sum([spans[each] for each in chains[index]])
+            spans[index] = own + sum([spans[each] for each in chains[index]])
+        else:
+            spans[index] = own
         work += own
     roots = [index for index, call in enumerate(calls) if call.parent is None]
     first = _longest_chain(roots, _by_clock(roots, times), times, spans)
@@ -56,7 +59,8 @@ def critical_path(calls: Sequence[Call], made_in: Sequence[Sequence[int]]) -> Cr
         work_us=work,
         span_us=sum(spans[index] for index in first),
         calls=frozenset(_all_within(first, chains)),
-        timed=sum(call.record.latency_ms is not None for call in calls),
+        timed=sum([call.record.latency_ms is not None for call in calls]),
+        complete=None not in times.start,
     )
 
 

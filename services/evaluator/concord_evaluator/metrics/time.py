@@ -2,12 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Final
 
 from concord_evaluator.graph import AgentGraph
 from concord_evaluator.metrics.metric import Measured, approximate, metric, undefined
-from concord_evaluator.trace.names import NOT_IN_GRAPH
 
 _NO_TIMES: Final = "no call says how long it took"
 _NO_STARTS: Final = "fewer than two calls say when they began"
@@ -36,12 +34,11 @@ def parallelism(graph: AgentGraph) -> Iterator[Measured]:
 
 
 def _timed(graph: AgentGraph, value: float | None) -> Measured:
-    timed, calls = graph.critical_path.timed, len(graph.calls)
+    timed, complete = graph.critical_path.timed, graph.critical_path.complete
     if not timed:
         return undefined(0, _NO_TIMES)
     if value is None:
         return undefined(timed, "no time passed")
-    complete = timed == calls and all(call.record.started_us is not None for call in graph.calls)
     return Measured(value, timed) if complete else approximate(value, timed, "not every call says when and how long")
 
 
@@ -49,7 +46,7 @@ def _timed(graph: AgentGraph, value: float | None) -> Measured:
 def handover_ratio(graph: AgentGraph) -> Iterator[Measured]:
     """How often the work changes hands: of each two calls that began one right after the other, the share that
     different agents answered (after van der Aalst 2005; direct succession, in causal order)."""
-    passed = _successions(graph)
+    passed = graph.successions
     total = passed.total()
     if total:
         yield Measured(sum(n for (a, b), n in passed.items() if a != b) / total, total)
@@ -61,7 +58,7 @@ def handover_ratio(graph: AgentGraph) -> Iterator[Measured]:
 def handover_of_work(graph: AgentGraph) -> Iterator[Measured]:
     """The share of direct successions in which another agent took over from this one (van der Aalst 2005): of each
     two calls that began one right after the other, it answered the first and another agent the second."""
-    passed = _successions(graph)
+    passed = graph.successions
     total = passed.total()
     if not total:
         yield undefined(0, _NO_STARTS)
@@ -71,12 +68,6 @@ def handover_of_work(graph: AgentGraph) -> Iterator[Measured]:
         given[a] += n if a != b else 0
     for agent in graph.agents:
         yield Measured(given[agent] / total, total, agent)
-
-
-def _successions(graph: AgentGraph) -> Counter[tuple[str, str]]:
-    """How often a call that one agent answered came right after one that another did."""
-    performers = [call.callee for call in graph.calls if call.record.started_us is not None]
-    return Counter(pairwise(agent for agent in performers if agent not in NOT_IN_GRAPH))
 
 
 METRICS: Final = (critical_path_ms, critical_path_share, parallelism, handover_ratio, handover_of_work)
