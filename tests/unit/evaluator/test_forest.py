@@ -5,16 +5,17 @@ import pytest
 from concord.reports import Report
 from concord_evaluator.trace.fold import fold
 from concord_evaluator.trace.forest import Forest, grow
+from concord_evaluator.trace.trees import ROOT
 from tests.unit.evaluator.traces import call, told, tool
 
 
 def grown(*reports: list[Report]) -> Forest:
-    return grow(fold(report for batch in reports for report in batch))
+    return grow(*fold(report for batch in reports for report in batch))
 
 
 def parents(forest: Forest) -> dict[str, str | None]:
     ids = [record.step_id for record in forest.records]
-    return {ids[place]: None if (parent := forest.parents[place]) is None else ids[parent] for place in forest.order}
+    return {ids[place]: None if (parent := forest.parents[place]) == ROOT else ids[parent] for place in forest.order}
 
 
 def test_a_forest_without_steps_has_no_completeness() -> None:
@@ -70,5 +71,5 @@ def test_parents_come_before_their_children() -> None:
     forest = grown(told("A", *(tool(str(i), parent=str(i + 1)) for i in range(50)), tool("50")))
     placed = list(forest.order)
     parents = [forest.parents[place] for place in placed]
-    assert all(parent is None or placed.index(parent) < number for number, parent in enumerate(parents))
+    assert all(parent == ROOT or placed.index(parent) < number for number, parent in enumerate(parents))
     assert len(placed) == 51

@@ -1,7 +1,7 @@
 """The agent graph, in three views: requests with their replies, requests alone, and who was answered."""
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -9,7 +9,7 @@ from itertools import pairwise
 import networkx as nx
 
 from concord_evaluator.graph import engines
-from concord_evaluator.graph.chains import Return, find_returns
+from concord_evaluator.graph.chains import Return, find_returns, made_in
 from concord_evaluator.graph.critical_path import CriticalPath, critical_path
 from concord_evaluator.graph.engines import Distances, Scores
 from concord_evaluator.graph.tally import CallTally, tally_calls
@@ -88,10 +88,15 @@ class AgentGraph:
         return tuple(find_returns(self.calls, self.made_in))
 
     @cached_property
-    def successions(self) -> Counter[tuple[str, str]]:
-        """How often a call that one agent answered came right after one that another did, of those that say when."""
+    def performers(self) -> Sequence[str]:
+        """Who answered each of the calls that say when they began, in causal order."""
         performers = [call.callee for call in self.calls if call.record.started_us is not None]
-        return Counter(pairwise([agent for agent in performers if agent not in NOT_IN_GRAPH]))
+        return [agent for agent in performers if agent not in NOT_IN_GRAPH]
+
+    @cached_property
+    def handovers(self) -> Counter[str]:
+        """By agent, how often a call that it answered was followed by one that another did."""
+        return Counter([agent for agent, following in pairwise(self.performers) if agent != following])
 
     @cached_property
     def critical_path(self) -> CriticalPath:
@@ -101,11 +106,7 @@ class AgentGraph:
     @cached_property
     def made_in(self) -> tuple[tuple[int, ...], ...]:
         """By call, the calls that were made in it, as indices."""
-        made: defaultdict[int, list[int]] = defaultdict(list)
-        for index, call in enumerate(self.calls):
-            if call.parent is not None:
-                made[call.parent].append(index)
-        return tuple(tuple(made.pop(index, ())) for index in range(len(self.calls)))
+        return made_in(self.calls)
 
 
 def build_graph(projection: Projection, *, completed: bool = True) -> AgentGraph:

@@ -3,9 +3,15 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
 
 from concord_evaluator.trace import Call
 from concord_evaluator.trace.names import NOT_IN_GRAPH
+
+_NONE: Final = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +25,15 @@ class Return:
 def is_between_agents(call: Call) -> bool:
     """Whether an agent of the team called another."""
     return call.caller != call.callee and call.caller not in NOT_IN_GRAPH and call.callee not in NOT_IN_GRAPH
+
+
+def made_in(calls: Sequence[Call]) -> tuple[tuple[int, ...], ...]:
+    """By call, those that were made in it, as indices in their order."""
+    parents = np.asarray([_NONE if call.parent is None else call.parent for call in calls], dtype=np.intp)
+    by_parent = np.argsort(parents, kind="stable")
+    bounds: list[int] = np.searchsorted(parents[by_parent], np.arange(len(calls) + 1)).tolist()
+    indices: list[int] = by_parent.tolist()
+    return tuple(tuple(indices[first:end]) for first, end in pairwise(bounds))
 
 
 def find_returns(calls: Sequence[Call], made_in: Sequence[Sequence[int]]) -> Iterator[Return]:

@@ -11,7 +11,7 @@ that they are counted in one pass; the paper's are those of an acyclic graph of 
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from concord.results import MetricStatus
@@ -78,17 +78,31 @@ def _in_vain(calls: Iterable[Call]) -> list[bool]:
     return found
 
 
-def _repeated(calls: Iterable[Call]) -> list[bool]:
+def _repeated(calls: Sequence[Call]) -> list[bool]:
     """By call, whether its caller had already asked the same agent the same, and had been answered."""
+    asked_again = _twice(call.record.request_digest for call in calls)
     answered: set[tuple[str, str, str]] = set()
     found: list[bool] = []
     for call in calls:
         request = call.record.request_digest
-        question = (call.caller, call.callee, request or "")
-        found.append(request is not None and question in answered)
+        if request is None or request not in asked_again:
+            found.append(False)
+            continue
+        question = (call.caller, call.callee, request)
+        found.append(question in answered)
         if not call.record.failed:
             answered.add(question)
     return found
+
+
+def _twice(requests: Iterable[str | None]) -> set[str]:
+    """The requests that were made more than once, by whomever; mostly a few of very many."""
+    once: set[str] = set()
+    again: set[str] = set()
+    for request in requests:
+        if request is not None:
+            (again if request in once else once).add(request)
+    return again
 
 
 METRICS: Final = (information_diversity, unnecessary_path_ratio)

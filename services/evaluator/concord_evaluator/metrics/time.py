@@ -1,6 +1,5 @@
 """Time: how much of the work had to be done one after the other, and who took over from whom."""
 
-from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
@@ -46,10 +45,9 @@ def _timed(graph: AgentGraph, value: float | None) -> Measured:
 def handover_ratio(graph: AgentGraph) -> Iterator[Measured]:
     """How often the work changes hands: of each two calls that began one right after the other, the share that
     different agents answered (after van der Aalst 2005; direct succession, in causal order)."""
-    passed = graph.successions
-    total = passed.total()
-    if total:
-        yield Measured(sum(n for (a, b), n in passed.items() if a != b) / total, total)
+    successions = len(graph.performers) - 1
+    if successions > 0:
+        yield Measured(graph.handovers.total() / successions, successions)
     else:
         yield undefined(0, _NO_STARTS)
 
@@ -58,16 +56,12 @@ def handover_ratio(graph: AgentGraph) -> Iterator[Measured]:
 def handover_of_work(graph: AgentGraph) -> Iterator[Measured]:
     """The share of direct successions in which another agent took over from this one (van der Aalst 2005): of each
     two calls that began one right after the other, it answered the first and another agent the second."""
-    passed = graph.successions
-    total = passed.total()
-    if not total:
+    successions = len(graph.performers) - 1
+    if successions < 1:
         yield undefined(0, _NO_STARTS)
         return
-    given: Counter[str] = Counter()
-    for (a, b), n in passed.items():
-        given[a] += n if a != b else 0
     for agent in graph.agents:
-        yield Measured(given[agent] / total, total, agent)
+        yield Measured(graph.handovers[agent] / successions, successions, agent)
 
 
 METRICS: Final = (critical_path_ms, critical_path_share, parallelism, handover_ratio, handover_of_work)

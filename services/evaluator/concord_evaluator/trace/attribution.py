@@ -1,5 +1,6 @@
 """Attribution: which agent made each step, and which agent each call went to."""
 
+from array import array
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,18 +11,21 @@ from concord.steps import CallType
 from concord_evaluator.trace.forest import Forest
 from concord_evaluator.trace.names import Callees, inside, participant_of
 from concord_evaluator.trace.records import StepRecord
+from concord_evaluator.trace.trees import ROOT
 
 _AGENT: Final = CallType.AGENT
 _NOBODY: Final[frozenset[str]] = frozenset()
 
 
 class MadeCall(NamedTuple):
-    """A call and who made it. `place`: the record that tells of it; `above`: that of the nearest call above it."""
+    """A call and who made it. `place`: the record that tells of it; `above`: that of the nearest call above it, or
+    `ROOT`.
+    """
 
     place: int
     maker: str
     callee: str
-    above: int | None
+    above: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +47,15 @@ def attribute(forest: Forest, roster: Roster) -> Attribution:
     callees = Callees(roster)
     makers: set[str] = set()
     calls: list[MadeCall] = []
-    under: list[int | None] = [None] * len(forest.records)
+    under = array("q", [ROOT]) * len(forest.records)
     """By step: the call whose answer the steps under it are part of."""
     answering = [""] * len(forest.records)
     """By call: who answers it."""
     for place in forest.order:
         record, parent = forest.records[place], forest.parents[place]
-        above = None if parent is None else under[parent]
+        above = ROOT if parent == ROOT else under[parent]
         under[place] = above
-        for maker in _makers(record, None if above is None else answering[above], roster):
+        for maker in _makers(record, None if above == ROOT else answering[above], roster):
             makers.add(maker)
             if record.kind is _AGENT:
                 callee = callees.of(maker, record.callee_url, record.callee_name)

@@ -17,15 +17,17 @@ _OBSERVED, _CORROBORATED, _REPORTED = Provenance
 class Attempt(NamedTuple):
     """One attempt to call an agent, as it is believed.
 
-    `places`: of the records that tell of it, `record` the first of them; `above`: of the call that it was made in.
+    `place`: of its record; `others`: of further records that tell of it; `above`: of the call that it was made in, or
+    `ROOT`.
     """
 
     caller: str
     callee: str
     record: StepRecord
     provenance: Provenance
-    places: tuple[int, ...]
-    above: int | None
+    place: int
+    others: tuple[int, ...]
+    above: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +123,7 @@ def _attempt(
         callee=first.callee,
         record=record,
         provenance=provenance,
-        places=tuple([call.place for call in believed]),
+        place=first.place,
+        others=tuple([call.place for call in believed[1:]]),
         above=first.above,
     )

@@ -19,17 +19,24 @@ _OBSERVED: Final = Channel.OBSERVED
 class FoldedTrace:
     """Every step that stands, with the tellings it stands on, and how many did not come to stand.
 
-    `records`: those that share trace and step id side by side, sorted by their digests. `first`: by trace and step id,
-    the place of the first of them; `contested`: by that place how many there are, where there is more than one.
-    `texts`: a sample of what was asked, by the digests of the requests, of all steps whether or not they stand.
+    `records`: those that share trace and step id side by side, sorted by their digests. `texts`: a sample of what was
+    asked, by the digests of the requests, of all steps whether or not they stand.
     """
 
     records: Sequence[StepRecord]
-    first: Mapping[str, Mapping[str, int]]
-    contested: Mapping[int, int]
     texts: Mapping[str, str]
     duplicate: int
     conflicting: int
+
+
+@dataclass(frozen=True, slots=True)
+class StepIndex:
+    """Where the records of each step are. `first`: by trace and step id, the place of the first of them; `contested`:
+    by that place how many there are, where there is more than one.
+    """
+
+    first: Mapping[str, Mapping[str, int]]
+    contested: Mapping[int, int]
 
     def places_of(self, trace_id: str, step_id: str) -> Sequence[int]:
         """The places of all records of a step; none, if nobody told of it."""
@@ -39,7 +46,7 @@ class FoldedTrace:
         return (first,) if first not in self.contested else range(first, first + self.contested[first])
 
 
-def fold(reports: Iterable[Report]) -> FoldedTrace:
+def fold(reports: Iterable[Report]) -> tuple[FoldedTrace, StepIndex]:
     """Folds reports one by one, so that a trace is never held in its parsed form.
 
     Under one (trace id, reporter, step id), the same digest again is a duplicate. Different digests conflict: none of
@@ -105,10 +112,11 @@ class _Contents:
         record = self._records[first]
         return record if record.digest == digest else self._rivals[first].get(digest)
 
-    def settled(self) -> FoldedTrace:
+    def settled(self) -> tuple[FoldedTrace, StepIndex]:
         """What stands of it."""
         conflicting, contested = self._settle() if self._rivals else (0, {})
-        return FoldedTrace(self._records, self._first, contested, self._texts.sample(), self._duplicate, conflicting)
+        trace = FoldedTrace(self._records, self._texts.sample(), self._duplicate, conflicting)
+        return trace, StepIndex(self._first, contested)
 
     def _settle(self) -> tuple[int, dict[int, int]]:
         """Puts rivals side by side, without those that do not stand; returns how many these are, and who is left."""

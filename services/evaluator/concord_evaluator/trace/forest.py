@@ -1,16 +1,17 @@
 """The step forest: which step was made under which, whoever reported them and in whatever order."""
 
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from concord_evaluator.trace.fold import FoldedTrace
+from concord_evaluator.trace.fold import FoldedTrace, StepIndex
 from concord_evaluator.trace.records import StepRecord
-from concord_evaluator.trace.trees import parents_first
+from concord_evaluator.trace.trees import ROOT, parents_first
 
 
 @dataclass(frozen=True, slots=True)
 class Forest:
-    """By record, the place of its parent's. None: a root, or one that lost its parent.
+    """By record, the place of its parent's, or `ROOT`, also for one that lost its parent.
 
     `order`: the places of the records in the forest, parents before their children. `orphaned` counts steps that name
     a parent nobody reported: they hang under a virtual root. `refused` counts steps in a cycle of parents: they are
@@ -18,7 +19,7 @@ class Forest:
     """
 
     records: Sequence[StepRecord]
-    parents: Sequence[int | None]
+    parents: Sequence[int]
     order: Sequence[int]
     orphaned: int
     refused: int
@@ -30,17 +31,16 @@ class Forest:
         return (steps - self.refused - self.orphaned) / steps if steps else None
 
 
-def grow(trace: FoldedTrace) -> Forest:
+def grow(trace: FoldedTrace, index: StepIndex) -> Forest:
     """Hangs every step under its parent; the two ends of a call meet by the caller's step id."""
-    parents = _Parents(trace)
-    named = [parents.of(record) for record in trace.records]
+    parents = _Parents(trace.records, index)
+    named = array("q", map(parents.of, trace.records))
     order = parents_first(named)
-    if order.cyclic:
-        named = [
-            None if parent in order.cyclic or place in order.cyclic else parent for place, parent in enumerate(named)
-        ]
+    for place, parent in enumerate(named) if order.cyclic else ():
+        if parent in order.cyclic or place in order.cyclic:
+            named[place] = ROOT
     orphaned = sum(
-        parent is None and record.parent_id is not None and place not in order.cyclic
+        parent == ROOT and record.parent_id is not None and place not in order.cyclic
         for place, (parent, record) in enumerate(zip(named, trace.records, strict=True))
     )
     return Forest(trace.records, named, order.nodes, orphaned, len(order.cyclic))
@@ -49,19 +49,19 @@ def grow(trace: FoldedTrace) -> Forest:
 class _Parents:
     """Finds a step's parent among the records."""
 
-    def __init__(self, trace: FoldedTrace) -> None:
-        self._trace = trace
-        self._records = trace.records
+    def __init__(self, records: Sequence[StepRecord], index: StepIndex) -> None:
+        self._records = records
+        self._index = index
         carriers = {digest for record in self._records for telling in record.tellings for digest in telling.carriers}
         self._carriers = {
             record.digest: place for place, record in enumerate(self._records) if record.digest in carriers
         }
 
-    def of(self, record: StepRecord) -> int | None:
+    def of(self, record: StepRecord) -> int:
         """The step's own word first. One that was only relayed stands at least under the call that it came with."""
         candidates: Sequence[int] = ()
         if record.parent_id is not None:
-            candidates = self._trace.places_of(record.trace_id, record.parent_id)
+            candidates = self._index.places_of(record.trace_id, record.parent_id)
         if candidates:
             record.parent_id = self._records[candidates[0]].step_id  # the same text, held once
         elif not record.direct:
@@ -69,7 +69,7 @@ class _Parents:
             candidates = [self._carriers[digest] for digest in carriers if digest in self._carriers]
         if len(candidates) > 1:
             return min(candidates, key=lambda candidate: _remoteness(self._records[candidate], record))
-        return candidates[0] if candidates else None
+        return candidates[0] if candidates else ROOT
 
 
 def _remoteness(candidate: StepRecord, child: StepRecord) -> tuple[bool, bool, bool, str, str, bytes]:

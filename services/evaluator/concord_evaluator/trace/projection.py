@@ -10,7 +10,7 @@ from concord.reports import Report
 from concord.results import StepCounts, TraceIntegrity
 from concord.steps import CallType
 from concord_evaluator.trace.attribution import attribute, step_reporters
-from concord_evaluator.trace.claims import Claims, find_attempts
+from concord_evaluator.trace.claims import find_attempts
 from concord_evaluator.trace.fold import FoldedTrace, fold
 from concord_evaluator.trace.forest import Forest, grow
 from concord_evaluator.trace.interactions import (
@@ -25,7 +25,8 @@ from concord_evaluator.trace.interactions import (
 )
 from concord_evaluator.trace.names import NOT_IN_GRAPH, participant_of
 from concord_evaluator.trace.refutation import without_refuted
-from concord_evaluator.trace.timeline import causal_order
+from concord_evaluator.trace.timeline import Timeline, causal_order
+from concord_evaluator.trace.trees import ROOT
 
 Evidence = Literal["any", "corroborated", "observed"]
 
@@ -78,20 +79,14 @@ def project(
     `observed`: participants reached each other through the gateway alone, so that it saw their calls.
     `integrity.late` and `integrity.dropped` are not known from reports, and 0.
     """
-    trace = fold(reports)
-    forest = grow(trace)
-    made = attribute(forest, roster)
-    claims = find_attempts(made.calls, trace.records, step_reporters(trace.records))
-    if observed:
-        attempts, refuted = without_refuted(claims.attempts, roster)
-        claims = Claims(attempts, claims.contradicted + refuted)
-    timeline = causal_order(claims.attempts, _COUNTED[evidence])
+    trace, forest = _grown(reports)
+    makers, contradicted, timeline = _calls(forest, roster, evidence, observed=observed)
     logical = join_attempts(timeline.calls)
     between = {link: calls for link, calls in logical.items() if GREEN_AGENT not in link}
     named = {link: calls for link, calls in between.items() if NOT_IN_GRAPH.isdisjoint(link)}
     structural = {(caller, callee): calls for (caller, callee), calls in named.items() if caller != callee}
     links = _counted(structural, _COUNTED[evidence])
-    agents = _agents(roster, made.makers, links)
+    agents = _agents(roster, makers, links)
     return Projection(
         agents=agents,
         links=links,
@@ -101,14 +96,30 @@ def project(
             if caller == GREEN_AGENT and callee not in NOT_IN_GRAPH
         },
         calls=timeline.in_order,
-        unheard=_unheard(agents, roster, made.makers, logical),
+        unheard=_unheard(agents, roster, makers, logical),
         tokens=_tokens(forest),
         texts=trace.texts,
         self_calls=_size(named) - _size(structural),
         unattributed_calls=_size(between) - _size(named),
         steps=_step_counts(trace),
-        integrity=_integrity(trace, forest, claims, structural),
+        integrity=_integrity(trace, forest, contradicted, structural),
     )
+
+
+def _grown(reports: Iterable[Report]) -> tuple[FoldedTrace, Forest]:
+    """The trace and its forest; the index of its steps, which takes a tenth of all room, is needed no longer."""
+    trace, index = fold(reports)
+    return trace, grow(trace, index)
+
+
+def _calls(
+    forest: Forest, roster: Roster, evidence: Evidence, *, observed: bool
+) -> tuple[frozenset[str], int, Timeline]:
+    """Who made steps, how many claims of calls were contradicted, and the calls that are believed."""
+    made = attribute(forest, roster)
+    claims = find_attempts(made.calls, forest.records, step_reporters(forest.records))
+    attempts, refuted = without_refuted(claims.attempts, roster) if observed else (claims.attempts, 0)
+    return made.makers, claims.contradicted + refuted, causal_order(attempts, len(forest.records), _COUNTED[evidence])
 
 
 def _size(links: Links) -> int:
@@ -145,11 +156,11 @@ def _unheard(agents: Iterable[str], roster: Roster, makers: Iterable[str], links
 
 def _tokens(forest: Forest) -> int | None:
     """The tokens of the whole trace. What a step says it took includes what was made under it."""
-    within = [False] * len(forest.records)
+    within = bytearray(len(forest.records))
     tokens: list[int] = []
     for place in forest.order:
         told, parent = forest.records[place].tokens, forest.parents[place]
-        covered = parent is not None and within[parent]
+        covered = parent != ROOT and within[parent]
         within[place] = covered or told is not None
         if told is not None and not covered:
             tokens.append(told)
@@ -161,14 +172,14 @@ def _step_counts(trace: FoldedTrace) -> StepCounts:
     return StepCounts(agent=kinds[CallType.AGENT], tool=kinds[CallType.TOOL], host=kinds[CallType.HOST])
 
 
-def _integrity(trace: FoldedTrace, forest: Forest, claims: Claims, structural: Links) -> TraceIntegrity:
+def _integrity(trace: FoldedTrace, forest: Forest, contradicted: int, structural: Links) -> TraceIntegrity:
     trust = Counter([call.provenance for call in calls_on(structural)])
     return TraceIntegrity(
         steps=len(trace.records),
         observed=trust[Provenance.OBSERVED],
         corroborated=trust[Provenance.CORROBORATED],
         reported=trust[Provenance.REPORTED],
-        contradicted=claims.contradicted,
+        contradicted=contradicted,
         conflicting=trace.conflicting,
         duplicate=trace.duplicate,
         completeness=forest.completeness,

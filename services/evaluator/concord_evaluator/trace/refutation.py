@@ -20,7 +20,7 @@ def without_refuted(attempts: Iterable[Attempt], roster: Roster) -> tuple[list[A
     """
     attempts = list(attempts)
     untold = Counter(
-        _ends(attempt) for attempt in attempts if attempt.provenance is Provenance.OBSERVED and len(attempt.places) == 1
+        _ends(attempt) for attempt in attempts if attempt.provenance is Provenance.OBSERVED and not attempt.others
     )
     standing: list[Attempt] = []
     refuted = 0

@@ -1,5 +1,6 @@
 """The temporal view: the calls of a trace in causal order, which no clock decides."""
 
+from array import array
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -9,7 +10,7 @@ import numpy as np
 
 from concord_evaluator.trace.claims import Attempt
 from concord_evaluator.trace.interactions import Call, Provenance
-from concord_evaluator.trace.trees import parents_first
+from concord_evaluator.trace.trees import ROOT, parents_first
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,21 +21,21 @@ class Timeline:
     in_order: tuple[Call, ...]
 
 
-def causal_order(attempts: Sequence[Attempt], counted: Collection[Provenance]) -> Timeline:
-    """The attempts with a provenance that counts, each after the call it was made in.
+def causal_order(attempts: Sequence[Attempt], n_records: int, counted: Collection[Provenance]) -> Timeline:
+    """The attempts, told of by any of `n_records`, with a provenance that counts, each after the call it was made in.
 
     Calls without such a bond stand in the order of their starts, as far as these are known and no earlier than the
     start of what they were made in: clocks of different machines are not to be trusted, an agent's own is. A call of
     unknown start counts as begun with the one it was made in. An attempt that does not count hands those made in it on
     to the call above it.
     """
-    order, parents = _parents(attempts)
+    order, parents = _parents(attempts, n_records)
     counts = [attempt.provenance in counted for attempt in attempts]
-    depth, start, nearest = [0] * len(attempts), [-inf] * len(attempts), list(parents)
+    depth, start, nearest = array("q", [0]) * len(attempts), array("d", [-inf]) * len(attempts), parents[:]
     for number in order:
         parent, started = parents[number], attempts[number].record.started_us
         own = -inf if started is None else float(started)
-        if parent is None:
+        if parent == ROOT:
             start[number] = own
             continue
         start[number] = max(own, start[parent])
@@ -51,7 +52,7 @@ def causal_order(attempts: Sequence[Attempt], counted: Collection[Provenance]) -
             attempt.callee,
             attempt.record,
             attempt.provenance,
-            None if parent is None or not counting else place[parent],
+            None if parent == ROOT or not counting else place[parent],
         )
         for attempt, parent, counting in zip(attempts, nearest, counts, strict=True)
     ]
@@ -75,17 +76,19 @@ def _sorted(
     return ordered
 
 
-def _parents(attempts: Sequence[Attempt]) -> tuple[Sequence[int], Sequence[int | None]]:
-    """The attempts, parents first, and by attempt the one it was made in.
+def _parents(attempts: Sequence[Attempt], n_records: int) -> tuple[Sequence[int], "array[int]"]:
+    """The attempts, parents first, and by attempt the one it was made in, or `ROOT`.
 
     Tellings that contradict each other could make a cycle, which is cut.
     """
-    told_in: dict[int, int] = {}
+    told_in = array("q", [ROOT]) * n_records
+    """By record, the first attempt that it tells of."""
     for number, attempt in enumerate(attempts):
-        for place in attempt.places:
-            told_in.setdefault(place, number)
-    parents = [None if attempt.above is None else told_in.get(attempt.above) for attempt in attempts]
+        for place in (attempt.place, *attempt.others):
+            if told_in[place] == ROOT:
+                told_in[place] = number
+    parents = array("q", [ROOT if attempt.above == ROOT else told_in[attempt.above] for attempt in attempts])
     order = parents_first(parents)
-    if order.cyclic:
-        parents = [None if number in order.cyclic else parent for number, parent in enumerate(parents)]
+    for number in order.cyclic:
+        parents[number] = ROOT
     return [*order.cyclic, *order.nodes] if order.cyclic else order.nodes, parents
