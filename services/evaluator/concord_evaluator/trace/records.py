@@ -6,6 +6,8 @@ from datetime import UTC, datetime, timedelta
 from sys import intern
 from typing import Final
 
+import msgspec
+
 from concord.reports import StepDigest
 from concord.steps import CallType, StepFacts, as_utc
 
@@ -51,9 +53,10 @@ class Telling:
         )
 
 
-@dataclass(slots=True)
-class StepRecord:
+class StepRecord(msgspec.Struct, gc=False):
     """The facts of a step, and who told it. Two different contents under one step id are two records.
+
+    A struct, since a trace makes a million of them: quicker made and smaller than a dataclass.
 
     `digest` names the content. `latency_ms` in milliseconds; `started_us` in microseconds since 1970, by the clock of
     whoever made the step. `tellings`, sorted by reporter, are all that changes, and only while the trace is folded.
