@@ -6,6 +6,9 @@ from uuid import UUID, uuid5
 
 _NAMESPACE: Final = UUID("8c1b5f1e-6f0e-5d55-9c55-0d9f3a4f7a10")
 
+_VARIANT: Final = {digit: "89ab"[int(digit, 16) % 4] for digit in "0123456789abcdef"}
+"""The digit that says by which variant a UUID is made, by the digit of the hash in its place."""
+
 
 def namespace(seed: int, lineage: str = "") -> bytes:
     """The namespace of all ids of simulations with this seed and lineage: a UUID's bytes."""
@@ -23,9 +26,6 @@ def row_id(space: bytes, sequence: int, nth: int) -> str:
 
 
 def _uuid5(space: bytes, name: str) -> str:
-    # uuid.uuid5 without its objects: it is on the path of every event, and this takes a third of the time.
-    digest = bytearray(sha1(space + name.encode(), usedforsecurity=False).digest()[:16])
-    digest[6] = digest[6] & 0x0F | 0x50
-    digest[8] = digest[8] & 0x3F | 0x80
-    text = digest.hex()
-    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+    # uuid.uuid5 without its objects: it is on the path of every event, and this takes a quarter of the time.
+    text = sha1(space + name.encode(), usedforsecurity=False).hexdigest()
+    return f"{text[:8]}-{text[8:12]}-5{text[13:16]}-{_VARIANT[text[16]]}{text[17:20]}-{text[20:32]}"

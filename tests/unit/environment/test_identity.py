@@ -1,0 +1,15 @@
+"""Ids are version 5 UUIDs, so that they can be made again elsewhere."""
+
+from uuid import UUID, uuid5
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from concord_environment.core.identity import event_id, namespace, row_id
+
+
+@given(seed=st.integers(), sequence=st.integers(min_value=0), nth=st.integers(min_value=0))
+def test_an_id_is_the_version_5_uuid_of_its_counter(seed: int, sequence: int, nth: int) -> None:
+    space = namespace(seed)
+    assert event_id(space, sequence) == str(uuid5(UUID(bytes=space), str(sequence)))
+    assert row_id(space, sequence, nth) == str(uuid5(UUID(bytes=space), f"{sequence}.{nth}"))
