@@ -1,12 +1,16 @@
 """The agenda: every event in the order in which it is due, and how ties among them are broken."""
 
+from collections import deque
 from collections.abc import Iterable
 from hashlib import blake2b
+from heapq import heappop, heappush
+from itertools import takewhile
 from typing import Final
 
 from concord_environment.core.clock import to_us
 from concord_environment.core.events import Event, EventStatus, digest
-from concord_environment.core.tables import Place, Table
+from concord_environment.core.order import Place
+from concord_environment.core.tables import Table
 
 _PENDING: Final = ("pending",)
 _DONE: Final = ()
@@ -20,9 +24,8 @@ class Agenda:
         self.table: Table[Event] = Table(
             "events",
             Event,
-            order=self._place,
+            order=self.place,
             indexes={"pending": lambda event: _PENDING if event.status is EventStatus.PENDING else _DONE},
-            stays=True,
             kind=lambda event: (event.status, event.action.modality),
             digest=digest,
         )
@@ -37,12 +40,17 @@ class Agenda:
         """The pending events, in order."""
         return self.table.group("pending", "pending")
 
+    def due_by(self, end: int) -> "Due":
+        """The pending events due by an instant (µs)."""
+        return Due(self, takewhile(lambda event: to_us(event.scheduled_time) <= end, self.pending()), end)
+
     def count(self, *, status: EventStatus | None = None, modality: str | None = None) -> int:
         """How many events there are of a status, a modality, or both."""
         kinds = self.table.kinds.items()
         return sum(count for kind, count in kinds if status in (None, kind[0]) and modality in (None, kind[1]))
 
-    def _place(self, event: Event) -> Place:
+    def place(self, event: Event) -> Place:
+        """Where an event stands in the order."""
         return (to_us(event.scheduled_time), -event.priority, self._tie(event.sequence), event.sequence)
 
     def _tie(self, sequence: int) -> int:
@@ -50,3 +58,25 @@ class Agenda:
             return 0
         key = f"{self._tie_seed}:{sequence}".encode()
         return int.from_bytes(blake2b(key, digest_size=8).digest())
+
+
+class Due:
+    """The events due by an instant, in order. Those that come about meanwhile join; nothing else may end."""
+
+    def __init__(self, agenda: Agenda, events: Iterable[Event], end: int) -> None:
+        self._agenda = agenda
+        self._end = end
+        self._waiting = deque(events)
+        self._joined: list[tuple[Place, Event]] = []
+
+    def join(self, event: Event) -> None:
+        """Takes a new event in, if it is due by then."""
+        if to_us(event.scheduled_time) <= self._end:
+            heappush(self._joined, (self._agenda.place(event), event))
+
+    def next(self) -> Event | None:
+        """The event that comes first, once."""
+        joined, waiting = self._joined, self._waiting
+        if joined and (not waiting or joined[0][0] < self._agenda.place(waiting[0])):
+            return heappop(joined)[1]
+        return waiting.popleft() if waiting else None

@@ -95,10 +95,15 @@ class Engine(Generic[W]):
         """Executes, in order, every event due by an instant (µs), each at its due time, and ends there."""
         done: list[Event] = []
         instant, at_instant = -1, 0
-        while (event := self.agenda.next()) is not None and (due := to_us(event.scheduled_time)) <= end:
-            at_instant = at_instant + 1 if due == instant else 1
-            instant = due
-            done.append(self._execute(event, due, crowded=at_instant > self._max_per_instant))
+        due = self.agenda.due_by(end)
+        while (event := due.next()) is not None:
+            moment = to_us(event.scheduled_time)
+            at_instant = at_instant + 1 if moment == instant else 1
+            instant = moment
+            ended, caused = self._execute(event, moment, crowded=at_instant > self._max_per_instant)
+            done.append(ended)
+            for other in caused:
+                due.join(other)
         self.move_clock(end)
         return done
 
@@ -177,7 +182,7 @@ class Engine(Generic[W]):
             for cause in transaction.causes
         ]
 
-    def _execute(self, event: Event, due: int, *, crowded: bool) -> Event:
+    def _execute(self, event: Event, due: int, *, crowded: bool) -> tuple[Event, list[Event]]:
         before = self.mark
         if due > before.clock:
             self.mark, self.now = Mark(due, before.sequence), event.scheduled_time
@@ -195,7 +200,7 @@ class Engine(Generic[W]):
             if transaction.causes:
                 caused = self._caused(event, transaction)
         self._conclude(kind, [done], transaction, before, caused)
-        return done
+        return done, caused
 
     def _conclude(
         self,

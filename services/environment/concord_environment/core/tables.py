@@ -1,6 +1,5 @@
 """Tables of immutable rows, kept in order and indexed, whose every write can be taken back."""
 
-from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from functools import cache
 from types import MappingProxyType
@@ -9,14 +8,12 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 from pydantic import TypeAdapter
 from sortedcontainers import SortedList
 
-Row = TypeVar("Row")
-Place = tuple[Any, ...]
-"""Where a row stands in its table's order: compared as a tuple, its key last."""
+from concord_environment.core.order import Order, Place, Places, Words
 
-Words = Callable[[Row], tuple[str, ...]]
-"""The words under which a row is found; each once."""
+Row = TypeVar("Row")
 
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+_NOWHERE: Final[Places] = SortedList()
 
 
 class Change(NamedTuple):
@@ -34,13 +31,16 @@ def _adapter(row: type[Row]) -> TypeAdapter[Row]:
     return TypeAdapter(row)
 
 
+def _by_key(row: object) -> Place:  # noqa: ARG001 - a table's order is asked with the row
+    return ()
+
+
 class Table(Generic[Row]):
     """Rows by key.
 
-    `order` gives a row's place; a table without one keeps no order and has no indexes. `stays` says that whatever is
-    written under a key has the place of what stood there. `indexes` group rows under words and keep each group in order
-    (a folder's mails); `lookups` group them without order, for small groups (a thread's mails). `kind` says what rows
-    are counted by.
+    `order` gives a row's place; in a table without one they stand by key. `indexes` group rows under words and keep
+    each group in order (a folder's mails); `lookups` group them in the order of writing, for small groups (a thread's
+    mails) and for what actions ask. `kind` says what rows are counted by.
     """
 
     def __init__(
@@ -48,8 +48,7 @@ class Table(Generic[Row]):
         name: str,
         row: type[Row],
         *,
-        order: Callable[[Row], Place] | None = None,
-        stays: bool = False,
+        order: Callable[[Row], Place] = _by_key,
         indexes: Mapping[str, Words[Row]] = _NOTHING,
         lookups: Mapping[str, Words[Row]] = _NOTHING,
         kind: Callable[[Row], Hashable] | None = None,
@@ -59,18 +58,10 @@ class Table(Generic[Row]):
         self.adapter: TypeAdapter[Row] = _adapter(row)  # type: ignore[arg-type]  # classes are hashable
         self.digest = digest or self.adapter.dump_json
         """What of a row goes into the chain of hashes."""
-        self._order = order
-        self._stays = stays
-        self._kind = kind
-        self._plain = order is None and not lookups and kind is None
-        self.kinds: Counter[Any] = Counter()
-        """How many rows there are of each kind."""
         self._rows: dict[str, Row] = {}
-        self._places: SortedList[Place] = SortedList()
-        self._place_of: dict[str, Place] = {}
-        self._grouped: dict[str, dict[str, SortedList[Place]]] = {index: {} for index in indexes}
+        self._order = Order(self._rows, order, indexes, kind)
+        self._behind = self._order.behind
         self._found: dict[str, dict[str, dict[str, None]]] = {lookup: {} for lookup in lookups}
-        self._indexes = [(self._grouped[index], words_of) for index, words_of in indexes.items()]
         self._lookups = [(self._found[lookup], words_of) for lookup, words_of in lookups.items()]
 
     def __len__(self) -> int:
@@ -83,48 +74,47 @@ class Table(Generic[Row]):
         """The row under a key, if there is one."""
         return self._rows.get(key)
 
+    @property
+    def kinds(self) -> Mapping[Any, int]:
+        """How many rows there are of each kind."""
+        return self._order.kinds()
+
     def items(self) -> Iterator[tuple[str, Row]]:
-        """Keys and rows: in order where the table has one, else by key."""
-        keys = (place[-1] for place in self._places) if self._order else iter(sorted(self._rows))
-        return ((key, self._rows[key]) for key in keys)
+        """Keys and rows, in order."""
+        return ((place[-1], self._rows[place[-1]]) for place in self._order.places())
 
     def rows(self, *, latest_first: bool = False) -> Iterator[Row]:
         """The rows, in order."""
-        if latest_first:
-            return (self._rows[place[-1]] for place in reversed(self._places))
-        return (row for _, row in self.items())
+        return self._of(self._order.places(), latest_first)
 
     def window(self, start: int, stop: int, *, latest_first: bool = False) -> list[Row]:
         """The rows from place `start` up to `stop`, counted from the front or from the back of the order."""
-        return self._slice(self._places, start, stop, latest_first)
+        return self._slice(self._order.places(), start, stop, latest_first)
 
     def group(self, index: str, word: str, *, latest_first: bool = False) -> Iterator[Row]:
         """The rows that an index has under a word, in order."""
-        places = self._grouped[index].get(word, ())
-        return (self._rows[place[-1]] for place in (reversed(places) if latest_first else places))
+        return self._of(self._group(index, word), latest_first)
 
     def group_size(self, index: str, word: str) -> int:
         """How many rows an index has under a word, without looking at them."""
-        return len(self._grouped[index].get(word, ()))
+        return len(self._group(index, word))
 
     def group_window(self, index: str, word: str, start: int, stop: int, *, latest_first: bool = False) -> list[Row]:
         """Like `window`, within one group."""
-        places = self._grouped[index].get(word)
-        return [] if places is None else self._slice(places, start, stop, latest_first)
+        return self._slice(self._group(index, word), start, stop, latest_first)
 
     def first(self, index: str, word: str) -> Row | None:
         """The first row that an index has under a word."""
-        places = self._grouped[index].get(word)
-        return self._rows[places[0][-1]] if places else None
+        return next(self.group(index, word), None)
 
     def words(self, index: str) -> list[str]:
         """The words under which an index has rows."""
-        return sorted(self._grouped[index])
+        return sorted(self._order.groups(index))
 
     def found(self, lookup: str, *words: str) -> list[Row]:
         """The rows that a lookup has under words of which no row has two, in the table's order."""
         rows = [self._rows[key] for word in words for key in self._found[lookup].get(word, ())]
-        return sorted(rows, key=self._order) if self._order and len(rows) > 1 else rows
+        return sorted(rows, key=self._order.of) if len(rows) > 1 else rows
 
     def last_found(self, lookup: str, word: str) -> Row | None:
         """Of the rows that a lookup has under a word, the last one written there."""
@@ -141,96 +131,35 @@ class Table(Generic[Row]):
 
     def write(self, key: str, row: Row | None) -> Change:
         """Puts a row under a key, or with None takes it away."""
-        rows = self._rows
-        before = rows.get(key)
-        if row is None:
-            if before is not None:
-                del rows[key]
-                self._leave(key, before)
-        else:
-            rows[key] = row
-            if before is None:
-                self._enter(key, row)
-            elif not self._plain:
-                self._replace(key, before, row)
-        return Change(self, key, before, row)
-
-    def _enter(self, key: str, row: Row) -> None:
-        if self._order is not None:
-            place = self._place_of[key] = (*self._order(row), key)
-            self._places.add(place)
-            for groups, words_of in self._indexes:
-                for word in words_of(row):
-                    _add(groups, word, place)
+        before = self._rows.get(key)
+        if row is not None:
+            self._rows[key] = row
+        elif before is not None:
+            del self._rows[key]
+        self._behind.setdefault(key, before)
         for found, words_of in self._lookups:
-            for word in words_of(row):
-                _note(found, word, key)
-        if self._kind is not None:
-            self.kinds[self._kind(row)] += 1
-
-    def _leave(self, key: str, row: Row) -> None:
-        if self._order is not None:
-            place = self._place_of.pop(key)
-            self._places.remove(place)
-            for groups, words_of in self._indexes:
-                for word in words_of(row):
-                    _remove(groups, word, place)
-        for found, words_of in self._lookups:
-            for word in words_of(row):
-                _forget(found, word, key)
-        if self._kind is not None:
-            self.kinds[self._kind(row)] -= 1
-
-    def _replace(self, key: str, before: Row, row: Row) -> None:
-        if self._order is not None:
-            place = self._place_of[key]
-            if not self._stays and (*self._order(row), key) != place:
-                self._leave(key, before)
-                self._enter(key, row)
-                return
-            for groups, words_of in self._indexes:
-                was, now = words_of(before), words_of(row)
-                if was != now:
-                    _regroup(groups, was, now, place)
-        for found, words_of in self._lookups:
-            was, now = words_of(before), words_of(row)
+            was = () if before is None else words_of(before)
+            now = () if row is None else words_of(row)
             if was != now:
                 for word in was:
                     _forget(found, word, key)
                 for word in now:
                     _note(found, word, key)
-        if self._kind is not None:
-            self.kinds[self._kind(before)] -= 1
-            self.kinds[self._kind(row)] += 1
+        return Change(self, key, before, row)
 
-    def _slice(self, places: "SortedList[Place]", start: int, stop: int, latest_first: bool) -> list[Row]:
+    def _group(self, index: str, word: str) -> Places:
+        return self._order.groups(index).get(word, _NOWHERE)
+
+    def _of(self, places: Places, latest_first: bool) -> Iterator[Row]:
+        return (self._rows[place[-1]] for place in (reversed(places) if latest_first else places))
+
+    def _slice(self, places: Places, start: int, stop: int, latest_first: bool) -> list[Row]:
         size = len(places)
         start, stop = min(start, size), min(stop, size)
         if latest_first:
             start, stop = size - stop, size - start
         rows = [self._rows[place[-1]] for place in places.islice(start, stop)]
         return rows[::-1] if latest_first else rows
-
-
-def _add(groups: dict[str, "SortedList[Place]"], word: str, place: Place) -> None:
-    group = groups.get(word)
-    if group is None:
-        group = groups[word] = SortedList()
-    group.add(place)
-
-
-def _remove(groups: dict[str, "SortedList[Place]"], word: str, place: Place) -> None:
-    group = groups[word]
-    group.remove(place)
-    if not group:
-        del groups[word]
-
-
-def _regroup(groups: dict[str, "SortedList[Place]"], was: tuple[str, ...], now: tuple[str, ...], place: Place) -> None:
-    for word in was:
-        _remove(groups, word, place)
-    for word in now:
-        _add(groups, word, place)
 
 
 def _note(found: dict[str, dict[str, None]], word: str, key: str) -> None:

@@ -1,7 +1,8 @@
 """The tables of a calendar."""
 
 from concord_environment.core.clock import EPOCH, to_us
-from concord_environment.core.tables import Place, Table
+from concord_environment.core.order import Place
+from concord_environment.core.tables import Table
 from concord_environment.modalities.calendar.records import PRIMARY, Calendar, CalendarEvent, CalendarSettings
 from concord_environment.modalities.states import SELF
 

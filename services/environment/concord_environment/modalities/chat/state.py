@@ -1,7 +1,8 @@
 """The tables of a chat."""
 
 from concord_environment.core.clock import to_us
-from concord_environment.core.tables import Place, Table
+from concord_environment.core.order import Place
+from concord_environment.core.tables import Table
 from concord_environment.modalities.chat.records import ChatConversation, ChatMessage, ChatSettings
 from concord_environment.modalities.states import SELF
 

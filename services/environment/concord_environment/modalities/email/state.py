@@ -1,7 +1,8 @@
 """The tables of a mailbox, and the threads in it."""
 
 from concord_environment.core.clock import to_us
-from concord_environment.core.tables import Place, Table
+from concord_environment.core.order import Place
+from concord_environment.core.tables import Table
 from concord_environment.modalities.email.records import Email, EmailAccount, EmailThread
 from concord_environment.modalities.email.subjects import base_subject
 from concord_environment.modalities.states import SELF
@@ -36,7 +37,6 @@ class EmailState:
             "email.emails",
             Email,
             order=_place,
-            stays=True,
             indexes={
                 "folder": lambda email: (email.folder,),
                 "label": _labels,

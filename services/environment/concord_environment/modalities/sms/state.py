@@ -3,7 +3,8 @@
 from datetime import datetime
 
 from concord_environment.core.clock import to_us
-from concord_environment.core.tables import Place, Table
+from concord_environment.core.order import Place
+from concord_environment.core.tables import Table
 from concord_environment.modalities.sms.records import Conversation, SMSAccount, SMSMessage
 from concord_environment.modalities.states import SELF
 

@@ -1,0 +1,66 @@
+"""A table's order, groups and counts follow from its rows, whenever somebody looks and however they were written."""
+
+from dataclasses import dataclass
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from concord_environment.core.tables import Table
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A row with a place and words."""
+
+    place: int
+    words: tuple[str, ...]
+
+
+CARDS = st.builds(Card, st.integers(0, 3), st.lists(st.sampled_from("abc"), unique=True).map(tuple))
+WRITES = st.lists(st.tuples(st.sampled_from([f"k{one}" for one in range(12)]), st.none() | CARDS), max_size=60)
+
+
+def cards() -> Table[Card]:
+    return Table(
+        "cards",
+        Card,
+        order=lambda card: (card.place,),
+        indexes={"word": lambda card: card.words},
+        kind=lambda card: card.place,
+    )
+
+
+@given(writes=WRITES, looks=st.sets(st.integers(0, 59)))
+def test_order_groups_and_counts_are_those_of_the_rows(writes: list[tuple[str, Card | None]], looks: set[int]) -> None:
+    table, rows = cards(), dict[str, Card]()
+    for number, (key, card) in enumerate(writes):
+        table.write(key, card)
+        rows.pop(key, None)
+        if card is not None:
+            rows[key] = card
+        if number in looks:
+            _ = table.window(0, 1)
+    ordered = sorted(rows.items(), key=lambda item: (item[1].place, item[0]))
+    assert list(table.items()) == ordered
+    assert table.words("word") == sorted({word for card in rows.values() for word in card.words})
+    for word in "abc":
+        group = [card for _, card in ordered if word in card.words]
+        assert list(table.group("word", word)) == group
+        assert table.group_size("word", word) == len(group)
+        assert table.group_window("word", word, 1, 3, latest_first=True) == group[::-1][1:3]
+    assert {place: count for place, count in table.kinds.items() if count} == {
+        place: len([card for card in rows.values() if card.place == place])
+        for place in {card.place for card in rows.values()}
+    }
+
+
+@given(writes=WRITES)
+def test_writes_taken_back_latest_first_leave_the_table_as_it_was(writes: list[tuple[str, Card | None]]) -> None:
+    table = cards()
+    table.write("k0", Card(1, ("a",)))
+    changes = [table.write(key, card) for key, card in writes]
+    _ = list(table.rows())
+    for change in reversed(changes):
+        table.write(change.key, change.before)
+    assert list(table.items()) == [("k0", Card(1, ("a",)))]
+    assert table.words("word") == ["a"]
