@@ -2,12 +2,13 @@
 
 from collections import deque
 from collections.abc import Iterable
+from datetime import datetime
 from hashlib import blake2b
 from heapq import heappop, heappush
 from itertools import takewhile
 from typing import Final
 
-from concord_environment.core.clock import to_us
+from concord_environment.core.clock import from_us, to_us
 from concord_environment.core.events import Event, EventStatus, digest
 from concord_environment.core.order import Place
 from concord_environment.core.tables import Table
@@ -42,7 +43,8 @@ class Agenda:
 
     def due_by(self, end: int) -> "Due":
         """The pending events due by an instant (µs)."""
-        return Due(self, takewhile(lambda event: to_us(event.scheduled_time) <= end, self.pending()), end)
+        latest = from_us(end)
+        return Due(self, takewhile(lambda event: event.scheduled_time <= latest, self.pending()), latest)
 
     def count(self, *, status: EventStatus | None = None, modality: str | None = None) -> int:
         """How many events there are of a status, a modality, or both."""
@@ -63,15 +65,15 @@ class Agenda:
 class Due:
     """The events due by an instant, in order. Those that come about meanwhile join; nothing else may end."""
 
-    def __init__(self, agenda: Agenda, events: Iterable[Event], end: int) -> None:
+    def __init__(self, agenda: Agenda, events: Iterable[Event], latest: datetime) -> None:
         self._agenda = agenda
-        self._end = end
+        self._latest = latest
         self._waiting = deque(events)
         self._joined: list[tuple[Place, Event]] = []
 
     def join(self, event: Event) -> None:
         """Takes a new event in, if it is due by then."""
-        if to_us(event.scheduled_time) <= self._end:
+        if event.scheduled_time <= self._latest:
             heappush(self._joined, (self._agenda.place(event), event))
 
     def next(self) -> Event | None:

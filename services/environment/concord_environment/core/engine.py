@@ -210,9 +210,11 @@ class Engine(Generic[W]):
         before: Mark,
         caused: Sequence[Event] = (),
     ) -> None:
-        table = self.agenda.table
-        for event in (*events, *caused):
+        table, ids = self.agenda.table, []
+        for event in events:
             transaction.put(table, event.event_id, event)
-        ids = tuple([event.event_id for event in events])
+            ids.append(event.event_id)
+        for event in caused:
+            transaction.put(table, event.event_id, event)
         mark = self.mark
-        self.journal.add(Step(kind, mark.clock, ids, tuple(transaction.changes), before, mark))
+        self.journal.add(Step(kind, mark.clock, tuple(ids), tuple(transaction.changes), before, mark))

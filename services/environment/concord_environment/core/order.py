@@ -1,8 +1,8 @@
 """What a table keeps of its rows' order: their places, groups of them under words, and how many there are of a kind."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Mapping
-from typing import Any, Generic, NamedTuple, TypeVar
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any, Final, Generic, TypeVar
 
 from sortedcontainers import SortedList
 
@@ -15,13 +15,14 @@ Words = Callable[[Row], tuple[str, ...]]
 
 Places = SortedList[Place]
 
-_FEW = 8
+_FEW: Final = 8
 """Up to one in so many places are taken out one by one; where it is more, the others are put together anew."""
 
 
-class _Move(NamedTuple):
-    gone: list[Place]
-    come: list[Place]
+_NOWHERE: Final[Place] = ()
+
+_Write = tuple[Row | None, Place, Row | None, Place]
+"""A row and its place, and what is there instead."""
 
 
 class Order(Generic[Row]):
@@ -68,72 +69,58 @@ class Order(Generic[Row]):
     def _catch_up(self) -> None:
         if not self.behind:
             return
-        whole, parts = _Move([], []), {index: defaultdict[str, _Move](lambda: _Move([], [])) for index in self._indexes}
-        for key, before in self.behind.items():
-            after = self._rows.get(key)
-            was, now = self._place_of.get(key), None if after is None else (*self.of(after), key)
-            self._move(key, was, now, whole)
-            for index, words_of in self._indexes.items():
-                left = () if before is None else words_of(before)
-                joined = () if after is None else words_of(after)
-                if was != now or left != joined:
-                    _regroup(parts[index], left, was, joined, now)
-            self._recount(before, after)
+        writes = [self._write(key, before) for key, before in self.behind.items()]
         self.behind.clear()
-        _shift(self._places, whole)
-        for index, moves in parts.items():
-            _shift_groups(self._groups[index], moves)
-
-    def _move(self, key: str, was: Place | None, now: Place | None, move: _Move) -> None:
-        if was == now:
-            return
-        if was is not None:
-            move.gone.append(was)
-            del self._place_of[key]
-        if now is not None:
-            move.come.append(now)
-            self._place_of[key] = now
-
-    def _recount(self, before: Row | None, after: Row | None) -> None:
+        moved = [(was, now) for _, was, _, now in writes if was != now]
+        _shift(self._places, [was for was, _ in moved if was], [now for _, now in moved if now])
+        for index, words_of in self._indexes.items():
+            _regroup(self._groups[index], words_of, writes)
         if self._kind is not None:
-            if before is not None:
-                self._kinds[self._kind(before)] -= 1
-            if after is not None:
-                self._kinds[self._kind(after)] += 1
+            _recount(self._kinds, self._kind, writes)
+
+    def _write(self, key: str, before: Row | None) -> _Write[Row]:
+        after = self._rows.get(key)
+        was = self._place_of.get(key, _NOWHERE)
+        if after is None:
+            self._place_of.pop(key, None)
+            return before, was, None, _NOWHERE
+        now = self._place_of[key] = (*self.of(after), key)
+        return before, was, after, now
 
 
-def _regroup(
-    moves: Mapping[str, _Move],
-    left: tuple[str, ...],
-    was: Place | None,
-    joined: tuple[str, ...],
-    now: Place | None,
-) -> None:
-    if was is not None:
-        for word in left:
-            moves[word].gone.append(was)
-    if now is not None:
-        for word in joined:
-            moves[word].come.append(now)
-
-
-def _shift_groups(groups: dict[str, Places], moves: Mapping[str, _Move]) -> None:
-    for word, move in moves.items():
-        group = groups.get(word)
-        if group is None:
-            group = groups[word] = SortedList()
-        _shift(group, move)
-        if not group:
-            del groups[word]
-
-
-def _shift(places: Places, move: _Move) -> None:
-    if len(move.gone) * _FEW > len(places):
-        gone = set(move.gone)
-        kept = [place for place in places if place not in gone]
+def _shift(places: Places, gone: Sequence[Place], come: Sequence[Place]) -> None:
+    if len(gone) * _FEW > len(places):
+        left = set(gone)
+        kept = [place for place in places if place not in left]
         places.clear()
         places.update(kept)
     else:
-        for place in move.gone:
+        for place in gone:
             places.remove(place)
-    places.update(move.come)
+    places.update(come)
+
+
+def _regroup(groups: dict[str, Places], words_of: Words[Row], writes: Sequence[_Write[Row]]) -> None:
+    gone, come = defaultdict[str, list[Place]](list), defaultdict[str, list[Place]](list)
+    for before, was, after, now in writes:
+        left = () if before is None else words_of(before)
+        joined = () if after is None else words_of(after)
+        if left != joined or was != now:
+            for word in left:
+                gone[word].append(was)
+            for word in joined:
+                come[word].append(now)
+    for word in {**gone, **come}:
+        if word not in groups:
+            groups[word] = SortedList()
+        _shift(groups[word], gone[word], come[word])
+        if not groups[word]:
+            del groups[word]
+
+
+def _recount(kinds: Counter[Hashable], kind: Callable[[Row], Hashable], writes: Sequence[_Write[Row]]) -> None:
+    for before, _, after, _ in writes:
+        if before is not None:
+            kinds[kind(before)] -= 1
+        if after is not None:
+            kinds[kind(after)] += 1

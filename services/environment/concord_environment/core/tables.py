@@ -144,7 +144,10 @@ class Table(Generic[Row]):
                 for word in was:
                     _forget(found, word, key)
                 for word in now:
-                    _note(found, word, key)
+                    if word in found:
+                        found[word][key] = None
+                    else:
+                        found[word] = {key: None}
         return Change(self, key, before, row)
 
     def _group(self, index: str, word: str) -> Places:
@@ -160,14 +163,6 @@ class Table(Generic[Row]):
             start, stop = size - stop, size - start
         rows = [self._rows[place[-1]] for place in places.islice(start, stop)]
         return rows[::-1] if latest_first else rows
-
-
-def _note(found: dict[str, dict[str, None]], word: str, key: str) -> None:
-    keys = found.get(word)
-    if keys is None:
-        found[word] = {key: None}
-    else:
-        keys[key] = None
 
 
 def _forget(found: dict[str, dict[str, None]], word: str, key: str) -> None:

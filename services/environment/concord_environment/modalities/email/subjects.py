@@ -15,6 +15,7 @@ def base_subject(subject: str) -> str:
     return text[prefix.end() if prefix else 0 :].casefold()
 
 
+@lru_cache(maxsize=4096)
 def is_reply(subject: str) -> bool:
     """Whether a subject says that the mail answers or forwards another."""
     return _PREFIX.match(subject.lstrip()) is not None
