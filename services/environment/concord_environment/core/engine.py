@@ -159,6 +159,9 @@ class Engine(Generic[W]):
             created_at=self.now,
             agent_id=submission.agent_id,
             priority=submission.priority,
+            status=EventStatus.PENDING,
+            executed_at=None,
+            error_message=None,
             metadata=submission.metadata,
         )
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Self
 from pydantic import PlainSerializer, TypeAdapter
 
 from concord_environment.core.actions import Action
+from concord_environment.core.rows import row
 
 DEFAULT_PRIORITY = 50
 
@@ -23,7 +24,7 @@ class EventStatus(StrEnum):
     CANCELLED = "cancelled"
 
 
-@dataclass(frozen=True, slots=True)
+@row
 class Event:
     """An action at a time. Of two at one time the higher priority comes first, then the lower sequence."""
 
@@ -32,12 +33,12 @@ class Event:
     scheduled_time: datetime
     action: Annotated[Action, PlainSerializer(Action.as_data)]
     created_at: datetime
-    agent_id: str | None = None
-    priority: int = DEFAULT_PRIORITY
-    status: EventStatus = EventStatus.PENDING
-    executed_at: datetime | None = None
-    error_message: str | None = None
-    metadata: dict[str, Any] = field(default_factory=dict)
+    agent_id: str | None
+    priority: int
+    status: EventStatus
+    executed_at: datetime | None
+    error_message: str | None
+    metadata: dict[str, Any]
 
     @property
     def modality(self) -> str:

@@ -1,10 +1,10 @@
 """What every modality's state has: when it was last changed and how often."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 from concord_environment.core.clock import EPOCH
+from concord_environment.core.rows import row
 from concord_environment.core.tables import Table
 from concord_environment.modalities.fields import Moment
 
@@ -12,7 +12,7 @@ SELF: Final = "self"
 """The key of the only row of a table that holds what there is one of."""
 
 
-@dataclass(frozen=True, slots=True)
+@row
 class Upkeep:
     """When a modality was last changed, and by how many actions."""
 

@@ -6,6 +6,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from concord_environment.core.rows import row
 from concord_environment.modalities.fields import Address, Addresses, Id, Ids, Labels, Line, Moment, Name, Text
 
 FOLDERS: Final = ("inbox", "sent", "drafts", "trash", "spam", "archive")
@@ -26,7 +27,7 @@ class Attachment(BaseModel):
     attachment_id: Id | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@row
 class Email:
     """One mail, in exactly one folder."""
 
