@@ -1,6 +1,7 @@
 """Laws of series: whatever is done to one, nothing is lost, doubled, or left behind."""
 
 from datetime import UTC, datetime, timedelta
+from itertools import takewhile
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -8,6 +9,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from concord_environment.core.faults import Fault
 from concord_environment.modalities.calendar.records import CalendarEvent
+from concord_environment.modalities.calendar.recurrence import occurrences
 from concord_environment.modalities.calendar.requests import (
     CalendarAction,
     DeleteEvent,
@@ -106,3 +108,40 @@ def test_a_cut_anywhere_keeps_the_number_of_occurrences(count: int, cut: int) ->
         scope = {"recurrence_scope": "this_and_future", "recurrence_id": before[cut]}
         do(simulation, UpdateEvent.model_validate({"event_id": "e", "title": "New", **scope}))
     assert days(simulation) == before
+
+
+SERIES = st.none() | st.fixed_dictionaries(
+    {"frequency": st.sampled_from(["daily", "weekly", "monthly"]), "interval": st.integers(1, 3)},
+    optional={"end_type": st.just("count"), "count": st.integers(1, 60)},
+).filter(lambda rule: ("count" in rule) == ("end_type" in rule))
+EVENTS = st.lists(
+    st.tuples(
+        st.integers(0, 30_000),
+        st.sampled_from([0, 1, 24, 24 * 40, 24 * 500]),
+        st.sampled_from(["UTC", "Europe/Berlin", "Pacific/Kiritimati", "America/New_York"]),
+        SERIES,
+    ),
+    max_size=2,
+)
+
+
+@given(events=EVENTS, first=st.integers(0, 30_000), hours=st.sampled_from([1, 24, 168, 24 * 200, 24 * 366]))
+@settings(deadline=None)
+def test_a_window_shows_all_that_overlaps_it(
+    events: list[tuple[int, int, str, dict[str, object] | None]], first: int, hours: int
+) -> None:
+    simulation = new_simulation()
+    for number, (begin, length, zone, recurrence) in enumerate(events):
+        start = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(hours=begin)
+        end = start + timedelta(hours=length)
+        create(simulation, event_id=str(number), start=start, end=end, timezone=zone, recurrence=recurrence)
+    opens = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(hours=first)
+    closes = opens + timedelta(hours=hours)
+    expected = {
+        (row.event_id, one.start)
+        for row in simulation.world.calendar.events.rows()
+        for one in takewhile(lambda one: one.start < closes, occurrences(row, None, None))
+        if one.end > opens or one.start == opens
+    }
+    shown = {(event.event_id, event.start) for event in happens(simulation, start=opens, end=closes)}
+    assert shown == expected

@@ -48,7 +48,7 @@ class CalendarQuery(Page):
 
 _SORT_KEYS: Final[dict[str, Callable[[CalendarEvent], tuple[object, ...]]]] = {
     "start": lambda event: (event.start, event.event_id),
-    "title": lambda event: (event.title.casefold(), event.start),
+    "title": lambda event: (event.title.casefold(), event.start, event.event_id),
     "updated_at": lambda event: (event.updated_at, event.event_id),
 }
 
@@ -60,9 +60,7 @@ def find_events(state: CalendarState, query: CalendarQuery, now: datetime) -> tu
         start = start or now
         end = start + DEFAULT_WINDOW
     tests = list(_tests(query))
-    # In the order of their start, and no series happens before its own.
-    begun = state.events.rows() if end is None else takewhile(lambda event: event.start < end, state.events.rows())
-    candidates = (event for event in begun if all(test(event) for test in tests))
+    candidates = [event for event in _candidates(state, start, end) if all(test(event) for test in tests)]
     if query.expand_recurring:
         expanded = (one for event in candidates for one in _expand(state, event, start, end))
         found = list(islice(expanded, MAX_EXPANDED + 1))
@@ -72,6 +70,15 @@ def find_events(state: CalendarState, query: CalendarQuery, now: datetime) -> tu
         found = [event for event in candidates if _in_window(event, start, end)]
     found.sort(key=_SORT_KEYS[query.sort_by], reverse=query.sort_order == "desc")
     return found[query.first : query.stop], len(found)
+
+
+def _candidates(state: CalendarState, start: datetime | None, end: datetime | None) -> Iterable[CalendarEvent]:
+    """The events that may happen in [start, end): no series happens before its own start."""
+    if end is None:
+        return state.events.rows()
+    if start is None:
+        return takewhile(lambda event: event.start < end, state.events.rows())
+    return (event for event in state.near(start, end) if event.start < end)
 
 
 def events_on(state: CalendarState, moment: datetime) -> list[CalendarEvent]:

@@ -1,9 +1,11 @@
 """When a series happens: its occurrences in a window, and the two series that a cut makes of one."""
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
-from itertools import islice
+from functools import lru_cache
+from itertools import islice, takewhile
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -17,6 +19,11 @@ from concord_environment.modalities.calendar.rules import recurs, without_end
 
 MAX_OCCURRENCES: Final = 20_000
 """How far a series is followed: a daily one for fifty years."""
+
+_YEARS_KEPT: Final = 2
+"""Of a series that began no more years before, the moments are kept: at most some 60 kB, of 1,024 series."""
+
+_DAY: Final = timedelta(days=1)
 
 _DAYS: Final = {
     "monday": "MO",
@@ -71,7 +78,7 @@ def occurrences(event: CalendarEvent, start: datetime | None, end: datetime | No
     """
     zone = ZoneInfo(event.timezone)
     length = event.end - event.start
-    for moment in islice(_moments(event, zone), MAX_OCCURRENCES):
+    for moment in islice(_moments(event, zone, start, end), MAX_OCCURRENCES):
         begin = as_utc(moment)
         if end is not None and begin >= end:
             return
@@ -125,12 +132,30 @@ def moved_days(before: CalendarEvent, after: CalendarEvent, days: Iterable[str])
     return dict(islice(((was.day, now.day) for was, now in pairs if was.day in wanted), len(wanted)))
 
 
-def _moments(event: CalendarEvent, zone: ZoneInfo) -> Iterator[datetime]:
-    start = event.start.astimezone(zone)
+def _moments(event: CalendarEvent, zone: ZoneInfo, start: datetime | None, end: datetime | None) -> Iterable[datetime]:
+    """When a series begins anew, by the clock of its zone; all that may overlap [start, end), and others."""
+    begin = event.start.astimezone(zone)
     if event.recurrence is None:
-        return iter((start,))
-    moments = as_rrule(Recur.from_rrule(rrule_of(event.recurrence, zone)), [], [], start)
+        return (begin,)
+    rule = rrule_of(event.recurrence, zone)
+    year = None if end is None else end.astimezone(zone).year
+    if year is None or year > begin.year + _YEARS_KEPT:
+        return _all_moments(rule, begin)
+    kept = _moments_until(rule, event.start, zone, year)
+    # A day more, since clocks are changed and the kept moments are compared by the clock.
+    first = 0 if start is None else bisect_left(kept, start.astimezone(zone) - (event.end - event.start) - _DAY)
+    return islice(kept, first, None)
+
+
+def _all_moments(rule: str, begin: datetime) -> Iterator[datetime]:
+    moments = as_rrule(Recur.from_rrule(rule), [], [], begin)
     return (moment for moment in moments or () if isinstance(moment, datetime))
+
+
+@lru_cache(maxsize=1024)
+def _moments_until(rule: str, start: datetime, zone: ZoneInfo, year: int) -> tuple[datetime, ...]:
+    """The moments up to the end of a year. To read a rule and to follow it takes far longer than to look them up."""
+    return tuple(takewhile(lambda moment: moment.year <= year, _all_moments(rule, start.astimezone(zone))))
 
 
 def _end_of(day: date, zone: ZoneInfo) -> datetime:
