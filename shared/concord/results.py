@@ -58,10 +58,13 @@ class Finding(Record):
     id: str
     agents: list[str]
     metric_id: str | None
+    """The metric that `value` is of, if it is one's."""
     value: float | None
     threshold: float | None
     step_ids: list[str]
     advice: str
+    measured: str | None = None
+    """What `value` is in words, where it is no metric's."""
     trials: int = 1
     """In how many trials it was found; 1 in a trial's own list."""
 

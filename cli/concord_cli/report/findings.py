@@ -25,7 +25,7 @@ class FindingView:
     agents: list[str]
     figure: str | None
     threshold: str | None
-    metric: str | None
+    measured: str | None
     trials: str | None
     advice: str
     steps: list[StepLink]
@@ -45,9 +45,16 @@ def _finding(finding: Finding, listing: Listing, n_trials: int) -> FindingView:
         agents=[on_one_line(agent) for agent in finding.agents],
         figure=None if finding.value is None else figure(finding.value),
         threshold=None if finding.threshold is None else figure(finding.threshold),
-        metric=None if finding.metric_id is None else named(finding.metric_id).lower(),
+        measured=_measured(finding),
         trials=f"in {finding.trials} of {counted(n_trials, 'trial')}" if n_trials > 1 else None,
         advice=on_one_line(finding.advice),
         steps=[StepLink(name, name.bar if name.bar in listing.bars else name.row) for name in known],
         unlisted=len(wanted) - len(known),
     )
+
+
+def _measured(finding: Finding) -> str | None:
+    """What the finding's figure is of."""
+    if finding.metric_id is not None:
+        return named(finding.metric_id).lower()
+    return None if finding.measured is None else on_one_line(finding.measured)

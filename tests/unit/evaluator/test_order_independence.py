@@ -91,6 +91,16 @@ def test_whatever_is_told_no_finding_is_told_twice_of_the_same_agents(told: list
 
 @settings(max_examples=60, deadline=None)
 @given(TOLD)
+def test_whatever_is_told_a_findings_value_is_the_metrics_that_it_names_or_said_in_words(told: list[Report]) -> None:
+    graph = build_graph(read(told))
+    metrics = measure(graph)
+    for finding in find(graph, metrics, Thresholds(loop=0)):
+        values = [record.value for record in metrics if record.id == finding.metric_id]
+        assert finding.value in values if finding.measured is None else finding.metric_id is None
+
+
+@settings(max_examples=60, deadline=None)
+@given(TOLD)
 def test_whatever_is_told_the_span_is_at_most_the_work_and_shares_are_fractions(told: list[Report]) -> None:
     graph = build_graph(read(told))
     assert 0 <= graph.critical_path.span_us <= graph.critical_path.work_us

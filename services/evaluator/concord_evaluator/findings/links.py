@@ -33,6 +33,7 @@ def _slow_links(links: Links, threshold: float) -> Iterator[Finding]:
             id="slow_link",
             agents=[caller, callee],
             metric_id=None,
+            measured="times the usual latency",
             value=-times,
             threshold=threshold,
             step_ids=some(step_id for call in links[caller, callee].calls for step_id in call.step_ids),
@@ -64,7 +65,8 @@ def _redundant_questions(links: Links, threshold: int) -> Iterator[Finding]:
         yield Finding(
             id="redundant_question",
             agents=[caller, callee],
-            metric_id="repeat_ratio",
+            metric_id=None,
+            measured="times asked the same",
             value=-times,
             threshold=threshold,
             step_ids=some(step_id for call in same for step_id in call.step_ids),

@@ -26,6 +26,7 @@ def _silent(graph: AgentGraph) -> Iterator[Finding]:
             id="silent",
             agents=[agent],
             metric_id=None,
+            measured="messages sent",
             value=0.0,
             threshold=0.0,
             step_ids=some(step_id for call in asked for step_id in call.step_ids),
@@ -47,7 +48,8 @@ def _loops(graph: AgentGraph, threshold: int) -> Iterator[Finding]:
         yield Finding(
             id="loop",
             agents=[agent],
-            metric_id="loop_ratio",
+            metric_id=None,
+            measured="times on the chain, waiting",
             value=-times,
             threshold=threshold,
             step_ids=[graph.calls[each].step_id for each in chain],
@@ -68,7 +70,8 @@ def _error_cascades(graph: AgentGraph, threshold: int) -> Iterator[Finding]:
         yield Finding(
             id="error_cascade",
             agents=list(agents),
-            metric_id="error_propagation",
+            metric_id=None,
+            measured="failed calls in a row",
             value=-length,
             threshold=threshold,
             step_ids=[call.step_id for call in calls[:MAX_STEP_IDS]],

@@ -118,6 +118,7 @@ def _findings(evidence: Evidence) -> list[Finding]:
             id="judge_addressed",
             agents=sorted({suspect.agent for suspect in suspects if suspect.agent is not None}),
             metric_id=None,
+            measured="texts that speak to the judge",
             value=float(len(suspects)),
             threshold=0.0,
             step_ids=list(step_ids)[:MAX_STEP_IDS],

@@ -25,7 +25,14 @@ from tests.unit.cli.rows import FAILURE, interaction, row, trial
 
 def finding(*step_ids: str) -> Finding:
     return Finding(
-        id="slow_link", agents=["a"], metric_id=None, value=2.0, threshold=1.5, step_ids=list(step_ids), advice="Hurry."
+        id="slow_link",
+        agents=["a"],
+        metric_id=None,
+        measured="times the usual latency",
+        value=2.0,
+        threshold=1.5,
+        step_ids=list(step_ids),
+        advice="Hurry.",
     )
 
 
@@ -101,6 +108,12 @@ def test_calls_of_several_trials_are_told_apart() -> None:
     page = page_of(row_of(FIVE, of(call("x", "a", "b")), of(call("y", "a", "b")), findings=[finding("y")]))
 
     assert [step.name.text for step in page.findings[0].steps] == ["2.1"]
+
+
+def test_a_findings_figure_says_what_it_is_of() -> None:
+    in_words, of_a_metric = finding(), finding().model_copy(update={"metric_id": "load_balance", "measured": None})
+    page = page_of(row_of(FIVE, of(), findings=[in_words, of_a_metric]))
+    assert [each.measured for each in page.findings] == ["times the usual latency", "load balance"]
 
 
 def test_a_finding_on_several_trials_says_in_how_many() -> None:
