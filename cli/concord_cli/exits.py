@@ -2,7 +2,7 @@
 
 import asyncio
 import signal
-from collections.abc import Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,8 +15,8 @@ FAILED, USAGE, INTERRUPTED, TERMINATED = 1, 2, 130, 143
 """Exit codes: no result; a bad command line or scenario; Ctrl-C; SIGTERM."""
 
 
-class TerminatedError(Exception):
-    """SIGTERM came."""
+class TerminatedError(BaseException):
+    """SIGTERM came. Like KeyboardInterrupt, no error that anybody should deal with."""
 
 
 @contextmanager
@@ -40,17 +40,31 @@ def _leave(code: int, message: str) -> None:
 
 
 @contextmanager
-def terminable() -> Iterator[None]:
-    """Lets SIGTERM end a command that is not asynchronous like Ctrl-C does: by an exception where it stands."""
+def terminable() -> Iterator[Callable[[], None]]:
+    """Lets Ctrl-C and SIGTERM end a command that is not asynchronous by an exception where it stands.
 
-    def terminate(*_: object) -> None:
-        raise TerminatedError
+    Compiled code may make an error of its own of that exception, as pydantic does: what comes of it is not the
+    command's failure but its end all the same. The yielded function raises it again where such an error is dealt with.
+    """
+    came: list[type[BaseException]] = []
 
-    before = signal.signal(signal.SIGTERM, terminate)
+    def end(number: int, _: object) -> None:
+        came.append(KeyboardInterrupt if number == signal.SIGINT else TerminatedError)
+        raise came[0]
+
+    def ended() -> None:
+        if came:
+            raise came[0]
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield
+        yield ended
+    except Exception:
+        ended()
+        raise
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def execute(work: Coroutine[Any, Any, None]) -> None:

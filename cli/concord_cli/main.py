@@ -91,14 +91,14 @@ def evaluate_traces(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
 ) -> None:
     """Evaluate traces that are there already, with no service running: a row for each."""
-    with exit_codes(), terminable():
+    with exit_codes(), terminable() as ended:
         # Imported here: the graph library takes a while to load, and only a full installation has it.
         try:
             from concord_cli.evaluate import Request, evaluate
         except ModuleNotFoundError as error:
             raise UsageError(f"evaluating needs all of Concord, concord-cli[local]: {error.name} is missing") from error
 
-        evaluate(Request(paths, format_name, config, output, graphml, keep_going, quiet))
+        evaluate(Request(paths, format_name, config, output, graphml, keep_going, quiet), ended)
 
 
 @app.command("report")

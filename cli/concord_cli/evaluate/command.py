@@ -1,7 +1,7 @@
 """What `concord evaluate` does, once its arguments are read."""
 
 import stat
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,8 +38,10 @@ class Request:
     quiet: bool
 
 
-def evaluate(request: Request) -> None:
+def evaluate(request: Request, ended: Callable[[], None]) -> None:
     """Evaluates all traces of all files. Raises UsageError; AssessmentError for a file that is not what it should be.
+
+    `ended` raises what ended the command, if a signal did, which the reading of a trace may have taken for an error.
 
     With `keep_going`, such files are told of and left out, and the error comes at the end.
     """
@@ -68,6 +70,7 @@ def evaluate(request: Request) -> None:
                     draw(row)
                     evaluated.append(TraceLine.of(row))
             except FormatError as error:
+                ended()
                 if not request.keep_going:
                     raise AssessmentError(str(error)) from error
                 left_out += 1
