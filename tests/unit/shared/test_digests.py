@@ -11,16 +11,7 @@ from pydantic import JsonValue
 from concord.digests import digest
 from concord.steps import AgentInvocation, CallType, InteractionStep, ResponseTrace, StepAction, ToolInvocation
 from tests.strategies import steps
-
-
-def call(**changes: object) -> InteractionStep:
-    fields = {
-        "step_id": "s",
-        "trace_id": "t",
-        "call_type": CallType.AGENT,
-        "additional_attributes": {"a": "1", "b": "2"},
-    }
-    return InteractionStep.model_validate(fields | changes)
+from tests.unit.shared.calls import call
 
 
 @given(steps)

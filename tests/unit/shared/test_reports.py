@@ -4,18 +4,8 @@ from datetime import UTC, datetime
 
 from concord.digests import digest
 from concord.reports import Channel, ReportBatch, StepBatch, pack
-from concord.steps import CallType, InteractionStep
 from concord.wire import reports_of
-
-
-def call(**changes: object) -> InteractionStep:
-    fields = {
-        "step_id": "s",
-        "trace_id": "t",
-        "call_type": CallType.AGENT,
-        "additional_attributes": {"a": "1", "b": "2"},
-    }
-    return InteractionStep.model_validate(fields | changes)
+from tests.unit.shared.calls import call
 
 
 def test_a_stored_batch_gives_its_steps_back_as_reports() -> None:

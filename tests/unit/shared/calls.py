@@ -1,0 +1,14 @@
+"""A call, for tests."""
+
+from concord.steps import CallType, InteractionStep
+
+
+def call(**changes: object) -> InteractionStep:
+    """A call to an agent with attributes, and whatever is changed."""
+    fields = {
+        "step_id": "s",
+        "trace_id": "t",
+        "call_type": CallType.AGENT,
+        "additional_attributes": {"a": "1", "b": "2"},
+    }
+    return InteractionStep.model_validate(fields | changes)
