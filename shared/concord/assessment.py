@@ -1,14 +1,17 @@
 """What is to be assessed: the request a client sends, its configuration, and the plan of trials made from it."""
 
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, Literal, Self
+from itertools import product
+from typing import Annotated, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, HttpUrl, field_validator, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, HttpUrl, field_validator, model_validator
 
 from concord.identity import RESERVED_IDS, ParticipantId, RosterEntry
 from concord.ids import new_trace_id
+from concord.scorers import MAX_TARGET, MAX_TARGETS, NEED_TARGET, ScorerChoice, named_scorer
 from concord.steps import Id
 
 MAX_PARTICIPANTS = 100
@@ -18,7 +21,42 @@ MAX_PATTERN_EDGES = 10_000
 MAX_METRICS = 1000
 MAX_EVALUATORS = 100
 
+MAX_TIMEOUT_S: Final = 300 * 60
+"""The platform ends a run after so long."""
+
+MAX_TRIAL_S: Final = 300.0
+"""What a trial gets where nobody sets a limit: as long as the platform's clients wait between two events."""
+
+DRIVING_S: Final = 270 * 60.0
+"""What all trials share where nobody sets a limit: the platform's 300 minutes, less a tenth for all else."""
+
+_DRIVING_SHARE: Final = 0.9
+"""The part of `timeout_s` in which trials run; evaluating the last of them and making the row takes the rest."""
+
 Fraction = Annotated[float, Field(ge=0, le=1)]
+
+
+def _listed(value: object) -> object:
+    return [value] if isinstance(value, str | int | float) and not isinstance(value, bool) else value
+
+
+def _texts(value: object) -> object:
+    """Numbers among the targets as text: `target = 42` is what people write."""
+    listed = _listed(value)
+    if not isinstance(listed, list):
+        return listed
+    return [str(each) if isinstance(each, int | float) and not isinstance(each, bool) else each for each in listed]
+
+
+Targets = Annotated[
+    list[Annotated[str, Field(min_length=1, max_length=MAX_TARGET)]],
+    BeforeValidator(_texts),
+    Field(min_length=1, max_length=MAX_TARGETS),
+]
+"""One accepted answer, or several."""
+
+Answerers = Annotated[list[ParticipantId], BeforeValidator(_listed), Field(min_length=1, max_length=MAX_PARTICIPANTS)]
+"""Whose answers are graded, by participant."""
 
 
 class Mode(StrEnum):
@@ -67,11 +105,25 @@ class TaskSpec(_Strict):
     id: Id
     text: Annotated[str, Field(max_length=100_000)] = ""
     interaction_pattern: InteractionPattern | None = None
+    target: Targets | None = None
+    scorer: Annotated[ScorerChoice, BeforeValidator(named_scorer)] | None = None
+    answer_from: Answerers | None = None
+    """Whose answer is graded; without it, the config's `answer_from`."""
 
     @model_validator(mode="after")
     def _has_something_to_do(self) -> Self:
         if not self.text.strip() and self.interaction_pattern is None:
             raise ValueError("a task needs a `text` or an `interaction_pattern`")
+        return self
+
+    @model_validator(mode="after")
+    def _can_be_graded(self) -> Self:
+        if self.interaction_pattern is not None and (self.target or self.scorer or self.answer_from):
+            raise ValueError("a task with an `interaction_pattern` has no answer: no `target`, `scorer`, `answer_from`")
+        if self.target is not None and self.scorer is None:
+            raise ValueError("a `target` needs a `scorer`, which says how answers are compared with it")
+        if self.target is None and self.scorer is not None and self.scorer.name in NEED_TARGET:
+            raise ValueError(f"the scorer {self.scorer.name!r} needs a `target`")
         return self
 
 
@@ -112,16 +164,23 @@ class AssessmentConfig(BaseModel):
     task: Annotated[str, Field(min_length=1, max_length=100_000)] | None = None
     interaction_pattern: InteractionPattern | None = None
     num_runs: Annotated[int, Field(ge=1, le=100)] = 1
+    num_instances: Annotated[int, Field(ge=1, le=MAX_TRIALS)] | None = None
+    """How many trials there are, all shards together; without it, one per task and run."""
     seed: int = 0
     start: str = "all"
+    answer_from: Answerers | None = None
+    """Whose answer is graded; without it, everybody's who got the task."""
+    allow_missing: bool = False
+    """Whether the assessment goes on without participants that cannot be reached when it begins."""
     roster: Annotated[list[RosterEntry], Field(max_length=MAX_PARTICIPANTS)] = []
     evaluators: Annotated[list[Id | PluginChoice], Field(max_length=MAX_EVALUATORS)] | None = None
     metrics: Annotated[list[Id | PluginChoice], Field(max_length=MAX_METRICS)] | None = None
     thresholds: Thresholds = Thresholds()
     weights: dict[Literal["task", "communication", "distribution", "reliability", "efficiency"], Fraction] = {}
     evidence: Literal["any", "corroborated", "observed"] = "any"
-    timeout_s: Annotated[float, Field(gt=0, le=3600)] = 300
-    turn_timeout_s: Annotated[float, Field(gt=0, le=3600)] | None = None
+    timeout_s: Annotated[float, Field(gt=0, le=MAX_TIMEOUT_S)] | None = None
+    trial_timeout_s: Annotated[float, Field(gt=0, le=MAX_TIMEOUT_S)] | None = None
+    turn_timeout_s: Annotated[float, Field(gt=0, le=MAX_TIMEOUT_S)] | None = None
     quiet_s: Annotated[float, Field(ge=0, le=60)] = 1
     closing_cap_s: Annotated[float, Field(gt=0, le=300)] = 10
     shard_index: Annotated[int, Field(ge=0, lt=20)] = 0
@@ -164,14 +223,17 @@ class AssessmentConfig(BaseModel):
         return _chosen(self.evaluators, available)
 
     def chosen_tasks(self, default: list[TaskSpec]) -> list[TaskSpec]:
-        """The tasks of this shard: those given, else `default`; every `num_shards`-th from `shard_index`."""
+        """The tasks of the whole assessment: those given, else `default`."""
         if self.task is not None:
-            tasks = [TaskSpec(id="task", text=self.task)]
-        elif self.interaction_pattern is not None:
-            tasks = [TaskSpec(id="pattern", interaction_pattern=self.interaction_pattern)]
-        else:
-            tasks = self.tasks or default
-        return tasks[self.shard_index :: self.num_shards]
+            return [TaskSpec(id="task", text=self.task)]
+        if self.interaction_pattern is not None:
+            return [TaskSpec(id="pattern", interaction_pattern=self.interaction_pattern)]
+        return self.tasks or default
+
+    def answerers(self, task: TaskSpec, participants: Iterable[str]) -> list[str]:
+        """Whose answers to a task are graded: those named, else everybody of `participants` who gets the task."""
+        named = task.answer_from or self.answer_from
+        return named if named is not None else [each for each in participants if self.start in {"all", each}]
 
 
 def _chosen(listed: Iterable[str | PluginChoice] | None, available: Iterable[str]) -> dict[str, dict[str, float]]:
@@ -188,7 +250,7 @@ class AssessmentRequest(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    participants: Annotated[dict[ParticipantId, HttpUrl], Field(max_length=MAX_PARTICIPANTS)]
+    participants: Annotated[dict[ParticipantId, HttpUrl], Field(max_length=MAX_PARTICIPANTS)] = {}
     config: AssessmentConfig = AssessmentConfig()
 
     @field_validator("participants")
@@ -214,6 +276,14 @@ class AssessmentRequest(BaseModel):
             raise ValueError("`participants` is empty: a live assessment needs at least one")
         if self.mode is Mode.LIVE and self.config.start not in {"all", *self.participants}:
             raise ValueError(f"`start` names no participant: {self.config.start!r}")
+        return self
+
+    @model_validator(mode="after")
+    def _answers_come_from_those_who_are_asked(self) -> Self:
+        asked = {name for name in self.participants if self.config.start in {"all", name}}
+        named = [self.config.answer_from or [], *(task.answer_from or [] for task in self.config.tasks or [])]
+        if strangers := sorted({name for names in named for name in names} - asked):
+            raise ValueError(f"`answer_from` names who is not given the task: {', '.join(strangers)}")
         return self
 
 
@@ -270,20 +340,59 @@ def pattern_url(agent_id: str) -> str:
     return f"pattern://{agent_id}"
 
 
-def plan_trials(tasks: list[TaskSpec], num_runs: int, seed: int) -> list[TrialSpec]:
-    """One trial per (task, run), tasks innermost; seeds drawn from `seed`, trace ids fresh."""
-    draw = random.Random(seed)  # noqa: S311 - a reproducible draw, not a secret
+def plan_trials(config: AssessmentConfig, tasks: list[TaskSpec]) -> list[TrialSpec]:
+    """The trials of this shard: of all pairs of run and task, tasks innermost, every `num_shards`-th.
 
-    def trials() -> Iterator[TrialSpec]:
-        for run in range(1, num_runs + 1):
-            for task in tasks:
-                number = (run - 1) * len(tasks) + tasks.index(task) + 1
-                yield TrialSpec(
-                    trial_id=f"trial-{number}",
-                    task_id=task.id,
-                    run=run,
-                    seed=draw.getrandbits(32),
-                    trace_id=new_trace_id(),
-                )
+    `num_instances` says how many pairs there are, further runs among them; without it, `num_runs` of every task.
+    Trials are numbered, and their seeds drawn from `seed`, before they are shared out, so that shards are parts of one
+    assessment. Trace ids are fresh. Raises ValueError for more than `MAX_TRIALS`.
+    """
+    n_trials = config.num_instances or config.num_runs * len(tasks)
+    if n_trials > MAX_TRIALS:
+        raise ValueError(f"{n_trials} trials are more than the {MAX_TRIALS} that one assessment may have")
+    draw = random.Random(config.seed)  # noqa: S311 - a reproducible draw, not a secret
+    seeds = [draw.getrandbits(32) for _ in range(n_trials)]
+    runs = range(1, -(-n_trials // len(tasks)) + 1)
+    planned = [
+        (number, run, task, seed)
+        for number, ((run, task), seed) in enumerate(zip(product(runs, tasks), seeds, strict=False), start=1)
+    ]
+    return [
+        TrialSpec(trial_id=f"trial-{number}", task_id=task.id, run=run, seed=seed, trace_id=new_trace_id())
+        for number, run, task, seed in planned[config.shard_index :: config.num_shards]
+    ]
 
-    return list(trials())
+
+@dataclass(frozen=True, slots=True)
+class TimeLimits:
+    """How long the whole assessment and each of its trials may take (seconds)."""
+
+    assessment_s: float
+    trial_s: float
+
+
+def time_limits(config: AssessmentConfig, n_trials: int) -> TimeLimits:
+    """The limits of `n_trials` trials, one after the other: those that are set, the others made to fit.
+
+    Raises ValueError, with the arithmetic, where limits that are set cannot all hold.
+    """
+    trials = max(1, n_trials)
+    total, trial, turn = config.timeout_s, config.trial_timeout_s, config.turn_timeout_s
+    if total is not None and trial is not None and trials * trial > total:
+        raise ValueError(
+            f"{trials} trials x `trial_timeout_s` {trial:g} s = {trials * trial:g} s do not fit into "
+            f"`timeout_s` {total:g} s"
+        )
+    if trial is not None and turn is not None and turn > trial:
+        raise ValueError(f"`turn_timeout_s` {turn:g} s does not fit into `trial_timeout_s` {trial:g} s")
+    if trial is None:
+        shared = DRIVING_S if total is None else _DRIVING_SHARE * total
+        trial = min(MAX_TRIAL_S, shared / trials)
+    elif trials * trial > MAX_TIMEOUT_S:
+        raise ValueError(
+            f"{trials} trials x `trial_timeout_s` {trial:g} s = {trials * trial:g} s are more than the "
+            f"{MAX_TIMEOUT_S} s that an assessment may take"
+        )
+    if total is None:
+        total = min(MAX_TIMEOUT_S, trials * trial / _DRIVING_SHARE)
+    return TimeLimits(total, trial)

@@ -23,6 +23,8 @@ class Assignment(BaseModel):
     trace_id: Id
     step_id: Id
     agent_id: Id
+    agent_seed: int | None = None
+    """For an agent's own random draws, the same in every run of this trial. Tasks are not made from it."""
     collector_url: Url | None = None
     peers_url: Url | None = None
     token: SecretStr | None = None

@@ -112,10 +112,31 @@ class LatencySummary(Record):
     warning: str = "Latency values are only comparable within the same system and run."
 
 
+class GradedAnswer(Record):
+    """One participant's answer, graded alone."""
+
+    agent: str
+    value: Fraction
+    explanation: str
+
+
+class Grading(Record):
+    """How well the task was done, and who says so: the task's scorer (code), the judge (model), a file, or nobody."""
+
+    value: Fraction | None
+    """The mean over the answers that count; null where nobody judged them."""
+    source: Literal["code", "model", "recorded", "nobody"]
+    scorer: str | None
+    reason: str | None
+    """Why nobody judged it, or what else there is to say."""
+    answers: list[GradedAnswer] = []
+
+
 class SubScore(Record):
     """A part of the overall score in [0, 1]; null where undefined, with the reason and what it was made from."""
 
-    id: Literal["task", "communication", "distribution", "reliability", "efficiency"]
+    id: Literal["outcome", "conduct", "task", "communication", "distribution", "reliability", "efficiency"]
+    """`outcome` and `conduct` are multiplied; the others, of structure, make a weighted mean."""
     value: Fraction | None
     weight: float
     reason: str | None
@@ -153,6 +174,18 @@ class Judgment(Record):
     criteria: list[CriterionVerdict] = []
 
 
+Observability = Literal["full", "partly", "none"]
+"""Whether calls could have been seen. Of a participant: `full` if it called through the gateway, reported, or declares
+that it reports; `partly` if only calls to it were seen. Of a team: `full` or `none` if that is so of every member."""
+
+
+class ParticipantObservability(Record):
+    """How much of a participant's calls could have been seen."""
+
+    agent: str
+    observability: Observability
+
+
 class TraceIntegrity(Record):
     """How far the traces can be trusted: calls by provenance, steps by what became of them."""
 
@@ -166,6 +199,9 @@ class TraceIntegrity(Record):
     late: int = 0
     dropped: int = 0
     completeness: Fraction | None = None
+    observability: Observability | None = None
+    """Null where nothing was there to be observed: a pattern that was given, or a trace from a file."""
+    participants: list[ParticipantObservability] = []
 
 
 class StepCounts(Record):
@@ -176,15 +212,24 @@ class StepCounts(Record):
     host: int = 0
 
 
+class AgentAnswer(Record):
+    """How the part of one participant that was given the task ended; `text` is null where it did not answer."""
+
+    agent: str
+    state: Literal["completed", "failed", "timeout"]
+    text: str | None
+    error: str | None
+
+
 class TrialOutcome(Record):
     """What driving a trial came to, as the gateway saw it; `time_used` in seconds."""
 
     trial_id: str
     state: Literal["completed", "failed", "timeout"]
-    infrastructure: bool
-    """Whether a failure was ours or the platform's: such a trial is counted, not scored."""
     error: str | None
     answer: str | None
+    """All answers as one text, to be shown; each is graded alone."""
+    answers: list[AgentAnswer] = []
     time_used: float
 
 
@@ -201,10 +246,14 @@ class TrialRecord(Record):
     answer: str | None
     time_used: float
     usable: bool
+    """Whether it counts: only a trial that our own storage or the platform kept from running does not."""
     passed: bool | None
     overall_score: Fraction | None
+    grading: Grading | None = None
     coordination_quality: Quality | None
     coordination_value: Fraction | None
+    coordination_status: MetricStatus = MetricStatus.OK
+    """`undefined` where no call could have been seen, `not_applicable` for a single participant."""
     sub_scores: list[SubScore]
     metrics: list[MetricRecord]
     findings: list[Finding]
@@ -236,7 +285,7 @@ class InfrastructureFailure(Record):
     """A failure that is not the agents': counted and named, never scored."""
 
     trial_id: str | None
-    stage: Literal["trial", "evaluation", "judgment", "aggregation"]
+    stage: Literal["contact", "trial", "evaluation", "judgment", "aggregation"]
     message: str
 
 
@@ -249,13 +298,27 @@ class GraphMetricsSummary(Record):
     coordination_quality: Quality | None
 
 
+Basis = Literal["outcome", "structure", "recorded"]
+"""What a score rests on: outcome x conduct of a team at work; the structure of a pattern that was given; the outcome
+that a recorded trace tells, of which we saw nothing."""
+
+
 class Scoring(Record):
-    """How the score was made: the version of the rules, and the mean of each part with its weight."""
+    """How the score was made: the version of the rules, what it rests on, and the mean of each part."""
 
     version: str
+    basis: Basis = "structure"
+    """Rows of version 1 do not say: theirs rest on structure, and on the outcome where a model judged it."""
     pass_threshold: float
     usable_trials: int
     passed_trials: int
+    judged_by_code: int = 0
+    judged_by_model: int = 0
+    judged_by_record: int = 0
+    unjudged: int = 0
+    """Trials whose outcome nobody judged: each counts 0 in `score` and 1 in `score_high`."""
+    score_high: Annotated[float, Field(ge=0, le=100)] | None = None
+    """The score, had every unjudged trial been perfect."""
     sub_scores: list[SubScore]
 
 
@@ -298,6 +361,7 @@ class Detail(Record):
     overall_score: Fraction | None
     reasoning: str
     coordination_quality: Quality | None
+    coordination_status: MetricStatus = MetricStatus.OK
     confidence: Literal["insufficient", "low", "adequate"]
     strengths: list[str]
     weaknesses: list[str]
