@@ -230,11 +230,6 @@ class AssessmentConfig(BaseModel):
             return [TaskSpec(id="pattern", interaction_pattern=self.interaction_pattern)]
         return self.tasks or default
 
-    def answerers(self, task: TaskSpec, participants: Iterable[str]) -> list[str]:
-        """Whose answers to a task are graded: those named, else everybody of `participants` who gets the task."""
-        named = task.answer_from or self.answer_from
-        return named if named is not None else [each for each in participants if self.start in {"all", each}]
-
 
 def _chosen(listed: Iterable[str | PluginChoice] | None, available: Iterable[str]) -> dict[str, dict[str, float]]:
     choices = [PluginChoice(id=each) if isinstance(each, str) else each for each in listed or ()]
@@ -310,6 +305,8 @@ class AssessmentPlan(BaseModel):
     tasks: list[TaskSpec]
     roster: list[RosterEntry]
     trials: list[TrialSpec]
+    missing: list[ParticipantId] = []
+    """Participants that could not be reached when the assessment began, and without which it goes on."""
     observed: bool = False
     """Whether participants reach each other through the gateway alone, so that a call it did not see is no call."""
 
@@ -319,6 +316,17 @@ class AssessmentPlan(BaseModel):
             if task.id == task_id:
                 return task
         raise KeyError(task_id)
+
+    @property
+    def recipients(self) -> list[RosterEntry]:
+        """The participants that are given the tasks."""
+        asked = (entry for entry in self.roster if self.config.start in {"all", entry.id})
+        return [entry for entry in asked if entry.id not in self.missing]
+
+    def answerers(self, task_id: str) -> list[str]:
+        """Whose answers to a task are graded: those whom it or the config names, else all who are given it."""
+        named = self.task(task_id).answer_from or self.config.answer_from
+        return named if named is not None else [entry.id for entry in self.recipients]
 
     def agents(self, task_id: str) -> list[RosterEntry]:
         """Who is declared for a task: the agents of its pattern where it has one, else the assessment's roster."""

@@ -172,6 +172,8 @@ class Judgment(Record):
     cached_samples: int = 0
     """How many of the samples are answers that the model gave before to the very same question."""
     criteria: list[CriterionVerdict] = []
+    answers: list[GradedAnswer] = []
+    """The answers that count, each judged alone."""
 
 
 Observability = Literal["full", "partly", "none"]

@@ -66,7 +66,7 @@ class NumericScorer(_Choice):
 
 
 class JsonScorer(_Choice):
-    """Grades the JSON in the answer: the share of `values` (by JSON Pointer, RFC 6901) that it has, if it fits `schema`.
+    """Grades the JSON in the answer: the share of `values` (by JSON Pointer, RFC 6901) that it has, if a `schema` fits.
 
     With a schema alone, 1 if it fits. The last JSON object or array of the answer counts.
     """

@@ -4,9 +4,12 @@ from concord.jobs import TrialVerdict
 from concord.results import (
     CallRecord,
     Finding,
+    Grading,
+    InfrastructureFailure,
     InteractionRecord,
     LatencySummary,
     MetricRecord,
+    MetricStatus,
     Record,
     StepCounts,
     TraceIntegrity,
@@ -14,7 +17,7 @@ from concord.results import (
 )
 from concord_evaluator.graph import CallTally
 from concord_evaluator.latency import CalleeLatencies
-from concord_evaluator.scoring import TeamStructure
+from concord_evaluator.scoring import Conduct, TeamStructure
 
 
 def evaluation_document(trial_id: str) -> str:
@@ -32,9 +35,15 @@ class AgentTally(Record):
 
 
 class TrialEvaluation(Record):
-    """A trial as far as its trace tells, before it is judged. Null: that evaluator was not asked for."""
+    """A trial as far as its trace tells, before it is judged. Null: that evaluator was not asked for.
+
+    `grading`: what the task's scorer says, null where the task has none. `conduct`: null where the gateway carries no
+    calls. `failure`: why there is nothing but these two.
+    """
 
     outcome: TrialOutcome
+    grading: Grading | None = None
+    conduct: Conduct | None = None
     metrics: list[MetricRecord]
     findings: list[Finding]
     structure: TeamStructure | None
@@ -47,6 +56,8 @@ class TrialEvaluation(Record):
     interactions: list[InteractionRecord]
     steps: StepCounts
     trace_integrity: TraceIntegrity
+    coordination_status: MetricStatus = MetricStatus.OK
+    failure: InfrastructureFailure | None = None
     warnings: list[str]
 
 

@@ -19,7 +19,6 @@ TRIAL_ID: Final = "trial-1"
 TASK_ID: Final = "trace"
 
 BY_RULES: Final = "a trace from a file is judged by rules"
-TOLD: Final = f"{BY_RULES}; how far the task succeeded, the file says"
 
 
 def evaluate_trace(trace: Trace, config: AssessmentConfig) -> ResultRow:
@@ -31,7 +30,7 @@ def evaluate_trace(trace: Trace, config: AssessmentConfig) -> ResultRow:
     plan = _plan(trace, config)
     evaluation = _evaluation(plan, trace)
     asked = JUDGE in config.chosen_evaluators((JUDGE,))
-    return _row(plan, trace, evaluation, _judgment(evaluation, plan.mode, trace) if asked else None)
+    return _row(plan, trace, evaluation, judge_by_rules(evaluation, plan.mode, BY_RULES) if asked else None)
 
 
 async def judge_trace(trace: Trace, config: AssessmentConfig, judge: TrialJudge) -> ResultRow:
@@ -45,8 +44,6 @@ async def judge_trace(trace: Trace, config: AssessmentConfig, judge: TrialJudge)
         assessment_id=plan.assessment_id, trace_id=trace.trace_id, step_id=new_step_id(), agent_id=GREEN_AGENT
     )
     judgment, findings, _ = await judge.judge(plan, evaluation, trace.batches, root)
-    if judgment.task_success is None:
-        judgment = judgment.model_copy(update={"task_success": trace.task_success})
     found = evaluation.model_copy(update={"findings": [*evaluation.findings, *findings]})
     return _row(plan, trace, found, judgment)
 
@@ -55,7 +52,6 @@ def _evaluation(plan: AssessmentPlan, trace: Trace) -> TrialEvaluation:
     outcome = TrialOutcome(
         trial_id=TRIAL_ID,
         state="completed",
-        infrastructure=False,
         error=None,
         answer=trace.answer or None,
         time_used=trace.duration_s,
@@ -65,7 +61,7 @@ def _evaluation(plan: AssessmentPlan, trace: Trace) -> TrialEvaluation:
 
 
 def _row(plan: AssessmentPlan, trace: Trace, evaluation: TrialEvaluation, judgment: Judgment | None) -> ResultRow:
-    verdict = verdict_on(plan, evaluation, judgment)
+    verdict = verdict_on(plan, evaluation, judgment, trace.task_success)
     told = verdict.model_copy(update={"warnings": (*trace.warnings, *verdict.warnings)})
     return make_row(plan, [told], [])
 
@@ -87,9 +83,3 @@ def _roster(found: tuple[RosterEntry, ...], declared: list[RosterEntry]) -> list
         entry for entry in found if known.resolve("", entry.id) not in known and known.resolve(entry.url) not in known
     ]
     return [*declared, *strangers]
-
-
-def _judgment(evaluation: TrialEvaluation, mode: Mode, trace: Trace) -> Judgment:
-    if trace.task_success is None:
-        return judge_by_rules(evaluation, mode, BY_RULES)
-    return judge_by_rules(evaluation, mode, TOLD).model_copy(update={"task_success": trace.task_success})

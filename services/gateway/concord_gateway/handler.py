@@ -10,18 +10,19 @@ from concord.results import ResultRow
 from concord.storage import Storage, StorageUnavailableError
 from concord_gateway.evaluation import EvaluationFailedError
 from concord_gateway.instruments import Instruments
-from concord_gateway.intake import NotAnAssessmentError, read_request
+from concord_gateway.intake import NotAnAssessmentError, plan_work, read_request
 from concord_gateway.observer import Observer
+from concord_gateway.plan import NobodyThereError, make_plan
 from concord_gateway.progress import Progress
 from concord_gateway.results_file import write_results
-from concord_gateway.run import AssessmentRun, make_plan
+from concord_gateway.run import AssessmentRun
 from concord_gateway.settings import GatewaySettings
 
 logger = logging.getLogger(__name__)
 
 
 class AssessmentHandler:
-    """Handles messages: what is no assessment is rejected with the reason, what has no usable trial fails."""
+    """Handles messages: what is no assessment is rejected with the reason, what cannot be assessed fails with it."""
 
     def __init__(
         self, storage: Storage, settings: GatewaySettings, instruments: Instruments, observer: Observer
@@ -36,6 +37,7 @@ class AssessmentHandler:
         """See `concord.a2a.Handler`."""
         try:
             request = read_request(message)
+            work = plan_work(request)
         except NotAnAssessmentError as error:
             await self._reject(task, str(error))
             return
@@ -47,9 +49,15 @@ class AssessmentHandler:
             progress = Progress(task)
             async with progress.heartbeat():
                 await progress.tell(f"assessing {len(request.participants) or 'a pattern of'} agents")
-                plan = await make_plan(request, self._observer)
+                try:
+                    plan, failures = await make_plan(request, work, self._observer, progress)
+                except NobodyThereError as error:
+                    await self._fail(task, f"could not reach {error}")
+                    return
                 structlog.contextvars.bind_contextvars(assessment_id=plan.assessment_id)
-                run = AssessmentRun(plan, self._storage, self._settings, progress, self._observer)
+                run = AssessmentRun(
+                    plan, work.limits, self._storage, self._settings, progress, self._observer, failures
+                )
                 logger.info("assessment of %d trials, mode %s", len(plan.trials), plan.mode.value)
                 await self._finish(run, task)
         finally:
@@ -63,7 +71,7 @@ class AssessmentHandler:
             return
         path = await asyncio.to_thread(write_results, self._settings.output_dir, run.plan, row)
         logger.info("wrote %s", path)
-        if row.detail.scoring.usable_trials == 0:
+        if run.plan.trials and row.detail.scoring.usable_trials == 0:
             reasons = "; ".join(failure.message for failure in row.detail.infrastructure) or "no trial was usable"
             await self._fail(task, f"no usable trial: {reasons}")
             return
@@ -82,6 +90,10 @@ class AssessmentHandler:
 
 
 def _headline(row: ResultRow) -> str:
-    score = "undefined" if row.score is None else f"{row.score:.1f} of {row.max_score:.0f}"
-    quality = row.detail.coordination_quality or "undefined"
-    return f"Score {score}; coordination {quality}; {row.detail.scoring.usable_trials} usable trials."
+    scoring = row.detail.scoring
+    if not scoring.usable_trials:
+        return "No trial is this shard's."
+    if row.score is None:
+        return f"No score: nobody judged any of {scoring.usable_trials} trials."
+    unjudged = f", {scoring.unjudged} of them unjudged" if scoring.unjudged else ""
+    return f"Score {row.score:.1f} of {row.max_score:.0f} over {scoring.usable_trials} trials{unjudged}."

@@ -1,11 +1,13 @@
 """From a client's message to an assessment request, or the reason why it is none."""
 
 import json
+from dataclasses import dataclass
 
 from pydantic import ValidationError
 
 from concord.a2a import IncomingMessage
-from concord.assessment import AssessmentRequest
+from concord.assessment import AssessmentRequest, TaskSpec, TimeLimits, TrialSpec, plan_trials, time_limits
+from concord_gateway.default_tasks import default_tasks
 
 _SHOWN_ERRORS = 5
 
@@ -28,6 +30,27 @@ def read_request(message: IncomingMessage) -> AssessmentRequest:
         return AssessmentRequest.model_validate(document)
     except ValidationError as error:
         raise NotAnAssessmentError(_complaints(error)) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a request asks for: the tasks that have trials in this shard, the trials, and how long they may take."""
+
+    tasks: list[TaskSpec]
+    trials: list[TrialSpec]
+    limits: TimeLimits
+
+
+def plan_work(request: AssessmentRequest) -> Work:
+    """Plans the trials of a request. Raises NotAnAssessmentError for too many, or too little time for them."""
+    tasks = request.config.chosen_tasks(default_tasks())
+    try:
+        trials = plan_trials(request.config, tasks)
+        limits = time_limits(request.config, len(trials))
+    except ValueError as error:
+        raise NotAnAssessmentError(str(error)) from error
+    used = {trial.task_id for trial in trials}
+    return Work([task for task in tasks if task.id in used], trials, limits)
 
 
 def _complaints(error: ValidationError) -> str:

@@ -23,8 +23,8 @@ class Progress:
 
     async def tell(self, text: str) -> None:
         """Sends an update now."""
-        self._latest, self._told_at = text, time.monotonic()
-        await self._task.working(text)
+        self._latest = text
+        await self._send(text)
 
     def note(self, text: str) -> None:
         """Keeps the latest news for the next heartbeat."""
@@ -46,4 +46,8 @@ class Progress:
             silent_s = time.monotonic() - self._told_at
             await asyncio.sleep(max(0.1, HEARTBEAT_S - silent_s))
             if time.monotonic() - self._told_at >= HEARTBEAT_S:
-                await self.tell(f"{time.monotonic() - self._started:.0f} s: {self._latest}")
+                await self._send(f"{time.monotonic() - self._started:.0f} s: {self._latest}")
+
+    async def _send(self, text: str) -> None:
+        self._told_at = time.monotonic()
+        await self._task.working(text)

@@ -3,10 +3,10 @@
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Final
 
-from concord.a2a import AgentUnreachableError, CardSummary, RemoteError, fetch_card
+from concord.a2a import CardSummary
 from concord.assessment import AssessmentRequest
 from concord.extensions import ASSIGNMENT_URI, TRACEABILITY_URI
 from concord.identity import RosterEntry, normalise_url
@@ -21,23 +21,26 @@ _MAX_READ: Final = 64
 
 
 async def make_roster(
-    request: AssessmentRequest, peer_urls: PeerUrls, proxy_base: str | None = None
+    request: AssessmentRequest,
+    cards: Mapping[str, CardSummary | None],
+    peer_urls: PeerUrls,
+    proxy_base: str | None = None,
 ) -> list[RosterEntry]:
-    """The roster of a request: ids and URLs as declared; aliases and functions from config and cards.
+    """The roster of a request: ids and URLs as declared; aliases and functions from config and cards (by id).
 
     With `proxy_base`, an agent's address behind the proxy is one of its aliases, as it is kept: without a token.
     A card that cannot be read costs its agent only the aliases and functions it would have told. Of its URLs those
     count that lie under the declared one or are allowed by `peer_urls`, and that no other agent has or claims.
     """
     declared = [_declared(name, str(url), request, proxy_base) for name, url in request.participants.items()]
-    cards = await asyncio.gather(*(_card(entry) for entry in declared))
-    claims = await asyncio.gather(*map(_allowed, declared, cards, [peer_urls] * len(declared)))
+    read = [cards.get(entry.id) for entry in declared]
+    claims = await asyncio.gather(*map(_allowed, declared, read, [peer_urls] * len(declared)))
     holders: defaultdict[str, set[str]] = defaultdict(set)
     for entry, urls in zip(declared, claims, strict=True):
         for name in (entry.id, entry.url, *entry.aliases, *urls):
             holders[normalise_url(name)].add(entry.id)
     contested = {name for name, ids in holders.items() if len(ids) > 1}
-    return [_with_card(*each, contested) for each in zip(declared, cards, claims, strict=True)]
+    return [_with_card(*each, contested) for each in zip(declared, read, claims, strict=True)]
 
 
 def _declared(name: str, url: str, request: AssessmentRequest, proxy_base: str | None) -> RosterEntry:
@@ -50,14 +53,6 @@ def _declared(name: str, url: str, request: AssessmentRequest, proxy_base: str |
         agentbeats_id=request.config.agentbeats_ids.get(name) or (told.agentbeats_id if told is not None else None),
         functions=told.functions if told is not None else (),
     )
-
-
-async def _card(entry: RosterEntry) -> CardSummary | None:
-    try:
-        return await fetch_card(entry.url)
-    except (AgentUnreachableError, RemoteError) as error:
-        logger.warning("participant %s: no card: %s", entry.id, error)
-        return None
 
 
 async def _allowed(entry: RosterEntry, card: CardSummary | None, peer_urls: PeerUrls) -> list[str]:

@@ -8,23 +8,21 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from concord.a2a import Messenger
-from concord.assessment import AssessmentPlan, AssessmentRequest, Mode, TrialSpec, plan_trials
+from concord.assessment import AssessmentPlan, Mode, TimeLimits, TrialSpec
 from concord.assignment import Assignment
 from concord.identity import GREEN_AGENT
-from concord.ids import new_step_id, new_trace_id
+from concord.ids import new_step_id
 from concord.jobs import AggregateAssessment, EvaluateTrial, TrialVerdict
-from concord.results import InfrastructureFailure, ResultRow, TrialOutcome
+from concord.results import AgentAnswer, InfrastructureFailure, ResultRow, TrialOutcome
 from concord.steps import CallType, InteractionStep, StepAction, ToolInvocation
 from concord.storage import Storage, StorageUnavailableError
 from concord.tokens import Claims
 from concord_gateway.closing import Reporters, wait_until_settled
-from concord_gateway.default_tasks import default_tasks
-from concord_gateway.drivers import Driver, TrialContext, drive_live, drive_pattern
+from concord_gateway.drivers import Driver, TrialContext, drive_live, drive_pattern, outcome_of
 from concord_gateway.evaluation import EvaluationFailedError, aggregate, evaluate_trial
 from concord_gateway.observer import Observer
 from concord_gateway.progress import Progress
 from concord_gateway.recorder import Recorder
-from concord_gateway.roster import make_roster
 from concord_gateway.settings import GatewaySettings
 from concord_gateway.watch import TrialWatch
 
@@ -32,25 +30,8 @@ logger = logging.getLogger(__name__)
 
 _DRIVERS: Final[dict[Mode, Driver]] = {Mode.GROUND_TRUTH: drive_pattern, Mode.LIVE: drive_live}
 
-_RESERVE: Final = 0.1
-"""The part of `timeout_s` that is kept for evaluation: driving stops before."""
-
 _TOKEN_GRACE_S: Final = 300.0
 """How long after its assessment a participant's token still lets it tell what it has left to tell, too late."""
-
-
-async def make_plan(request: AssessmentRequest, observer: Observer) -> AssessmentPlan:
-    """Fixes what an assessment consists of: who takes part, which tasks, how many trials."""
-    tasks = request.config.chosen_tasks(default_tasks())
-    return AssessmentPlan(
-        assessment_id=new_trace_id(),
-        mode=request.mode,
-        config=request.config,
-        tasks=tasks,
-        roster=await make_roster(request, observer.peer_urls, observer.proxy_base),
-        trials=plan_trials(tasks, request.config.num_runs, request.config.seed),
-        observed=observer.proxy_base is not None and request.mode is Mode.LIVE,
-    )
 
 
 @dataclass(slots=True)
@@ -58,13 +39,15 @@ class AssessmentRun:
     """The state of one running assessment. Nothing of it is shared with another."""
 
     plan: AssessmentPlan
+    limits: TimeLimits
     storage: Storage
     settings: GatewaySettings
     progress: Progress
     observer: Observer
+    failures: list[InfrastructureFailure] = field(default_factory=list)
+    """What went wrong that is not the team's."""
     _reporters: Reporters = field(default_factory=Reporters)
     _expires_at: float = 0.0
-    _failures: list[InfrastructureFailure] = field(default_factory=list)
     _deadline: float = 0.0
 
     async def run(self) -> ResultRow:
@@ -72,8 +55,8 @@ class AssessmentRun:
 
         Raises EvaluationFailedError if there is no row, StorageUnavailableError if storage is away at the start.
         """
-        self._deadline = time.monotonic() + self.plan.config.timeout_s * (1 - _RESERVE)
-        self._expires_at = time.time() + self.plan.config.timeout_s + _TOKEN_GRACE_S
+        self._deadline = time.monotonic() + self.limits.assessment_s
+        self._expires_at = time.time() + self.limits.assessment_s + _TOKEN_GRACE_S
         self._reporters.announced = frozenset(entry.id for entry in self.plan.roster if entry.reports)
         await self.storage.assessments.save_plan(self.plan)
         if self.plan.roster:
@@ -82,23 +65,31 @@ class AssessmentRun:
             for trial in self.plan.trials:
                 await self._trial(trial, evaluations)
         await self.progress.tell("putting the row together")
-        request = AggregateAssessment(assessment_id=self.plan.assessment_id, infrastructure=self._failures)
+        request = AggregateAssessment(assessment_id=self.plan.assessment_id, infrastructure=self.failures)
         return await aggregate(self.storage, request, self.settings.evaluation_timeout_s)
 
     async def _trial(self, trial: TrialSpec, evaluations: asyncio.TaskGroup) -> None:
-        budget_s = self._deadline - time.monotonic()
         number = f"trial {self.plan.trials.index(trial) + 1} of {len(self.plan.trials)}"
-        if budget_s <= 0:
-            self._fail(trial, "trial", f"not started: timeout_s ({self.plan.config.timeout_s:g} s) was used up")
-            return
         await self.progress.tell(f"{number}: {trial.task_id}, run {trial.run}")
+        budget_s = min(self.limits.trial_s, self._deadline - time.monotonic())
         try:
-            outcome, closed_after = await self._drive_and_close(trial, budget_s)
+            if budget_s <= 0:
+                outcome, closed_after = self._not_started(trial), 0
+            else:
+                outcome, closed_after = await self._drive_and_close(trial, budget_s)
         except StorageUnavailableError as error:
             self._fail(trial, "trial", str(error))
             return
         await self.progress.tell(f"{number}: {outcome.state} in {outcome.time_used:.1f} s, evaluating")
         evaluations.create_task(self._evaluate(outcome, closed_after))
+
+    def _not_started(self, trial: TrialSpec) -> TrialOutcome:
+        """The team's own: each trial has its time, and all of it together was used up before this one."""
+        error = f"not started: `timeout_s` ({self.limits.assessment_s:g} s) was used up"
+        answers = [
+            AgentAnswer(agent=entry.id, state="timeout", text=None, error=error) for entry in self.plan.recipients
+        ]
+        return outcome_of(trial.trial_id, answers, 0.0)
 
     async def _drive_and_close(self, trial: TrialSpec, budget_s: float) -> tuple[TrialOutcome, int]:
         """The outcome, and of how many batches the trace consisted when it was closed."""
@@ -118,7 +109,8 @@ class AssessmentRun:
     async def _drive(self, trial: TrialSpec, watch: TrialWatch, budget_s: float) -> TrialOutcome:
         recorder = Recorder(self.storage.traces, trial.trace_id)
         claims = Claims(self.plan.assessment_id, trial.trace_id, GREEN_AGENT, self._expires_at)
-        assignment = self.observer.assignments.own(self.plan.assessment_id, trial.trace_id, new_step_id())
+        own = self.observer.assignments.own(self.plan.assessment_id, trial.trace_id, new_step_id())
+        assignment = own.model_copy(update={"agent_seed": trial.seed})
 
         def on_step(step: InteractionStep, _: Assignment) -> None:
             recorder.add(step)
@@ -155,13 +147,13 @@ class AssessmentRun:
         try:
             verdict = await evaluate_trial(self.storage, request, self.settings.evaluation_timeout_s)
         except EvaluationFailedError as error:
-            self._failures.append(error.failure)
+            self.failures.append(error.failure)
             return
         await self.progress.tell(f"{outcome.trial_id}: {_headline(verdict)}")
 
     def _fail(self, trial: TrialSpec, stage: str, message: str) -> None:
         logger.warning("%s: %s: %s", trial.trial_id, stage, message)
-        self._failures.append(
+        self.failures.append(
             InfrastructureFailure.model_validate({"trial_id": trial.trial_id, "stage": stage, "message": message})
         )
 
@@ -183,5 +175,6 @@ def _headline(verdict: TrialVerdict) -> str:
     if verdict.record is None:
         return "not evaluated" if verdict.failure is None else f"not evaluated: {verdict.failure.message}"
     record = verdict.record
-    score = "no score" if record.overall_score is None else f"score {record.overall_score:.2f}"
-    return f"{score}, coordination {record.coordination_quality or 'undefined'}"
+    if record.overall_score is not None:
+        return f"score {record.overall_score:.2f}"
+    return "no score: " + ((record.grading.reason if record.grading is not None else None) or "undefined")

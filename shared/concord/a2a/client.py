@@ -269,12 +269,12 @@ def _of_task(task: pb.Task) -> Answer:
 async def fetch_card(url: str, *, timeout_s: float = CARD_TIMEOUT_S) -> CardSummary:
     """What the agent at `url` says of itself. Raises AgentUnreachableError, RemoteError."""
     async with http_client(httpx.Timeout(timeout_s)) as http:
-        return summarise(await _card(http, url))
+        return summarise(await _card(http, url, timeout_s))
 
 
-async def _card(http: httpx.AsyncClient, url: str) -> pb.AgentCard:
+async def _card(http: httpx.AsyncClient, url: str, timeout_s: float = CARD_TIMEOUT_S) -> pb.AgentCard:
     try:
-        return await A2ACardResolver(http, url).get_agent_card(http_kwargs={"timeout": CARD_TIMEOUT_S})
+        return await A2ACardResolver(http, url).get_agent_card(http_kwargs={"timeout": timeout_s})
     except _FAULTS as error:
         raise _ours(error) from error
 
@@ -304,7 +304,7 @@ def summarise(card: pb.AgentCard) -> CardSummary:
 
 def _ours(error: Exception) -> AgentUnreachableError | RemoteError:
     reason = str(error) or type(error).__name__
-    if isinstance(error, A2AClientTimeoutError | httpx.ReadTimeout):
+    if isinstance(error, A2AClientTimeoutError | httpx.ReadTimeout) or isinstance(error.__cause__, httpx.ReadTimeout):
         return AgentTimeoutError(reason)
     lost = (httpx.TransportError, httpx.InvalidURL, OSError, ExceptionGroup)
     no_connection = isinstance(error, lost) or isinstance(error.__cause__, httpx.RequestError)

@@ -21,11 +21,6 @@ def infrastructure_failures(
     evaluated = {trial.record.trial_id for trial in trials}
     failures = [failure for failure in told if failure.trial_id not in evaluated or failure.stage == "trial"]
     failures += [verdict.failure for verdict in verdicts if verdict.failure is not None]
-    failures += [
-        InfrastructureFailure(trial_id=record.trial_id, stage="trial", message=record.error or "it did not run")
-        for record in (trial.record for trial in trials)
-        if not record.usable
-    ]
     explained = evaluated | {failure.trial_id for failure in failures}
     failures += [
         InfrastructureFailure(trial_id=trial.trial_id, stage="evaluation", message="it was not evaluated")

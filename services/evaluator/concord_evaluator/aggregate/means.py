@@ -41,13 +41,18 @@ def _mean_metric(metrics: list[MetricRecord]) -> MetricRecord:
 
 
 def merge_findings(records: Sequence[TrialRecord]) -> list[Finding]:
-    """Each finding about the same agents once, most frequent first, with its mean value and some of its steps."""
+    """Each finding about the same agents once, most frequent first, with its mean value and some of its steps.
+
+    Contradicted reports stand before all others: who tells of what did not happen puts the rest in doubt.
+    """
     groups = _grouped(
         (finding for record in records for finding in record.findings),
         lambda finding: (finding.id, tuple(finding.agents)),
     )
     merged = [_merged_finding(findings) for _, findings in groups]
-    return sorted(merged, key=lambda finding: (-finding.trials, finding.id, finding.agents))
+    return sorted(
+        merged, key=lambda finding: (finding.id != "contradicted_reports", -finding.trials, finding.id, finding.agents)
+    )
 
 
 def _merged_finding(findings: list[Finding]) -> Finding:

@@ -3,24 +3,25 @@
 from collections.abc import Sequence
 
 from concord.assessment import AssessmentPlan
-from concord.results import Detail, InfrastructureFailure, ResultRow, Scoring, TaskRewards, TrialRecord
+from concord.results import Detail, InfrastructureFailure, ResultRow, TaskRewards, TrialRecord
 from concord_evaluator.aggregate.failures import infrastructure_failures
-from concord_evaluator.aggregate.means import mean_metrics, mean_sub_scores, merge_findings
+from concord_evaluator.aggregate.means import mean_metrics, merge_findings
+from concord_evaluator.aggregate.scores import Scores, scores_of, scoring_of
 from concord_evaluator.aggregate.size import fitted
 from concord_evaluator.aggregate.spread import confidence_of, statistics_of
 from concord_evaluator.aggregate.team import (
     agent_records,
+    coordination_status,
     coordination_value,
     declared_agents,
     graph_metrics,
     latency_over,
     trace_integrity,
 )
-from concord_evaluator.aggregate.trials import EvaluatedTrial, evaluated_trials, mean
+from concord_evaluator.aggregate.trials import EvaluatedTrial, evaluated_trials
 from concord_evaluator.aggregate.warnings import warnings_of
 from concord_evaluator.aggregate.words import frequent, judgments_of, merged_judgment, reasoning
 from concord_evaluator.documents import JudgedTrial
-from concord_evaluator.scoring import SCORING_VERSION
 
 
 def make_row(
@@ -28,13 +29,16 @@ def make_row(
 ) -> ResultRow:
     """Aggregates the verdicts on the plan's trials and the infrastructure failures met on the way.
 
-    Means are over the usable trials that have a value; a flag holds if it does in more than half of them.
+    Means are over the usable trials that have a value; a flag holds if it does in more than half of them. In the score,
+    a trial that nobody judged counts 0.
     """
     trials = evaluated_trials(plan, verdicts)
     usable = [trial for trial in trials if trial.record.usable]
-    detail = _detail(plan, trials, usable, infrastructure_failures(plan, infrastructure, verdicts, trials))
+    failures = infrastructure_failures(plan, infrastructure, verdicts, trials)
+    scores = scores_of(plan, [trial.record for trial in usable], failures)
+    detail = _detail(plan, trials, usable, failures, scores)
     return ResultRow(
-        pass_rate=_pass_rate(usable),
+        pass_rate=scores.pass_rate,
         time_used=sum(trial.record.time_used for trial in trials),
         score=None if detail.overall_score is None else 100 * detail.overall_score,
         task_rewards=TaskRewards(
@@ -51,6 +55,7 @@ def _detail(
     trials: Sequence[EvaluatedTrial],
     usable: Sequence[EvaluatedTrial],
     infrastructure: list[InfrastructureFailure],
+    scores: Scores,
 ) -> Detail:
     roster, records, judgments = declared_agents(plan), [trial.record for trial in usable], judgments_of(usable)
     graph, all_records = graph_metrics(usable), [trial.record for trial in trials]
@@ -58,10 +63,11 @@ def _detail(
     return Detail(
         assessment_id=plan.assessment_id,
         mode=plan.mode,
-        overall_score=mean(record.overall_score for record in records),
+        overall_score=scores.overall,
         reasoning=reasoning(usable, judgments, len(plan.trials)),
         coordination_quality=graph.coordination_quality,
-        confidence=confidence_of(usable),
+        coordination_status=coordination_status(records, graph.coordination_quality),
+        confidence=confidence_of(scores, usable, plan.mode),
         strengths=frequent(judgment.strengths for judgment in judgments),
         weaknesses=frequent(judgment.weaknesses for judgment in judgments),
         graph_metrics=graph,
@@ -71,31 +77,20 @@ def _detail(
         findings=merge_findings(records),
         trials=shown,
         judge=merged_judgment(judgments),
-        scoring=_scoring(plan, records),
-        statistics=statistics_of(usable),
+        scoring=scoring_of(plan, records, scores),
+        statistics=statistics_of(scores),
         trace_integrity=trace_integrity(trials),
         infrastructure=infrastructure,
-        warnings=[*warnings_of(plan, trials), *_left_out(all_records, shown)],
+        warnings=[*_missing(infrastructure), *warnings_of(plan, trials), *_left_out(all_records, shown)],
     )
+
+
+def _missing(infrastructure: Sequence[InfrastructureFailure]) -> list[str]:
+    """A warning for each participant without which the assessment went on."""
+    return [failure.message for failure in infrastructure if failure.stage == "contact"]
 
 
 def _left_out(records: Sequence[TrialRecord], shown: Sequence[TrialRecord]) -> list[str]:
     """A warning where trials are not shown in full."""
     shortened = sum(record != short for record, short in zip(records, shown, strict=True))
     return [f"{shortened} trials are not shown in full: the row would be too large to be read"] if shortened else []
-
-
-def _pass_rate(usable: Sequence[EvaluatedTrial]) -> float | None:
-    """The percentage of usable trials that passed; None where none has a score to pass with."""
-    passed = [trial.record.passed for trial in usable if trial.record.passed is not None]
-    return 100 * sum(passed) / len(passed) if passed else None
-
-
-def _scoring(plan: AssessmentPlan, records: Sequence[TrialRecord]) -> Scoring:
-    return Scoring(
-        version=SCORING_VERSION,
-        pass_threshold=plan.config.thresholds.passing,
-        usable_trials=len(records),
-        passed_trials=sum(record.passed is True for record in records),
-        sub_scores=mean_sub_scores(records),
-    )

@@ -6,11 +6,22 @@ from statistics import fmean
 
 from concord.assessment import AssessmentPlan
 from concord.identity import Roster, RosterEntry
-from concord.results import AgentRecord, GraphMetricsSummary, LatencySummary, TraceIntegrity
+from concord.results import (
+    AgentRecord,
+    GraphMetricsSummary,
+    LatencySummary,
+    MetricStatus,
+    Observability,
+    ParticipantObservability,
+    Quality,
+    TraceIntegrity,
+    TrialRecord,
+)
 from concord_evaluator.aggregate.trials import EvaluatedTrial, mean
 from concord_evaluator.documents import AgentTally
 from concord_evaluator.latency import summarise
 from concord_evaluator.scoring import BOTTLENECK_CAP, TeamStructure, quality_of
+from concord_evaluator.trace import of_team
 
 
 def declared_agents(plan: AssessmentPlan) -> Roster:
@@ -73,6 +84,14 @@ def graph_metrics(trials: Iterable[EvaluatedTrial]) -> GraphMetricsSummary:
     )
 
 
+def coordination_status(records: Sequence[TrialRecord], quality: Quality | None) -> MetricStatus:
+    """Whether the label may be read as it stands: not for a lone participant, nor where nothing could be seen."""
+    if quality is not None:
+        return MetricStatus.OK
+    told = {record.coordination_status for record in records}
+    return MetricStatus.NOT_APPLICABLE if told == {MetricStatus.NOT_APPLICABLE} else MetricStatus.UNDEFINED
+
+
 def coordination_value(trials: Iterable[EvaluatedTrial]) -> float | None:
     """The mean coordination value, capped where the team as a whole counts as a bottleneck."""
     return _coordination_value(_structures(trials))
@@ -94,10 +113,18 @@ def _coordination_value(structures: Sequence[TeamStructure]) -> float | None:
 def trace_integrity(trials: Sequence[EvaluatedTrial]) -> TraceIntegrity:
     """Counts summed over the trials; completeness is the share of all their steps whose place is known."""
     parts = [trial.record.trace_integrity for trial in trials]
-    counts = [name for name in TraceIntegrity.model_fields if name != "completeness"]
+    counts = [name for name, field in TraceIntegrity.model_fields.items() if field.annotation is int]
     placed = [(part.completeness, part.steps) for part in parts if part.completeness is not None]
     steps = sum(count for _, count in placed)
+    seen: defaultdict[str, list[Observability]] = defaultdict(list)
+    for each in (participant for part in parts for participant in part.participants):
+        seen[each.agent].append(each.observability)
+    participants = [
+        ParticipantObservability(agent=agent, observability=of_team(levels) or "none") for agent, levels in seen.items()
+    ]
     total = TraceIntegrity(
-        completeness=min(1.0, sum(share * count for share, count in placed) / steps) if steps else None
+        completeness=min(1.0, sum(share * count for share, count in placed) / steps) if steps else None,
+        observability=of_team(participants),
+        participants=participants,
     )
     return total.model_copy(update={name: sum(getattr(part, name) for part in parts) for name in counts})

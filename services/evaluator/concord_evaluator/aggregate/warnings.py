@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from concord.assessment import AssessmentPlan
+from concord.assessment import AssessmentPlan, Mode
 from concord_evaluator.aggregate.trials import EvaluatedTrial
 from concord_evaluator.metrics import metric_ids
 from concord_evaluator.pipeline import JUDGE, evaluator_ids
@@ -16,11 +16,17 @@ def warnings_of(plan: AssessmentPlan, trials: Sequence[EvaluatedTrial]) -> list[
     config = plan.config
     of_trials = [f"{trial.record.trial_id}: {warning}" for trial in trials for warning in trial.warnings]
     return [
+        *_weights(plan),
         *_unknown("config key", config.unknown_keys, ()),
         *_unknown("evaluator", list(config.chosen_evaluators(())), (*evaluator_ids(), JUDGE)),
         *_unknown("metric", list(config.chosen_metrics(())), metric_ids()),
         *of_trials[:MAX_TRIAL_WARNINGS],
     ]
+
+
+def _weights(plan: AssessmentPlan) -> Iterator[str]:
+    if plan.config.weights and plan.mode is not Mode.GROUND_TRUTH:
+        yield "`weights` have no effect: the score is outcome x conduct; they weigh the structure of a given pattern"
 
 
 def _unknown(kind: str, names: Sequence[str], known: Sequence[str]) -> Iterator[str]:

@@ -5,7 +5,7 @@ from typing import Final
 
 from concord.assessment import Thresholds
 from concord.results import Finding, MetricRecord
-from concord_evaluator.findings import flags, links, process
+from concord_evaluator.findings import contradicted, flags, links, process
 from concord_evaluator.findings.evidence import MAX_STEP_IDS
 from concord_evaluator.graph import AgentGraph
 
@@ -15,6 +15,7 @@ METRICS_NEEDED: Final = flags.METRICS_NEEDED
 def find(graph: AgentGraph, metrics: Iterable[MetricRecord], thresholds: Thresholds) -> list[Finding]:
     """The findings on one trial, from metrics among which are `METRICS_NEEDED`. Undefined values find nothing."""
     return [
+        *contradicted.find(graph),
         *flags.find(graph, metrics, thresholds),
         *process.find(graph, thresholds),
         *links.find(graph, thresholds),

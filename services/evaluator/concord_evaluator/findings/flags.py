@@ -56,7 +56,7 @@ def _over_centralised(graph: AgentGraph, values: _Values, threshold: float) -> I
 
 def _isolated(graph: AgentGraph, values: _Values) -> Iterator[Finding]:
     for agent in graph.agents:
-        if values.get(("degree_centrality", agent)) == 0:
+        if agent not in graph.unseen and values.get(("degree_centrality", agent)) == 0:
             yield Finding(
                 id="isolated",
                 agents=[agent],
@@ -71,7 +71,7 @@ def _isolated(graph: AgentGraph, values: _Values) -> Iterator[Finding]:
 
 def _low_density(graph: AgentGraph, values: _Values, threshold: float) -> Iterator[Finding]:
     density = values.get(("density", None))
-    if density is not None and density <= threshold:
+    if density is not None and density <= threshold and not graph.unseen:
         yield Finding(
             id="low_density",
             agents=[],

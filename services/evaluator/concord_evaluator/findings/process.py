@@ -20,7 +20,7 @@ def find(graph: AgentGraph, thresholds: Thresholds) -> Iterator[Finding]:
 def _silent(graph: AgentGraph) -> Iterator[Finding]:
     if len(graph.agents) < 2:
         return
-    for agent in graph.unheard:
+    for agent in (agent for agent in graph.unheard if agent not in graph.unseen):
         asked = [call for (_, callee), link in graph.answered.items() if callee == agent for call in link.calls]
         yield Finding(
             id="silent",

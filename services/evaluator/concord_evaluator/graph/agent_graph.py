@@ -13,7 +13,7 @@ from concord_evaluator.graph.chains import Return, find_returns, made_in
 from concord_evaluator.graph.critical_path import CriticalPath, critical_path
 from concord_evaluator.graph.engines import Distances, Scores
 from concord_evaluator.graph.tally import CallTally, tally_calls
-from concord_evaluator.trace import Call, Interaction, Link, Links, Projection, calls_on
+from concord_evaluator.trace import Call, Contradictions, Interaction, Link, Links, Projection, calls_on
 from concord_evaluator.trace.names import NOT_IN_GRAPH
 
 
@@ -27,7 +27,8 @@ class AgentGraph:
     `links`: the calls behind each edge of `requests`. `answered`: the calls that agents were to answer, the assessor's
     included, which is no part of the graph.
     `calls`: every attempt at any call in causal order. `unheard`: declared agents that sent nothing.
-    `texts`: a sample of what was asked, by digest. `completed`: whether the task was.
+    `texts`: a sample of what was asked, by digest. `completed`: whether the task was. `unseen`: the participants of
+    whose calls nothing could have been seen. `contradictions`: claims of calls that what was seen refutes.
 
     What several metrics need is computed once, when it is first asked for.
     """
@@ -40,6 +41,8 @@ class AgentGraph:
     tokens: int | None
     texts: Mapping[str, str]
     completed: bool
+    unseen: frozenset[str]
+    contradictions: Contradictions
     messages: "nx.DiGraph[str]"
     requests: "nx.DiGraph[str]"
     exchanges: "nx.Graph[str]"
@@ -109,7 +112,7 @@ class AgentGraph:
         return made_in(self.calls)
 
 
-def build_graph(projection: Projection, *, completed: bool = True) -> AgentGraph:
+def build_graph(projection: Projection, *, completed: bool = True, unseen: frozenset[str] = frozenset()) -> AgentGraph:
     """Builds the views, nodes and edges in sorted order, so that the same trace gives the same bits.
 
     A logical call is one request however often it was tried, and one reply unless it failed.
@@ -132,6 +135,8 @@ def build_graph(projection: Projection, *, completed: bool = True) -> AgentGraph
         tokens=projection.tokens,
         texts=projection.texts,
         completed=completed,
+        unseen=unseen,
+        contradictions=projection.contradictions,
         messages=_digraph(projection.agents, requests + replies),
         requests=_digraph(projection.agents, requests),
         exchanges=exchanges,

@@ -16,6 +16,7 @@ from concord_evaluator.pipeline.registry import (
     installed_evaluators,
 )
 from concord_evaluator.pipeline.running import run_evaluators
+from concord_evaluator.pipeline.score_inputs import without_metrics
 from concord_evaluator.pipeline.trial import evaluate_trial, task_text
 from concord_evaluator.pipeline.verdict import verdict_on
 
@@ -37,4 +38,5 @@ __all__ = [
     "run_evaluators",
     "task_text",
     "verdict_on",
+    "without_metrics",
 ]

@@ -7,7 +7,7 @@ from typing import Literal
 from concord.assessment import AssessmentConfig
 from concord.identity import Roster
 from concord.reports import Report
-from concord.results import CallRecord, Finding, LatencySummary, MetricRecord
+from concord.results import CallRecord, Finding, LatencySummary, MetricRecord, ParticipantObservability
 from concord_evaluator.graph import CallTally
 from concord_evaluator.latency import CalleeLatencies
 from concord_evaluator.metrics import Parameter
@@ -23,6 +23,7 @@ class TrialInput:
     """What every evaluator sees of a trial.
 
     `task`: the text that the team was given, empty where there is none. `completed`: whether the task was.
+    `participants`: how much of each participant's calls could have been seen; empty where there was nothing to observe.
     `reports`: everything that was reported, read anew at each call: costly for a long trace, so only for an evaluator
     that needs more than the projection.
     """
@@ -32,6 +33,7 @@ class TrialInput:
     config: AssessmentConfig
     task: str = ""
     completed: bool = True
+    participants: tuple[ParticipantObservability, ...] = ()
     reports: Callable[[], Iterable[Report]] = tuple
 
 

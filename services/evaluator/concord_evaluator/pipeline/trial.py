@@ -5,18 +5,25 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from statistics import fmean
+from typing import Final
 
 from concord.assessment import AssessmentPlan, Mode
 from concord.identity import Roster
 from concord.jobs import EvaluateTrial
 from concord.reports import Report, ReportBatch
-from concord.results import InteractionRecord, TraceIntegrity
+from concord.results import InteractionRecord, MetricStatus, TraceIntegrity
 from concord.wire import reports_of
 from concord_evaluator.documents import AgentTally, TrialEvaluation
 from concord_evaluator.pipeline.evaluator import Contribution, TrialInput
 from concord_evaluator.pipeline.registry import installed_evaluators
 from concord_evaluator.pipeline.running import run_evaluators
-from concord_evaluator.trace import LinkCalls, Projection, Provenance, project
+from concord_evaluator.pipeline.score_inputs import conduct_in, graded
+from concord_evaluator.trace import LinkCalls, Projection, Provenance, observability_of, of_team, project
+
+UNSEEN: Final = (
+    "no call between participants could have been seen: call peers at the addresses that `/peers` gives, or report "
+    "calls to the collector (docs/reporting.md)"
+)
 
 
 def evaluate_trial(plan: AssessmentPlan, request: EvaluateTrial, batches: Sequence[ReportBatch]) -> TrialEvaluation:
@@ -41,17 +48,37 @@ def _evaluate(plan: AssessmentPlan, request: EvaluateTrial, batches: Sequence[Re
     roster = Roster(plan.agents(plan.trial(request.trial_id).task_id))
     in_time = batches if request.closed_after is None else batches[: request.closed_after]
     projection = project(_reports(in_time), roster, plan.config.evidence, observed=plan.observed)
+    participants = tuple(observability_of(projection, roster)) if plan.mode is Mode.LIVE else ()
     trial = TrialInput(
         projection,
         roster,
         plan.config,
         task=task_text(plan, request.trial_id),
         completed=request.outcome.state == "completed",
+        participants=participants,
         reports=lambda: _reports(in_time),
     )
     evaluators = installed_evaluators()
     done = run_evaluators(evaluators, trial, plan.config.chosen_evaluators(evaluators))
-    return _evaluation(request, projection, done, _integrity(projection, batches, in_time))
+    integrity = _integrity(projection, batches, in_time).model_copy(
+        update={"observability": of_team(participants), "participants": list(participants)}
+    )
+    evaluation = _evaluation(request, projection, done, integrity)
+    return evaluation.model_copy(
+        update={
+            "grading": graded(plan, request.outcome),
+            "conduct": conduct_in(plan, request.outcome, in_time),
+            "coordination_status": _coordination_status(plan, evaluation),
+        }
+    )
+
+
+def _coordination_status(plan: AssessmentPlan, evaluation: TrialEvaluation) -> MetricStatus:
+    members = len(plan.roster) if plan.mode is Mode.LIVE else len(evaluation.agents)
+    if members < 2:
+        return MetricStatus.NOT_APPLICABLE
+    structure = evaluation.structure
+    return MetricStatus.UNDEFINED if structure is None or structure.coordination_value is None else MetricStatus.OK
 
 
 def task_text(plan: AssessmentPlan, trial_id: str) -> str:
@@ -91,7 +118,7 @@ def _evaluation(
         interactions=[_interaction_record(*ends, link) for ends, link in projection.links.items()],
         steps=projection.steps,
         trace_integrity=integrity,
-        warnings=[*_warnings(projection), *(each for made in contributions for each in made.warnings)],
+        warnings=[*_warnings(projection, integrity), *(each for made in contributions for each in made.warnings)],
     )
 
 
@@ -124,7 +151,9 @@ def _interaction_record(caller: str, callee: str, link: LinkCalls) -> Interactio
     )
 
 
-def _warnings(projection: Projection) -> Iterator[str]:
+def _warnings(projection: Projection, integrity: TraceIntegrity) -> Iterator[str]:
+    if integrity.observability == "none" and len(integrity.participants) > 1:
+        yield UNSEEN
     if projection.self_calls:
         yield f"{projection.self_calls} calls of an agent to itself are left out of structure"
     if projection.unattributed_calls:

@@ -1,35 +1,89 @@
 """The verdict on a trial: judged, scored, and in the form that the row shows."""
 
-from concord.assessment import AssessmentPlan, TrialSpec
-from concord.results import Judgment, LatencySummary, TrialRecord
+from concord.assessment import AssessmentPlan, Mode, TrialSpec
+from concord.results import Grading, Judgment, LatencySummary, MetricStatus, TrialRecord
 from concord_evaluator.documents import JudgedTrial, TrialEvaluation
-from concord_evaluator.scoring import Score, score
+from concord_evaluator.pipeline.score_inputs import answerers
+from concord_evaluator.scoring import Score, TeamStructure, score_outcome, score_structure
+
+NOT_ASKED = "the judge was not asked for"
 
 
-def verdict_on(plan: AssessmentPlan, evaluation: TrialEvaluation, judgment: Judgment | None) -> JudgedTrial:
-    """Scores an evaluated trial (None: nobody was asked to judge it). Raises KeyError for one not in the plan.
+def verdict_on(
+    plan: AssessmentPlan, evaluation: TrialEvaluation, judgment: Judgment | None, told: float | None = None
+) -> JudgedTrial:
+    """Scores an evaluated trial. Raises KeyError for one that is not in the plan.
 
-    A trial that failed for a fault of the infrastructure is shown, but neither passed nor failed.
+    `judgment`: None where nobody was asked to judge it. `told`: the outcome that a recorded trace tells of itself.
     """
-    success = None if judgment is None else judgment.task_success
-    scored = score(evaluation.structure, evaluation.calls, success, plan.config.weights)
-    passed = None
-    if scored.overall is not None and not evaluation.outcome.infrastructure:
-        passed = scored.overall >= plan.config.thresholds.passing
+    trial, grading = plan.trial(evaluation.outcome.trial_id), _grading(plan, evaluation, judgment, told)
+    if grading is None:
+        scored = score_structure(evaluation.structure, evaluation.calls, plan.config.weights)
+    else:
+        scored = score_outcome(grading, evaluation.conduct)
+    passed = None if scored.overall is None else scored.overall >= plan.config.thresholds.passing
     return JudgedTrial(
         state="evaluated",
-        record=_record(plan.trial(evaluation.outcome.trial_id), evaluation, judgment, scored, passed),
-        structure=evaluation.structure,
+        record=_record(trial, evaluation, judgment, grading, scored, passed),
+        failure=evaluation.failure,
+        structure=_labelled(evaluation),
         latencies=tuple(evaluation.latencies),
         agents=tuple(evaluation.agents),
         warnings=tuple(evaluation.warnings),
     )
 
 
+def _grading(
+    plan: AssessmentPlan, evaluation: TrialEvaluation, judgment: Judgment | None, told: float | None
+) -> Grading | None:
+    """The outcome by the first who says anything of it: the task's scorer, the judge, the file. None for a pattern."""
+    if plan.mode is Mode.GROUND_TRUTH:
+        return None
+    if evaluation.grading is not None:
+        return evaluation.grading
+    if plan.mode is Mode.LIVE and not _answered(plan, evaluation):
+        return Grading(value=0, source="code", scorer=None, reason="nobody whose answer counts gave one")
+    if judgment is not None and judgment.task_success is not None:
+        by_model = judgment.source == "llm"
+        return Grading(
+            value=judgment.task_success,
+            source="model" if by_model else "code",
+            scorer="model" if by_model else None,
+            reason=judgment.reason,
+            answers=judgment.answers,
+        )
+    if told is not None:
+        return Grading(value=told, source="recorded", scorer=None, reason=None)
+    reason = NOT_ASKED if judgment is None else judgment.reason
+    return Grading(value=None, source="nobody", scorer=None, reason=reason)
+
+
+def _answered(plan: AssessmentPlan, evaluation: TrialEvaluation) -> bool:
+    outcome = evaluation.outcome
+    counted = set(answerers(plan, outcome.trial_id))
+    return any(
+        answer.agent in counted and answer.state == "completed" and (answer.text or "").strip()
+        for answer in outcome.answers
+    )
+
+
+def _labelled(evaluation: TrialEvaluation) -> TeamStructure | None:
+    """The structure, without a label where none applies."""
+    structure = evaluation.structure
+    if structure is None or evaluation.coordination_status is MetricStatus.OK:
+        return structure
+    return structure.model_copy(update={"coordination_value": None, "coordination_quality": None})
+
+
 def _record(
-    trial: TrialSpec, evaluation: TrialEvaluation, judgment: Judgment | None, scored: Score, passed: bool | None
+    trial: TrialSpec,
+    evaluation: TrialEvaluation,
+    judgment: Judgment | None,
+    grading: Grading | None,
+    scored: Score,
+    passed: bool | None,
 ) -> TrialRecord:
-    outcome, structure = evaluation.outcome, evaluation.structure
+    outcome, structure = evaluation.outcome, _labelled(evaluation)
     return TrialRecord(
         trial_id=trial.trial_id,
         task_id=trial.task_id,
@@ -40,12 +94,14 @@ def _record(
         error=outcome.error,
         answer=outcome.answer,
         time_used=outcome.time_used,
-        usable=not outcome.infrastructure,
+        usable=True,
         passed=passed,
         overall_score=scored.overall,
+        grading=grading,
         coordination_quality=None if structure is None else structure.coordination_quality,
         coordination_value=None if structure is None else structure.coordination_value,
-        sub_scores=list(scored.sub_scores),
+        coordination_status=evaluation.coordination_status,
+        sub_scores=list(scored.parts),
         metrics=evaluation.metrics,
         findings=evaluation.findings,
         interactions=evaluation.interactions,

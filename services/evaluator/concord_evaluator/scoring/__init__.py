@@ -1,6 +1,8 @@
-"""Scoring: how a team's coordination becomes a label and numbers. Deterministic, and versioned as a whole."""
+"""Scoring: how a trial becomes numbers and a label. Deterministic, and versioned as a whole."""
 
-from concord_evaluator.scoring.score import SCORING_VERSION, WEIGHTS, Score, score
+from concord_evaluator.scoring.conduct import TOLERANCE, WORST, Conduct, conduct_of
+from concord_evaluator.scoring.score import SCORING_VERSION, Score, score_outcome
+from concord_evaluator.scoring.structural import WEIGHTS, score_structure
 from concord_evaluator.scoring.structure import BOTTLENECK_CAP, HIGH, MEDIUM, TeamStructure, quality_of, structure_of
 
 __all__ = [
@@ -8,10 +10,15 @@ __all__ = [
     "HIGH",
     "MEDIUM",
     "SCORING_VERSION",
+    "TOLERANCE",
     "WEIGHTS",
+    "WORST",
+    "Conduct",
     "Score",
     "TeamStructure",
+    "conduct_of",
     "quality_of",
-    "score",
+    "score_outcome",
+    "score_structure",
     "structure_of",
 ]

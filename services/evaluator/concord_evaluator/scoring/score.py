@@ -1,108 +1,40 @@
-"""The score of a trial: five parts in [0, 1], and their weighted mean over those that are defined."""
+"""The score of a trial: how well the task was done, times how the team got there."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
-from concord.results import MetricParameter, SubScore
-from concord_evaluator.graph import CallTally
-from concord_evaluator.scoring.structure import TeamStructure
+from concord.results import Grading, MetricParameter, SubScore
+from concord_evaluator.scoring.conduct import Conduct
 
-SCORING_VERSION: Final = "1"
-"""Changes whenever the same trace would be scored differently."""
-
-Part = Literal["task", "communication", "distribution", "reliability", "efficiency"]
-
-WEIGHTS: Final[Mapping[Part, float]] = {
-    "task": 0.35,
-    "communication": 0.35,
-    "distribution": 0.1,
-    "reliability": 0.1,
-    "efficiency": 0.1,
-}
-
-_TELLING: Final[frozenset[Part]] = frozenset({"task", "communication"})
-"""Without one of these there is no score: that the few calls there were went well says nothing of coordination."""
+SCORING_VERSION: Final = "2"
+"""Changes whenever the same trial would be scored differently."""
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """The parts, each with its weight and inputs, and the whole; None where nothing telling is defined."""
+    """The whole, None where it is not known, and the parts with what they were made from."""
 
     overall: float | None
-    sub_scores: tuple[SubScore, ...]
+    parts: tuple[SubScore, ...]
 
 
-def score(
-    structure: TeamStructure | None,
-    calls: CallTally | None,
-    task_success: float | None,
-    weights: Mapping[Part, float] | None = None,
-) -> Score:
-    """Scores a trial from its structure and calls (None: not evaluated) and the judged success of its task in [0, 1].
-
-    `weights` replace the default ones, part by part. overall = sum(w * v) / sum(w) over the defined parts.
-    """
-    weigh = {**WEIGHTS, **(weights or {})}
-    parts = (
-        _part("task", task_success, "nobody judged the outcome", weigh),
-        _communication(structure, weigh),
-        _distribution(structure, weigh),
-        _reliability(calls, weigh),
-        _efficiency(calls, weigh),
-    )
-    return Score(_overall(parts), parts)
+def score_outcome(grading: Grading, conduct: Conduct | None) -> Score:
+    """Scores a trial: outcome x conduct, or the outcome alone where there is no conduct to speak of."""
+    parts = [_outcome(grading)]
+    overall = grading.value
+    if conduct is not None:
+        parts.append(_conduct(conduct))
+        if overall is not None and conduct.value is not None:
+            overall *= conduct.value
+    return Score(overall, tuple(parts))
 
 
-def _overall(parts: tuple[SubScore, ...]) -> float | None:
-    defined = [(part.value, part.weight) for part in parts if part.value is not None]
-    total = sum(weight for _, weight in defined)
-    if not total or not any(part.value is not None and part.weight for part in parts if part.id in _TELLING):
-        return None
-    return min(1.0, sum(value * weight for value, weight in defined) / total)
+def _outcome(grading: Grading) -> SubScore:
+    inputs = [MetricParameter(name="judged_by", value=grading.source)]
+    if grading.scorer is not None:
+        inputs.append(MetricParameter(name="scorer", value=grading.scorer))
+    return SubScore(id="outcome", value=grading.value, weight=1, reason=grading.reason, inputs=inputs)
 
 
-def _communication(structure: TeamStructure | None, weights: Mapping[Part, float]) -> SubScore:
-    if structure is None:
-        return _part("communication", None, "the graph was not evaluated", weights)
-    reason = "fewer than two agents have nobody to talk to"
-    return _part("communication", structure.communication, reason, weights, **_team(structure))
-
-
-def _distribution(structure: TeamStructure | None, weights: Mapping[Part, float]) -> SubScore:
-    if structure is None:
-        return _part("distribution", None, "the graph was not evaluated", weights)
-    reason = "fewer than three agents share every message"
-    return _part("distribution", structure.distribution, reason, weights, **_team(structure))
-
-
-def _team(structure: TeamStructure) -> dict[str, int]:
-    return {"agents": structure.agents, "interactions": structure.interactions}
-
-
-def _reliability(calls: CallTally | None, weights: Mapping[Part, float]) -> SubScore:
-    """The share of attempts that succeeded: a retry that helps costs less than a call that fails for good."""
-    if calls is None or not calls.attempts:
-        return _part("reliability", None, "there are no calls", weights)
-    value = 1 - calls.failed_attempts / calls.attempts
-    return _part("reliability", value, "", weights, attempts=calls.attempts, failed_attempts=calls.failed_attempts)
-
-
-def _efficiency(calls: CallTally | None, weights: Mapping[Part, float]) -> SubScore:
-    """The share of the agents' attempts that were neither retries nor repeats."""
-    if calls is None or not calls.own_attempts:
-        return _part("efficiency", None, "there are no calls between agents", weights)
-    value = max(0.0, 1 - (calls.retries + calls.repeats) / calls.own_attempts)
-    inputs = {"attempts": calls.own_attempts, "retries": calls.retries, "repeats": calls.repeats}
-    return _part("efficiency", value, "", weights, **inputs)
-
-
-def _part(part: Part, value: float | None, reason: str, weights: Mapping[Part, float], **inputs: int) -> SubScore:
-    """A part of the score; `reason` says why it is undefined, if it is."""
-    return SubScore(
-        id=part,
-        value=value,
-        weight=weights[part],
-        reason=reason if value is None else None,
-        inputs=[MetricParameter(name=name, value=str(count)) for name, count in inputs.items()],
-    )
+def _conduct(conduct: Conduct) -> SubScore:
+    return SubScore(id="conduct", value=conduct.value, weight=1, reason=conduct.reason, inputs=conduct.inputs)

@@ -38,12 +38,26 @@ class TeamStructure(Record):
     coordination_quality: Quality | None
 
 
-def structure_of(graph: AgentGraph, findings: Iterable[Finding]) -> TeamStructure:
+def structure_of(graph: AgentGraph, findings: Iterable[Finding], *, seen: bool = True) -> TeamStructure:
     """Rates the structure of a team, of which `findings` say where it is flawed.
+
+    Of a team that could not be `seen`, nothing but its size is known.
 
     coordination = communication * (1 + distribution) / 2, or communication alone where distribution is undefined:
     uneven work costs up to half of what the connections are worth. With a bottleneck it is at most `BOTTLENECK_CAP`.
     """
+    if not seen:
+        return TeamStructure(
+            agents=len(graph.agents),
+            interactions=len(graph.interactions),
+            density=None,
+            bottlenecks=[],
+            isolated=[],
+            communication=None,
+            distribution=None,
+            coordination_value=None,
+            coordination_quality=None,
+        )
     found = list(findings)
     bottlenecks = [agent for finding in found if finding.id == "bottleneck" for agent in finding.agents]
     communication, distribution = _communication(graph), _distribution(graph)

@@ -7,6 +7,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from concord_evaluator.trace.attribution import MadeCall
+from concord_evaluator.trace.contradictions import Contradictions
 from concord_evaluator.trace.interactions import Link, Provenance
 from concord_evaluator.trace.names import participant_of
 from concord_evaluator.trace.records import StepRecord
@@ -32,10 +33,10 @@ class Attempt(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """The attempts that are believed, sorted by edge and step id, and how many claims were refuted by what was seen."""
+    """The attempts that are believed, sorted by edge and step id, and the claims that what was seen refutes."""
 
     attempts: list[Attempt]
-    contradicted: int
+    contradicted: Contradictions
 
 
 def find_attempts(
@@ -46,7 +47,7 @@ def find_attempts(
     `answered_by` says who told of steps made under a call: the callee itself among them corroborates the call.
     """
     links: defaultdict[Link, list[Attempt]] = defaultdict(list)
-    contradicted = 0
+    contradicted = Contradictions()
     for rivals in _by_step(calls, records):
         if len(rivals) == 1:
             (only,) = rivals
@@ -54,7 +55,10 @@ def find_attempts(
             continue
         for maker, told in _by_maker(rivals).items():
             upheld = _upheld(told, records)
-            contradicted += len({call.callee for call in told}) - len(upheld)
+            by_digest = sorted(told, key=lambda call: records[call.place].digest)
+            refuted = {call.callee: call for call in by_digest if call.callee not in upheld}
+            for callee, call in sorted(refuted.items()):
+                contradicted.add(records[call.place], maker, callee)
             for callee, believed in upheld.items():
                 links[maker, callee].append(_attempt(maker, believed, records, answered_by))
     for attempts in links.values():

@@ -11,6 +11,7 @@ from concord.results import StepCounts, TraceIntegrity
 from concord.steps import CallType
 from concord_evaluator.trace.attribution import attribute, step_reporters
 from concord_evaluator.trace.claims import find_attempts
+from concord_evaluator.trace.contradictions import Contradictions
 from concord_evaluator.trace.fold import FoldedTrace, fold
 from concord_evaluator.trace.forest import Forest, grow
 from concord_evaluator.trace.interactions import (
@@ -46,6 +47,7 @@ class Projection:
     agent to itself and calls with an unknown end are counted, and left out of structure. `calls`: every attempt at
     any call, of whatever ends, in causal order. `unheard`: declared agents that sent nothing: no step, no reply.
     `tokens`: those that were reported; None where nobody reports any. `texts`: a sample of what was asked.
+    `reporters`: the participants that told of anything. `contradictions`: claims that what was seen refutes.
     """
 
     agents: tuple[str, ...]
@@ -55,6 +57,8 @@ class Projection:
     unheard: tuple[str, ...]
     tokens: int | None
     texts: Mapping[str, str]
+    reporters: frozenset[str]
+    contradictions: Contradictions
     self_calls: int
     unattributed_calls: int
     steps: StepCounts
@@ -99,10 +103,12 @@ def project(
         unheard=_unheard(agents, roster, makers, logical),
         tokens=_tokens(forest),
         texts=trace.texts,
+        reporters=_reporters(trace),
+        contradictions=contradicted,
         self_calls=_size(named) - _size(structural),
         unattributed_calls=_size(between) - _size(named),
         steps=_step_counts(trace),
-        integrity=_integrity(trace, forest, contradicted, structural),
+        integrity=_integrity(trace, forest, contradicted.total, structural),
     )
 
 
@@ -114,12 +120,12 @@ def _grown(reports: Iterable[Report]) -> tuple[FoldedTrace, Forest]:
 
 def _calls(
     forest: Forest, roster: Roster, evidence: Evidence, *, observed: bool
-) -> tuple[frozenset[str], int, Timeline]:
-    """Who made steps, how many claims of calls were contradicted, and the calls that are believed."""
+) -> tuple[frozenset[str], Contradictions, Timeline]:
+    """Who made steps, the claims of calls that were contradicted, and the calls that are believed."""
     made = attribute(forest, roster)
     claims = find_attempts(made.calls, forest.records, step_reporters(forest.records))
-    attempts, refuted = without_refuted(claims.attempts, roster) if observed else (claims.attempts, 0)
-    return made.makers, claims.contradicted + refuted, causal_order(attempts, len(forest.records), _COUNTED[evidence])
+    attempts = without_refuted(claims.attempts, roster, claims.contradicted) if observed else claims.attempts
+    return made.makers, claims.contradicted, causal_order(attempts, len(forest.records), _COUNTED[evidence])
 
 
 def _size(links: Links) -> int:
@@ -152,6 +158,12 @@ def _unheard(agents: Iterable[str], roster: Roster, makers: Iterable[str], links
     answering = {callee for (_, callee), each in links.items() if each.failed < len(each.calls)}
     heard = {participant_of(maker) for maker in makers} | answering
     return tuple(agent for agent in agents if agent in roster and agent not in heard)
+
+
+def _reporters(trace: FoldedTrace) -> frozenset[str]:
+    """Who told of steps of its own. Nearly all records share their tellings, so these are looked at once."""
+    told = {telling for record in trace.records for telling in record.tellings}
+    return frozenset(telling.reporter for telling in told if telling.direct and telling.reporter != GREEN_AGENT)
 
 
 def _tokens(forest: Forest) -> int | None:

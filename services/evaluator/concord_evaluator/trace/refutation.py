@@ -6,12 +6,13 @@ from collections.abc import Iterable
 from concord.identity import Roster
 from concord.proxy_urls import is_proxy_url
 from concord_evaluator.trace.claims import Attempt
+from concord_evaluator.trace.contradictions import Contradictions
 from concord_evaluator.trace.interactions import Provenance
 from concord_evaluator.trace.names import participant_of
 
 
-def without_refuted(attempts: Iterable[Attempt], roster: Roster) -> tuple[list[Attempt], int]:
-    """The attempts (given sorted) that stand in an observed trace, in their order, and how many were refuted.
+def without_refuted(attempts: Iterable[Attempt], roster: Roster, refuted: Contradictions) -> list[Attempt]:
+    """The attempts (given sorted) that stand in an observed trace, in their order; the others go to `refuted`.
 
     A claimed call of one participant by another that nobody saw is no call, unless it names an address past the
     proxy, where we do not see. As many claims as calls were seen between the two that nobody told of under their own
@@ -23,15 +24,14 @@ def without_refuted(attempts: Iterable[Attempt], roster: Roster) -> tuple[list[A
         _ends(attempt) for attempt in attempts if attempt.provenance is Provenance.OBSERVED and not attempt.others
     )
     standing: list[Attempt] = []
-    refuted = 0
     for attempt in attempts:
         if not _should_have_been_seen(attempt, roster):
             standing.append(attempt)
         elif untold[_ends(attempt)]:
             untold[_ends(attempt)] -= 1
         elif not attempt.record.failed:
-            refuted += 1
-    return standing, refuted
+            refuted.add(attempt.record, attempt.caller, attempt.callee)
+    return standing
 
 
 def _should_have_been_seen(attempt: Attempt, roster: Roster) -> bool:

@@ -22,9 +22,10 @@ from concord.jobs import (
 )
 from concord.results import InfrastructureFailure, Judgment
 from concord.storage import AssessmentStore, Job, JobFunction, JobQueue, Queue, TraceStore
-from concord_evaluator.documents import TrialEvaluation, evaluation_document
+from concord_evaluator.documents import JudgedTrial, TrialEvaluation, evaluation_document
 from concord_evaluator.judge import TrialJudge
-from concord_evaluator.pipeline import JUDGE, verdict_on
+from concord_evaluator.pipeline import JUDGE, verdict_on, without_metrics
+from concord_evaluator.trace import is_observed
 from concord_evaluator.worker.own_steps import own_report
 from concord_evaluator.worker.pool import ProcessPool
 from concord_evaluator.worker.work import evaluation_of, row_of
@@ -69,10 +70,7 @@ class EvaluatorJobs:
             return
         if await self._assessments.load(request.assessment_id, evaluation_document(request.trial_id)) is None:
             await self._evaluate(request)
-        judge = JudgeTrial(
-            assessment_id=request.assessment_id, trial_id=request.trial_id, closed_after=request.closed_after
-        )
-        await self._queue.enqueue(judge.job())
+        await self._queue.enqueue(_judging(request).job())
 
     async def _evaluate(self, request: EvaluateTrial) -> None:
         started_at = datetime.now(UTC)
@@ -80,7 +78,7 @@ class EvaluatorJobs:
         trace_id = plan.trial(request.trial_id).trace_id
         batches = [batch async for batch in self._traces.batches(trace_id)]
         evaluation = await self._pool.run(request.job_id, evaluation_of, plan, request, batches)
-        await self._assessments.save(request.assessment_id, evaluation_document(request.trial_id), evaluation)
+        await self._save_evaluation(request.assessment_id, request.trial_id, evaluation)
         root = _root(request.assessment_id, trace_id)
         own = own_report("evaluate_trial", request.trial_id, root, started_at)
         await self._traces.append(own.batch, own.receipt)
@@ -91,15 +89,12 @@ class EvaluatorJobs:
         request = JudgeTrial.model_validate(arguments)
         if await self._is_judged(request.assessment_id, request.trial_id):
             return
-        document = await self._assessments.load(request.assessment_id, evaluation_document(request.trial_id))
-        if document is None:
-            raise LookupError(f"{request.trial_id} is not evaluated")
-        plan, evaluation = await self._plan(request.assessment_id), TrialEvaluation.model_validate_json(document)
+        plan, evaluation = await self._plan(request.assessment_id), await self._evaluation(request)
         judgment = None
         if JUDGE in plan.config.chosen_evaluators((JUDGE,)):
             judgment, evaluation = await self._judge_trial(plan, request, evaluation)
         verdict = verdict_on(plan, evaluation, judgment)
-        await self._assessments.save(request.assessment_id, trial_document(request.trial_id), verdict.model_dump_json())
+        await self._save_verdict(request, verdict)
         logger.info("judged", job=request.job_id, score=verdict.record and verdict.record.overall_score)
 
     async def _judge_trial(
@@ -131,20 +126,63 @@ class EvaluatorJobs:
         logger.info("aggregated", job=request.job_id, trials=len(plan.trials), verdicts=len(verdicts))
 
     async def on_dead_letter(self, job: Job, error: str) -> None:
-        """Leaves the failure of a job where its result is waited for."""
-        assessment_id, trial_id = job.arguments.get("assessment_id"), job.arguments.get("trial_id")
-        if isinstance(assessment_id, str) and isinstance(trial_id, str):
-            if not await self._is_judged(assessment_id, trial_id):
-                verdict = TrialVerdict(state="failed", failure=_failure(job, trial_id, error))
-                await self._assessments.save(assessment_id, trial_document(trial_id), verdict.model_dump_json())
-        elif isinstance(assessment_id, str):
+        """Makes the best of a job that failed for good.
+
+        A trial that could not be evaluated is judged and scored without metrics, one that could not be judged is
+        scored by its scorer, if it has one. Where not even that comes off, the failure is left where the result is
+        waited for.
+        """
+        arguments = job.arguments
+        assessment_id, trial_id = arguments.get("assessment_id"), arguments.get("trial_id")
+        if not isinstance(assessment_id, str):
+            return
+        if not isinstance(trial_id, str):
             failure = _failure(job, None, error)
             await self._assessments.save(assessment_id, ROW_FAILURE_DOCUMENT, failure.model_dump_json())
+        elif not await self._is_judged(assessment_id, trial_id):
+            failure = _failure(job, trial_id, error)
+            try:
+                await self._score_anyway(job, failure)
+            except (LookupError, ValueError):
+                logger.exception("not even scored", job=job.job_id)
+                verdict = TrialVerdict(state="failed", failure=failure)
+                await self._assessments.save(assessment_id, trial_document(trial_id), verdict.model_dump_json())
+
+    async def _score_anyway(self, job: Job, failure: InfrastructureFailure) -> None:
+        """Raises LookupError, ValueError for a job that could not have been done in any way."""
+        if job.function == EvaluateTrial.function:
+            request = EvaluateTrial.model_validate(job.arguments)
+            plan = await self._plan(request.assessment_id)
+            trace_id = plan.trial(request.trial_id).trace_id
+            observed = [batch async for batch in self._traces.batches(trace_id) if is_observed(batch)]
+            evaluation = without_metrics(plan, request, observed, failure.message)
+            await self._save_evaluation(request.assessment_id, request.trial_id, evaluation.model_dump_json())
+            await self._queue.enqueue(_judging(request).job())
+        else:
+            judging = JudgeTrial.model_validate(job.arguments)
+            plan = await self._plan(judging.assessment_id)
+            evaluation = await self._evaluation(judging)
+            given_up = evaluation.model_copy(
+                update={"failure": failure, "warnings": [*evaluation.warnings, failure.message]}
+            )
+            await self._save_verdict(judging, verdict_on(plan, given_up, None))
 
     async def _is_judged(self, assessment_id: str, trial_id: str) -> bool:
         """Whether there is a verdict that stands. One that tells of a failure does not stand in the way of a retry."""
         document = await self._assessments.load(assessment_id, trial_document(trial_id))
         return document is not None and TrialVerdict.model_validate_json(document).state == "evaluated"
+
+    async def _save_evaluation(self, assessment_id: str, trial_id: str, document: str) -> None:
+        await self._assessments.save(assessment_id, evaluation_document(trial_id), document)
+
+    async def _save_verdict(self, request: JudgeTrial, verdict: JudgedTrial) -> None:
+        await self._assessments.save(request.assessment_id, trial_document(request.trial_id), verdict.model_dump_json())
+
+    async def _evaluation(self, request: JudgeTrial) -> TrialEvaluation:
+        document = await self._assessments.load(request.assessment_id, evaluation_document(request.trial_id))
+        if document is None:
+            raise LookupError(f"{request.trial_id} is not evaluated")
+        return TrialEvaluation.model_validate_json(document)
 
     async def _plan(self, assessment_id: str) -> AssessmentPlan:
         plan = await self._assessments.plan(assessment_id)
@@ -156,6 +194,10 @@ class EvaluatorJobs:
 def _root(assessment_id: str, trace_id: str) -> Assignment:
     """Where the evaluator stands in a trace: a step of its own, under which its calls are."""
     return Assignment(assessment_id=assessment_id, trace_id=trace_id, step_id=new_step_id(), agent_id=GREEN_AGENT)
+
+
+def _judging(request: EvaluateTrial) -> JudgeTrial:
+    return JudgeTrial(assessment_id=request.assessment_id, trial_id=request.trial_id, closed_after=request.closed_after)
 
 
 def _failure(job: Job, trial_id: str | None, error: str) -> InfrastructureFailure:

@@ -24,7 +24,6 @@ async def drive_pattern(context: TrialContext) -> TrialOutcome:
     return TrialOutcome(
         trial_id=context.trial.trial_id,
         state="completed",
-        infrastructure=False,
         error=None,
         answer=None,
         time_used=0.0,

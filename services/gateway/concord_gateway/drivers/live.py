@@ -1,76 +1,80 @@
 """Live: the task goes to one participant or to all; the work goes on among them, and their answers come back."""
 
 import asyncio
+import json
 import time
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Sequence
+from typing import Final, Literal
 
-from concord.a2a import AgentTimeoutError, AgentUnreachableError, RemoteError, TaskUpdate
+from concord.a2a import AgentTimeoutError, AgentUnreachableError, Answer, RemoteError, TaskUpdate
 from concord.identity import RosterEntry
-from concord.results import TrialOutcome
+from concord.results import AgentAnswer, TrialOutcome
 from concord_gateway.drivers.driver import TrialContext
 
-_ANSWER_LENGTH = 20_000
+MAX_SHOWN: Final = 20_000
+"""Characters of all answers together that the row shows."""
 
-
-@dataclass(frozen=True, slots=True)
-class _Reply:
-    """How one participant's part ended."""
-
-    agent: str
-    state: Literal["completed", "failed", "timeout"]
-    infrastructure: bool
-    text: str
+MAX_ANSWER: Final = 100_000
+MAX_ANSWERS: Final = 1_000_000
+"""Characters that are graded, of one answer and of all."""
 
 
 async def drive_live(context: TrialContext) -> TrialOutcome:
     """Sends the task where `start` says, and waits for every answer.
 
-    The trial is completed if anybody it was given to completed it. An agent that cannot be reached at all is a fault
-    of the infrastructure; one that does not answer in time, or answers with an error, is its own.
+    The trial is completed if anybody it was given to completed it. Every participant was reached before the first
+    trial, so that whatever goes wrong here is the team's own.
     """
     started = time.monotonic()
-    start = context.plan.config.start
-    chosen = [entry for entry in context.plan.roster if start in {"all", entry.id}]
-    replies = await asyncio.gather(*(_ask(context, entry) for entry in chosen))
-    return _outcome(context.trial.trial_id, replies, time.monotonic() - started)
+    recipients = context.plan.recipients
+    answers = await asyncio.gather(*(_ask(context, entry, len(recipients)) for entry in recipients))
+    return outcome_of(context.trial.trial_id, answers, time.monotonic() - started)
 
 
-async def _ask(context: TrialContext, entry: RosterEntry) -> _Reply:
-    limit = context.plan.config.turn_timeout_s or context.budget_s
+async def _ask(context: TrialContext, entry: RosterEntry, n_asked: int) -> AgentAnswer:
+    limit = min(context.plan.config.turn_timeout_s or context.budget_s, context.budget_s)
 
     def note(update: TaskUpdate) -> None:
         context.progress.note(f"{entry.id}: {update.text or update.state}")
 
     try:
-        async with asyncio.timeout(min(limit, context.budget_s)):
+        async with asyncio.timeout(limit):
             answer = await context.send(entry, context.task.text, note)
     except (TimeoutError, AgentTimeoutError) as error:
-        return _Reply(entry.id, "timeout", False, str(error) or f"no answer within {limit:g} s")
-    except AgentUnreachableError as error:
-        return _Reply(entry.id, "failed", True, str(error))
-    except RemoteError as error:
-        return _Reply(entry.id, "failed", False, str(error))
-    if answer.state == "completed":
-        return _Reply(entry.id, "completed", False, answer.text)
-    return _Reply(entry.id, "failed", False, f"ended with {answer.state}: {answer.status_text}")
+        return _without(entry, "timeout", str(error) or f"no answer within {limit:g} s")
+    except (AgentUnreachableError, RemoteError) as error:
+        return _without(entry, "failed", str(error))
+    if answer.state != "completed":
+        return _without(entry, "failed", f"ended with {answer.state}: {answer.status_text}")
+    text = _text_of(answer)[: min(MAX_ANSWER, MAX_ANSWERS // n_asked)]
+    return AgentAnswer(agent=entry.id, state="completed", text=text, error=None)
 
 
-def _outcome(trial_id: str, replies: list[_Reply], time_used: float) -> TrialOutcome:
-    done = [reply for reply in replies if reply.state == "completed"]
-    failed = [reply for reply in replies if reply.state != "completed"]
-    timed_out = any(reply.state == "timeout" for reply in failed)
+def _without(entry: RosterEntry, state: Literal["failed", "timeout"], error: str) -> AgentAnswer:
+    return AgentAnswer(agent=entry.id, state=state, text=None, error=error)
+
+
+def _text_of(answer: Answer) -> str:
+    """What an agent answered; one that answers with data alone says it in JSON."""
+    return answer.text or "\n".join(json.dumps(data, ensure_ascii=False) for data in answer.data_parts)
+
+
+def outcome_of(trial_id: str, answers: Sequence[AgentAnswer], time_used: float) -> TrialOutcome:
+    """What a trial came to, from the answers of all who were given the task."""
+    done = [answer for answer in answers if answer.state == "completed"]
+    failed = [answer for answer in answers if answer.state != "completed"]
+    timed_out = any(answer.state == "timeout" for answer in failed)
     return TrialOutcome(
         trial_id=trial_id,
         state="completed" if done else "timeout" if timed_out else "failed",
-        infrastructure=not done and all(reply.infrastructure for reply in failed),
-        error="; ".join(f"{reply.agent}: {reply.text}" for reply in failed) or None,
+        error="; ".join(f"{answer.agent}: {answer.error}" for answer in failed) or None,
         answer=_joined(done) or None,
+        answers=list(answers),
         time_used=time_used,
     )
 
 
-def _joined(replies: list[_Reply]) -> str:
-    if len(replies) == 1:
-        return replies[0].text[:_ANSWER_LENGTH]
-    return "\n\n".join(f"{reply.agent}:\n{reply.text}" for reply in replies)[:_ANSWER_LENGTH]
+def _joined(answers: Sequence[AgentAnswer]) -> str:
+    if len(answers) == 1:
+        return (answers[0].text or "")[:MAX_SHOWN]
+    return "\n\n".join(f"{answer.agent}:\n{answer.text}" for answer in answers)[:MAX_SHOWN]

@@ -6,8 +6,10 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from concord.extensions import TRACEABILITY_KEY
+from concord.observation import MAX_WORDS
 from concord.steps import ResponseTrace
-from concord_gateway.proxy.requests import texts_of
+from concord.vocabulary import MAX_READ, words_beyond
+from concord_gateway.proxy.requests import said_in, texts_of
 
 MAX_QUOTED: Final = 4000
 """Characters of an answer that a step quotes, as the messenger does."""
@@ -28,6 +30,8 @@ class AnswerReader:
         self._error: str | None = None
         self._artifacts: dict[str, str] = {}
         self._said = ""
+        self._heard: list[str] = []
+        self._room = MAX_READ
         self._in_band: object = None
 
     @property
@@ -51,6 +55,11 @@ class AnswerReader:
     def text(self) -> str:
         """What the callee said: its artifacts, else the words with its state; at most `MAX_QUOTED` characters."""
         return ("\n".join(self._artifacts.values()) or self._said)[:MAX_QUOTED]
+
+    @property
+    def words(self) -> str:
+        """The words that the callee said and `text` lacks, those in data parts and with its progress included."""
+        return words_beyond(self._heard, self.text, MAX_WORDS)
 
     @property
     def response_trace(self) -> ResponseTrace | None:
@@ -80,6 +89,7 @@ class AnswerReader:
         elif isinstance(event.get("status"), dict):
             self._take_task(event)
         elif isinstance(event.get("parts"), list):
+            self._hear(event["parts"])
             self.state, self._said = "completed", texts_of(event["parts"])[:MAX_QUOTED]
 
     def _take_task(self, task: dict[str, Any]) -> None:
@@ -88,6 +98,7 @@ class AnswerReader:
         self.state = _text(status.get("state")).removeprefix("TASK_STATE_").lower().replace("_", "-")
         if isinstance(message := status.get("message"), dict):
             self._keep_trace(message)
+            self._hear(message.get("parts"))
             self._said = texts_of(message.get("parts"))[:MAX_QUOTED]
         for artifact in _dicts(task.get("artifacts")):
             self._keep_trace(artifact)
@@ -95,10 +106,18 @@ class AnswerReader:
 
     def _add(self, artifact: dict[str, Any], *, append: bool) -> None:
         self._keep_trace(artifact)
+        self._hear(artifact.get("parts"))
         name = _text(artifact.get("artifactId"))
         if name in self._artifacts or len(self._artifacts) < _MAX_ARTIFACTS:
             before = self._artifacts.get(name, "") if append else ""
             self._artifacts[name] = (before + texts_of(artifact.get("parts")))[:MAX_QUOTED]
+
+    def _hear(self, parts: object) -> None:
+        for text in said_in(parts):
+            if self._room <= 0:
+                return
+            self._heard.append(text[: self._room])
+            self._room -= len(text)
 
     def _keep_trace(self, holder: dict[str, Any]) -> None:
         metadata = holder.get("metadata")

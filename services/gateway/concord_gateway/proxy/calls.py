@@ -4,6 +4,9 @@ import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
+from pydantic import JsonValue
+
+from concord.observation import GATEWAY, REFUSED_BY, RESPONSE_WORDS, WORDS_FIELD
 from concord.redaction import redact
 from concord.steps import AgentInvocation, CallType, InteractionStep, StepAction
 from concord_gateway.proxy.answers import MAX_QUOTED, AnswerReader
@@ -18,9 +21,13 @@ class CarriedCall:
     trace_id: str
     callee_url: str
     request_text: str
+    request_words: str = ""
+    """The words of the request that its text lacks."""
     answer: AnswerReader = field(default_factory=AnswerReader)
     error: str | None = None
     """What went wrong on the way; what the callee itself said of its failure is in its answer."""
+    refused: bool = False
+    """Whether it went wrong for a limit of ours."""
     started_at: datetime = field(default_factory=lambda: datetime.now(UTC))
     _started: float = field(default_factory=time.monotonic)
     _elapsed: float = 0.0
@@ -34,6 +41,10 @@ class CarriedCall:
         attributes = {"agent_name": self.watched.caller}
         if self.answer.state:
             attributes |= {"task_state": self.answer.state, "response_text": self.answer.text}
+        if words := self.answer.words:
+            attributes[RESPONSE_WORDS] = words
+        if self.refused:
+            attributes[REFUSED_BY] = GATEWAY
         if (error := self.error or self.answer.error) is not None:
             attributes["error"] = redact(error)[:MAX_QUOTED]
         return InteractionStep(
@@ -45,7 +56,7 @@ class CarriedCall:
                 agent_invocation=AgentInvocation(
                     agent_url=self.callee_url,
                     agent_name=self.watched.callee,
-                    requests={"text": self.request_text[:MAX_QUOTED]} if self.request_text else None,
+                    requests=self._request() or None,
                     response_trace=self.answer.response_trace,
                 )
             ),
@@ -54,3 +65,7 @@ class CarriedCall:
             start_time=self.started_at,
             end_time=self.started_at + timedelta(seconds=self._elapsed),
         )
+
+    def _request(self) -> dict[str, JsonValue]:
+        told = {"text": self.request_text[:MAX_QUOTED], WORDS_FIELD: self.request_words}
+        return {name: text for name, text in told.items() if text}

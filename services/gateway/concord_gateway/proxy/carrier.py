@@ -14,11 +14,13 @@ from starlette.types import Send
 from concord.assignment import Assignment
 from concord.identity import RosterEntry
 from concord.ids import traceparent
+from concord.observation import MAX_WORDS
 from concord.storage import StorageUnavailableError, TraceStore
 from concord.tokens import Claims
+from concord.vocabulary import words_beyond
 from concord_gateway.assignments import Assignments
 from concord_gateway.instruments import Instruments
-from concord_gateway.proxy.answers import AnswerReader
+from concord_gateway.proxy.answers import MAX_QUOTED, AnswerReader
 from concord_gateway.proxy.calls import CarriedCall
 from concord_gateway.proxy.cards import UnusableCardError, rewritten
 from concord_gateway.proxy.exchange import Exchange, OnDocument, UncarriedAnswerError
@@ -96,7 +98,9 @@ class Carrier:
         token = await self._assignments.token(replace(claims, agent_id=callee.id))
         wanted = delivery.rpc.wanted_step_id(claims.trace_id, named(delivery.headers))
         watched = self._watches.of(claims.trace_id).begin(claims.agent_id, callee.id, wanted)
-        call = CarriedCall(watched, claims.trace_id, callee.url, delivery.rpc.text)
+        said = delivery.rpc
+        words = words_beyond(said.said, said.text[:MAX_QUOTED], MAX_WORDS)
+        call = CarriedCall(watched, claims.trace_id, callee.url, said.text, words)
         own = self._assignments.own(claims.assessment_id, claims.trace_id, watched.step_id)
         try:
             theirs = own.for_call(watched.step_id, callee.id, token)
@@ -108,6 +112,7 @@ class Carrier:
             raise
         except (Refusal, BrokenOffError) as error:
             call.error = str(error)
+            call.refused = isinstance(error.__cause__, UncarriedAnswerError)
             raise
         finally:
             self._leave_or_record(call)

@@ -3,12 +3,13 @@
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from concord.assignment import Assignment
 from concord.extensions import ASSIGNMENT_KEY, ASSIGNMENT_URI, TRACEPARENT_KEY
+from concord.vocabulary import strings_in
 
 _CARD_METHODS: Final = frozenset({"agent/getAuthenticatedExtendedCard", "GetExtendedAgentCard"})
 _TRACEPARENT: Final = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}")
@@ -47,8 +48,16 @@ class RpcRequest:
     @property
     def text(self) -> str:
         """The text of the message."""
-        parts = self.message.get("parts") if self.message is not None else None
-        return texts_of(parts)
+        return texts_of(self._parts)
+
+    @property
+    def said(self) -> list[str]:
+        """Every string of the message, those in data parts included."""
+        return list(said_in(self._parts))
+
+    @property
+    def _parts(self) -> object:
+        return self.message.get("parts") if self.message is not None else None
 
     def wanted_step_id(self, trace_id: str, headers: Mapping[str, str]) -> str:
         """The id by which the caller knows its call, "" where it does not say.
@@ -91,6 +100,13 @@ def texts_of(parts: object) -> str:
         return ""
     texts = (part.get("text") for part in parts if isinstance(part, dict))
     return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def said_in(parts: object) -> Iterator[str]:
+    """Every string in a message's or an artifact's parts: texts, and what stands in data."""
+    for part in parts if isinstance(parts, list) else ():
+        if isinstance(part, dict):
+            yield from strings_in([part.get("text"), part.get("data")])
 
 
 def _addressed(params: dict[str, Any], assignment: Assignment | None) -> dict[str, Any]:

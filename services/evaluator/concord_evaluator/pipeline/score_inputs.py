@@ -1,0 +1,79 @@
+"""What the score of a live trial is made from: its graded answers, and the calls that the gateway carried.
+
+No report of a participant is read here, so that an evaluation that fails, or is flooded, leaves the score standing.
+"""
+
+from collections.abc import Sequence
+
+from concord.assessment import AssessmentPlan, Mode
+from concord.identity import Roster
+from concord.jobs import EvaluateTrial
+from concord.reports import ReportBatch
+from concord.results import (
+    Grading,
+    InfrastructureFailure,
+    MetricStatus,
+    StepCounts,
+    TraceIntegrity,
+    TrialOutcome,
+)
+from concord_evaluator.documents import TrialEvaluation
+from concord_evaluator.scorers import grade_answers
+from concord_evaluator.scoring import Conduct, conduct_of
+from concord_evaluator.trace import carried_calls
+
+
+def graded(plan: AssessmentPlan, outcome: TrialOutcome) -> Grading | None:
+    """What the task's scorer says of the answers. None: nothing was asked, or the task has no scorer in code."""
+    if plan.mode is not Mode.LIVE:
+        return None
+    return grade_answers(plan.task(plan.trial(outcome.trial_id).task_id), answerers(plan, outcome.trial_id), outcome)
+
+
+def answerers(plan: AssessmentPlan, trial_id: str) -> list[str]:
+    """Whose answers to a trial's task are graded."""
+    return plan.answerers(plan.trial(trial_id).task_id)
+
+
+def conduct_in(plan: AssessmentPlan, outcome: TrialOutcome, in_time: Sequence[ReportBatch]) -> Conduct | None:
+    """How the team went about it, by what the gateway carried; None where it carries nothing."""
+    if plan.mode is not Mode.LIVE:
+        return None
+    counted = set(answerers(plan, outcome.trial_id))
+    return conduct_of(
+        carried_calls(in_time, Roster(plan.roster)),
+        [entry.id for entry in plan.roster],
+        plan.task(plan.trial(outcome.trial_id).task_id).text,
+        [answer.agent for answer in outcome.answers],
+        [answer.text for answer in outcome.answers if answer.text is not None and answer.agent in counted],
+    )
+
+
+def without_metrics(
+    plan: AssessmentPlan, request: EvaluateTrial, observed: Sequence[ReportBatch], reason: str
+) -> TrialEvaluation:
+    """The evaluation of a trial whose trace could not be evaluated: what its score is made from, and nothing else.
+
+    `observed`: the batches that the gateway wrote.
+    """
+    message = f"{request.trial_id} has no metrics: {reason}"
+    return TrialEvaluation(
+        outcome=request.outcome,
+        grading=graded(plan, request.outcome),
+        conduct=conduct_in(plan, request.outcome, observed),
+        metrics=[],
+        findings=[],
+        structure=None,
+        calls=None,
+        timeline=[],
+        timeline_omitted=0,
+        latency=None,
+        latencies=[],
+        agents=[],
+        interactions=[],
+        steps=StepCounts(),
+        trace_integrity=TraceIntegrity(),
+        coordination_status=MetricStatus.UNDEFINED,
+        failure=InfrastructureFailure(trial_id=request.trial_id, stage="evaluation", message=message),
+        warnings=[message],
+    )

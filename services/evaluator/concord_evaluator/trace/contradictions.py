@@ -1,0 +1,42 @@
+"""Contradictions: claims of calls that what the gateway saw refutes, by who made them."""
+
+from bisect import insort
+from typing import Final, NamedTuple
+
+from concord.identity import GREEN_AGENT
+from concord_evaluator.trace.names import participant_of
+from concord_evaluator.trace.records import StepRecord
+
+MAX_KINDS: Final = 1000
+"""Different claims that are told apart; all are counted."""
+
+MAX_STEP_IDS: Final = 20
+
+
+class Claim(NamedTuple):
+    """What a participant told: that one agent called another."""
+
+    teller: str
+    caller: str
+    callee: str
+
+
+class Contradictions:
+    """Refuted claims, counted."""
+
+    def __init__(self) -> None:
+        self.total = 0
+        self.counts: dict[Claim, int] = {}
+        self.step_ids: dict[Claim, list[str]] = {}
+
+    def add(self, record: StepRecord, caller: str, callee: str) -> None:
+        """Counts a claim that a call took place."""
+        self.total += 1
+        tellers = sorted(telling.reporter for telling in record.tellings if telling.reporter != GREEN_AGENT)
+        claim = Claim(participant_of(tellers[0]) if tellers else participant_of(caller), caller, callee)
+        if claim not in self.counts and len(self.counts) >= MAX_KINDS:
+            return
+        self.counts[claim] = self.counts.get(claim, 0) + 1
+        steps = self.step_ids.setdefault(claim, [])
+        insort(steps, record.step_id)
+        del steps[MAX_STEP_IDS:]

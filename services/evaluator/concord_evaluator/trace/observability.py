@@ -1,0 +1,42 @@
+"""Observability: of which participants the calls could have been seen, so that what was not seen can be told apart."""
+
+from collections.abc import Iterable, Sequence
+
+from concord.identity import GREEN_AGENT, Roster
+from concord.results import Observability, ParticipantObservability
+from concord_evaluator.trace.interactions import Provenance
+from concord_evaluator.trace.names import participant_of
+from concord_evaluator.trace.projection import Projection
+
+
+def observability_of(projection: Projection, roster: Roster) -> list[ParticipantObservability]:
+    """For each declared participant, how much of its calls could have been seen.
+
+    `full`: it called through the gateway, told of its steps, or declares that it does. `partly`: only calls to it were
+    seen, not whom it calls itself. `none`: it did neither, so that its silence says nothing.
+    """
+    seen = [call for call in projection.calls if call.provenance is Provenance.OBSERVED and call.caller != GREEN_AGENT]
+    callers = {participant_of(call.caller) for call in seen} | projection.reporters
+    callees = {participant_of(call.callee) for call in seen}
+    return [
+        ParticipantObservability(
+            agent=entry.id,
+            observability="full"
+            if entry.reports or entry.id in callers
+            else "partly"
+            if entry.id in callees
+            else "none",
+        )
+        for entry in roster
+    ]
+
+
+def of_team(participants: Iterable[ParticipantObservability | Observability]) -> Observability | None:
+    """`full` or `none` if that is so of every participant, else `partly`; None where there is none."""
+    told = {each if isinstance(each, str) else each.observability for each in participants}
+    return None if not told else told.pop() if len(told) == 1 else "partly"
+
+
+def unseen_in(participants: Sequence[ParticipantObservability]) -> frozenset[str]:
+    """The participants of whose calls nothing could have been seen."""
+    return frozenset(each.agent for each in participants if each.observability == "none")
