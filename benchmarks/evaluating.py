@@ -51,9 +51,7 @@ def plan(agents: int) -> AssessmentPlan:
 
 def request() -> EvaluateTrial:
     """The job that evaluates it."""
-    outcome = TrialOutcome(
-        trial_id=TRIAL_ID, state="completed", infrastructure=False, error=None, answer="Done.", time_used=60
-    )
+    outcome = TrialOutcome(trial_id=TRIAL_ID, state="completed", error=None, answer="Done.", time_used=60)
     return EvaluateTrial(assessment_id=TRACE_ID, trial_id=TRIAL_ID, outcome=outcome)
 
 

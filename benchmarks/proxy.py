@@ -89,7 +89,7 @@ async def _addresses(gateway: Server, roster: dict[str, str]) -> dict[str, str]:
         config=AssessmentConfig(),
         tasks=tasks,
         roster=[RosterEntry(id=name, url=f"{url}/") for name, url in roster.items()],
-        trials=plan_trials(tasks, 1, 0),
+        trials=plan_trials(AssessmentConfig(), tasks),
         observed=True,
     )
     async with connect(gateway.redis_url) as storage:

@@ -29,7 +29,7 @@ def evaluate(scenarios: list[dict[str, Any]]) -> dict[str, TrialRecord]:
         config=config,
         tasks=specs,
         roster=[],
-        trials=plan_trials(specs, 1, 0),
+        trials=plan_trials(AssessmentConfig(), specs),
     )
     return {spec.id: _record(plan, spec) for spec in specs}
 
@@ -39,7 +39,6 @@ def _record(plan: AssessmentPlan, task: TaskSpec) -> TrialRecord:
     outcome = TrialOutcome(
         trial_id=trial.trial_id,
         state="completed",
-        infrastructure=False,
         error=None,
         answer=None,
         time_used=0.0,

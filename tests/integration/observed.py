@@ -72,7 +72,7 @@ class House:
             config=AssessmentConfig(),
             tasks=tasks,
             roster=[RosterEntry(id=name, url=url) for name, url in roster.items()],
-            trials=plan_trials(tasks, 1, 0),
+            trials=plan_trials(AssessmentConfig(), tasks),
             observed=True,
         )
         await self.storage.assessments.save_plan(plan)

@@ -10,7 +10,9 @@ from concord.a2a import IncomingMessage, Messenger, RemoteError, TaskHandle
 from concord.assessment import AssessmentRequest
 from concord.identity import RosterEntry
 from concord.urls import PeerUrls
+from concord_gateway.contact import contact
 from concord_gateway.roster import make_roster
+from tests.progress import Unheard
 from tests.serving import reserved, served, served_agent, url_of
 
 LOOPBACK = ip_network("127.0.0.0/8")
@@ -42,7 +44,8 @@ class _Listener:
 
 async def roster_of(participants: dict[str, str], peer_urls: PeerUrls = NOWHERE_PRIVATE) -> dict[str, RosterEntry]:
     request = AssessmentRequest.model_validate({"participants": participants, "config": {}})
-    return {entry.id: entry for entry in await make_roster(request, peer_urls, PROXY)}
+    contacts = await contact(participants, Unheard())
+    return {entry.id: entry for entry in await make_roster(request, contacts.cards, peer_urls, PROXY)}
 
 
 @pytest.mark.parametrize("elsewhere", ["http://169.254.169.254/", "http://10.0.0.1/a2a", "file:///etc/passwd", "b"])

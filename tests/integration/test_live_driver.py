@@ -23,9 +23,9 @@ from concord.tokens import Claims, TokenVerifier
 from concord.wire import reports_of
 from concord_gateway.assignments import Assignments
 from concord_gateway.drivers import TrialContext, drive_live
-from concord_gateway.progress import Progress
 from concord_gateway.recorder import Recorder
 from concord_gateway.watch import TrialWatch
+from tests.progress import Unheard
 from tests.redis_servers import free_port
 from tests.serving import served_agent
 
@@ -34,16 +34,6 @@ from tests.serving import served_agent
 async def storage(redis_url: str) -> AsyncIterator[Storage]:
     async with connect(redis_url) as opened:
         yield opened
-
-
-class Silent(Progress):
-    """Progress that nobody listens to."""
-
-    def __init__(self) -> None:
-        self._latest = ""
-
-    async def tell(self, text: str) -> None:
-        self._latest = text
 
 
 async def answer(message: IncomingMessage, task: TaskHandle) -> None:
@@ -59,7 +49,12 @@ async def sleep(_: IncomingMessage, task: TaskHandle) -> None:
     await asyncio.sleep(60)
 
 
+async def raises(_: IncomingMessage, _task: TaskHandle) -> None:
+    raise RuntimeError("out of order")
+
+
 NOBODY = None
+SEED = 4711
 
 
 async def drive(
@@ -80,24 +75,25 @@ async def drive(
             config=AssessmentConfig(start=start),
             tasks=tasks,
             roster=roster,
-            trials=plan_trials(tasks, 1, 0),
+            trials=plan_trials(AssessmentConfig(), tasks),
         )
         (trial,) = plan.trials
         recorder = Recorder(storage.traces, trial.trace_id)
         assignments = Assignments(Keyring(SecretStr("x" * 32), storage.secrets.token_secret), "http://collector")
+        own = assignments.own("a1", trial.trace_id, new_step_id())
         async with Messenger(lambda step, _: recorder.add(step), timeout_s=budget_s) as messenger:
             outcome = await drive_live(
                 TrialContext(
                     plan=plan,
                     trial=trial,
                     task=tasks[0],
-                    assignment=assignments.own("a1", trial.trace_id, new_step_id()),
+                    assignment=own.model_copy(update={"agent_seed": SEED}),
                     claims=Claims("a1", trial.trace_id, GREEN_AGENT, time.time() + 60),
                     assignments=assignments,
                     messenger=messenger,
                     traces=storage.traces,
                     watch=TrialWatch(),
-                    progress=Silent(),
+                    progress=Unheard(),
                     budget_s=budget_s,
                 )
             )
@@ -134,23 +130,57 @@ async def test_what_the_gateway_called_is_observed_by_it(storage: Storage) -> No
 
 
 @pytest.mark.parametrize(
-    ("team", "state", "infrastructure"),
+    ("team", "state"),
     [
-        ({"a": answer, "b": refuse}, "completed", False),
-        ({"a": refuse}, "failed", False),
-        ({"a": sleep}, "timeout", False),
-        ({"a": NOBODY}, "failed", True),
-        ({"a": NOBODY, "b": refuse}, "failed", False),
-        ({"a": NOBODY, "b": answer}, "completed", False),
-        ({"a": sleep, "b": refuse}, "timeout", False),
+        ({"a": answer, "b": refuse}, "completed"),
+        ({"a": refuse}, "failed"),
+        ({"a": raises}, "failed"),
+        ({"a": sleep}, "timeout"),
+        ({"a": NOBODY}, "failed"),
+        ({"a": NOBODY, "b": answer}, "completed"),
+        ({"a": sleep, "b": refuse}, "timeout"),
     ],
 )
-async def test_an_agents_failure_is_told_from_one_of_the_infrastructure(
-    storage: Storage, team: dict[str, Handler | None], state: str, infrastructure: bool
+async def test_whatever_breaks_after_the_first_contact_is_the_teams_own(
+    storage: Storage, team: dict[str, Handler | None], state: str
 ) -> None:
     outcome, _ = await drive(storage, team, budget_s=1 if sleep in team.values() else 60)
-    assert (outcome.state, outcome.infrastructure) == (state, infrastructure)
+    assert outcome.state == state
     assert (outcome.error is None) == (set(team.values()) == {answer})
+    told = {each.agent: (each.state, each.text is None, each.error is None) for each in outcome.answers}
+    assert told == {
+        name: ("completed", False, True) if handler is answer else (told[name][0], True, False)
+        for name, handler in team.items()
+    }
+
+
+async def test_every_answer_is_kept_by_itself_to_be_graded_alone(storage: Storage) -> None:
+    outcome, _ = await drive(storage, {"a": answer, "b": answer})
+    assert [(each.agent, each.text) for each in outcome.answers] == [
+        ("a", "done: count the trees"),
+        ("b", "done: count the trees"),
+    ]
+
+
+async def test_an_answer_of_data_alone_is_graded_as_the_json_that_it_is(storage: Storage) -> None:
+    async def count(_: IncomingMessage, task: TaskHandle) -> None:
+        await task.complete(data={"trees": "12"})
+
+    outcome, _ = await drive(storage, {"a": count})
+    assert [each.text for each in outcome.answers] == ['{"trees": "12"}']
+
+
+async def test_the_seed_for_an_agents_own_draws_is_in_its_assignment(storage: Storage) -> None:
+    seeds: list[int | None] = []
+
+    async def listen(message: IncomingMessage, task: TaskHandle) -> None:
+        mine = Assignment.from_metadata(message.metadata)
+        assert mine is not None
+        seeds.append(mine.agent_seed)
+        await task.complete("ok")
+
+    await drive(storage, {"a": listen})
+    assert seeds == [SEED]
 
 
 async def test_every_participant_gets_a_token_of_its_own(storage: Storage) -> None:

@@ -32,15 +32,44 @@ class TestOneTrial:
         assert (only.detail.graph_metrics.has_bottleneck, only.detail.graph_metrics.isolated_agents) == (False, [])
         assert only.detail.scoring.version == SCORING_VERSION
 
-    def test_of_a_star_is_a_bottleneck_and_does_not_pass(self) -> None:
+    def test_of_a_star_is_labelled_a_bottleneck_and_passes_all_the_same(self) -> None:
         only = row(star(5))
-        assert (only.pass_rate, only.detail.coordination_quality) == (0.0, "bottleneck")
+        assert (only.score, only.pass_rate, only.detail.coordination_quality) == (100.0, 100.0, "bottleneck")
         assert only.detail.graph_metrics.has_bottleneck
 
-    def test_of_a_single_agent_has_no_score_and_insufficient_confidence(self) -> None:
+    def test_of_a_lone_participant_is_scored_by_its_outcome_and_has_no_label(self) -> None:
         only = row((agents(1), []))
-        assert (only.score, only.pass_rate, only.detail.confidence) == (None, None, "insufficient")
+        assert (only.score, only.pass_rate, only.detail.confidence) == (100.0, 100.0, "insufficient")
+        assert (only.detail.coordination_quality, only.detail.coordination_status) == (None, "not_applicable")
+        assert only.detail.trials[0].coordination_status == "not_applicable"
         assert only.detail.graph_metrics.graph_density is None
+
+    def test_says_what_the_score_rests_on(self) -> None:
+        scoring = row(mesh(4)).detail.scoring
+        assert (scoring.version, scoring.basis, scoring.judged_by_code, scoring.unjudged) == ("2", "outcome", 1, 0)
+        assert [(part.id, part.value) for part in scoring.sub_scores] == [("outcome", 1.0), ("conduct", 1.0)]
+
+    def test_without_an_answer_is_worth_nothing_judge_or_not(self) -> None:
+        for answer in (None, "", "  \n"):
+            planned = plan(agents(3), graded=False)
+            only = make_row(planned, [judged(planned, mesh(3), outcome(answer=answer))], [])
+            assert (only.score, only.detail.scoring.unjudged) == (0.0, 0)
+
+    def test_that_nobody_could_see_has_no_label_and_says_what_to_do(self) -> None:
+        only = row((agents(3), []))
+        assert only.detail.trace_integrity.observability == "none"
+        assert [each.observability for each in only.detail.trace_integrity.participants] == ["none"] * 3
+        assert (only.detail.coordination_quality, only.detail.coordination_status) == (None, "undefined")
+        assert (only.task_rewards.graph_density, only.task_rewards.coordination_quality) == (None, None)
+        assert only.detail.findings == []
+        assert all(metric.value is None and metric.reason for metric in only.detail.metrics)
+        assert ["/peers" in warning for warning in only.detail.warnings] == [True]
+        assert only.score == 50.0
+
+    def test_is_weighed_by_nothing_and_says_so(self) -> None:
+        weighed = row(mesh(3), weights={"communication": 1.0})
+        assert weighed.score == row(mesh(3)).score
+        assert [warning for warning in weighed.detail.warnings if warning.startswith("`weights` have no effect")]
 
     def test_names_every_agent_with_what_it_did(self) -> None:
         hub, *spokes = row(star(4)).detail.agents
@@ -57,18 +86,19 @@ class TestOneTrial:
 
 class TestSeveralTrials:
     def test_are_averaged(self) -> None:
-        both = row(mesh(4), (agents(4), []))
-        assert both.score == pytest.approx(50.0)
-        assert both.pass_rate == 50.0
-        assert both.task_rewards.graph_density == pytest.approx(0.5)
-        assert both.task_rewards.coordination_quality == pytest.approx(0.5)
+        both = row(mesh(4), disjoint_pairs(4, 1))
+        assert both.score == pytest.approx(100.0)
+        assert both.pass_rate == 100.0
+        assert both.task_rewards.graph_density == pytest.approx((1 + 1 / 6) / 2)
         assert both.detail.coordination_quality == "medium"
         assert both.time_used == 4.0
-        assert (both.detail.scoring.usable_trials, both.detail.scoring.passed_trials) == (2, 1)
+        assert (both.detail.scoring.usable_trials, both.detail.scoring.passed_trials) == (2, 2)
+        unseen = row(mesh(4), (agents(4), []))
+        assert (unseen.score, unseen.pass_rate, unseen.detail.scoring.passed_trials) == (75.0, 50.0, 1)
 
     def test_flags_hold_in_more_than_half_of_them(self) -> None:
-        silent: Team = (agents(4), [])
-        tied, most = row(star(4), silent).detail.graph_metrics, row(star(4), star(4), silent).detail.graph_metrics
+        other = mesh(4)
+        tied, most = row(star(4), other).detail.graph_metrics, row(star(4), star(4), other).detail.graph_metrics
         assert (tied.has_bottleneck, most.has_bottleneck) == (False, True)
         assert most.coordination_quality == "bottleneck"
         pair = disjoint_pairs(4, 1)
@@ -88,12 +118,11 @@ class TestSeveralTrials:
         assert (latency.slowest_agent, latency.slowest_agent_url) == ("a00", url_of("a00"))
 
     def test_metrics_are_means_of_the_trials_that_have_them(self) -> None:
-        metrics = {(m.id, m.agent): m for m in row(star(4), (agents(4), []), (agents(4), [])).detail.metrics}
+        metrics = {(m.id, m.agent): m for m in row(star(4), (agents(4), []), mesh(4)).detail.metrics}
         share, density = metrics["message_share", "a00"], metrics["density", None]
-        assert (share.value, share.n, share.status) == (1.0, 1, MetricStatus.OK)
-        assert density.value == pytest.approx(0.5 / 3)
-        assert density.n == 3
-        assert metrics["repeat_ratio", None].status is MetricStatus.UNDEFINED
+        assert (share.value, share.n, share.status) == (0.75, 2, MetricStatus.OK)
+        assert density.value == pytest.approx((0.5 + 1) / 2)
+        assert density.n == 2
 
     def test_findings_count_the_trials_that_have_them_most_frequent_first(self) -> None:
         findings = row(star(4), star(4), disjoint_pairs(4, 1)).detail.findings
@@ -116,7 +145,13 @@ class TestSeveralTrials:
 
     def test_integrity_is_summed(self) -> None:
         integrity = row(mesh(3), star(3)).detail.trace_integrity
-        assert (integrity.steps, integrity.reported, integrity.completeness) == (8, 8, 1.0)
+        assert (integrity.steps, integrity.observed, integrity.completeness) == (8, 8, 1.0)
+        assert integrity.observability == "partly"
+        assert {each.agent: each.observability for each in integrity.participants} == {
+            "a00": "full",
+            "a01": "partly",
+            "a02": "partly",
+        }
 
     def test_the_judgments_are_merged_and_those_by_rules_say_so(self) -> None:
         merged = row(mesh(4), mesh(4), star(4)).detail.judge
@@ -140,23 +175,62 @@ class TestSeveralTrials:
         assert (merged.samples, merged.agreement, merged.cached_samples) == (6, 0.75, 3)
 
 
+class TestUnjudged:
+    def test_trials_count_nothing_in_the_score_and_all_in_what_it_could_be(self) -> None:
+        planned = plan(agents(3), trials=4, tasks=4)
+        ungraded = plan(agents(3), trials=4, tasks=4, graded=False)
+        verdicts = [judged(planned if n < 4 else ungraded, mesh(3), outcome(f"trial-{n}")) for n in range(1, 5)]
+        partly = make_row(planned, verdicts, [])
+        scoring = partly.detail.scoring
+        assert (partly.score, scoring.score_high, partly.pass_rate) == (75.0, 100.0, 75.0)
+        assert (scoring.judged_by_code, scoring.unjudged, scoring.usable_trials) == (3, 1, 4)
+        low, high = partly.detail.statistics.score_low, partly.detail.statistics.score_high
+        assert low is not None
+        assert low < 75
+        assert high == 100.0
+        assert partly.detail.trials[3].overall_score is None
+        assert partly.detail.trials[3].grading is not None
+        assert partly.detail.trials[3].grading.reason == "no model here"
+
+    def test_all_of_them_leave_no_score_and_no_interval(self) -> None:
+        planned = plan(agents(3), trials=2, graded=False)
+        none = make_row(planned, [judged(planned, mesh(3), outcome(f"trial-{n}")) for n in (1, 2)], [])
+        assert (none.score, none.pass_rate, none.detail.overall_score) == (None, None, None)
+        assert (none.detail.scoring.score_high, none.detail.scoring.unjudged) == (None, 2)
+        assert (none.detail.statistics.score_low, none.detail.statistics.trials) == (None, 0)
+
+    def test_a_trial_that_ran_and_was_never_evaluated_is_one(self) -> None:
+        planned = plan(agents(3), trials=2)
+        late = InfrastructureFailure(trial_id="trial-2", stage="evaluation", message="no result in time")
+        for told in ([], [late]):
+            lost = make_row(planned, [judged(planned, mesh(3), outcome("trial-1"))], told)
+            assert (lost.score, lost.detail.scoring.score_high, lost.detail.scoring.unjudged) == (50.0, 100.0, 1)
+
+
 class TestInfrastructure:
-    def test_failures_are_counted_and_never_scored(self) -> None:
+    def test_a_trial_that_our_storage_kept_from_running_is_counted_and_never_scored(self) -> None:
         planned = plan(agents(4), trials=2)
-        down = outcome("trial-2", state="failed", infrastructure=True, error="unreachable", answer=None)
-        verdicts = [judged(planned, mesh(4), outcome("trial-1")), judged(planned, (agents(4), []), down)]
-        partial = make_row(planned, verdicts, [])
-        assert (partial.score, partial.pass_rate) == (100.0, 100.0)
-        assert partial.detail.scoring.usable_trials == 1
-        assert [trial.usable for trial in partial.detail.trials] == [True, False]
-        assert partial.detail.infrastructure == [
-            InfrastructureFailure(trial_id="trial-2", stage="trial", message="unreachable")
-        ]
+        down = InfrastructureFailure(trial_id="trial-2", stage="trial", message="storage is away")
+        partial = make_row(planned, [judged(planned, mesh(4), outcome("trial-1"))], [down])
+        assert (partial.score, partial.pass_rate, partial.detail.scoring.usable_trials) == (100.0, 100.0, 1)
+        assert partial.detail.infrastructure == [down]
+
+    def test_a_trial_in_which_the_team_broke_is_the_teams(self) -> None:
+        planned = plan(agents(4), trials=2)
+        broken = outcome("trial-2", state="failed", error="the stream broke", answer=None)
+        row = make_row(planned, [judged(planned, mesh(4), outcome("trial-1")), judged(planned, mesh(4), broken)], [])
+        assert (row.score, row.pass_rate, row.detail.infrastructure) == (50.0, 50.0, [])
+
+    def test_a_missing_participant_is_named_and_warned_of(self) -> None:
+        planned = plan(agents(3))
+        missing = InfrastructureFailure(trial_id=None, stage="contact", message="could not be reached: a02 (http://x)")
+        row = make_row(planned, [judged(planned, mesh(3))], [missing])
+        assert (row.detail.infrastructure, row.detail.warnings) == ([missing], [missing.message])
 
     def test_of_an_evaluation_stand_beside_those_that_were_told(self) -> None:
         planned = plan(agents(3), trials=3)
         failed = InfrastructureFailure(trial_id="trial-2", stage="evaluation", message="it broke")
-        told = InfrastructureFailure(trial_id="trial-3", stage="trial", message="not started")
+        told = InfrastructureFailure(trial_id="trial-3", stage="trial", message="storage is away")
         verdicts = [judged(planned, mesh(3), outcome("trial-1")), JudgedTrial(state="failed", failure=failed)]
         assert make_row(planned, verdicts, [told]).detail.infrastructure == [told, failed]
 

@@ -57,13 +57,20 @@ def test_a_trace_is_one_usable_trial_that_nobody_waits_for() -> None:
 
 
 @pytest.mark.parametrize("success", [0.0, 0.5, 1.0])
-def test_success_that_the_file_tells_is_part_of_the_score(success: float) -> None:
-    silent, told_of = row_of_team(mesh(3)), row_of_team(mesh(3), task_success=success)
-    parts = {part.id: part.value for part in told_of.detail.scoring.sub_scores}
-    assert parts["task"] == success
-    assert [part.value for part in silent.detail.scoring.sub_scores if part.id == "task"] == [None]
-    assert told_of.detail.judge is not None
-    assert "the file says" in str(told_of.detail.judge.reason)
+def test_the_outcome_that_the_file_tells_is_the_score(success: float) -> None:
+    row = row_of_team(mesh(3), task_success=success)
+    assert row.score == 100 * success
+    scoring = row.detail.scoring
+    assert (scoring.basis, scoring.judged_by_record, scoring.unjudged) == ("recorded", 1, 0)
+    assert [(part.id, part.value) for part in scoring.sub_scores] == [("outcome", success)]
+
+
+def test_without_an_outcome_there_is_no_score_and_the_structure_stands() -> None:
+    row = row_of_team(mesh(3))
+    assert (row.score, row.detail.scoring.unjudged) == (None, 1)
+    assert row.detail.trials[0].grading is not None
+    assert row.detail.trials[0].grading.source == "nobody"
+    assert row.detail.coordination_quality == "high"
 
 
 def test_what_the_reader_inferred_is_in_the_row() -> None:
@@ -71,10 +78,9 @@ def test_what_the_reader_inferred_is_in_the_row() -> None:
 
 
 def test_the_config_is_that_of_an_assessment() -> None:
-    row = row_of_team(mesh(3), metrics=["density"], thresholds={"pass": 0.1}, weights={"communication": 1.0})
+    row = row_of_team(mesh(3), metrics=["density"], thresholds={"pass": 0.1})
     assert {metric.id for metric in row.detail.metrics} == {"density"}
     assert row.detail.scoring.pass_threshold == 0.1
-    assert {part.id: part.weight for part in row.detail.scoring.sub_scores}["communication"] == 1.0
 
 
 def test_nobody_judges_unless_asked_to() -> None:

@@ -1,27 +1,40 @@
 """Plans, trials and their verdicts, with only what a test is about."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, TrialSpec
-from concord.identity import RosterEntry
+from concord.identity import GREEN_AGENT, RosterEntry
 from concord.jobs import EvaluateTrial
 from concord.reports import Report, ReportBatch, StepBatch, pack
-from concord.results import TrialOutcome
+from concord.results import AgentAnswer, TrialOutcome
+from concord.scorers import ExactScorer
 from concord_evaluator.documents import JudgedTrial, TrialEvaluation
 from concord_evaluator.judge import judge_by_rules
 from concord_evaluator.pipeline import evaluate_trial, verdict_on
 from tests.unit.evaluator.graphs import Team
-from tests.unit.evaluator.traces import RECEIVED_AT, TRACE_ID, call, model_of, told, url_of
+from tests.unit.evaluator.traces import RECEIVED_AT, TRACE_ID, call, model_of, observed, url_of
 
 State = Literal["completed", "failed", "timeout"]
 
+EXACT = ExactScorer()
+
 
 def plan(
-    agents: Iterable[str], *, trials: int = 1, tasks: int = 1, config: Mapping[str, object] | None = None
+    agents: Iterable[str],
+    *,
+    trials: int = 1,
+    tasks: int = 1,
+    config: Mapping[str, object] | None = None,
+    graded: bool = True,
 ) -> AssessmentPlan:
-    """A plan of `trials` trials over `tasks` tasks in turn."""
-    specs = [TaskSpec(id=f"task-{number}", text="work") for number in range(tasks)]
+    """A plan of `trials` trials over `tasks` tasks in turn; whoever answers "done" has done them."""
+    specs = [
+        TaskSpec(
+            id=f"task-{number}", text="work", target=["done"] if graded else None, scorer=EXACT if graded else None
+        )
+        for number in range(tasks)
+    ]
     return AssessmentPlan(
         assessment_id="assessment",
         mode=Mode.LIVE,
@@ -41,7 +54,6 @@ def outcome(
     trial_id: str = "trial-1",
     *,
     state: State = "completed",
-    infrastructure: bool = False,
     error: str | None = None,
     answer: str | None = "done",
     time_used: float = 2.0,
@@ -49,7 +61,6 @@ def outcome(
     return TrialOutcome(
         trial_id=trial_id,
         state=state,
-        infrastructure=infrastructure,
         error=error,
         answer=answer,
         time_used=time_used,
@@ -80,19 +91,34 @@ def evaluated(
     *,
     closed_after: int | None = None,
 ) -> TrialEvaluation:
-    ended = ended or outcome()
+    ended = _answered(plan, ended or outcome())
     request = EvaluateTrial(
         assessment_id=plan.assessment_id, trial_id=ended.trial_id, outcome=ended, closed_after=closed_after
     )
     return evaluate_trial(plan, request, batches)
 
 
-def batches_of(team: Team, *, latency: int | None = None, error: str | None = None) -> list[ReportBatch]:
-    """The batches of a team in which every pair is one call."""
-    return [
-        batch(number, told(a, call(f"{number:03}", b, latency=latency, error=error)))
-        for number, (a, b) in enumerate(team[1])
+def _answered(plan: AssessmentPlan, ended: TrialOutcome) -> TrialOutcome:
+    """The outcome as if all who got the task had answered alike, where it does not say."""
+    if ended.answers:
+        return ended
+    answers = [
+        AgentAnswer(agent=entry.id, state=ended.state, text=ended.answer, error=ended.error)
+        for entry in plan.recipients
     ]
+    return ended.model_copy(update={"answers": answers})
+
+
+def carried(number: int, caller: str, callee: str, **step: Any) -> list[Report]:  # noqa: ANN401 - as `call` takes it
+    """A call that the gateway carried; without a `request`, one with a word that no other has."""
+    request = step.pop("request", None) or f"topic{''.join(chr(97 + int(digit)) for digit in f'{number:04}')}"
+    attributes = {"agent_name": caller} | dict(step.pop("attributes", {}))
+    return observed(GREEN_AGENT, call(f"{number:04}", callee, request=request, attributes=attributes, **step))
+
+
+def batches_of(team: Team, *, latency: int | None = None, error: str | None = None) -> list[ReportBatch]:
+    """The batches of a team in which every pair is one call that the gateway carried."""
+    return [batch(number, carried(number, a, b, latency=latency, error=error)) for number, (a, b) in enumerate(team[1])]
 
 
 def judged(plan: AssessmentPlan, team: Team, ended: TrialOutcome | None = None, *, latency: int = 10) -> JudgedTrial:

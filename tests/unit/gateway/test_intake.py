@@ -42,7 +42,7 @@ def test_the_platforms_message_is_an_assessment() -> None:
         (message("{}", others=1), "exactly one text part"),
         (message("[1]"), "must be an object"),
         (message("3"), "must be an object"),
-        (message("{}"), "participants: Field required"),
+        (message("{}"), "needs at least one"),
         (message('{"participants": {}}'), "needs at least one"),
         (message('{"participants": ["http://a"]}'), "participants"),
         (message('{"participants": {"a": "no url"}}'), "participants.a"),

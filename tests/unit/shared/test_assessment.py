@@ -5,7 +5,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from concord.assessment import AssessmentConfig, AssessmentPlan, AssessmentRequest, Mode, TaskSpec, plan_trials
+from concord.assessment import (
+    MAX_TRIALS,
+    AssessmentConfig,
+    AssessmentPlan,
+    AssessmentRequest,
+    Mode,
+    TaskSpec,
+    plan_trials,
+    time_limits,
+)
 from concord.identity import RosterEntry
 
 PATTERN = {"agents": ["a", "b"], "edges": [{"from": "a", "to": "b"}]}
@@ -19,11 +28,13 @@ def request(config: dict[str, object], participants: dict[str, str] | None = Non
 def test_the_platforms_bare_request_is_a_live_assessment() -> None:
     bare = AssessmentRequest.model_validate({"participants": {"agent": "http://agent:9009"}})
     assert bare.mode is Mode.LIVE
-    assert (bare.config.num_runs, bare.config.start, bare.config.timeout_s) == (1, "all", 300)
+    assert (bare.config.num_runs, bare.config.start, bare.config.timeout_s) == (1, "all", None)
 
 
 def test_a_pattern_needs_no_participants() -> None:
     assert request({"interaction_pattern": PATTERN}).mode is Mode.GROUND_TRUTH
+    without_key = AssessmentRequest.model_validate({"config": {"interaction_pattern": PATTERN}})
+    assert (without_key.mode, without_key.participants) == (Mode.GROUND_TRUTH, {})
     assert request({"tasks": [{"id": "p", "interaction_pattern": PATTERN}]}).mode is Mode.GROUND_TRUTH
 
 
@@ -50,6 +61,17 @@ def test_a_pattern_needs_no_participants() -> None:
         ({"shard_index": 2, "num_shards": 2}, {"a": "http://a"}, "shard_index"),
         ({"strict": True, "colour": "red"}, {"a": "http://a"}, "unknown keys"),
         ({"weights": {"charm": 1}}, {"a": "http://a"}, "weights"),
+        ({"tasks": [TEXT_TASK | {"target": "42"}]}, {"a": "http://a"}, "needs a `scorer`"),
+        ({"tasks": [TEXT_TASK | {"scorer": "exact"}]}, {"a": "http://a"}, "needs a `target`"),
+        (
+            {"tasks": [TEXT_TASK | {"target": "42", "scorer": {"name": "includes", "maxlength": 3}}]},
+            {"a": "http://a"},
+            "maxlength",
+        ),
+        ({"tasks": [{"id": "p", "interaction_pattern": PATTERN, "scorer": "model"}]}, {}, "has no answer"),
+        ({"answer_from": "b"}, {"a": "http://a"}, "not given the task: b"),
+        ({"start": "a", "answer_from": ["a", "b"]}, {"a": "http://a", "b": "http://b"}, "not given the task: b"),
+        ({"tasks": [TEXT_TASK | {"answer_from": "b"}]}, {"a": "http://a"}, "not given the task: b"),
     ],
 )
 def test_what_cannot_be_assessed_is_refused(
@@ -70,22 +92,26 @@ def test_without_tasks_the_default_ones_are_used() -> None:
 
 
 @given(st.integers(1, 40), st.integers(1, 20))
-def test_shards_share_the_tasks_out_without_gap_or_overlap(n_tasks: int, num_shards: int) -> None:
+def test_shards_share_the_trials_of_the_whole_out_without_gap_or_overlap(n_tasks: int, num_shards: int) -> None:
     tasks = [TaskSpec(id=str(i), text="x") for i in range(n_tasks)]
+    whole = plan_trials(AssessmentConfig(num_runs=2), tasks)
     shards = [
-        AssessmentConfig(tasks=tasks, shard_index=index, num_shards=num_shards).chosen_tasks([])
+        trial
         for index in range(num_shards)
+        for trial in plan_trials(AssessmentConfig(num_runs=2, shard_index=index, num_shards=num_shards), tasks)
     ]
-    assert sorted((task.id for shard in shards for task in shard), key=int) == [task.id for task in tasks]
+    told = [(trial.trial_id, trial.task_id, trial.run, trial.seed) for trial in whole]
+    assert sorted((trial.trial_id, trial.task_id, trial.run, trial.seed) for trial in shards) == sorted(told)
 
 
 @given(st.integers(1, 5), st.integers(1, 5), st.integers())
 def test_trials_are_one_per_task_and_run_with_reproducible_seeds(n_tasks: int, num_runs: int, seed: int) -> None:
     tasks = [TaskSpec(id=str(i), text="x") for i in range(n_tasks)]
-    trials = plan_trials(tasks, num_runs, seed)
+    config = AssessmentConfig(num_runs=num_runs, seed=seed)
+    trials = plan_trials(config, tasks)
     assert len({(trial.task_id, trial.run) for trial in trials}) == len(trials) == n_tasks * num_runs
     assert len({trial.trace_id for trial in trials}) == len({trial.trial_id for trial in trials}) == len(trials)
-    assert [trial.seed for trial in trials] == [trial.seed for trial in plan_trials(tasks, num_runs, seed)]
+    assert [trial.seed for trial in trials] == [trial.seed for trial in plan_trials(config, tasks)]
 
 
 @pytest.mark.parametrize("config", [{}, {"task": "x"}, {"tasks": [TEXT_TASK]}, {"interaction_pattern": PATTERN}])
@@ -98,8 +124,57 @@ def test_a_plan_survives_being_stored(config: dict[str, object]) -> None:
         config=given.config,
         tasks=tasks,
         roster=[RosterEntry(id="a", url="http://a")],
-        trials=plan_trials(tasks, 2, 0),
+        trials=plan_trials(given.config, tasks),
     )
     again = AssessmentPlan.model_validate_json(plan.model_dump_json(by_alias=True))
     assert again == plan
     assert again.config.unknown_keys == ["colour"]
+
+
+@given(st.integers(1, 7), st.integers(1, 50))
+def test_as_many_trials_as_instances_are_asked_for_the_tasks_in_turn(n_tasks: int, num_instances: int) -> None:
+    tasks = [TaskSpec(id=str(i), text="x") for i in range(n_tasks)]
+    trials = plan_trials(AssessmentConfig(num_runs=3, num_instances=num_instances), tasks)
+    assert [(trial.task_id, trial.run) for trial in trials] == [
+        (str(number % n_tasks), number // n_tasks + 1) for number in range(num_instances)
+    ]
+
+
+def test_more_trials_than_an_assessment_may_have_are_refused_with_their_number() -> None:
+    tasks = [TaskSpec(id=str(i), text="x") for i in range(11)]
+    with pytest.raises(ValueError, match=f"1100 trials are more than the {MAX_TRIALS}"):
+        plan_trials(AssessmentConfig(num_runs=100), tasks)
+
+
+class TestTimeLimits:
+    def test_the_platforms_sample_fits(self) -> None:
+        limits = time_limits(AssessmentConfig(num_runs=3), 6)
+        assert limits.trial_s == 300
+        assert limits.assessment_s == pytest.approx(2000)
+
+    @given(st.integers(0, MAX_TRIALS))
+    def test_limits_that_nobody_set_fit_into_what_the_platform_grants(self, n_trials: int) -> None:
+        limits = time_limits(AssessmentConfig(), n_trials)
+        assert 0 < limits.trial_s <= 300
+        assert n_trials * limits.trial_s <= limits.assessment_s + 1e-6
+        assert limits.assessment_s <= 300 * 60
+
+    @given(st.integers(1, MAX_TRIALS), st.floats(1, 18000))
+    def test_a_limit_for_all_leaves_every_trial_the_same_time(self, n_trials: int, total: float) -> None:
+        limits = time_limits(AssessmentConfig(timeout_s=total), n_trials)
+        assert limits.assessment_s == total
+        assert n_trials * limits.trial_s <= total
+
+    @pytest.mark.parametrize(
+        ("config", "n_trials", "arithmetic"),
+        [
+            ({"timeout_s": 60, "trial_timeout_s": 30}, 3, "3 trials x `trial_timeout_s` 30 s = 90 s do not fit"),
+            ({"trial_timeout_s": 30, "turn_timeout_s": 31}, 1, "`turn_timeout_s` 31 s does not fit"),
+            ({"trial_timeout_s": 300}, 100, "30000 s are more than the 18000 s"),
+        ],
+    )
+    def test_limits_that_cannot_all_hold_are_refused_with_the_arithmetic(
+        self, config: dict[str, float], n_trials: int, arithmetic: str
+    ) -> None:
+        with pytest.raises(ValueError, match=arithmetic):
+            time_limits(AssessmentConfig.model_validate(config), n_trials)

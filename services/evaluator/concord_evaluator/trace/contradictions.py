@@ -1,6 +1,7 @@
 """Contradictions: claims of calls that what the gateway saw refutes, by who made them."""
 
 from bisect import insort
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from concord.identity import GREEN_AGENT
@@ -21,13 +22,13 @@ class Claim(NamedTuple):
     callee: str
 
 
+@dataclass(slots=True)
 class Contradictions:
-    """Refuted claims, counted."""
+    """Refuted claims, counted; `step_ids`: the first of the steps that make each."""
 
-    def __init__(self) -> None:
-        self.total = 0
-        self.counts: dict[Claim, int] = {}
-        self.step_ids: dict[Claim, list[str]] = {}
+    total: int = 0
+    counts: dict[Claim, int] = field(default_factory=dict)
+    step_ids: dict[Claim, list[str]] = field(default_factory=dict)
 
     def add(self, record: StepRecord, caller: str, callee: str) -> None:
         """Counts a claim that a call took place."""

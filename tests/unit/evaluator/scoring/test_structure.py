@@ -1,4 +1,4 @@
-"""The score: the PRD's kinds of team labelled right over whole families, and what each part is made of."""
+"""Structure: the kinds of team labelled right over whole families, and the number that a given pattern gets."""
 
 import pytest
 from hypothesis import given, settings
@@ -8,7 +8,7 @@ from concord.assessment import Thresholds
 from concord_evaluator.findings import METRICS_NEEDED, find
 from concord_evaluator.graph import CallTally, tally_calls
 from concord_evaluator.metrics import measure
-from concord_evaluator.scoring import WEIGHTS, Score, TeamStructure, score, structure_of
+from concord_evaluator.scoring import WEIGHTS, Score, TeamStructure, score_structure, structure_of
 from tests.unit.evaluator.graphs import (
     Team,
     agents,
@@ -38,11 +38,11 @@ def structure(team: Team) -> TeamStructure:
 
 
 def scored(team: Team) -> Score:
-    return score(structure(team), tally_calls(graph_of(team)), None)
+    return score_structure(structure(team), tally_calls(graph_of(team)))
 
 
 def value(scored: Score, part: str) -> float | None:
-    return next(sub_score.value for sub_score in scored.sub_scores if sub_score.id == part)
+    return next(each.value for each in scored.parts if each.id == part)
 
 
 @pytest.mark.parametrize("team", [*map(mesh, range(2, 9)), *map(complete_dag, range(3, 9))])
@@ -134,33 +134,35 @@ def test_a_silent_team_scores_nothing() -> None:
 
 
 def test_a_single_agent_has_no_coordination_to_score() -> None:
-    alone = score(structure((agents(1), [])), CALLS, None)
+    alone = score_structure(structure((agents(1), [])), CALLS)
     assert value(alone, "communication") is None
     assert value(alone, "distribution") is None
     assert alone.overall is None
 
 
 def test_the_whole_is_the_weighted_mean_of_the_defined_parts() -> None:
-    total = score(structure(mesh(4)), CALLS, 0.5)
+    total = score_structure(structure(mesh(4)), CALLS)
     assert value(total, "reliability") == 0.75
     assert value(total, "efficiency") == pytest.approx(0.7)
-    expected = 0.35 * 0.5 + 0.35 * 1 + 0.1 * 1 + 0.1 * 0.75 + 0.1 * 0.7
-    assert total.overall == pytest.approx(expected)
+    assert total.overall == pytest.approx((0.35 * 1 + 0.1 * 1 + 0.1 * 0.75 + 0.1 * 0.7) / 0.65)
 
 
 def test_an_undefined_part_takes_no_part_and_says_why() -> None:
-    total = score(structure(mesh(4)), CALLS, None)
-    task = total.sub_scores[0]
-    assert (task.value, task.reason) == (None, "nobody judged the outcome")
-    assert total.overall == pytest.approx((0.35 + 0.1 + 0.075 + 0.07) / 0.65)
+    task, *_ = score_structure(structure(mesh(4)), CALLS).parts
+    assert (task.value, task.reason) == (None, "a given pattern has no outcome")
 
 
 def test_given_weights_replace_the_default_ones() -> None:
     only_communication = dict.fromkeys(WEIGHTS, 0.0) | {"communication": 1.0}
-    assert score(structure(ring(4)), CALLS, 0.0, only_communication).overall == pytest.approx(
+    assert score_structure(structure(ring(4)), CALLS, only_communication).overall == pytest.approx(
         structure(ring(4)).communication
     )
 
 
 def test_without_any_weight_there_is_no_score() -> None:
-    assert score(structure(ring(4)), CALLS, 1.0, dict.fromkeys(WEIGHTS, 0.0)).overall is None
+    assert score_structure(structure(ring(4)), CALLS, dict.fromkeys(WEIGHTS, 0.0)).overall is None
+
+
+def test_of_a_team_that_could_not_be_seen_nothing_is_known_but_its_size() -> None:
+    unseen = structure_of(graph_of(mesh(4)), [], seen=False)
+    assert (unseen.agents, unseen.density, unseen.coordination_value, unseen.coordination_quality) == (4, *[None] * 3)

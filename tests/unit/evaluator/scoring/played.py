@@ -1,0 +1,153 @@
+"""Trials that a team played, from the calls that the gateway carried to the scored row: what the laws are tried on."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Final
+
+from hypothesis import strategies as st
+
+from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, TrialSpec
+from concord.identity import GREEN_AGENT, RosterEntry
+from concord.jobs import EvaluateTrial
+from concord.reports import Report
+from concord.results import AgentAnswer, ResultRow, TrialOutcome
+from concord.scorers import IncludesScorer
+from concord_evaluator.aggregate import make_row
+from concord_evaluator.documents import JudgedTrial
+from concord_evaluator.pipeline import evaluate_trial, verdict_on
+from tests.unit.evaluator.traces import RECEIVED_AT, TRACE_ID, call, observed, told, url_of
+from tests.unit.evaluator.trials import batch
+
+TARGETS: Final = ("oaks", "elms", "firs", "ashes")
+TASK: Final = "Count the trees in the park: 12 plots."
+WORDS: Final = ("maple", "pine", "birch", "willow", "cedar", "hello", "ping 7", "12", "99")
+"""What is said: content words, courtesies, a figure of the task and one of nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """One call that the gateway carried, at a place in time; `request`, `answer` in words."""
+
+    caller: str
+    callee: str
+    request: str = "maple"
+    answer: str = ""
+    failed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Game:
+    """A trial: who takes part, what was carried in which order, how much of the task was done, what else was told."""
+
+    agents: tuple[str, ...]
+    calls: tuple[Played, ...] = ()
+    found: int = len(TARGETS)
+    reports: tuple[Report, ...] = ()
+    judged: bool = True
+
+    def verdict(self, number: int = 1, plan: AssessmentPlan | None = None) -> JudgedTrial:
+        """The verdict on it, as the `number`-th trial of a plan."""
+        plan = plan or planned([self])
+        answer = " ".join(TARGETS[: self.found]) or "nothing of the kind"
+        (first, *_) = self.agents
+        outcome = TrialOutcome(
+            trial_id=f"trial-{number}",
+            state="completed",
+            error=None,
+            answer=answer,
+            answers=[AgentAnswer(agent=first, state="completed", text=answer, error=None)],
+            time_used=1.0,
+        )
+        batches = [batch(place, each) for place, each in enumerate(self.told())]
+        request = EvaluateTrial(assessment_id=plan.assessment_id, trial_id=outcome.trial_id, outcome=outcome)
+        return verdict_on(plan, evaluate_trial(plan, request, batches), None)
+
+    @property
+    def score(self) -> float | None:
+        """Its score."""
+        record = self.verdict().record
+        assert record is not None
+        return record.overall_score
+
+    def with_call(self, place: int, added: Played) -> "Game":
+        """The same with a call more."""
+        return replace(self, calls=(*self.calls[:place], added, *self.calls[place:]))
+
+    def told(self) -> list[list[Report]]:
+        """What is in its trace, a batch each."""
+        carried = [_carried(place, each) for place, each in enumerate(self.calls)]
+        return [*carried, *([report] for report in self.reports)]
+
+
+def _carried(place: int, each: Played) -> list[Report]:
+    began = RECEIVED_AT + timedelta(seconds=2 * place)
+    attributes = {"agent_name": each.caller} | ({} if each.failed else {"response_text": each.answer})
+    step = call(
+        f"{place:04}",
+        each.callee,
+        request=each.request,
+        attributes=attributes,
+        error="it broke" if each.failed else None,
+        start_time=began,
+        end_time=began + timedelta(seconds=1),
+    )
+    return observed(GREEN_AGENT, step)
+
+
+def planned(games: Sequence[Game], config: Mapping[str, object] | None = None) -> AssessmentPlan:
+    """One plan of these trials, each of a task of its own; the first agent is given the tasks."""
+    agents = games[0].agents
+    tasks = [
+        TaskSpec(
+            id=f"task-{number}",
+            text=TASK,
+            target=list(TARGETS) if game.judged else None,
+            scorer=IncludesScorer(match_all=True) if game.judged else None,
+        )
+        for number, game in enumerate(games, 1)
+    ]
+    return AssessmentPlan(
+        assessment_id="assessment",
+        mode=Mode.LIVE,
+        config=AssessmentConfig.model_validate({"start": agents[0], **(config or {})}),
+        tasks=tasks,
+        roster=[RosterEntry(id=agent, url=url_of(agent)) for agent in agents],
+        trials=[
+            TrialSpec(trial_id=f"trial-{number}", task_id=task.id, run=1, seed=number, trace_id=TRACE_ID)
+            for number, task in enumerate(tasks, 1)
+        ],
+        observed=True,
+    )
+
+
+def row(games: Sequence[Game]) -> ResultRow:
+    """The row of these trials."""
+    plan = planned(games)
+    return make_row(plan, [game.verdict(number, plan) for number, game in enumerate(games, 1)], [])
+
+
+NAMES: Final = ("ann", "bob", "cyn", "dee", "eve")
+
+
+@st.composite
+def calls(draw: st.DrawFn, agents: Sequence[str]) -> Played:
+    """Any call between two of the agents."""
+    caller = draw(st.sampled_from(agents))
+    callee = draw(st.sampled_from([agent for agent in agents if agent != caller]))
+    said = st.lists(st.sampled_from(WORDS), max_size=3).map(" ".join)
+    return Played(caller, callee, draw(said), draw(said), draw(st.booleans()))
+
+
+@st.composite
+def games(draw: st.DrawFn, *, least: int = 2, n_calls: int = 8) -> Game:
+    """Any trial of a team of at least so many."""
+    agents = NAMES[: draw(st.integers(least, len(NAMES)))]
+    made = draw(st.lists(calls(agents), max_size=n_calls)) if len(agents) > 1 else []
+    return Game(agents, tuple(made), draw(st.integers(0, len(TARGETS))))
+
+
+def reported(caller: str, callee: str, number: int) -> Report:
+    """What a participant tells of a call of its own, true or not."""
+    (report,) = told(caller, call(f"told-{number}", callee), authenticated=True)
+    return report
