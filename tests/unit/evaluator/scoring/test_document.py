@@ -2,38 +2,43 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from datetime import timedelta
 from math import comb, sqrt
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from concord.assessment import Thresholds
-from concord.identity import GREEN_AGENT
+from concord.assessment import TaskSpec, Thresholds
+from concord.reports import Report
+from concord.results import AgentAnswer, TrialRecord
+from concord.scorers import IncludesScorer
 from concord_evaluator.aggregate import make_row
 from concord_evaluator.documents import JudgedTrial
 from concord_evaluator.findings import METRICS_NEEDED, find
 from concord_evaluator.graph import build_graph, tally_calls
 from concord_evaluator.metrics import measure
+from concord_evaluator.pipeline import verdict_on
 from concord_evaluator.scoring import (
     BOTTLENECK_CAP,
     HIGH,
     MEDIUM,
     SCORING_VERSION,
+    TOLERANCE,
     WEIGHTS,
+    WORST,
     Score,
     TeamStructure,
-    score,
+    score_structure,
     structure_of,
 )
 from concord_evaluator.statistics import Interval, confidence_in, mean_interval, pass_power, rate_interval
 from tests.unit.evaluator.graphs import mesh
-from tests.unit.evaluator.traces import call, observed, projected, told
-from tests.unit.evaluator.trials import judged, outcome, plan
+from tests.unit.evaluator.traces import RECEIVED_AT, call, projected, told
+from tests.unit.evaluator.trials import batch, carried, evaluated, judged, outcome, plan
 
 TEXT = Path("docs/scoring.md").read_text(encoding="utf-8")
-TEAMS = ["a star that repeats itself", "one who is left out", "silence", "two agents"]
 
 
 def section(start: str, end: str = "\n## ") -> str:
@@ -60,50 +65,84 @@ def given(text: str) -> dict[str, Any]:
     return loaded
 
 
-def scored(team: Mapping[str, Any]) -> tuple[TeamStructure, Score]:
-    """The team of a worked example, through the evaluator."""
-    reports = []
-    for number, each in enumerate(team["calls"]):
-        attributes = {"retry_of": str(each["retries"])} if "retries" in each else {}
-        error = "no answer" if each.get("fails") else None
-        step = call(str(number), each["to"], request=each["asks"], attributes=attributes, error=error)
-        reports.append(observed(GREEN_AGENT, step) if each["from"] == "assessor" else told(each["from"], step))
-    graph = build_graph(projected(*reports, agents=team["agents"]))
-    needed: dict[str, dict[str, float]] = {metric_id: {} for metric_id in METRICS_NEEDED}
-    structure = structure_of(graph, find(graph, measure(graph, needed), Thresholds()))
-    return structure, score(structure, tally_calls(graph), team["task_success"])
+TEAMS = ["two calls that bought nothing", "a call that failed before it succeeded", "nothing was seen"]
+PATTERNS = ["a star", "one who is left out", "silence"]
+
+
+def played(team: Mapping[str, Any]) -> TrialRecord:
+    """The team of a worked example, through the pipeline."""
+    names, first = team["agents"], team["agents"][0]
+    task = TaskSpec(
+        id="task-0", text=team["task"], target=team["targets"], scorer=IncludesScorer(match_all=True), answer_from=first
+    )
+    planned = plan(names, config={"start": first}).model_copy(update={"tasks": [task]})
+    answer = AgentAnswer(agent=first, state="completed", text=team["answer"], error=None)
+    batches = [batch(number, _carried(number, each)) for number, each in enumerate(team["calls"])]
+    ended = outcome().model_copy(update={"answers": [answer]})
+    record = verdict_on(planned, evaluated(planned, batches, ended), None).record
+    assert record is not None
+    return record
+
+
+def _carried(number: int, each: Mapping[str, Any]) -> list[Report]:
+    began = RECEIVED_AT + timedelta(seconds=2 * number)
+    answer = {"attributes": {"response_text": each["answer"]}} if "answer" in each else {}
+    error = "no answer" if each.get("fails") else None
+    return carried(
+        number,
+        each["from"],
+        each["to"],
+        request=each["says"],
+        error=error,
+        start_time=began,
+        end_time=began + timedelta(seconds=1),
+        **answer,
+    )
 
 
 @pytest.mark.parametrize("title", TEAMS)
-def test_a_worked_team_is_scored_as_the_document_works_it_out(title: str) -> None:
-    text = section(f"## Worked: {title}\n")
-    told, (structure, score) = worked(text), scored(given(text))
-    computed = {part.id: part.value for part in score.sub_scores if part.value is not None}
-    task = computed.pop("task", None)
-    assert task == given(text)["task_success"]
-    expected: dict[str, float | None] = {str(part): value for part, value in computed.items()}
+def test_a_worked_trial_is_scored_as_the_document_works_it_out(title: str) -> None:
+    text = section(f"### Worked: {title}\n", "\n##")
+    told, record = worked(text), played(given(text))
+    assert record.overall_score == pytest.approx(told["overall_score"], abs=0.0005)
+    computed = {str(part.id): part.value for part in record.sub_scores}
+    assert computed == pytest.approx({name: told[name] for name in computed}, abs=0.0005)
+    counts = {each.name: each.value for part in record.sub_scores for each in part.inputs}
+    for name in {"failed", "bought_nothing"} & told.keys():
+        assert int(counts[name]) == told[name]
+
+
+def patterned(team: Mapping[str, Any]) -> tuple[TeamStructure, Score]:
+    """The pattern of a worked example, through the evaluator."""
+    reports = [told(each["from"], call(str(number), each["to"])) for number, each in enumerate(team["calls"])]
+    graph = build_graph(projected(*reports, agents=team["agents"]))
+    needed: dict[str, dict[str, float]] = {metric_id: {} for metric_id in METRICS_NEEDED}
+    structure = structure_of(graph, find(graph, measure(graph, needed), Thresholds()))
+    return structure, score_structure(structure, tally_calls(graph))
+
+
+@pytest.mark.parametrize("title", PATTERNS)
+def test_a_worked_pattern_is_scored_as_the_document_works_it_out(title: str) -> None:
+    text = section(f"### Worked: {title}\n", "\n##")
+    told, (structure, score) = worked(text), patterned(given(text))
+    expected: dict[str, float | None] = {str(part.id): part.value for part in score.parts if part.value is not None}
     expected |= {"overall_score": score.overall, "coordination": structure.coordination_value}
     assert {name: told[name] for name in expected} == pytest.approx(expected, abs=0.0005)
-    assert {part for part in WEIGHTS if part in told} == computed.keys()
+    assert {part for part in WEIGHTS if part in told} == {part.id for part in score.parts if part.value is not None}
     assert f"The label is `{structure.coordination_quality}`." in text
 
 
-def test_a_single_agent_has_neither_score_nor_label() -> None:
-    structure, score = scored({"agents": ["ann"], "calls": [], "task_success": None})
-    assert (structure.communication, structure.distribution, structure.coordination_quality, score.overall) == (
-        None,
-    ) * 4
-
-
-def test_it_tells_of_the_version_and_the_weights_that_there_are() -> None:
-    assert f"This is version `{SCORING_VERSION}`," in TEXT
-    table = re.findall(r"^\| `(\w+)` \| ([\d.]+) \|", section("## The parts\n"), re.MULTILINE)
+def test_it_tells_of_the_version_the_tolerance_and_the_weights_that_there_are() -> None:
+    assert f"version `{SCORING_VERSION}`." in TEXT
+    assert f"k is {TOLERANCE}," in TEXT
+    assert f"conduct is {WORST}:" in TEXT
+    table = re.findall(r"^\| `(\w+)` \| ([\d.]+) \|", section("## Given patterns\n"), re.MULTILINE)
     assert {part: float(weight) for part, weight in table} == WEIGHTS
 
 
 def test_it_tells_of_the_label_and_the_pass_mark_that_there_are() -> None:
     label = section("## The label\n")
-    assert f"at most {BOTTLENECK_CAP}." in label
+    assert f"most {BOTTLENECK_CAP}." in label
     assert f"`high` from {HIGH}, `medium` from {MEDIUM}, else `low`" in label
     assert f"`thresholds.pass` ({Thresholds().passing})" in TEXT
 
@@ -112,24 +151,19 @@ def test_the_row_is_made_from_its_trials_as_worked_out() -> None:
     text = section("## From trials to the row\n")
     told, trials = worked(text), given(text)
     team = mesh(3)
-    planned = plan(team[0], trials=len(trials["overall_scores"]) + 1)
-    seconds: Sequence[float] = [*trials["seconds"], trials["seconds_of_the_unusable"]]
+    planned = plan(team[0], trials=len(trials["overall_scores"]))
     verdicts = [
-        judged(planned, team, outcome(f"trial-{number}", time_used=used, infrastructure=number == len(seconds)))
-        for number, used in enumerate(seconds, 1)
+        _with_score(judged(planned, team, outcome(f"trial-{number}", time_used=used)), value)
+        for number, (value, used) in enumerate(zip(trials["overall_scores"], trials["seconds"], strict=True), 1)
     ]
-    row = make_row(
-        planned, [_with_score(*each) for each in zip(verdicts, [*trials["overall_scores"], 0], strict=True)], []
-    )
-    assert told == pytest.approx(
-        {"score": row.score, "pass_rate": row.pass_rate, "time_used": row.time_used}, abs=0.0005
-    )
-    assert [failure.trial_id for failure in row.detail.infrastructure] == ["trial-4"]
+    row = make_row(planned, verdicts, [])
+    made = {"score": row.score, "pass_rate": row.pass_rate, "time_used": row.time_used}
+    assert told == pytest.approx(made | {"score_high": row.detail.scoring.score_high}, abs=0.0005)
 
 
-def _with_score(verdict: JudgedTrial, value: float) -> JudgedTrial:
+def _with_score(verdict: JudgedTrial, value: float | None) -> JudgedTrial:
     assert verdict.record is not None
-    passed = value >= Thresholds().passing if verdict.record.usable else None
+    passed = None if value is None else value >= Thresholds().passing
     record = verdict.record.model_copy(update={"overall_score": value, "passed": passed})
     return verdict.model_copy(update={"record": record})
 
