@@ -1,5 +1,6 @@
 """What agents of a team ask of each other: a data part with a `kind`, beside a line that a person can read."""
 
+import re
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated, Any, Final
@@ -10,6 +11,8 @@ from concord_purple.work import Aspect, Findings
 
 MAX_TEXT: Final = 100_000
 """Longest text that is worked on (characters): as long as a task's text may be."""
+
+_TEXT_FOLLOWS: Final = re.compile(r"^Text:\s*$", re.MULTILINE)
 
 
 class Kind(StrEnum):
@@ -97,11 +100,22 @@ def reply_in(data_parts: tuple[JsonValue, ...]) -> Reply:
 
 
 def _task(text: str) -> Request:
-    """A task of plain text. A first paragraph that ends with a colon says what to do; the text itself follows it."""
-    first, _, rest = text.strip().partition("\n\n")
-    if first.rstrip().endswith(":") and rest.strip():
-        return _REQUEST.validate_python({"kind": Kind.TASK, "text": rest.strip(), "instruction": first.strip()})
-    return _REQUEST.validate_python({"kind": Kind.TASK, "text": text.strip()})
+    instruction, text = _parted(text.strip())
+    return _REQUEST.validate_python({"kind": Kind.TASK, "text": text, "instruction": instruction})
+
+
+def _parted(text: str) -> tuple[str, str]:
+    """The instruction in a task's text, and the text to work on.
+
+    The first line that says `Text:` and nothing else parts them. Where there is none, a first paragraph that ends with
+    a colon is the instruction. Neither counts unless something stands on both sides; else there is no instruction.
+    """
+    if (line := _TEXT_FOLLOWS.search(text)) is not None:
+        before, after = text[: line.start()].strip(), text[line.end() :].strip()
+        if before and after:
+            return before, after
+    first, _, rest = (part.strip() for part in text.partition("\n\n"))
+    return (first, rest) if first.endswith(":") and rest else ("", text)
 
 
 def _reason(error: ValidationError) -> str:

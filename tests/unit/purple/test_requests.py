@@ -57,6 +57,27 @@ def test_a_first_paragraph_that_ends_with_a_colon_is_the_instruction_and_not_par
     assert request_in("Only this:\n\n", ()) == Request(Kind.TASK, "Only this:")
 
 
+@pytest.mark.parametrize(
+    ("said", "instruction", "text"),
+    [
+        (
+            f"Review this. Keep to these rules:\n\n- Be brief.\n\n- Be kind.\n\nText:\n\n{TEXT}",
+            "Review this. Keep to these rules:\n\n- Be brief.\n\n- Be kind.",
+            TEXT,
+        ),
+        (f"Review this:\nText: \n{TEXT}", "Review this:", TEXT),
+        (f"Review this:\n\nText:\n\n{TEXT}\n\nText:\n\n{TEXT}", "Review this:", f"{TEXT}\n\nText:\n\n{TEXT}"),
+        (f"Review this:\n\nText: {TEXT}", "Review this:", f"Text: {TEXT}"),
+        (f"Text:\n\n{TEXT}", "Text:", TEXT),
+        (f"{TEXT}\n\nText:", "", f"{TEXT}\n\nText:"),
+    ],
+)
+def test_the_first_line_that_says_text_alone_parts_an_instruction_of_any_length_from_the_text(
+    said: str, instruction: str, text: str
+) -> None:
+    assert request_in(said, ()) == Request(Kind.TASK, text, instruction=instruction)
+
+
 def test_data_without_a_kind_is_no_request_and_leaves_the_text_as_the_task() -> None:
     assert request_in(TEXT, ({"color": "red"}, 4.0)) == Request(Kind.TASK, TEXT)
 
