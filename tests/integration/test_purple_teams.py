@@ -74,6 +74,11 @@ class Run:
         return {step_id: (by, call.agent_name) for by, step_id, call in calls if call is not None}
 
     @property
+    def review(self) -> str:
+        """The answer without the JSON at its end."""
+        return self.answer.text.rpartition("\n\n")[0]
+
+    @property
     def graph(self) -> "nx.DiGraph[str]":
         """Everyone in the team, with an edge for each request and one for its reply."""
         graph: nx.DiGraph[str] = nx.DiGraph()
@@ -158,9 +163,9 @@ def test_the_teams_show_the_flags_that_they_were_made_for(run: Run) -> None:
 
 def test_whatever_the_team_the_review_is_written_by_one_and_checked_by_another(run: Run) -> None:
     assert run.answer.state is TaskState.COMPLETED
-    assert run.answer.text.startswith("Summary\nThe text has 298 words in 18 sentences")
-    assert "Sentence 8 gives “9 %” without a source" in run.answer.text
-    origin = run.answer.text.partition("How this review came about\n")[2]
+    assert run.review.startswith("Summary\nThe text has 298 words in 18 sentences")
+    assert "Sentence 8 gives “9 %” without a source" in run.review
+    origin = run.review.partition("How this review came about\n")[2]
     assert "found by researcher_1" in origin
     assert "Written by synthesizer; 17 statements checked by" in origin
     assert "reviewer" in origin
@@ -208,7 +213,7 @@ def mesh_urls(starter: Zygote) -> Iterator[dict[str, str]]:
 async def test_a_peer_that_is_not_there_costs_its_part_and_not_the_review(mesh_urls: dict[str, str]) -> None:
     answer = await _send(mesh_urls["coordinator"], TEXT, _assignment("green-agent"), "coordinator")
     assert answer.state is TaskState.COMPLETED
-    assert answer.text.endswith(
+    assert answer.text.rpartition("\n\n")[0].endswith(
         "- Written by synthesizer; 17 statements checked by coordinator.\n"
         "- reviewer, asked to review the draft, gave no usable answer (AgentUnreachableError)."
     )

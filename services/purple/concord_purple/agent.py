@@ -19,7 +19,7 @@ from concord_purple.requests import BadRequestError, Kind, Reply, Request, reque
 from concord_purple.settings import Mode, PurpleSettings
 from concord_purple.teams import WIRINGS, Seat, TeamName
 from concord_purple.wording import reply_text
-from concord_purple.work import Findings
+from concord_purple.work import Findings, answer_json
 
 
 class PurpleAgent:
@@ -52,6 +52,7 @@ class PurpleAgent:
         text = reply_text(request.kind, findings)
         if request.kind is Kind.TASK:
             text = await phrased(text, request.instruction, self._llm, assignment, journal)
+            text = f"{text}\n\n{answer_json(findings)}"
         await _answer(task, journal, text, Reply(request.kind, findings))
 
     async def _serve(
