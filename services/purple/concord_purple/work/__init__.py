@@ -7,7 +7,7 @@ from concord_purple.work.draft import draft
 from concord_purple.work.findings import Advice, Aspect, Check, Fact, Findings, Flaw, Part, Statement
 from concord_purple.work.measure import measure
 from concord_purple.work.review import review_text
-from concord_purple.work.stages import add_draft, add_fact_checks, add_facts, add_verdict
+from concord_purple.work.stages import add_draft, add_fact_checks, add_facts, add_missing_verdict, add_verdict
 
 __all__ = [
     "Advice",
@@ -21,6 +21,7 @@ __all__ = [
     "add_draft",
     "add_fact_checks",
     "add_facts",
+    "add_missing_verdict",
     "add_verdict",
     "advise",
     "answer_json",
