@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
+from concord.a2a import Messenger
 from concord.assignment import Assignment
 from concord.extensions import TRACEABILITY_KEY
 from concord.llm import LLMSettings
@@ -17,6 +18,8 @@ from concord.reporter import TraceReporter
 from concord.steps import ResponseTrace
 from concord_purple.journal import Journal
 from concord_purple.phrasing import phrased
+from tests.integration.purple_processes import free_urls, zygote
+from tests.unit.purple.shipped_tasks import TASKS, share_right
 
 ASSIGNMENT = Assignment(assessment_id="a", trace_id="t", step_id="caller", agent_id="coordinator")
 COMPLETION = {
@@ -85,3 +88,14 @@ async def test_without_a_key_no_model_is_asked() -> None:
         without = settings.model_copy(update={"api_key": None})
         assert await phrased("Weak.", "", without, ASSIGNMENT, journal) == "Weak."
     assert asked == []
+
+
+async def test_a_review_in_the_models_words_ends_with_the_same_json() -> None:
+    task, urls = TASKS["cargo_bikes"], free_urls(["coordinator"])
+    with _model(200, COMPLETION) as (settings, _), zygote() as starter:
+        variables = {"AGENTBEATS_LLM_API_KEY": "sk-test", "AGENTBEATS_LLM_BASE_URL": settings.base_url}
+        with starter.running({"coordinator": []}, urls, **variables):
+            async with Messenger(lambda _step, _assignment: None, timeout_s=60) as messenger:
+                answer = await messenger.send(urls["coordinator"], text=task.text)
+    assert answer.text.startswith("Well written!\n\n{")
+    assert share_right(task, answer.text) == 1

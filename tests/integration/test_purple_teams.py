@@ -1,12 +1,13 @@
 """Every shipped team at work, as real processes: who talks to whom, what comes of it, and what is reported."""
 
 import asyncio
+import json
 import sys
 from asyncio.subprocess import DEVNULL
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 import networkx as nx
 import pytest
@@ -43,8 +44,9 @@ from tests.integration.purple_processes import (
     port_of,
     zygote,
 )
+from tests.unit.purple.shipped_tasks import TASKS, share_right, shipped_text, values
 
-TEXT = (Path(__file__).parents[2] / "data/texts/cargo_bikes.txt").read_text(encoding="utf-8")
+TEXT = shipped_text("cargo_bikes")
 FUNCTIONS = {
     "coordinator": "coordinator",
     "researcher_1": "researcher",
@@ -72,6 +74,21 @@ class Run:
         """Caller and callee of each call, by step id."""
         calls = [(by, step.step_id, step.agent_call) for by, step in self.steps]
         return {step_id: (by, call.agent_name) for by, step_id, call in calls if call is not None}
+
+    @property
+    def review(self) -> str:
+        """The answer without the JSON at its end."""
+        return self.answer.text.rpartition("\n\n")[0]
+
+    @property
+    def questions(self) -> Counter[tuple[str, str, str]]:
+        """How often who was asked what in plain text alone, and answered what."""
+        asked = ((step, step.agent_call) for _, step in self.steps)
+        return Counter(
+            (call.agent_name, str(call.requests["text"]), step.additional_attributes["response_text"])
+            for step, call in asked
+            if call is not None and call.requests is not None and call.requests.keys() == {"text"}
+        )
 
     @property
     def graph(self) -> "nx.DiGraph[str]":
@@ -158,13 +175,18 @@ def test_the_teams_show_the_flags_that_they_were_made_for(run: Run) -> None:
 
 def test_whatever_the_team_the_review_is_written_by_one_and_checked_by_another(run: Run) -> None:
     assert run.answer.state is TaskState.COMPLETED
-    assert run.answer.text.startswith("Summary\nThe text has 298 words in 18 sentences")
-    assert "Sentence 8 gives “9 %” without a source" in run.answer.text
-    origin = run.answer.text.partition("How this review came about\n")[2]
+    assert run.review.startswith("Summary\nThe text has 298 words in 18 sentences")
+    assert ("Sentence 8 gives “9 %” without a source" in run.review) is (run.team is not TeamName.BAD)
+    origin = run.review.partition("How this review came about\n")[2]
     assert "found by researcher_1" in origin
-    assert "Written by synthesizer; 17 statements checked by" in origin
+    assert f"Written by synthesizer; {4 if run.team is TeamName.BAD else 17} statements checked by" in origin
     assert "reviewer" in origin
     assert len(origin.splitlines()) == 2, "nothing went wrong"
+
+
+def test_only_the_bad_team_asks_again_and_again_what_buys_nothing(run: Run) -> None:
+    asked = ["researcher_1", "researcher_2", "synthesizer", "reviewer"] if run.team is TeamName.BAD else []
+    assert run.questions == {(name, "Are you there?", "Yes."): 3 for name in asked}
 
 
 def test_every_call_succeeded_and_both_its_ends_reported_it(run: Run) -> None:
@@ -190,11 +212,46 @@ def test_a_forging_team_tells_of_calls_that_never_were_and_not_of_its_own(starte
         answer = asyncio.run(_send(urls["coordinator"], TEXT, _assignment("green-agent", collector), "coordinator"))
         collector.wait_for_steps(len(FUNCTIONS) * (len(FUNCTIONS) - 1))
     forged = Run(TeamName.FORGING, urls, answer, list(_told(answer, "coordinator")), collector)
-    assert "Written by synthesizer; 17 statements checked by reviewer" in answer.text
+    assert "Written by synthesizer; 7 statements checked by reviewer" in answer.text
     claimed = [step for batch in collector.batches for step in batch.steps if step.agent_call is not None]
     assert len(claimed) == len(FUNCTIONS) * (len(FUNCTIONS) - 1), "everybody claims to have asked everybody"
     assert all(step.latency == 5 for step in claimed), "none of them took place"
     assert {name for pair in forged.calls.values() for name in pair} == set(FUNCTIONS)
+
+
+@dataclass(frozen=True)
+class Solved:
+    """What a team answered to each shipped task, by the name of the text."""
+
+    team: TeamName
+    answers: dict[str, str]
+
+
+@pytest.fixture(scope="module", params=TeamName, ids=str)
+def solved(request: pytest.FixtureRequest, starter: Zygote) -> Solved:
+    team: TeamName = request.param
+    urls = free_urls(list(CAST[team]))
+
+    async def answers() -> list[Answer]:
+        asked = (
+            _send(urls["coordinator"], task.text, _assignment("green-agent"), "coordinator") for task in TASKS.values()
+        )
+        return await asyncio.gather(*asked)
+
+    with starter.running({n: ["--function", function, "--team", team] for n, function in CAST[team].items()}, urls):
+        texts = [answer.text for answer in asyncio.run(answers())]
+    return Solved(team, dict(zip(TASKS, texts, strict=True)))
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_the_good_teams_solve_every_shipped_task_and_the_others_lack_what_they_left_undone(
+    solved: Solved, name: str
+) -> None:
+    support = {"figures_without_source": None, "claims_without_evidence": None}
+    missing = {TeamName.BAD: support | {"doubly_hedged": None}, TeamName.FORGING: support}.get(solved.team, {})
+    said = json.loads(solved.answers[name].splitlines()[-1])
+    assert said == values(TASKS[name]) | missing
+    assert share_right(TASKS[name], solved.answers[name]) == 1 - len(missing) / 5
 
 
 @pytest.fixture(scope="module")
@@ -208,7 +265,7 @@ def mesh_urls(starter: Zygote) -> Iterator[dict[str, str]]:
 async def test_a_peer_that_is_not_there_costs_its_part_and_not_the_review(mesh_urls: dict[str, str]) -> None:
     answer = await _send(mesh_urls["coordinator"], TEXT, _assignment("green-agent"), "coordinator")
     assert answer.state is TaskState.COMPLETED
-    assert answer.text.endswith(
+    assert answer.text.rpartition("\n\n")[0].endswith(
         "- Written by synthesizer; 17 statements checked by coordinator.\n"
         "- reviewer, asked to review the draft, gave no usable answer (AgentUnreachableError)."
     )
@@ -241,6 +298,15 @@ async def test_what_an_agent_cannot_do_is_rejected_with_the_reason(
 ) -> None:
     answer = await _send(mesh_urls["researcher"], text, data=data)
     assert (answer.state, answer.status_text) == (TaskState.REJECTED, reason)
+
+
+async def test_whoever_is_asked_whether_it_is_there_says_yes(mesh_urls: dict[str, str]) -> None:
+    present = ["coordinator", "researcher", "synthesizer"]
+    answers = [await _send(mesh_urls[name], "Are you there?", _assignment("green-agent"), name) for name in present]
+    assert [(answer.state, answer.text, answer.data_parts) for answer in answers] == [
+        (TaskState.COMPLETED, "Yes.", ())
+    ] * 3
+    assert all([step.kind for _, step in _told(answer, "")] == [CallType.TOOL] for answer in answers)
 
 
 async def test_the_card_names_the_function_and_the_extensions(mesh_urls: dict[str, str]) -> None:

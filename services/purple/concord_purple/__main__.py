@@ -28,7 +28,7 @@ def settings_from(arguments: list[str] | None = None) -> PurpleSettings:
     parser.add_argument("--card-url", default=SUPPRESS, help="URL in the agent's card: where others reach it")
     parser.add_argument("--agent-id", default=SUPPRESS, help="its id outside any assessment; without it, its function")
     parser.add_argument("--function", choices=list(map(str, Function)), help="what it does in its team")
-    parser.add_argument("--team", choices=list(map(str, TeamName)), help="how its team is wired")
+    parser.add_argument("--team", choices=list(map(str, TeamName)), help="how its team works together")
     parser.add_argument("--mode", choices=list(map(str, Mode)), help="work, or answer with the text it was sent")
     try:
         from_environment = PurpleSettings().model_dump(

@@ -17,9 +17,9 @@ from concord_purple.journal import Journal
 from concord_purple.phrasing import phrased
 from concord_purple.requests import BadRequestError, Kind, Reply, Request, request_in, to_data
 from concord_purple.settings import Mode, PurpleSettings
-from concord_purple.teams import WIRINGS, Seat, TeamName
+from concord_purple.teams import TEAMS, Seat
 from concord_purple.wording import reply_text
-from concord_purple.work import Findings
+from concord_purple.work import Findings, answer_json
 
 
 class PurpleAgent:
@@ -52,6 +52,7 @@ class PurpleAgent:
         text = reply_text(request.kind, findings)
         if request.kind is Kind.TASK:
             text = await phrased(text, request.instruction, self._llm, assignment, journal)
+            text = f"{text}\n\n{answer_json(findings)}"
         await _answer(task, journal, text, Reply(request.kind, findings))
 
     async def _serve(
@@ -62,13 +63,14 @@ class PurpleAgent:
         async def peers() -> list[RosterEntry]:
             return await self._discovery.peers(assignment)
 
-        forging = self._settings.team is TeamName.FORGING
-        async with Messenger(denied if forging else journal.add, timeout_s=self._settings.call_timeout_s) as messenger:
+        team = TEAMS[self._settings.team]
+        on_step = denied if team.forges else journal.add
+        async with Messenger(on_step, timeout_s=self._settings.call_timeout_s) as messenger:
             findings = await duty(
                 Job(
                     request=request,
                     seat=Seat(own_id, self._settings.function, self._settings.own_url),
-                    wiring=WIRINGS[self._settings.team],
+                    team=team,
                     assignment=assignment,
                     journal=journal,
                     messenger=messenger,
@@ -76,7 +78,7 @@ class PurpleAgent:
                     progress=task.working,
                 )
             )
-        if forging and assignment is not None:
+        if team.forges and assignment is not None:
             for step in forged_calls(assignment, await peers()):
                 journal.add(step, assignment)
         return findings

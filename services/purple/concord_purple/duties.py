@@ -4,14 +4,11 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from concord_purple.job import Job
+from concord_purple.parts import contribute
 from concord_purple.requests import BadRequestError, Kind
 from concord_purple.teams import Function
 from concord_purple.work import (
     Findings,
-    add_draft,
-    add_fact_checks,
-    add_facts,
-    add_verdict,
     advise,
     cross_check,
     evidence_from_draft,
@@ -30,39 +27,39 @@ def duty_of(function: Function, kind: Kind) -> Duty:
 
 
 async def _coordinate(job: Job) -> Findings:
-    """Has the team do the work, stage by stage, and does what is missing in the end."""
+    """Has the team do the work, stage by stage, and puts it together."""
     findings = job.request.findings
-    for kind in (Kind.RELAY, Kind.RESEARCH, Kind.SYNTHESIZE, Kind.REVIEW):
+    for kind in job.asks_for:
         findings |= await job.ask(kind, findings)
-    return job.work("compose", lambda: _complete(job, findings))
+    return job.work("compose", lambda: contribute(job, findings))
 
 
 async def _research(job: Job) -> Findings:
-    findings = job.work("measure", lambda: _contribute(job, job.request.findings))
+    findings = job.work("measure", lambda: contribute(job, job.request.findings))
     return findings | await job.ask(Kind.CROSS_CHECK, findings)
 
 
 async def _synthesize(job: Job) -> Findings:
     findings = job.request.findings
     findings |= await job.ask(Kind.CLARIFY, findings)
-    return job.work("draft", lambda: _contribute(job, findings))
+    return job.work("draft", lambda: contribute(job, findings))
 
 
 async def _review(job: Job) -> Findings:
     findings = job.request.findings
     findings |= await job.ask(Kind.EVIDENCE, findings)
-    return job.work("verify", lambda: _contribute(job, findings))
+    return job.work("verify", lambda: contribute(job, findings))
 
 
 async def _relay(job: Job) -> Findings:
     """Adds one's own part and passes everything on."""
-    findings = job.work("contribute", lambda: _contribute(job, job.request.findings))
+    findings = job.work("contribute", lambda: contribute(job, job.request.findings))
     return findings | await job.ask(Kind.RELAY, findings)
 
 
 async def _alone(job: Job) -> Findings:
     """A task of plain text, for a function that does not coordinate: its own part, and asks nobody."""
-    return job.work("contribute", lambda: _contribute(job, job.request.findings))
+    return job.work("contribute", lambda: contribute(job, job.request.findings))
 
 
 async def _cross_check(job: Job) -> Findings:
@@ -86,30 +83,12 @@ async def _vouch_for_draft(job: Job) -> Findings:
     return job.work("evidence", lambda: Findings(checks=evidence_from_draft(request.findings, own_id)))
 
 
-def _contribute(job: Job, findings: Findings) -> Findings:
-    """The part of the agent's function, with whatever should have been done before it and was not."""
-    text, by = job.request.text, job.seat.agent_id
-    findings = add_facts(text, job.request.aspects, findings, by)
-    match job.seat.function:
-        case Function.RESEARCHER:
-            return add_fact_checks(text, findings, by)
-        case Function.SYNTHESIZER:
-            return add_draft(text, findings, by)
-        case Function.REVIEWER:
-            return add_verdict(text, add_draft(text, findings, by), by)
-        case Function.COORDINATOR:
-            return _complete(job, findings)
-
-
-def _complete(job: Job, findings: Findings) -> Findings:
-    """Whatever of facts, draft and verdict nobody has given."""
-    text, by = job.request.text, job.seat.agent_id
-    findings = add_draft(text, add_facts(text, job.request.aspects, findings, by), by)
-    return findings if findings.checked else add_verdict(text, findings, by)
+async def _be_there(job: Job) -> Findings:
+    return job.work("ping", Findings)
 
 
 _DUTIES: Final[dict[Function, dict[Kind, Duty]]] = {
-    Function.COORDINATOR: {Kind.TASK: _coordinate},
+    Function.COORDINATOR: {Kind.TASK: _coordinate, Kind.PING: _be_there},
     Function.RESEARCHER: {
         Kind.TASK: _alone,
         Kind.RESEARCH: _research,
@@ -117,12 +96,14 @@ _DUTIES: Final[dict[Function, dict[Kind, Duty]]] = {
         Kind.CROSS_CHECK: _cross_check,
         Kind.CLARIFY: _clarify,
         Kind.EVIDENCE: _vouch_for_facts,
+        Kind.PING: _be_there,
     },
     Function.SYNTHESIZER: {
         Kind.TASK: _alone,
         Kind.SYNTHESIZE: _synthesize,
         Kind.RELAY: _relay,
         Kind.EVIDENCE: _vouch_for_draft,
+        Kind.PING: _be_there,
     },
-    Function.REVIEWER: {Kind.TASK: _alone, Kind.REVIEW: _review, Kind.RELAY: _relay},
+    Function.REVIEWER: {Kind.TASK: _alone, Kind.REVIEW: _review, Kind.RELAY: _relay, Kind.PING: _be_there},
 }

@@ -1,5 +1,9 @@
-"""What agents of a team ask of each other: a data part with a `kind`, beside a line that a person can read."""
+"""What agents of a team ask of each other: a data part with a `kind`, beside a line that a person can read.
 
+A ping is a line alone.
+"""
+
+import re
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated, Any, Final
@@ -11,9 +15,14 @@ from concord_purple.work import Aspect, Findings
 MAX_TEXT: Final = 100_000
 """Longest text that is worked on (characters): as long as a task's text may be."""
 
+PING: Final = "Are you there?"
+"""A ping: plain text, which any agent can answer."""
+
+_TEXT_FOLLOWS: Final = re.compile(r"^Text:\s*$", re.MULTILINE)
+
 
 class Kind(StrEnum):
-    """What is asked. `task` is what a plain text message asks for; the others come in data parts."""
+    """What is asked. A plain text message asks for `ping` or `task`; the others come in data parts."""
 
     TASK = "task"
     RESEARCH = "research"
@@ -23,6 +32,7 @@ class Kind(StrEnum):
     CROSS_CHECK = "cross_check"
     CLARIFY = "clarify"
     EVIDENCE = "evidence"
+    PING = "ping"
 
     @property
     def verb(self) -> str:
@@ -39,6 +49,7 @@ _VERBS: Final = {
     Kind.CROSS_CHECK: "cross-check the facts",
     Kind.CLARIFY: "clarify the facts",
     Kind.EVIDENCE: "give evidence",
+    Kind.PING: "say that it is there",
 }
 
 
@@ -70,10 +81,13 @@ _REPLY: Final = TypeAdapter(Reply)
 
 
 def request_in(text: str, data_parts: tuple[JsonValue, ...]) -> Request:
-    """The request in a message: its data part with a `kind`, else its text as a task. Raises BadRequestError."""
+    """The request in a message: its data part with a `kind`, else its text as a ping or a task.
+
+    Raises BadRequestError.
+    """
     asked = [data for data in data_parts if isinstance(data, dict) and "kind" in data]
     try:
-        request = _REQUEST.validate_python(asked[0]) if asked else _task(text)
+        request = _REQUEST.validate_python(asked[0]) if asked else _in_plain(text)
     except ValidationError as error:
         raise BadRequestError(f"the request cannot be read: {_reason(error)}") from error
     if not any(character.isalnum() for character in request.text):
@@ -82,26 +96,47 @@ def request_in(text: str, data_parts: tuple[JsonValue, ...]) -> Request:
 
 
 def to_data(message: Request | Reply) -> JsonValue:
-    """A request or a reply as a data part carries it."""
+    """A request or a reply as a data part carries it; None for a ping and its reply, whose text says all."""
+    if message.kind is Kind.PING:
+        return None
     adapter: TypeAdapter[Any] = _REQUEST if isinstance(message, Request) else _REPLY
     data: JsonValue = adapter.dump_python(message, mode="json")
     return data
 
 
-def reply_in(data_parts: tuple[JsonValue, ...]) -> Reply:
-    """The reply in an answer's data parts. Raises BadRequestError where there is none."""
+def reply_in(kind: Kind, data_parts: tuple[JsonValue, ...]) -> Reply:
+    """The reply to a request of this kind in an answer's data parts. Raises BadRequestError where there is none.
+
+    A ping needs none: any answer is one.
+    """
+    if kind is Kind.PING:
+        return Reply(kind, Findings())
     try:
         return _REPLY.validate_python(data_parts[0] if data_parts else None)
     except ValidationError as error:
         raise BadRequestError(f"the reply cannot be read: {_reason(error)}") from error
 
 
-def _task(text: str) -> Request:
-    """A task of plain text. A first paragraph that ends with a colon says what to do; the text itself follows it."""
-    first, _, rest = text.strip().partition("\n\n")
-    if first.rstrip().endswith(":") and rest.strip():
-        return _REQUEST.validate_python({"kind": Kind.TASK, "text": rest.strip(), "instruction": first.strip()})
-    return _REQUEST.validate_python({"kind": Kind.TASK, "text": text.strip()})
+def _in_plain(text: str) -> Request:
+    text = text.strip()
+    if text == PING:
+        return Request(Kind.PING, text)
+    instruction, text = _parted(text)
+    return _REQUEST.validate_python({"kind": Kind.TASK, "text": text, "instruction": instruction})
+
+
+def _parted(text: str) -> tuple[str, str]:
+    """The instruction in a task's text, and the text to work on.
+
+    The first line that says `Text:` and nothing else parts them. Where there is none, a first paragraph that ends with
+    a colon is the instruction. Neither counts unless something stands on both sides; else there is no instruction.
+    """
+    if (line := _TEXT_FOLLOWS.search(text)) is not None:
+        before, after = text[: line.start()].strip(), text[line.end() :].strip()
+        if before and after:
+            return before, after
+    first, _, rest = (part.strip() for part in text.partition("\n\n"))
+    return (first, rest) if first.endswith(":") and rest else ("", text)
 
 
 def _reason(error: ValidationError) -> str:

@@ -1,12 +1,14 @@
-"""Who asks whom for what: each team's wiring, as data."""
+"""The teams: who asks whom for what, and what each team lets go undone or untold, as data."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import groupby
 from typing import Final
 
 from concord.identity import RosterEntry
 from concord_purple.requests import Kind
+from concord_purple.work import Aspect
 
 
 class Function(StrEnum):
@@ -53,22 +55,42 @@ class Seat:
 
 @dataclass(frozen=True, slots=True)
 class Consultation:
-    """While an `asker` serves a request of kind `serving`, it sends requests of kind `kind` to agents of `asked`."""
+    """While an `asker` serves a request of kind `serving`, it sends requests of kind `kind` to agents of `asked`.
+
+    The requests are about those of its own aspects that are among `aspects`.
+    """
 
     asker: Function
     serving: Kind
     kind: Kind
     asked: tuple[Function, ...]
     choice: Choice = Choice.ALL
+    aspects: tuple[Aspect, ...] = tuple(Aspect)
 
 
 Wiring = tuple[Consultation, ...]
+"""A team's consultations. The coordinator holds its own in the order in which they stand."""
 
-_COORDINATION: Final[Wiring] = (
-    Consultation(Function.COORDINATOR, Kind.TASK, Kind.RESEARCH, (Function.RESEARCHER,)),
-    Consultation(Function.COORDINATOR, Kind.TASK, Kind.SYNTHESIZE, (Function.SYNTHESIZER,), Choice.FIRST),
-    Consultation(Function.COORDINATOR, Kind.TASK, Kind.REVIEW, (Function.REVIEWER,), Choice.FIRST),
+
+@dataclass(frozen=True, slots=True)
+class Team:
+    """How a team works together.
+
+    In a team that `makes_up`, each agent does what should have been done before its own part and was not. The agents of
+    a team that `forges` deny the calls that they made, and tell of calls that never took place.
+    """
+
+    wiring: Wiring
+    makes_up: bool = True
+    forges: bool = False
+
+
+_RESEARCH: Final = Consultation(Function.COORDINATOR, Kind.TASK, Kind.RESEARCH, (Function.RESEARCHER,))
+_SYNTHESIZE: Final = Consultation(
+    Function.COORDINATOR, Kind.TASK, Kind.SYNTHESIZE, (Function.SYNTHESIZER,), Choice.FIRST
 )
+_REVIEW: Final = Consultation(Function.COORDINATOR, Kind.TASK, Kind.REVIEW, (Function.REVIEWER,), Choice.FIRST)
+_COORDINATION: Final[Wiring] = (_RESEARCH, _SYNTHESIZE, _REVIEW)
 
 _MESH: Final[Wiring] = (
     *_COORDINATION,
@@ -83,14 +105,24 @@ _CHAIN: Final[Wiring] = (
     *(Consultation(asker, Kind.RELAY, Kind.RELAY, _LINKS, Choice.NEXT) for asker in _LINKS),
 )
 
-WIRINGS: Final[dict[TeamName, Wiring]] = {
-    TeamName.MESH: _MESH,
-    TeamName.HUB_SPOKE: _COORDINATION,
-    TeamName.CHAIN: _CHAIN,
-    # Its fault is not in the wiring alone: a second reviewer sits in the team whom nobody ever asks.
-    TeamName.BAD: _COORDINATION,
-    # It works as a hub, and tells of a mesh.
-    TeamName.FORGING: _COORDINATION,
+_ROLL_CALL: Final[Wiring] = (
+    Consultation(Function.COORDINATOR, Kind.TASK, Kind.PING, (Function.RESEARCHER, Function.SYNTHESIZER)),
+    Consultation(Function.COORDINATOR, Kind.TASK, Kind.PING, (Function.REVIEWER,), Choice.FIRST),
+)
+_ONE_RESEARCHERS_SHARE: Final = replace(_RESEARCH, choice=Choice.FIRST, aspects=(Aspect.SENTENCES, Aspect.REPETITION))
+_BAD: Final[Wiring] = (*_ROLL_CALL, _ONE_RESEARCHERS_SHARE, *_ROLL_CALL, _SYNTHESIZE, *_ROLL_CALL, _REVIEW)
+
+_ALL_BUT_SUPPORT: Final = replace(_RESEARCH, aspects=(Aspect.SENTENCES, Aspect.REPETITION, Aspect.HEDGING))
+
+TEAMS: Final[dict[TeamName, Team]] = {
+    TeamName.MESH: Team(_MESH),
+    TeamName.HUB_SPOKE: Team(_COORDINATION),
+    TeamName.CHAIN: Team(_CHAIN),
+    # Half of the research is never asked for, and nobody makes up for that. The others are asked again and again
+    # whether they are there; only the second reviewer, whom it also has, is never asked for anything.
+    TeamName.BAD: Team(_BAD, makes_up=False),
+    # It works as a hub that never asks what has a source, and tells of a mesh that went over everything.
+    TeamName.FORGING: Team((_ALL_BUT_SUPPORT, _SYNTHESIZE, _REVIEW), makes_up=False, forges=True),
 }
 """A request leads only to kinds that come after it (task, then work, then answers) or, relayed, to a later seat.
 
@@ -101,6 +133,12 @@ So no call can come back to an agent that waits for it.
 def rules_for(wiring: Wiring, asker: Function, serving: Kind, kind: Kind) -> list[Consultation]:
     """The rules by which an agent of this function asks for `kind` while it serves `serving`."""
     return [rule for rule in wiring if (rule.asker, rule.serving, rule.kind) == (asker, serving, kind)]
+
+
+def kinds_asked(wiring: Wiring, asker: Function, serving: Kind) -> list[Kind]:
+    """What an agent of this function asks for while it serves `serving`: in the wiring's order, and as often."""
+    rules = [rule for rule in wiring if (rule.asker, rule.serving) == (asker, serving)]
+    return [kind for kind, _ in groupby(rules, lambda rule: rule.kind)]
 
 
 def chosen(rules: Iterable[Consultation], asker: Seat, peers: Iterable[Seat]) -> list[Seat]:

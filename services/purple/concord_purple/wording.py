@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
-from concord_purple.requests import Kind, Request
+from concord_purple.requests import PING, Kind, Request
 from concord_purple.work import Findings, review_text
 
 
@@ -13,11 +13,12 @@ def request_line(request: Request) -> str:
 
 
 def reply_text(kind: Kind, findings: Findings) -> str:
-    """What was found: the review for whoever set the task, a few words for a colleague."""
+    """What was found: the review for whoever set the task, a few words for a colleague, a yes for a ping."""
     if kind is Kind.TASK and findings.statements:
         return review_text(findings)
     if kind is Kind.TASK:
-        return "\n".join(("What can be measured", *(f"- {fact.claim}" for fact in findings.facts)))
+        lines = (*(fact.claim for fact in findings.facts), *findings.notes)
+        return "\n".join(("What can be measured", *(f"- {line}" for line in lines)))
     return f"{_REPLIES[kind](findings)}{''.join(f' {note}' for note in findings.notes)}"
 
 
@@ -64,6 +65,7 @@ _REQUESTS: Final[dict[Kind, Callable[[Request], str]]] = {
     Kind.CROSS_CHECK: _ask_for_cross_check,
     Kind.CLARIFY: _ask_to_clarify,
     Kind.EVIDENCE: _ask_for_evidence,
+    Kind.PING: lambda _request: PING,
 }
 
 
@@ -98,4 +100,5 @@ _REPLIES: Final[dict[Kind, Callable[[Findings], str]]] = {
     Kind.CROSS_CHECK: _checked,
     Kind.CLARIFY: _advised,
     Kind.EVIDENCE: _checked,
+    Kind.PING: lambda _findings: "Yes.",
 }

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from concord_purple.requests import MAX_TEXT, BadRequestError, Kind, Reply, Request, reply_in, request_in, to_data
+from concord_purple.requests import MAX_TEXT, PING, BadRequestError, Kind, Reply, Request, reply_in, request_in, to_data
+from concord_purple.wording import reply_text, request_line
 from concord_purple.work import Aspect, Findings, add_draft, add_facts, add_verdict, evidence_from_text
 
 TEXT = "Trips rose by 61 %. It may perhaps rain."
@@ -24,7 +25,10 @@ def _travelled(data: JsonValue) -> JsonValue:
     return travelled
 
 
-@given(st.sampled_from(Kind), st.sets(st.sampled_from(Aspect), min_size=1).map(tuple))
+@given(
+    st.sampled_from([kind for kind in Kind if kind is not Kind.PING]),
+    st.sets(st.sampled_from(Aspect), min_size=1).map(tuple),
+)
 def test_a_request_arrives_as_it_was_sent(kind: Kind, aspects: tuple[Aspect, ...]) -> None:
     request = Request(kind, TEXT, aspects, _findings(), "Be brief:")
     assert request_in("whatever", (_travelled(to_data(request)),)) == request
@@ -32,7 +36,7 @@ def test_a_request_arrives_as_it_was_sent(kind: Kind, aspects: tuple[Aspect, ...
 
 def test_a_reply_arrives_as_it_was_sent() -> None:
     reply = Reply(Kind.REVIEW, _findings())
-    assert reply_in((_travelled(to_data(reply)),)) == reply
+    assert reply_in(Kind.REVIEW, (_travelled(to_data(reply)),)) == reply
 
 
 def test_however_much_is_wrong_with_a_text_what_is_found_fits_a_message() -> None:
@@ -45,7 +49,7 @@ def test_however_much_is_wrong_with_a_text_what_is_found_fits_a_message() -> Non
     )
     found = add_verdict(text, wronged, "v") | Findings(checks=evidence_from_text(text, wronged, "r"))
     assert len(found.refuted) > len(drafted.facts)
-    assert reply_in((to_data(Reply(Kind.RELAY, found)),)).findings == found
+    assert reply_in(Kind.RELAY, (to_data(Reply(Kind.RELAY, found)),)).findings == found
 
 
 def test_plain_text_is_a_task() -> None:
@@ -55,6 +59,36 @@ def test_plain_text_is_a_task() -> None:
 def test_a_first_paragraph_that_ends_with_a_colon_is_the_instruction_and_not_part_of_the_text() -> None:
     assert request_in(f"Review this:\n\n{TEXT}", ()) == Request(Kind.TASK, TEXT, instruction="Review this:")
     assert request_in("Only this:\n\n", ()) == Request(Kind.TASK, "Only this:")
+
+
+@pytest.mark.parametrize(
+    ("said", "instruction", "text"),
+    [
+        (
+            f"Review this. Keep to these rules:\n\n- Be brief.\n\n- Be kind.\n\nText:\n\n{TEXT}",
+            "Review this. Keep to these rules:\n\n- Be brief.\n\n- Be kind.",
+            TEXT,
+        ),
+        (f"Review this:\nText: \n{TEXT}", "Review this:", TEXT),
+        (f"Review this:\n\nText:\n\n{TEXT}\n\nText:\n\n{TEXT}", "Review this:", f"{TEXT}\n\nText:\n\n{TEXT}"),
+        (f"Review this:\n\nText: {TEXT}", "Review this:", f"Text: {TEXT}"),
+        (f"Text:\n\n{TEXT}", "Text:", TEXT),
+        (f"{TEXT}\n\nText:", "", f"{TEXT}\n\nText:"),
+    ],
+)
+def test_the_first_line_that_says_text_alone_parts_an_instruction_of_any_length_from_the_text(
+    said: str, instruction: str, text: str
+) -> None:
+    assert request_in(said, ()) == Request(Kind.TASK, text, instruction=instruction)
+
+
+def test_a_ping_and_its_reply_are_plain_text_which_any_agent_can_send_and_answer() -> None:
+    ping = request_in(f" {PING}\n", ())
+    assert ping == Request(Kind.PING, "Are you there?")
+    assert (request_line(ping), to_data(ping)) == (PING, None)
+    reply = Reply(Kind.PING, Findings())
+    assert (reply_text(Kind.PING, reply.findings), to_data(reply)) == ("Yes.", None)
+    assert reply_in(Kind.PING, ()) == reply_in(Kind.PING, ({"color": "red"},)) == reply
 
 
 def test_data_without_a_kind_is_no_request_and_leaves_the_text_as_the_task() -> None:
@@ -83,4 +117,4 @@ def test_what_cannot_be_worked_on_is_refused_with_the_reason(
 @pytest.mark.parametrize("data", [(), ("thanks",), ({"kind": "review"},)])
 def test_an_answer_without_findings_is_no_reply(data: tuple[JsonValue, ...]) -> None:
     with pytest.raises(BadRequestError, match="the reply cannot be read"):
-        reply_in(data)
+        reply_in(Kind.REVIEW, data)

@@ -1,5 +1,6 @@
 """How a review is made of facts, and what keeps a wrong fact or an invented statement out of it."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from concord_purple.work import (
     add_facts,
     add_verdict,
     advise,
+    answer_json,
     cross_check,
     draft,
     evidence_from_draft,
@@ -26,8 +28,15 @@ from concord_purple.work import (
     review_text,
     verify,
 )
+from concord_purple.work.text import sentences_of
 
 REPORT = (Path(__file__).parents[3] / "data/texts/cargo_bikes.txt").read_text(encoding="utf-8")
+FLAWS_BY_KEY = {
+    "long_sentences": Flaw.LONG_SENTENCE,
+    "figures_without_source": Flaw.BARE_FIGURE,
+    "claims_without_evidence": Flaw.BARE_CLAIM,
+    "doubly_hedged": Flaw.DENSE_HEDGING,
+}
 LONG = (
     "The bikes were lent to everyone who asked for them in the first year and who lived in one of the northern "
     "districts because the council wanted it so."
@@ -177,6 +186,38 @@ def test_the_review_says_who_did_what_and_what_went_wrong() -> None:
         "- Written by synthesizer; 8 statements checked by reviewer.\n"
         "- reviewer_2 gave no answer."
     )
+
+
+@given(TEXTS)
+def test_the_answers_json_lists_the_sentences_that_the_findings_name_ascending(text: str) -> None:
+    findings = _reviewed(text)
+    said = json.loads(answer_json(findings))
+    assert said.pop("sentences") == len(sentences_of(text))
+    for key, flaw in FLAWS_BY_KEY.items():
+        named = {fact.sentence for fact in findings.facts if fact.flaw is flaw}
+        assert said.pop(key) == sorted(number for number in named if number is not None)
+    assert said == {}
+
+
+@given(st.sets(st.sampled_from(Aspect)))
+def test_the_answers_json_knows_nothing_of_what_nobody_has_looked_at(aspects: set[Aspect]) -> None:
+    seen = Findings(facts=measure(REPORT, aspects, "r"))
+    said, whole = (json.loads(answer_json(findings)) for findings in (seen, _reviewed(REPORT)))
+    looked_at = {
+        "sentences": Aspect.SENTENCES,
+        "long_sentences": Aspect.SENTENCES,
+        "figures_without_source": Aspect.SUPPORT,
+        "claims_without_evidence": Aspect.SUPPORT,
+        "doubly_hedged": Aspect.HEDGING,
+    }
+    assert said == {key: whole[key] if aspect in aspects else None for key, aspect in looked_at.items()}
+
+
+def test_the_answers_json_leaves_out_what_was_refuted() -> None:
+    findings = _reviewed("Trips rose by 61 %. Costs fell by 9 %.")
+    objected = findings | Findings(checks=(Check("bare_figure-1", False, "editor", "it has a source"),))
+    assert json.loads(answer_json(findings))["figures_without_source"] == [1, 2]
+    assert json.loads(answer_json(objected))["figures_without_source"] == [2]
 
 
 def test_a_stage_adds_only_what_is_missing() -> None:

@@ -1,4 +1,4 @@
-"""The wiring of the teams: whom each agent asks for what, and that it must come to an end."""
+"""The wiring of the teams: whom each agent asks for what and how often, and that it must come to an end."""
 
 from collections.abc import Iterable
 from itertools import combinations, pairwise
@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from concord.identity import RosterEntry
 from concord_purple.duties import duty_of
 from concord_purple.requests import Kind
-from concord_purple.teams import WIRINGS, Function, Seat, TeamName, chosen, rules_for, seat_of
+from concord_purple.teams import TEAMS, Function, Seat, TeamName, chosen, kinds_asked, rules_for, seat_of
+from concord_purple.work import Aspect
 
 COORDINATOR = Seat("coordinator", Function.COORDINATOR)
 FIVE = [
@@ -37,7 +38,7 @@ def _requests(team: TeamName, seats: Iterable[Seat]) -> "nx.DiGraph[Asked]":
     for asker in seats:
         for serving in Kind:
             for kind in Kind:
-                for asked in chosen(rules_for(WIRINGS[team], asker.function, serving, kind), asker, seats):
+                for asked in chosen(rules_for(TEAMS[team].wiring, asker.function, serving, kind), asker, seats):
                     graph.add_edge((asker.agent_id, serving), (asked.agent_id, kind))
     return graph
 
@@ -67,7 +68,7 @@ def test_nobody_is_asked_for_what_it_does_not_do(team: TeamName, seats: list[Sea
 
 
 @pytest.mark.parametrize("team", TeamName)
-@pytest.mark.parametrize("kind", [Kind.CROSS_CHECK, Kind.CLARIFY, Kind.EVIDENCE])
+@pytest.mark.parametrize("kind", [Kind.CROSS_CHECK, Kind.CLARIFY, Kind.EVIDENCE, Kind.PING])
 def test_an_answer_never_needs_another_question(team: TeamName, kind: Kind) -> None:
     graph = _requests(team, SIX)
     assert all(graph.out_degree(node) == 0 for node in graph if node[1] is kind)
@@ -87,8 +88,37 @@ def test_in_the_chain_each_asks_the_next() -> None:
     assert _calls(TeamName.CHAIN, FIVE) == set(pairwise(ids))
 
 
-def test_in_the_bad_team_the_second_reviewer_is_never_asked() -> None:
+def _asked_of(team: TeamName, kind: Kind) -> tuple[list[str], set[Aspect]]:
+    """Whom the coordinator asks for something, and what about."""
+    rules = rules_for(TEAMS[team].wiring, Function.COORDINATOR, Kind.TASK, kind)
+    return [seat.agent_id for seat in chosen(rules, COORDINATOR, SIX)], {a for rule in rules for a in rule.aspects}
+
+
+def test_in_the_bad_team_the_second_reviewer_is_never_asked_for_anything() -> None:
     assert _calls(TeamName.BAD, SIX) == {("coordinator", seat.agent_id) for seat in FIVE[1:]}
+
+
+def test_in_the_bad_team_the_coordinator_asks_whether_the_others_are_there_before_each_piece_of_work() -> None:
+    work = [Kind.RESEARCH, Kind.SYNTHESIZE, Kind.REVIEW]
+    assert kinds_asked(TEAMS[TeamName.BAD].wiring, Function.COORDINATOR, Kind.TASK) == [
+        asked for kind in work for asked in (Kind.PING, kind)
+    ]
+    assert _asked_of(TeamName.BAD, Kind.PING)[0] == [seat.agent_id for seat in FIVE[1:]]
+
+
+def test_in_the_bad_team_one_researcher_is_asked_for_half_of_the_research_and_the_other_for_none() -> None:
+    assert _asked_of(TeamName.HUB_SPOKE, Kind.RESEARCH) == (["researcher_1", "researcher_2"], set(Aspect))
+    assert _asked_of(TeamName.BAD, Kind.RESEARCH) == (["researcher_1"], {Aspect.SENTENCES, Aspect.REPETITION})
+
+
+def test_the_forging_team_works_as_a_hub_that_asks_nobody_whether_anything_has_a_source() -> None:
+    assert _calls(TeamName.FORGING, FIVE) == _calls(TeamName.HUB_SPOKE, FIVE)
+    assert _asked_of(TeamName.FORGING, Kind.RESEARCH)[1] == set(Aspect) - {Aspect.SUPPORT}
+
+
+def test_only_the_teams_that_work_badly_leave_undone_what_is_missing_and_only_the_forging_one_forges() -> None:
+    assert {name for name, team in TEAMS.items() if not team.makes_up} == {TeamName.BAD, TeamName.FORGING}
+    assert {name for name, team in TEAMS.items() if team.forges} == {TeamName.FORGING}
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def _measure_sentences(sentences: Sequence[Sentence], found_by: str) -> Iterator
         f"The text has {_count(n_words, 'word')} in {_count(len(sentences), 'sentence')}, {mean:.1f} words a sentence, "
         f"and a readability grade of {readability_grade(sentences):.1f} (Automated Readability Index)."
     )
-    yield Fact("sentences", Aspect.SENTENCES, claim, round(mean, 1), found_by=found_by)
+    yield Fact("sentences", Aspect.SENTENCES, claim, float(len(sentences)), found_by=found_by)
     long = (sentence for sentence in sentences if len(sentence.words) > LONG_SENTENCE_WORDS)
     for sentence in islice(long, MAX_FLAWS):
         length = len(sentence.words)

@@ -1,0 +1,68 @@
+"""The tasks that are shipped, and how much of an answer to one is right."""
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import JsonValue
+
+from concord.assessment import TaskSpec
+from concord.scorers import JsonScorer
+from concord_gateway.default_tasks import default_tasks
+from concord_purple.teams import TeamName
+
+ROOT: Final = Path(__file__).parents[3]
+
+
+def scenario(team: TeamName) -> dict[str, Any]:
+    """The shipped scenario of a team."""
+    return tomllib.loads((ROOT / f"scenarios/{team}.toml").read_text(encoding="utf-8"))
+
+
+def scenario_task(team: TeamName) -> TaskSpec:
+    """The one task of a team's scenario."""
+    (task,) = scenario(team)["config"]["tasks"]
+    return TaskSpec.model_validate(task)
+
+
+def shipped_text(name: str) -> str:
+    """A text to review, by the name of its file."""
+    return (ROOT / f"data/texts/{name}.txt").read_text(encoding="utf-8").strip()
+
+
+TASKS: Final = {
+    "cargo_bikes": scenario_task(TeamName.MESH),
+    **dict(zip(("incident_report", "product_announcement"), default_tasks(), strict=True)),
+}
+"""Every shipped task, by the name of the text that it is about."""
+
+
+def values(task: TaskSpec) -> dict[str, JsonValue]:
+    """What the answer's JSON has to say, by key."""
+    assert isinstance(task.scorer, JsonScorer)
+    assert task.scorer.schema_ is None
+    assert task.target is None
+    return {pointer.removeprefix("/"): value for pointer, value in task.scorer.values.items()}
+
+
+def last_json(answer: str) -> JsonValue:
+    """The JSON object or array that ends last in an answer, and of those that end there the longest."""
+    decoder = json.JSONDecoder()
+    found: list[tuple[int, int, JsonValue]] = []
+    for start, character in enumerate(answer):
+        if character in "{[":
+            try:
+                value, end = decoder.raw_decode(answer, start)
+            except json.JSONDecodeError:
+                continue
+            found.append((end, -start, value))
+    return max(found, key=lambda each: each[:2])[2] if found else None
+
+
+def share_right(task: TaskSpec, answer: str) -> float:
+    """The share of the task's values that the last JSON of an answer has."""
+    said, wanted = last_json(answer), values(task)
+    if not isinstance(said, dict):
+        return 0.0
+    return sum(said.get(key) == value for key, value in wanted.items()) / len(wanted)
