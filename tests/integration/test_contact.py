@@ -10,9 +10,12 @@ from pathlib import Path
 import pytest
 
 from concord.a2a import A2AClient, Answer, IncomingMessage, TaskHandle
+from concord.results import ResultRow
+from concord.storage import Queue
 from concord_gateway import contact as contacting
 from concord_gateway.contact import contact
 from tests.integration.observed import house
+from tests.integration.workers import worker
 from tests.progress import Unheard
 from tests.redis_servers import free_port
 from tests.serving import served_agent
@@ -124,3 +127,12 @@ async def test_what_cannot_be_done_in_time_is_rejected_at_once(
     async with house(redis_url, tmp_path) as gateway:
         told = await assess(gateway.url, {"a": "http://127.0.0.1:1/"}, **config)
     assert (told.state, complaint in told.status_text) == ("rejected", True)
+
+
+async def test_a_shard_without_a_trial_completes_with_a_row_of_none(redis_url: str, tmp_path: Path) -> None:
+    async with house(redis_url, tmp_path / "out") as gateway:
+        with worker(Queue.FAST, redis_url, tmp_path / "log"):
+            told = await assess(gateway.url, {"a": "http://127.0.0.1:1/"}, shard_index=1, num_shards=2)
+    assert told.state == "completed"
+    (row,) = [ResultRow.model_validate(data) for data in told.data_parts]
+    assert (row.score, row.detail.trials, row.detail.scoring.usable_trials) == (None, [], 0)

@@ -34,11 +34,13 @@ from tests.integration.workers import alive, children, gone, pool_of, worker
 from tests.llm_server import FakeModel, fake_model, honest_judge
 from tests.unit.evaluator.graphs import mesh
 from tests.unit.evaluator.traces import TRACE_ID, call, told
-from tests.unit.evaluator.trials import batch, batches_of, outcome, plan
+from tests.unit.evaluator.trials import answered_by_all, batch, batches_of, outcome, plan
 
 TEAM = mesh(3)
 PLAN = plan(TEAM[0])
-EVALUATE = EvaluateTrial(assessment_id=PLAN.assessment_id, trial_id="trial-1", outcome=outcome(), closed_after=6)
+EVALUATE = EvaluateTrial(
+    assessment_id=PLAN.assessment_id, trial_id="trial-1", outcome=answered_by_all(PLAN, outcome()), closed_after=6
+)
 JUDGE = JudgeTrial(assessment_id=PLAN.assessment_id, trial_id="trial-1", closed_after=6)
 AGGREGATE = AggregateAssessment(assessment_id=PLAN.assessment_id)
 
@@ -152,6 +154,26 @@ class TestDeadLetters:
         assert (verdict.state, verdict.record) == ("failed", None)
         assert verdict.failure == InfrastructureFailure(trial_id="trial-1", stage="judgment", message="x" * 500)
 
+    async def test_of_an_evaluation_leave_the_score_standing_without_metrics(
+        self, storage: Storage, jobs: EvaluatorJobs
+    ) -> None:
+        await jobs.on_dead_letter(EVALUATE.job(), "it took too long")
+        await jobs.judge_trial(JUDGE.job().arguments)
+        await jobs.aggregate_assessment(AGGREGATE.job().arguments)
+        row = ResultRow.model_validate_json(await document(storage, ROW_DOCUMENT))
+        assert (row.score, row.task_rewards.graph_density, row.detail.metrics) == (100.0, None, [])
+        (failure,) = row.detail.infrastructure
+        assert (failure.stage, "it took too long" in failure.message) == ("evaluation", True)
+
+    async def test_of_a_judgment_leave_what_the_scorer_says(self, storage: Storage, jobs: EvaluatorJobs) -> None:
+        await jobs.evaluate_trial(EVALUATE.job().arguments)
+        await jobs.on_dead_letter(JUDGE.job(), "it took too long")
+        verdict = TrialVerdict.model_validate_json(await document(storage, trial_document("trial-1")))
+        assert verdict.record is not None
+        assert (verdict.record.overall_score, verdict.record.judge) == (1.0, None)
+        assert verdict.failure is not None
+        assert verdict.failure.stage == "judgment"
+
     async def test_of_an_assessment_leave_a_failure_in_place_of_the_row(
         self, storage: Storage, jobs: EvaluatorJobs
     ) -> None:
@@ -178,7 +200,7 @@ class TestDeadLetters:
         await jobs.evaluate_trial(EVALUATE.job().arguments)
         await jobs.judge_trial(JUDGE.job().arguments)
         verdict = TrialVerdict.model_validate_json(await document(storage, trial_document("trial-1")))
-        assert verdict.state == "evaluated"
+        assert (verdict.state, verdict.failure) == ("evaluated", None)
 
 
 class TestPool:

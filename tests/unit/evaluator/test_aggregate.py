@@ -13,9 +13,9 @@ from tests.unit.evaluator.traces import url_of
 from tests.unit.evaluator.trials import judged, outcome, plan
 
 
-def row(*teams: Team, tasks: int = 1, **config: object) -> ResultRow:
+def row(*teams: Team, tasks: int = 1, reports: bool = False, **config: object) -> ResultRow:
     """The row of one trial per team, all of them of the agents of the first."""
-    planned = plan(teams[0][0], trials=len(teams), tasks=tasks, config=config)
+    planned = plan(teams[0][0], trials=len(teams), tasks=tasks, reports=reports, config=config)
     verdicts = [judged(planned, team, outcome(f"trial-{n}")) for n, team in enumerate(teams, 1)]
     return make_row(planned, verdicts, [])
 
@@ -102,8 +102,9 @@ class TestSeveralTrials:
         assert (tied.has_bottleneck, most.has_bottleneck) == (False, True)
         assert most.coordination_quality == "bottleneck"
         pair = disjoint_pairs(4, 1)
-        assert row(pair, mesh(4)).detail.graph_metrics.isolated_agents == []
-        assert row(pair, pair, mesh(4)).detail.graph_metrics.isolated_agents == ["a02", "a03"]
+        assert row(pair, mesh(4), reports=True).detail.graph_metrics.isolated_agents == []
+        assert row(pair, pair, mesh(4), reports=True).detail.graph_metrics.isolated_agents == ["a02", "a03"]
+        assert row(pair, pair, mesh(4)).detail.graph_metrics.isolated_agents == []
 
     def test_latency_is_over_all_calls(self) -> None:
         planned = plan(agents(3), trials=2)
@@ -270,3 +271,10 @@ def test_one_trial_tells_nothing_of_the_spread() -> None:
     given = plan(team[0])
     statistics = make_row(given, [judged(given, team)], []).detail.statistics
     assert (statistics.trials, statistics.pass_rate_low, statistics.score_low) == (1, None, None)
+
+
+def test_a_shard_without_a_trial_is_a_row_of_none() -> None:
+    given = plan(agents(3), trials=0)
+    empty = make_row(given, [], [])
+    assert (empty.score, empty.pass_rate, empty.time_used, empty.detail.trials) == (None, None, 0, [])
+    assert (empty.detail.scoring.usable_trials, empty.detail.scoring.unjudged) == (0, 0)

@@ -9,8 +9,9 @@ from tests.unit.evaluator.traces import RECEIVED_AT, call, observed, told, tool
 from tests.unit.evaluator.trials import batch, evaluated, plan
 
 
-def evaluation(*reports: list[Report], agents: str = "ABC") -> TrialEvaluation:
-    return evaluated(plan(agents), [batch(number, each) for number, each in enumerate(reports)])
+def evaluation(*reports: list[Report], agents: str = "ABC", seen: bool = True) -> TrialEvaluation:
+    """`seen`: whether the agents declare that they report."""
+    return evaluated(plan(agents, reports=seen), [batch(number, each) for number, each in enumerate(reports)])
 
 
 def values(found: TrialEvaluation) -> dict[str, float | None]:
@@ -38,6 +39,27 @@ def test_an_empty_trace_has_only_values_that_are_zero_by_definition() -> None:
     }
     assert {finding.id for finding in found.findings} == {"isolated", "low_density", "silent"}
     assert (found.timeline, found.timeline_omitted, found.trace_integrity.completeness) == ([], 0, None)
+
+
+def test_an_empty_trace_of_agents_that_tell_nothing_says_nothing_of_them() -> None:
+    found = evaluation(seen=False)
+    assert set(values(found).values()) == {None}
+    assert (found.findings, found.trace_integrity.observability) == ([], "none")
+    assert found.structure is not None
+    assert (found.structure.density, found.structure.coordination_quality) == (None, None)
+
+
+def test_of_one_whose_calls_nobody_could_see_silence_is_not_told_and_of_the_others_it_is() -> None:
+    found = evaluated(
+        plan("ABC", reports=False),
+        [batch(1, observed(GREEN_AGENT, call("1", "B", attributes={"agent_name": "A"})))],
+    )
+    assert {each.agent: each.observability for each in found.trace_integrity.participants} == {
+        "A": "full",
+        "B": "partly",
+        "C": "none",
+    }
+    assert {finding.id for finding in found.findings} & {"isolated", "silent", "low_density"} == set()
 
 
 def test_an_empty_team_is_evaluated_all_the_same() -> None:

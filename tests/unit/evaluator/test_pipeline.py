@@ -28,7 +28,7 @@ from concord_evaluator.pipeline import (
 )
 from tests.unit.evaluator.graphs import agents, mesh, star
 from tests.unit.evaluator.traces import call, projected, roster, told, tool
-from tests.unit.evaluator.trials import batch, batches_of, evaluated, plan
+from tests.unit.evaluator.trials import batch, batches_of, carried, evaluated, plan
 
 TRIAL = TrialInput(projected(), roster("A"), AssessmentConfig())
 
@@ -173,7 +173,7 @@ class TestInstalled:
 
 class TestTrial:
     def test_in_silence_is_evaluated_all_the_same(self) -> None:
-        evaluation = evaluated(plan("ABC"), [])
+        evaluation = evaluated(plan("ABC", reports=True), [])
         assert [tally.id for tally in evaluation.agents] == ["A", "B", "C"]
         assert evaluation.structure is not None
         assert evaluation.structure.coordination_quality == "low"
@@ -249,7 +249,7 @@ CALLS = mesh(4)[1]
 @given(st.permutations(range(len(CALLS))), st.lists(st.integers(1, 4), min_size=len(CALLS)))
 def test_how_steps_are_split_into_batches_changes_nothing(order: list[int], sizes: list[int]) -> None:
     whole = evaluated(plan(agents(4)), batches_of((agents(4), CALLS)))
-    reports = [told(CALLS[number][0], call(f"{number:03}", CALLS[number][1]))[0] for number in order]
+    reports = [carried(number, *CALLS[number])[0] for number in order]
     batches: list[ReportBatch] = []
     while reports:
         size = sizes.pop()

@@ -3,9 +3,14 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from concord.assessment import Thresholds
 from concord.identity import GREEN_AGENT
 from concord.reports import Report
+from concord_evaluator.findings import find
+from concord_evaluator.graph import build_graph
+from concord_evaluator.metrics import measure
 from concord_evaluator.trace import Projection
+from concord_evaluator.trace.contradictions import Claim
 from tests.unit.evaluator.traces import call, edges, observed, projected, proxied, told, tool, url_of
 
 
@@ -112,3 +117,23 @@ def test_it_does_not_depend_on_the_order_of_the_reports(reports: list[Report]) -
     projection = project(reports)
     assert edges(projection) == [("A", "B")]
     assert projection.integrity.contradicted == 1
+
+
+def test_who_told_what_is_a_finding_and_stands_first() -> None:
+    honest = [seen(f"s{n}", "A", "C") for n in range(3)]
+    lies = [told("B", *(call(f"l{n}", "A", url=proxied("A")) for n in range(2)), call("l9", "C", url=""))]
+    graph = build_graph(project(*honest, *lies))
+    first, *others = find(graph, measure(graph), Thresholds())
+    assert (first.id, first.agents, first.value, first.step_ids) == (
+        "contradicted_reports",
+        ["B"],
+        3.0,
+        ["l0", "l1", "l9"],
+    )
+    assert "B to A x2, B to C x1" in first.advice
+    assert "contradicted_reports" not in {finding.id for finding in others}
+
+
+def test_a_claim_that_a_call_went_elsewhere_than_it_did_is_told_with_who_claims_it() -> None:
+    projection = project(seen("1", "A", "B"), told("A", call("1", "C", url=proxied("C"))))
+    assert projection.contradictions.counts == {Claim("A", "A", "C"): 1}

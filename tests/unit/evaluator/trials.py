@@ -27,8 +27,12 @@ def plan(
     tasks: int = 1,
     config: Mapping[str, object] | None = None,
     graded: bool = True,
+    reports: bool = False,
 ) -> AssessmentPlan:
-    """A plan of `trials` trials over `tasks` tasks in turn; whoever answers "done" has done them."""
+    """A plan of `trials` trials over `tasks` tasks in turn; whoever answers "done" has done them.
+
+    `reports`: whether the participants declare that they report, so that their silence can be told.
+    """
     specs = [
         TaskSpec(
             id=f"task-{number}", text="work", target=["done"] if graded else None, scorer=EXACT if graded else None
@@ -40,7 +44,7 @@ def plan(
         mode=Mode.LIVE,
         config=AssessmentConfig.model_validate(config or {}),
         tasks=specs,
-        roster=[RosterEntry(id=agent, url=url_of(agent), functions=("reviewer",)) for agent in agents],
+        roster=[RosterEntry(id=agent, url=url_of(agent), functions=("reviewer",), reports=reports) for agent in agents],
         trials=[
             TrialSpec(
                 trial_id=f"trial-{number + 1}", task_id=specs[number % tasks].id, run=1, seed=number, trace_id=TRACE_ID
@@ -91,14 +95,14 @@ def evaluated(
     *,
     closed_after: int | None = None,
 ) -> TrialEvaluation:
-    ended = _answered(plan, ended or outcome())
+    ended = answered_by_all(plan, ended or outcome())
     request = EvaluateTrial(
         assessment_id=plan.assessment_id, trial_id=ended.trial_id, outcome=ended, closed_after=closed_after
     )
     return evaluate_trial(plan, request, batches)
 
 
-def _answered(plan: AssessmentPlan, ended: TrialOutcome) -> TrialOutcome:
+def answered_by_all(plan: AssessmentPlan, ended: TrialOutcome) -> TrialOutcome:
     """The outcome as if all who got the task had answered alike, where it does not say."""
     if ended.answers:
         return ended

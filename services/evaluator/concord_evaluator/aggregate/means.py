@@ -1,6 +1,6 @@
 """Means over trials: of metrics, findings and the parts of the score."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Final, TypeVar
 
@@ -9,6 +9,9 @@ from concord_evaluator.aggregate.trials import mean
 from concord_evaluator.findings import MAX_STEP_IDS
 
 _AGGREGATION: Final = MetricParameter(name="aggregation", value="mean over trials")
+
+_COUNTS: Final = frozenset({"carried", "failed", "bought_nothing"})
+"""Of what a part was made from: what is added up over the trials."""
 
 _Item = TypeVar("_Item")
 _Key = TypeVar("_Key", bound=Hashable)
@@ -67,18 +70,23 @@ def _merged_finding(findings: list[Finding]) -> Finding:
 
 
 def mean_sub_scores(records: Sequence[TrialRecord]) -> list[SubScore]:
-    """Each part of the score as its mean over the trials in which it is defined."""
+    """Each part of the score as its mean over the trials in which it is defined; its counts are added up."""
     groups = _grouped((part for record in records for part in record.sub_scores), lambda part: part.id)
     return [_mean_sub_score(parts) for _, parts in groups]
 
 
 def _mean_sub_score(parts: list[SubScore]) -> SubScore:
     defined = [part.value for part in parts if part.value is not None]
+    reasons = {part.reason for part in parts}
+    counts: Counter[str] = Counter()
+    for counted in (each for part in parts for each in part.inputs if each.name in _COUNTS):
+        counts[counted.name] += int(counted.value)
+    summed = [MetricParameter(name=name, value=str(count)) for name, count in counts.items()]
     return parts[0].model_copy(
         update={
             "value": mean(defined),
-            "reason": None if defined else parts[0].reason,
-            "inputs": [MetricParameter(name="trials", value=str(len(defined)))],
+            "reason": parts[0].reason if len(reasons) == 1 or not defined else None,
+            "inputs": [MetricParameter(name="trials", value=str(len(defined))), *summed],
         }
     )
 

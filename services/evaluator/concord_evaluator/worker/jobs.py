@@ -1,5 +1,6 @@
 """The evaluator's three jobs: evaluate a trial, judge it, make the row. Each may run twice and does its work once."""
 
+import asyncio
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Final, Literal
@@ -68,7 +69,7 @@ class EvaluatorJobs:
         request = EvaluateTrial.model_validate(arguments)
         if await self._is_judged(request.assessment_id, request.trial_id):
             return
-        if await self._assessments.load(request.assessment_id, evaluation_document(request.trial_id)) is None:
+        if not await self._is_evaluated(request):
             await self._evaluate(request)
         await self._queue.enqueue(_judging(request).job())
 
@@ -155,7 +156,7 @@ class EvaluatorJobs:
             plan = await self._plan(request.assessment_id)
             trace_id = plan.trial(request.trial_id).trace_id
             observed = [batch async for batch in self._traces.batches(trace_id) if is_observed(batch)]
-            evaluation = without_metrics(plan, request, observed, failure.message)
+            evaluation = await asyncio.to_thread(without_metrics, plan, request, observed, failure.message)
             await self._save_evaluation(request.assessment_id, request.trial_id, evaluation.model_dump_json())
             await self._queue.enqueue(_judging(request).job())
         else:
@@ -167,10 +168,18 @@ class EvaluatorJobs:
             )
             await self._save_verdict(judging, verdict_on(plan, given_up, None))
 
+    async def _is_evaluated(self, request: EvaluateTrial) -> bool:
+        """Whether there is a whole evaluation. One without metrics does not stand in the way of another try."""
+        document = await self._assessments.load(request.assessment_id, evaluation_document(request.trial_id))
+        return document is not None and TrialEvaluation.model_validate_json(document).failure is None
+
     async def _is_judged(self, assessment_id: str, trial_id: str) -> bool:
         """Whether there is a verdict that stands. One that tells of a failure does not stand in the way of a retry."""
         document = await self._assessments.load(assessment_id, trial_document(trial_id))
-        return document is not None and TrialVerdict.model_validate_json(document).state == "evaluated"
+        if document is None:
+            return False
+        verdict = TrialVerdict.model_validate_json(document)
+        return verdict.state == "evaluated" and verdict.failure is None
 
     async def _save_evaluation(self, assessment_id: str, trial_id: str, document: str) -> None:
         await self._assessments.save(assessment_id, evaluation_document(trial_id), document)

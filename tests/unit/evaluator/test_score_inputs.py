@@ -1,0 +1,95 @@
+"""What a score is made from: the answers and the gateway's own records, whatever becomes of the rest."""
+
+from concord.jobs import EvaluateTrial
+from concord.results import AgentAnswer, Judgment, MetricStatus, TrialOutcome
+from concord_evaluator.judge import judge_by_rules
+from concord_evaluator.pipeline import verdict_on, without_metrics
+from concord_evaluator.trace import is_observed
+from tests.unit.evaluator.graphs import mesh
+from tests.unit.evaluator.traces import call, told
+from tests.unit.evaluator.trials import batch, batches_of, evaluated, outcome, plan
+
+
+def answered(**texts: str | None) -> TrialOutcome:
+    """An outcome in which each agent answered with a text, or failed."""
+    answers = [
+        AgentAnswer(agent=agent, state="failed" if text is None else "completed", text=text, error=None)
+        for agent, text in texts.items()
+    ]
+    return outcome().model_copy(update={"answers": answers})
+
+
+def by_model(success: float | None) -> Judgment:
+    planned = plan("AB")
+    rules = judge_by_rules(evaluated(planned, []), planned.mode, "a reason")
+    return rules.model_copy(update={"source": "llm", "task_success": success})
+
+
+class TestWhoJudges:
+    def test_code_before_the_model(self) -> None:
+        record = verdict_on(plan("AB"), evaluated(plan("AB"), []), by_model(0.0)).record
+        assert record is not None
+        assert record.grading is not None
+        assert (record.grading.source, record.grading.scorer, record.grading.value) == ("code", "exact", 1.0)
+
+    def test_the_model_where_there_is_no_scorer(self) -> None:
+        planned = plan("AB", graded=False)
+        record = verdict_on(planned, evaluated(planned, []), by_model(0.5)).record
+        assert record is not None
+        assert record.grading is not None
+        assert (record.grading.source, record.grading.value, record.overall_score) == ("model", 0.5, 0.25)
+
+    def test_nobody_where_neither_does_and_the_reason_is_told(self) -> None:
+        planned = plan("AB", graded=False)
+        for judgment in (None, judge_by_rules(evaluated(planned, []), planned.mode, "the model is down")):
+            record = verdict_on(planned, evaluated(planned, []), judgment).record
+            assert record is not None
+            assert record.grading is not None
+            assert (record.grading.source, record.overall_score, record.passed) == ("nobody", None, None)
+            assert record.grading.reason == ("the judge was not asked for" if judgment is None else "the model is down")
+
+    def test_a_task_that_nobody_answered_is_failed_whatever_a_judge_says(self) -> None:
+        planned = plan("AB", graded=False)
+        for ended in (answered(A=None, B=None), answered(A="", B=" \n")):
+            record = verdict_on(planned, evaluated(planned, [], ended), by_model(1.0)).record
+            assert record is not None
+            assert (record.overall_score, record.passed) == (0.0, False)
+
+
+class TestAnswers:
+    def test_are_graded_each_alone_and_their_mean_counts(self) -> None:
+        planned = plan("AB")
+        record = verdict_on(planned, evaluated(planned, [], answered(A="done", B="no idea")), None).record
+        assert record is not None
+        assert record.grading is not None
+        assert [(each.agent, each.value) for each in record.grading.answers] == [("A", 1.0), ("B", 0.0)]
+        assert record.grading.value == 0.5
+
+    def test_of_those_who_are_named_count_alone(self) -> None:
+        planned = plan("AB", config={"answer_from": "A"})
+        record = verdict_on(planned, evaluated(planned, [], answered(A="done", B="no idea")), None).record
+        assert record is not None
+        assert record.grading is not None
+        assert record.grading.value == 1.0
+
+    def test_that_did_not_come_are_worth_nothing(self) -> None:
+        planned = plan("AB")
+        record = verdict_on(planned, evaluated(planned, [], answered(A="done", B=None)), None).record
+        assert record is not None
+        assert record.grading is not None
+        assert record.grading.value == 0.5
+
+
+def test_an_evaluation_that_failed_leaves_the_score_standing_and_no_metric() -> None:
+    team, planned = mesh(3), plan(mesh(3)[0])
+    batches = [*batches_of(team), batch(99, told("a00", call("x", "a01")))]
+    whole = verdict_on(planned, evaluated(planned, batches), None)
+    request = EvaluateTrial(assessment_id="assessment", trial_id="trial-1", outcome=evaluated(planned, []).outcome)
+    bare = verdict_on(planned, without_metrics(planned, request, list(filter(is_observed, batches)), "it broke"), None)
+    assert whole.record is not None
+    assert bare.record is not None
+    assert (bare.record.overall_score, bare.record.usable) == (whole.record.overall_score, True)
+    assert (bare.record.metrics, bare.record.coordination_quality) == ([], None)
+    assert bare.record.coordination_status is MetricStatus.UNDEFINED
+    assert bare.failure is not None
+    assert (bare.failure.stage, bare.failure.message) == ("evaluation", "trial-1 has no metrics: it broke")
