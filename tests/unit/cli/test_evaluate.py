@@ -23,6 +23,7 @@ from concord_cli.evaluate.table import TraceLine, table_of
 from concord_cli.main import app
 from concord_evaluator.formats import Origin, TraceBuilder
 from concord_evaluator.offline import evaluate_trace
+from tests.team_rows import lone_participant, unseen
 
 Message = tuple[str, str]
 
@@ -168,6 +169,11 @@ def test_bottlenecks_are_named() -> None:
 
 def test_what_is_undefined_is_a_dash() -> None:
     assert printed(row(agents=("alone",))).splitlines()[1].split() == ["t", "1", "0", "-", "-", "-", "-", "-"]
+
+
+def test_coordination_without_a_label_says_why() -> None:
+    assert TraceLine.of(lone_participant()).label == "one participant"
+    assert TraceLine.of(unseen()).label == "not seen"
 
 
 def test_many_names_are_counted() -> None:
