@@ -8,6 +8,7 @@ from concord.results import (
     ResultRow,
     Scoring,
     Statistics,
+    SubScore,
     TaskRewards,
     TraceIntegrity,
 )
@@ -25,8 +26,16 @@ ONE_TRIAL = Statistics(
 """What one trial tells of the spread of others: nothing."""
 
 
+def factors(outcome: float | None, conduct: float | None = 1.0, *, reason: str | None = None) -> list[SubScore]:
+    """The two factors of a score that rests on the outcome; `reason`: why there is none."""
+    return [
+        SubScore(id="outcome", value=outcome, weight=1, reason=reason),
+        SubScore(id="conduct", value=conduct, weight=1, reason=None),
+    ]
+
+
 def make_row(*, time_used: float = 1.0, overall_score: float = 0.8) -> ResultRow:
-    """A row of one usable trial with this score."""
+    """A row of one usable trial with this score, judged by code."""
     graph = GraphMetricsSummary(
         graph_density=1.0, has_bottleneck=False, isolated_agents=[], coordination_quality="high"
     )
@@ -46,7 +55,16 @@ def make_row(*, time_used: float = 1.0, overall_score: float = 0.8) -> ResultRow
         findings=[],
         trials=[],
         judge=None,
-        scoring=Scoring(version="0", pass_threshold=0.66, usable_trials=1, passed_trials=1, sub_scores=[]),
+        scoring=Scoring(
+            version="2",
+            basis="outcome",
+            pass_threshold=0.66,
+            usable_trials=1,
+            passed_trials=1,
+            judged_by_code=1,
+            score_high=100 * overall_score,
+            sub_scores=factors(overall_score),
+        ),
         statistics=ONE_TRIAL,
         trace_integrity=TraceIntegrity(),
         infrastructure=[],

@@ -15,19 +15,23 @@ from concord.results import (
     AgentRecord,
     CallRecord,
     Finding,
+    GradedAnswer,
+    Grading,
     InfrastructureFailure,
     InteractionRecord,
     Judgment,
     LatencySummary,
+    MetricParameter,
     MetricRecord,
     MetricStatus,
+    ParticipantObservability,
     ResultRow,
     StepCounts,
     SubScore,
     TraceIntegrity,
     TrialRecord,
 )
-from tests.rows import make_row
+from tests.rows import factors, make_row
 
 FIVE = ["coordinator", "researcher_1", "researcher_2", "synthesizer", "reviewer"]
 
@@ -228,9 +232,10 @@ def _latency(calls: Sequence[CallRecord]) -> LatencySummary:
 
 
 def trial_of(agents: Sequence[str], calls: Sequence[CallRecord], *, number: int = 1, score: float = 0.8) -> TrialRecord:
-    """A trial in which these calls were made."""
+    """A trial in which these calls were made, judged by code."""
     metrics = list(_metrics(agents, calls))
     known = Counter(call.provenance for call in calls)
+    outcome, conduct = _outcome_and_conduct(score, agents, calls)
     return TrialRecord(
         trial_id=f"trial-{number}",
         task_id="review",
@@ -244,9 +249,10 @@ def trial_of(agents: Sequence[str], calls: Sequence[CallRecord], *, number: int 
         usable=True,
         passed=score >= 0.66,
         overall_score=score,
+        grading=_by_code(agents[0], outcome.value or 0.0),
         coordination_quality="high" if score >= 0.66 else "low",
         coordination_value=score,
-        sub_scores=_parts(score),
+        sub_scores=[outcome, conduct],
         metrics=metrics,
         findings=list(_findings(metrics, calls)),
         interactions=interactions_of(calls),
@@ -259,9 +265,33 @@ def trial_of(agents: Sequence[str], calls: Sequence[CallRecord], *, number: int 
             corroborated=known["corroborated"],
             reported=known["reported"],
             completeness=1.0,
+            observability="full",
+            participants=[ParticipantObservability(agent=agent, observability="full") for agent in agents],
         ),
         judge=_judgment(score),
     )
+
+
+def _outcome_and_conduct(score: float, agents: Sequence[str], calls: Sequence[CallRecord]) -> tuple[SubScore, SubScore]:
+    """Factors of this score, conduct as the failed calls have it."""
+    between = _between_agents(calls)
+    failed = sum(call.error is not None for call in between)
+    counted = {"participants": len(agents), "k": 5, "carried": len(between), "failed": failed, "bought_nothing": 0}
+    conduct: float | None = 0.5 + 0.5 * 5 / (5 + failed)
+    reason = None
+    if len(agents) < 2:
+        conduct, reason = None, "a lone participant has nobody to call"
+    elif not between:
+        conduct, reason = 0.5, "unseen: the gateway carried no call between participants"
+    outcome, of_calls = factors(min(1.0, score / (conduct or 1.0)), conduct)
+    inputs = [MetricParameter(name=name, value=f"{value}") for name, value in counted.items()]
+    return outcome, of_calls.model_copy(update={"reason": reason, "inputs": inputs})
+
+
+def _by_code(agent: str, value: float) -> Grading:
+    explanation = "names 3 of the 4 faults; the missing one is the claim on air quality"
+    answers = [GradedAnswer(agent=agent, value=value, explanation=explanation)]
+    return Grading(value=value, source="code", scorer="includes", reason=None, answers=answers)
 
 
 def _parts(score: float) -> list[SubScore]:
@@ -308,6 +338,7 @@ def _agents(names: Sequence[str], trials: Sequence[TrialRecord]) -> list[AgentRe
 def row_of(names: Sequence[str], *trials: TrialRecord, **changes: object) -> ResultRow:
     """The row of these trials; `changes` go into its detail."""
     row, first = make_row(overall_score=fmean(trial.overall_score or 0.0 for trial in trials)), trials[0]
+    judged = Counter(trial.grading.source for trial in trials if trial.grading is not None)
     detail = row.detail.model_copy(
         update={
             "assessment_id": "6d0c1b3e-57f2-4b8f-9f3c-0a4f5d1d7a11",
@@ -324,7 +355,12 @@ def row_of(names: Sequence[str], *trials: TrialRecord, **changes: object) -> Res
             "coordination_quality": first.coordination_quality,
             "scoring": row.detail.scoring.model_copy(
                 update={
-                    "sub_scores": first.sub_scores,
+                    "basis": "structure" if first.grading is None else "outcome",
+                    "judged_by_code": judged["code"],
+                    "judged_by_model": judged["model"],
+                    "unjudged": judged["nobody"],
+                    "score_high": 100 * fmean(_at_best(trial) for trial in trials),
+                    "sub_scores": _mean_parts(trials),
                     "usable_trials": sum(trial.usable for trial in trials),
                     "passed_trials": sum(trial.passed is True for trial in trials),
                 }
@@ -332,7 +368,34 @@ def row_of(names: Sequence[str], *trials: TrialRecord, **changes: object) -> Res
             **changes,
         }
     )
-    return row.model_copy(update={"detail": detail, "time_used": sum(trial.time_used for trial in trials)})
+    score = None if judged["nobody"] == len(trials) else row.score
+    return row.model_copy(
+        update={"detail": detail, "score": score, "time_used": sum(trial.time_used for trial in trials)}
+    )
+
+
+def _at_best(trial: TrialRecord) -> float:
+    """The trial's score, had it been perfect where nobody judged it."""
+    return 1.0 if trial.overall_score is None else trial.overall_score
+
+
+def _mean_parts(trials: Sequence[TrialRecord]) -> list[SubScore]:
+    """The parts of a row: each the mean over the trials in which it is defined."""
+    parts: dict[str, list[SubScore]] = {}
+    for part in (part for trial in trials for part in trial.sub_scores):
+        parts.setdefault(part.id, []).append(part)
+    return [_mean_part(of_trials) for of_trials in parts.values()]
+
+
+def _mean_part(parts: Sequence[SubScore]) -> SubScore:
+    defined = [part.value for part in parts if part.value is not None]
+    return parts[0].model_copy(
+        update={
+            "value": fmean(defined) if defined else None,
+            "reason": None if defined else parts[0].reason,
+            "inputs": [MetricParameter(name="trials", value=f"{len(defined)}")],
+        }
+    )
 
 
 def mesh_of_five() -> ResultRow:
@@ -411,8 +474,90 @@ def ground_truth() -> ResultRow:
         for i, (caller, callee) in enumerate(pairwise(names * 3), 1)
         if caller != names[-1]
     ]
-    trial = trial_of(names, calls, score=0.6).model_copy(update={"answer": None, "judge": None})
+    unseen = trial_of(names, calls, score=0.6)
+    given = unseen.trace_integrity.model_copy(update={"observability": None, "participants": []})
+    trial = unseen.model_copy(
+        update={"answer": None, "judge": None, "grading": None, "sub_scores": _parts(0.6), "trace_integrity": given}
+    )
     return row_of(names, trial, mode=Mode.GROUND_TRUTH, coordination_quality="medium")
+
+
+def half_judged() -> ResultRow:
+    """Three trials: code judged the first, a model the second, nobody the third."""
+    hub, *others = FIVE
+    first, second, third = (
+        trial_of(FIVE, played(Ask(hub, 60, [[Ask(each, 120 + run)] for each in others])), number=run, score=0.9)
+        for run in (1, 2, 3)
+    )
+    return row_of(FIVE, first, _by_a_model(second), by_nobody(third))
+
+
+def _by_a_model(trial: TrialRecord) -> TrialRecord:
+    graded = Grading(value=0.5, source="model", scorer="model", reason=None, answers=[
+        GradedAnswer(agent=FIVE[0], value=0.5, explanation="Two of the report's four faults are named."),
+    ])  # fmt: skip
+    return trial.model_copy(
+        update={"grading": graded, "overall_score": 0.5, "passed": False, "sub_scores": factors(0.5)}
+    )
+
+
+def by_nobody(trial: TrialRecord) -> TrialRecord:
+    """The same trial, had it no scorer and its assessment no judge."""
+    reason = "the task has no scorer, and AGENTBEATS_LLM_API_KEY is not set"
+    nobody = Grading(value=None, source="nobody", scorer=None, reason=reason)
+    parts = [part.model_copy(update={"value": None, "reason": reason}) if part.id == "outcome" else part
+             for part in trial.sub_scores]  # fmt: skip
+    return trial.model_copy(update={"grading": nobody, "overall_score": None, "passed": None, "sub_scores": parts})
+
+
+def unjudged_and_unseen() -> ResultRow:
+    """A team whose work nobody judged, and of which two call where nobody sees it."""
+    asks = Ask("coordinator", 90, [[Ask("researcher_1", 200)], [Ask("researcher_2", 120)]])
+    trial = by_nobody(trial_of(FIVE, played(asks)))
+    partly = {"researcher_2": "partly", "reviewer": "none"}
+    seen = [
+        ParticipantObservability.model_validate({"agent": agent, "observability": partly.get(agent, "full")})
+        for agent in FIVE
+    ]
+    integrity = trial.trace_integrity.model_copy(update={"observability": "partly", "participants": seen})
+    return row_of(FIVE, trial.model_copy(update={"trace_integrity": integrity}))
+
+
+def unseen() -> ResultRow:
+    """A team of which nothing could be seen: its answer is judged, its coordination is not."""
+    names = ["planner", "writer"]
+    undefined = {"coordination_quality": None, "coordination_status": MetricStatus.UNDEFINED}
+    trial = trial_of(names, played(Ask("planner", 400)), score=0.5).model_copy(
+        update={**undefined, "coordination_value": None, "findings": []}
+    )
+    hidden = [ParticipantObservability(agent=agent, observability="none") for agent in names]
+    integrity = trial.trace_integrity.model_copy(update={"observability": "none", "participants": hidden})
+    return row_of(names, trial.model_copy(update={"trace_integrity": integrity}), **undefined)
+
+
+def lone_participant() -> ResultRow:
+    """One participant alone: there is nobody to coordinate with."""
+    alone = {"coordination_quality": None, "coordination_status": MetricStatus.NOT_APPLICABLE}
+    trial = trial_of(["writer"], played(Ask("writer", 300)), score=0.7).model_copy(
+        update={**alone, "coordination_value": None, "findings": []}
+    )
+    return row_of(["writer"], trial, **alone)
+
+
+def recorded() -> ResultRow:
+    """A trace from a file that tells how it ended; what was not seen has no conduct."""
+    trial = trial_of(FIVE, played(Ask(FIVE[0], 60, [[Ask(each, 80)] for each in FIVE[1:]])), score=1.0)
+    told = Grading(value=1.0, source="recorded", scorer=None, reason=None)
+    integrity = trial.trace_integrity.model_copy(update={"observability": None, "participants": []})
+    row = row_of(
+        FIVE,
+        trial.model_copy(
+            update={"grading": told, "judge": None, "sub_scores": factors(1.0)[:1], "trace_integrity": integrity}
+        ),
+        mode=Mode.RECORDED,
+    )
+    scoring = row.detail.scoring.model_copy(update={"basis": "recorded", "judged_by_code": 0, "judged_by_record": 1})
+    return row.model_copy(update={"detail": row.detail.model_copy(update={"scoring": scoring})})
 
 
 def crowd(n: int = 40, asks: int = 160) -> ResultRow:

@@ -21,6 +21,9 @@ CARDS_TIMEOUT_S = 80.0
 
 CARD_INTERVAL_S = 0.5
 
+MAX_EXACT = 2**53 - 1
+"""Up to here a double tells each whole number from its neighbours (RFC 8259, 6)."""
+
 
 async def wait_for_cards(endpoints: Mapping[str, str], timeout_s: float = CARDS_TIMEOUT_S) -> None:
     """Returns once every agent (base URL by role) shows its card. Raises AssessmentError, naming one that does not."""
@@ -79,10 +82,21 @@ def _results(answer: Answer) -> list[JsonValue]:
         raise AssessmentError("the green agent answered with a message instead of a task")
     if answer.state is not TaskState.COMPLETED:
         raise AssessmentError(f"the green agent answered {answer.state}: {answer.status_text}")
-    results = [*answer.data_parts, *_parsed(answer.text_parts)]
+    results = [*map(_whole, answer.data_parts), *_parsed(answer.text_parts)]
     if not results:
         raise AssessmentError("the assessment completed without a result")
     return results
+
+
+def _whole(value: JsonValue) -> JsonValue:
+    """Data as it was before A2A made doubles of all its numbers: those that are whole become integers again."""
+    if isinstance(value, dict):
+        return {key: _whole(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_whole(each) for each in value]
+    if isinstance(value, float) and value.is_integer() and abs(value) <= MAX_EXACT:
+        return int(value)
+    return value
 
 
 def _parsed(texts: tuple[str, ...]) -> Iterator[JsonValue]:

@@ -10,6 +10,10 @@ from rich.text import Text
 
 from concord.results import Detail, Finding, InteractionRecord, LatencySummary, ResultRow, SubScore, TrialRecord
 from concord_cli.narrator import printable
+from concord_cli.words.factors import FACTORS, factor_notes
+from concord_cli.words.observability import REMEDY, silence, unseen_in_words
+from concord_cli.words.score import passed_in_words, rating_of
+from concord_cli.words.structure import MORE_ON_STRUCTURE, STRUCTURE_AND_SUCCESS, coordination
 
 _QUALITY_STYLES = {"high": "bold green", "medium": "bold yellow", "low": "bold red", "bottleneck": "bold red"}
 _INDENT = (0, 0, 0, 2)
@@ -18,13 +22,16 @@ MAX_CALLERS = 20
 
 
 def summary(row: ResultRow) -> RenderableType:
-    """Score and its parts, graph, findings, latency, who called whom, and what to be wary of."""
+    """Score and what it rests on, findings, graph, latency, who called whom, and what to be wary of."""
     detail = row.detail
+    parts = detail.scoring.sub_scores
     sections = [
-        ("Parts of the score", _parts(detail.scoring.sub_scores)),
-        ("Agent graph", _graph(detail)),
+        ("Factors of the score", _factors([part for part in parts if part.id in FACTORS], detail.trials)),
+        ("Parts of the score", _parts([part for part in parts if part.id not in FACTORS])),
+        ("Not seen", _unseen(detail)),
+        ("Agent graph", Group(_graph(detail), _said(f"{STRUCTURE_AND_SUCCESS} See {MORE_ON_STRUCTURE}.", "dim"))),
         ("Findings", _findings(detail.findings)),
-        (_calls_title(len(detail.trials)), _calls(detail.trials)),
+        (_calls_title(len(detail.trials)), _calls(detail)),
         ("Latency", _latency(detail.latency_metrics)),
         ("Judgment", _judgment(detail)),
         ("Be wary", _warnings(detail)),
@@ -38,18 +45,36 @@ def _section(title: str, body: RenderableType) -> RenderableType:
 
 
 def _headline(row: ResultRow) -> Text:
-    detail, scoring = row.detail, row.detail.scoring
+    detail, rating = row.detail, rating_of(row)
     quality = detail.coordination_quality
-    score = "No score" if row.score is None else f"Score {row.score:.1f} of {row.max_score:.0f}"
-    if detail.statistics.score_low is not None and detail.statistics.score_high is not None:
-        score += f" ({detail.statistics.score_low:.0f} to {detail.statistics.score_high:.0f})"
-    line = Text.assemble((score, "bold"), " · coordination: ")
-    line.append(quality or "not told", style=_QUALITY_STYLES.get(quality or "", ""))
-    passed = f"{scoring.passed_trials} of {_count(scoring.usable_trials, 'usable trial')} passed"
-    line.append(f"\n{_count(len(detail.agents), 'agent')} · {passed} · {row.time_used:.1f} s")
+    score = "No score" if rating.number is None else f"Score {rating.number} of {row.max_score:.0f}{_interval(row)}"
+    line = Text.assemble((score, "bold"), _said(f": {rating.rests_on}"))
+    for note in rating.notes:
+        line.append(f"\n{note}", style="dim")
+    line.append("\ncoordination: ")
+    label = coordination(quality, detail.coordination_status) or "not told"
+    line.append(label, style=_QUALITY_STYLES.get(quality or "", ""))
+    passed = passed_in_words(row)
+    line.append(f" · {_count(len(detail.agents), 'agent')} · {passed} · {row.time_used:.1f} s")
     if detail.confidence != "adequate":
         line.append(f" · confidence: {detail.confidence}", style="yellow")
     return line
+
+
+def _interval(row: ResultRow) -> str:
+    found = row.detail.statistics
+    if found.score_low is None or found.score_high is None:
+        return ""
+    return f" (95 %: {found.score_low:.0f} to {found.score_high:.0f})"
+
+
+def _factors(factors: list[SubScore], trials: list[TrialRecord]) -> Table | None:
+    if not factors:
+        return None
+    table = _table()
+    for factor in factors:
+        table.add_row(factor.id, _value(factor), _said("; ".join(factor_notes(factor, trials))))
+    return table
 
 
 def _parts(sub_scores: list[SubScore]) -> Table | None:
@@ -57,9 +82,17 @@ def _parts(sub_scores: list[SubScore]) -> Table | None:
         return None
     table = _table("part", "value", "weight", "")
     for part in sub_scores:
-        value = Text("undefined", "dim") if part.value is None else Text(f"{part.value:.2f} {_bar(part.value)}")
-        table.add_row(part.id, value, f"{part.weight:.2f}", _said(part.reason or ""))
+        table.add_row(part.id, _value(part), f"{part.weight:.2f}", _said(part.reason or ""))
     return table
+
+
+def _value(part: SubScore) -> Text:
+    return Text("undefined", "dim") if part.value is None else Text(f"{part.value:.2f} {_bar(part.value)}")
+
+
+def _unseen(detail: Detail) -> RenderableType | None:
+    told = unseen_in_words(detail.trace_integrity)
+    return None if told is None else Group(_said(told, "yellow"), *map(_said, REMEDY))
 
 
 def _graph(detail: Detail) -> Table:
@@ -98,10 +131,10 @@ def _calls_title(trials: int) -> str:
     return "Who called whom" if trials == 1 else f"Who called whom, over {trials} trials"
 
 
-def _calls(trials: list[TrialRecord]) -> RenderableType:
-    calls = [call for trial in trials for call in trial.interactions]
+def _calls(detail: Detail) -> RenderableType:
+    calls = [call for trial in detail.trials for call in trial.interactions]
     if not calls:
-        return Text("Nobody called anybody.", "yellow")
+        return Text(silence(detail.trace_integrity), "yellow")
     by_caller = _callees_by_caller(calls)
     table = _table()
     for caller, callees in list(by_caller.items())[:MAX_CALLERS]:
@@ -177,9 +210,9 @@ def _table(*columns: str) -> Table:
     return Table(*columns, box=None, show_header=bool(columns), header_style="dim", padding=(0, 2, 0, 0))
 
 
-def _said(text: str) -> Text:
+def _said(text: str, style: str = "") -> Text:
     """Text that an agent, a model or a trace may have written: no markup, no escapes."""
-    return Text(printable(text))
+    return Text(printable(text), style)
 
 
 def _bar(value: float, width: int = 10) -> str:

@@ -1,9 +1,18 @@
--- The leaderboard: one line per submission and domain, for DuckDB over read_json_auto('results/*.json') AS results.
+-- The leaderboard: one line per submission and kind of score, for DuckDB over read_json_auto('results/*.json') AS results.
 --
 -- The platform wants the agent's id first, in a column named id. `role` names the participant who is credited: the first
 -- key of `participants` would be the wrong one where there are several, or where the green agent stands among them.
--- Everything is read through JSON, so that a key that no file has is null rather than an error. The rows of one file
--- and domain (shards) are put together, weighted by their usable trials.
+-- Everything is read through JSON, so that a key that no file has is null rather than an error, and so is a value of
+-- another type than its column's.
+--
+-- Scores are put together and ranked only with their like. A kind of score is: the domain, the version of the scoring
+-- rules, the basis (what the score rests on; rows of version 1 do not say and count as `structure`), and whether a team
+-- or a lone participant was assessed. "Rank" counts within a kind, and only scores on the basis `outcome` have one: a
+-- given pattern or a recorded trace is nobody's work on the tasks. Lines without a rank are listed below those that have one.
+--
+-- The rows of one file and kind (shards) are weighted by their usable trials and those of which no evaluation came; a
+-- row of no trials (a shard that had no task) is left out. A trial that nobody judged counts 0 in "Score" and as perfect in "Score High"; where nobody judged
+-- any trial, both are empty.
 WITH settings AS (
     SELECT 'agent' AS role
 ),
@@ -20,38 +29,84 @@ rows AS (
         id,
         res,
         res ->> '$.domain' AS domain,
-        greatest(coalesce((res ->> '$.detail.scoring.usable_trials')::DOUBLE, 1), 0) AS weight,
-        (res ->> '$.pass_rate')::DOUBLE AS pass_rate,
-        (res ->> '$.score')::DOUBLE AS score,
-        (res ->> '$.task_rewards.overall_score')::DOUBLE AS overall,
-        (res ->> '$.task_rewards.graph_density')::DOUBLE AS density,
-        (res ->> '$.task_rewards.coordination_quality')::DOUBLE AS coordination,
-        (res ->> '$.detail.latency_metrics.avg')::DOUBLE AS latency_avg,
-        (res ->> '$.detail.latency_metrics.p95')::DOUBLE AS latency_p95,
-        (res ->> '$.detail.statistics.score_low')::DOUBLE AS score_low,
-        (res ->> '$.detail.statistics.score_high')::DOUBLE AS score_high
+        res ->> '$.detail.scoring.version' AS version,
+        coalesce(res ->> '$.detail.scoring.basis', 'structure') AS basis,
+        coalesce(res ->> '$.detail.coordination_status', 'ok') = 'not_applicable' AS lone,
+        try_cast(res ->> '$.detail.scoring.usable_trials' AS DOUBLE) AS usable,
+        try_cast(res ->> '$.detail.scoring.judged_by_code' AS DOUBLE)
+        + try_cast(res ->> '$.detail.scoring.judged_by_model' AS DOUBLE)
+        + try_cast(res ->> '$.detail.scoring.judged_by_record' AS DOUBLE) AS judged,
+        try_cast(res ->> '$.detail.scoring.unjudged' AS DOUBLE) AS unjudged,
+        -- A row that does not say how many trials it has counts as one. Trials of which no evaluation came are not
+        -- usable, but count among the unjudged.
+        greatest(coalesce(usable, 1), coalesce(judged + unjudged, 0), 0) AS weight,
+        try_cast(res ->> '$.pass_rate' AS DOUBLE) AS pass_rate,
+        try_cast(res ->> '$.score' AS DOUBLE) AS score,
+        try_cast(res ->> '$.detail.scoring.score_high' AS DOUBLE) AS best,
+        try_cast(res ->> '$.task_rewards.overall_score' AS DOUBLE) AS overall,
+        try_cast(res ->> '$.task_rewards.graph_density' AS DOUBLE) AS density,
+        try_cast(res ->> '$.task_rewards.coordination_quality' AS DOUBLE) AS coordination,
+        try_cast(res ->> '$.detail.latency_metrics.avg' AS DOUBLE) AS latency_avg,
+        try_cast(res ->> '$.detail.latency_metrics.p95' AS DOUBLE) AS latency_p95,
+        try_cast(res ->> '$.detail.statistics.score_low' AS DOUBLE) AS score_low,
+        try_cast(res ->> '$.detail.statistics.score_high' AS DOUBLE) AS score_high
     FROM submissions
     WHERE id IS NOT NULL AND json_type(res) = 'OBJECT'
+),
+counted AS (
+    -- A shard in which nobody judged any trial has no score of its own; beside shards that were judged it counts as 0,
+    -- and at best as 100.
+    SELECT
+        * REPLACE (
+            CASE WHEN unjudged > 0 THEN coalesce(pass_rate, 0) ELSE pass_rate END AS pass_rate,
+            CASE WHEN unjudged > 0 THEN coalesce(score, 0) ELSE score END AS score,
+            CASE WHEN unjudged > 0 THEN coalesce(best, 100) ELSE coalesce(best, score) END AS best,
+            CASE WHEN unjudged > 0 THEN coalesce(overall, 0) ELSE overall END AS overall
+        ),
+        score IS NOT NULL AS scored
+    FROM rows
+    WHERE weight > 0
 ),
 teams AS (
     SELECT
         any_value(id) AS id,
         domain,
+        version,
+        basis,
+        lone,
         count(*) AS shards,
-        sum(pass_rate * weight) / nullif(sum(weight) FILTER (pass_rate IS NOT NULL), 0) AS pass_rate,
-        sum(score * weight) / nullif(sum(weight) FILTER (score IS NOT NULL), 0) AS score,
-        sum(overall * weight) / nullif(sum(weight) FILTER (overall IS NOT NULL), 0) AS overall,
-        sum(density * weight) / nullif(sum(weight) FILTER (density IS NOT NULL), 0) AS density,
-        sum(coordination * weight) / nullif(sum(weight) FILTER (coordination IS NOT NULL), 0) AS coordination,
+        sum(usable) AS usable,
+        sum(judged) AS judged,
+        sum(unjudged) AS unjudged,
+        bool_or(scored) AS scored,
+        sum(pass_rate * weight) / sum(weight) FILTER (pass_rate IS NOT NULL) AS pass_rate,
+        sum(score * weight) / sum(weight) FILTER (score IS NOT NULL) AS score,
+        sum(best * weight) / sum(weight) FILTER (best IS NOT NULL) AS best,
+        sum(overall * weight) / sum(weight) FILTER (overall IS NOT NULL) AS overall,
+        sum(density * weight) / sum(weight) FILTER (density IS NOT NULL) AS density,
+        sum(coordination * weight) / sum(weight) FILTER (coordination IS NOT NULL) AS coordination,
         arg_max(res ->> '$.detail.coordination_quality', weight) AS quality,
-        bool_or((res ->> '$.detail.graph_metrics.has_bottleneck')::BOOLEAN) AS bottleneck,
+        bool_or(try_cast(res ->> '$.detail.graph_metrics.has_bottleneck' AS BOOLEAN)) AS bottleneck,
         max(len(coalesce(res -> '$.detail.graph_metrics.isolated_agents[*]', []))) AS isolated,
-        sum(latency_avg * weight) / nullif(sum(weight) FILTER (latency_avg IS NOT NULL), 0) AS latency_avg,
+        sum(latency_avg * weight) / sum(weight) FILTER (latency_avg IS NOT NULL) AS latency_avg,
         max(latency_p95) AS latency_p95,
         any_value(score_low) AS score_low,
         any_value(score_high) AS score_high
-    FROM rows
-    GROUP BY submission, domain
+    FROM counted
+    GROUP BY submission, domain, version, basis, lone
+),
+ranked AS (
+    SELECT
+        * REPLACE (
+            CASE WHEN scored THEN pass_rate END AS pass_rate,
+            CASE WHEN scored THEN score END AS score,
+            CASE WHEN scored THEN best END AS best,
+            CASE WHEN scored THEN overall END AS overall
+        ),
+        CASE WHEN basis = 'outcome' AND scored
+            THEN rank() OVER (PARTITION BY domain, version, basis, lone, scored ORDER BY round(score, 1) DESC)
+        END AS place
+    FROM teams
 )
 SELECT
     id,
@@ -73,6 +128,21 @@ SELECT
     -- An interval holds for the row it came with; shards would need their trials, which the row's reader can look up.
     CASE WHEN shards = 1 AND score_low IS NOT NULL
         THEN format('{:.1f} to {:.1f}', score_low, score_high)
-    END AS "Score 95 %"
-FROM teams
-ORDER BY "Score" DESC NULLS LAST, "Pass Rate" DESC NULLS LAST, id;
+    END AS "Score 95 %",
+    place AS "Rank",
+    CASE WHEN lone THEN 'one participant' ELSE 'team' END AS "Assessed",
+    basis AS "Basis",
+    version AS "Version",
+    round(best, 1) AS "Score High",
+    try_cast(usable AS BIGINT) AS "Usable",
+    try_cast(judged AS BIGINT) AS "Judged",
+    try_cast(unjudged AS BIGINT) AS "Unjudged"
+FROM ranked
+ORDER BY
+    place IS NULL,
+    lone,
+    basis <> 'outcome',
+    try_cast(version AS DOUBLE) DESC NULLS LAST,
+    "Score" DESC NULLS LAST,
+    "Pass Rate" DESC NULLS LAST,
+    id;

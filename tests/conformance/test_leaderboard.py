@@ -12,6 +12,7 @@ from tests.rows import make_row
 from tests.unit.evaluator.graphs import mesh, star
 from tests.unit.evaluator.trials import judged, outcome, plan
 
+VERSION_1 = Path("tests/unit/cli/version_1")
 QUERY = Path("deploy/leaderboard/query.sql").read_text(encoding="utf-8")
 
 COLUMNS = [
@@ -28,6 +29,14 @@ COLUMNS = [
     "Avg Latency (ms)",
     "P95 Latency (ms)",
     "Score 95 %",
+    "Rank",
+    "Assessed",
+    "Basis",
+    "Version",
+    "Score High",
+    "Usable",
+    "Judged",
+    "Unjudged",
 ]
 
 Line = dict[str, Any]
@@ -38,7 +47,23 @@ def row(overall_score: float = 0.8, **changes: object) -> Line:
     return {**make_row(overall_score=overall_score).model_dump(mode="json"), **changes}
 
 
+def scored(overall_score: float = 0.8, *, status: str = "ok", **scoring: object) -> Line:
+    """A row with keys of its `detail.scoring` changed, and the coordination status given."""
+    made = row(overall_score)
+    made["detail"]["scoring"] |= scoring
+    made["detail"]["coordination_status"] = status
+    return made
+
+
+def unjudged(usable: int = 1) -> Line:
+    """A row none of whose trials anybody judged."""
+    made = scored(usable_trials=usable, passed_trials=0, judged_by_code=0, unjudged=usable, score_high=None)
+    made["task_rewards"]["overall_score"] = None
+    return {**made, "score": None, "pass_rate": None}
+
+
 def v1(agent: str, *rows: object) -> Line:
+    """The first form of file; `v2`: the second."""
     return {"participants": {"agent": agent}, "results": list(rows)}
 
 
@@ -47,6 +72,7 @@ def v2(agent: str, *rows: object) -> Line:
 
 
 def leaderboard(folder: Path, *files: Line, query: str = QUERY) -> list[Line]:
+    folder.mkdir(exist_ok=True)
     for number, document in enumerate(files):
         (folder / f"{number}.json").write_text(json.dumps(document), encoding="utf-8")
     with duckdb.connect() as connection:
@@ -56,7 +82,7 @@ def leaderboard(folder: Path, *files: Line, query: str = QUERY) -> list[Line]:
         return [dict(zip(names, values, strict=True)) for values in answer.fetchall()]
 
 
-def test_the_columns_are_the_prds_with_the_id_first_and_the_interval_last(tmp_path: Path) -> None:
+def test_the_columns_are_the_prds_with_the_id_first_and_then_what_the_score_rests_on(tmp_path: Path) -> None:
     (line,) = leaderboard(tmp_path, v1("uuid-a", row()))
     assert list(line) == COLUMNS
     assert line["id"] == "uuid-a"
@@ -67,6 +93,8 @@ def test_the_columns_are_the_prds_with_the_id_first_and_the_interval_last(tmp_pa
         False,
         0,
     )
+    assert (line["Rank"], line["Assessed"], line["Basis"], line["Version"]) == (1, "team", "outcome", "2")
+    assert (line["Score High"], line["Usable"], line["Judged"], line["Unjudged"]) == (80, 1, 1, 0)
 
 
 def test_files_of_both_versions_stand_side_by_side_best_first(tmp_path: Path) -> None:
@@ -132,6 +160,114 @@ def test_shards_without_a_usable_trial_have_no_say(tmp_path: Path) -> None:
     assert (line["Score"], line["Pass Rate"], line["Overall %"], line["Coordination"]) == (90, 100, 90, "High")
 
 
+def test_a_row_of_no_trials_has_no_say_and_no_line_of_its_own(tmp_path: Path) -> None:
+    """A shard that had no task. Its row does not even say what a score of it would have rested on."""
+    empty = {**scored(version="1", basis="structure", usable_trials=0, judged_by_code=0), "score": None}
+    wide = row(0.9)
+    wide["detail"]["statistics"] |= {"score_low": 80, "score_high": 99}
+    (line,) = leaderboard(tmp_path, v2("uuid-a", wide, empty), v2("uuid-b", empty))
+    assert (line["id"], line["Score"], line["Rank"], line["Score 95 %"]) == ("uuid-a", 90, 1, "80.0 to 99.0")
+
+
+def test_a_shard_of_which_no_evaluation_came_is_not_left_out(tmp_path: Path) -> None:
+    lost = {**scored(usable_trials=0, judged_by_code=0, unjudged=3, score_high=None), "score": None}
+    (line,) = leaderboard(tmp_path, v1("uuid-a", row(0.8), lost))
+    assert (line["Score"], line["Score High"], line["Usable"], line["Unjudged"]) == (20, 95, 1, 3)
+
+
+def test_unjudged_trials_are_counted_and_give_the_score_a_range(tmp_path: Path) -> None:
+    partly = scored(0.4, usable_trials=4, judged_by_code=1, judged_by_model=1, unjudged=2, score_high=88.0)
+    (line,) = leaderboard(tmp_path, v1("uuid-a", partly))
+    assert (line["Usable"], line["Judged"], line["Unjudged"]) == (4, 2, 2)
+    assert (line["Score"], line["Score High"]) == (40, 88)
+
+
+def test_a_shard_that_nobody_judged_counts_as_0_beside_one_that_was_judged(tmp_path: Path) -> None:
+    (line,) = leaderboard(tmp_path, v1("uuid-a", row(0.9), unjudged(usable=2)))
+    assert (line["Score"], line["Score High"], line["Pass Rate"]) == (30, 96.7, 33.3)
+    assert (line["Usable"], line["Judged"], line["Unjudged"]) == (3, 1, 2)
+
+
+def test_where_nobody_judged_any_trial_there_is_no_score_and_no_rank(tmp_path: Path) -> None:
+    lines = leaderboard(tmp_path, v1("uuid-a", unjudged()), v1("uuid-b", row(0.1)))
+    assert [(line["id"], line["Score"], line["Rank"]) for line in lines] == [("uuid-b", 10, 1), ("uuid-a", None, None)]
+    assert {lines[1][name] for name in ("Score High", "Pass Rate", "Overall %")} == {None}
+    assert (lines[1]["Usable"], lines[1]["Unjudged"]) == (1, 1)
+
+
+def test_only_scores_on_the_outcome_are_ranked_and_the_others_stand_below_them(tmp_path: Path) -> None:
+    lines = leaderboard(
+        tmp_path,
+        v1("uuid-pattern", scored(1.0, basis="structure")),
+        v1("uuid-trace", scored(1.0, basis="recorded")),
+        v1("uuid-a", row(0.3)),
+        v1("uuid-b", row(0.6)),
+    )
+    ranked = [(line["id"], line["Rank"]) for line in lines]
+    assert ranked[:2] == [("uuid-b", 1), ("uuid-a", 2)]
+    assert sorted(ranked[2:]) == [("uuid-pattern", None), ("uuid-trace", None)]
+    assert {line["id"]: line["Basis"] for line in lines[2:]} == {"uuid-pattern": "structure", "uuid-trace": "recorded"}
+
+
+def test_rows_of_one_file_are_put_together_only_with_their_like(tmp_path: Path) -> None:
+    mixed = [row(0.9), row(0.7), scored(0.2, basis="structure"), scored(0.1, version="1", basis="structure")]
+    lines = leaderboard(tmp_path, v2("uuid-a", *mixed))
+    assert [(line["Version"], line["Basis"], line["Score"], line["Rank"]) for line in lines] == [
+        ("2", "outcome", 80, 1),
+        ("2", "structure", 20, None),
+        ("1", "structure", 10, None),
+    ]
+
+
+def test_versions_are_ranked_apart_the_latest_first(tmp_path: Path) -> None:
+    later = [v1(f"uuid-{score}", scored(score, version="10")) for score in (0.2, 0.4)]
+    lines = leaderboard(tmp_path, v1("uuid-old", row(0.9)), *later)
+    assert [(line["id"], line["Version"], line["Rank"]) for line in lines] == [
+        ("uuid-0.4", "10", 1),
+        ("uuid-0.2", "10", 2),
+        ("uuid-old", "2", 1),
+    ]
+
+
+def test_lone_participants_are_ranked_apart_from_teams(tmp_path: Path) -> None:
+    lone = [v1(f"uuid-lone-{score}", scored(score, status="not_applicable")) for score in (0.95, 0.97)]
+    unseen = v1("uuid-unseen", scored(0.2, status="undefined"))
+    lines = leaderboard(tmp_path, *lone, v1("uuid-team", row(0.5)), unseen)
+    assert [(line["id"], line["Assessed"], line["Rank"]) for line in lines] == [
+        ("uuid-team", "team", 1),
+        ("uuid-unseen", "team", 2),
+        ("uuid-lone-0.97", "one participant", 1),
+        ("uuid-lone-0.95", "one participant", 2),
+    ]
+
+
+def test_equal_scores_share_a_rank(tmp_path: Path) -> None:
+    lines = leaderboard(tmp_path, *(v1(f"uuid-{score}", row(score)) for score in (0.5, 0.50001, 0.4)))
+    assert [line["Rank"] for line in lines] == [1, 1, 3]
+
+
+def test_rows_of_version_1_as_they_were_written_stand_below_the_ranked_ones(tmp_path: Path) -> None:
+    old = [json.loads((VERSION_1 / f"{name}.json").read_text(encoding="utf-8")) for name in ("mesh", "hub_spoke")]
+    for number, document in enumerate(old):
+        document["participants"] = {"agent": f"uuid-old-{number}"}
+    lines = leaderboard(tmp_path, *old, v1("uuid-new", row(0.1)))
+    assert [(line["id"], line["Score"], line["Rank"], line["Version"], line["Basis"]) for line in lines] == [
+        ("uuid-new", 10, 1, "2", "outcome"),
+        ("uuid-old-0", 100, None, "1", "structure"),
+        ("uuid-old-1", 59.2, None, "1", "structure"),
+    ]
+    assert [(line["Usable"], line["Judged"], line["Unjudged"]) for line in lines[1:]] == [(1, None, None)] * 2
+    assert leaderboard(tmp_path / "alone", *old)[0]["Score"] == 100
+
+
+def test_a_value_of_another_type_costs_nobody_a_line(tmp_path: Path) -> None:
+    odd = scored(usable_trials="many")
+    odd |= {"score": "good", "pass_rate": {}}
+    odd["detail"]["graph_metrics"]["has_bottleneck"] = "perhaps"
+    lines = leaderboard(tmp_path, v1("uuid-odd", odd), v1("uuid-a", row()))
+    assert [(line["id"], line["Score"]) for line in lines] == [("uuid-a", 80), ("uuid-odd", None)]
+
+
 def test_shards_of_both_kinds_are_put_together_each_with_its_kind(tmp_path: Path) -> None:
     rows = [row(0.9), row(0.5, domain="personal-assistant"), row(0.7), row(0.1, domain="personal-assistant")]
     lines = leaderboard(tmp_path, v2("uuid-a", *rows))
@@ -164,7 +300,7 @@ def test_undefined_figures_are_empty_and_not_low(tmp_path: Path) -> None:
     empty["task_rewards"] = {"overall_score": None, "graph_density": None, "coordination_quality": None}
     lines = leaderboard(tmp_path, v1("uuid-a", empty), v1("uuid-b", row()))
     assert [line["id"] for line in lines] == ["uuid-b", "uuid-a"]
-    assert {lines[1][name] for name in ("Score", "Pass Rate", "Overall %", "Coordination")} == {None}
+    assert {lines[1][name] for name in ("Score", "Pass Rate", "Overall %", "Coordination", "Rank")} == {None}
 
 
 def test_rows_that_lack_keys_give_empty_cells(tmp_path: Path) -> None:

@@ -10,7 +10,17 @@ import pytest
 from concord.results import ResultRow
 from concord_cli.report import render
 from tests.browser import CHROMIUM, Browser, Tab, browser
-from tests.team_rows import all_with_all, crowd, ground_truth, mesh_of_five, silent_team, star_of_five, troubled_six
+from tests.team_rows import (
+    all_with_all,
+    crowd,
+    ground_truth,
+    half_judged,
+    mesh_of_five,
+    silent_team,
+    star_of_five,
+    troubled_six,
+    unjudged_and_unseen,
+)
 
 pytestmark = [
     pytest.mark.browser,
@@ -75,7 +85,19 @@ def lines_of(png: bytes) -> list[bytes]:
     return [pixels[i * size : (i + 1) * size] for i in range(height)]
 
 
-@pytest.mark.parametrize("team", [mesh_of_five, star_of_five, troubled_six, ground_truth, silent_team, crowd])
+@pytest.mark.parametrize(
+    "team",
+    [
+        mesh_of_five,
+        star_of_five,
+        troubled_six,
+        ground_truth,
+        half_judged,
+        unjudged_and_unseen,
+        silent_team,
+        crowd,
+    ],
+)
 @pytest.mark.parametrize(("width", "dark"), [(DESK, False), (DESK, True), (PHONE, False)])
 def test_the_page_is_shown_without_complaint_request_or_overflow(
     team: Callable[[], ResultRow], width: int, dark: bool, opened: Opened

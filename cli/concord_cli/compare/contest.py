@@ -7,7 +7,7 @@ from typing import Final
 
 from concord.results import LatencySummary
 from concord_cli.compare.document import Comparison, PairLine, TeamLine
-from concord_cli.compare.teams import Team
+from concord_cli.compare.teams import CODE, Team
 from concord_evaluator.statistics import (
     LEVEL,
     Ranks,
@@ -35,6 +35,8 @@ def contest(teams: Sequence[Team]) -> Comparison:
     better = [winner for pair in pairs if (winner := _better(pair)) is not None]
     placed = ranks(names, better)
     return Comparison(
+        scoring_version=ordered[0].kind.version,
+        basis=ordered[0].kind.basis,
         level=LEVEL,
         pair_level=level,
         teams=[_line(team, placed[team.name]) for team in ordered],
@@ -61,8 +63,8 @@ def _pair(first: Team, second: Team, level: float) -> PairLine:
         shared_tasks=0 if found is None else found.shared_tasks,
         paired_trials=0 if found is None else found.paired_trials,
         difference=None if found is None else 100 * found.difference,
-        difference_low=None if interval is None else 100 * interval.low,
-        difference_high=None if interval is None else 100 * interval.high,
+        difference_low=None if interval is None else 100 * max(-1.0, interval.low),
+        difference_high=None if interval is None else 100 * min(1.0, interval.high),
         verdict="insufficient" if found is None else found.verdict,
     )
 
@@ -91,6 +93,7 @@ def _line(team: Team, placed: Ranks) -> TeamLine:
         pass_rate_high=None if rate is None else 100 * rate.high,
         tasks=len(team.scores),
         trials=len(team.passed),
+        unjudged=team.unjudged,
         infrastructure_failures=team.infrastructure_failures,
         confidence=confidence_in(interval, len(team.scores)),
         latency_avg_ms=team.latency_avg_ms,
@@ -105,9 +108,20 @@ def _warnings(teams: Sequence[Team]) -> Iterator[str]:
         yield "The scores were made by different rules, so that they differ by more than the teams: " + "; ".join(
             sorted(rules)
         )
-    if len(judges := {judge for team in teams for judge in team.judges}) > 1:
+    judges = {judge for team in teams for judge in team.judges}
+    if len({team.judges for team in teams}) > 1 or len(judges - {CODE}) > 1:
         yield f"Different judges judged the outcomes: {', '.join(sorted(judges))}."
     for team in teams:
+        if team.unjudged:
+            counted = (
+                "1 trial that nobody judged counts"
+                if team.unjudged == 1
+                else (f"{team.unjudged} trials that nobody judged count")
+            )
+            yield f"{team.name}: {counted} as 0."
+        if team.lost:
+            counted = "1 trial, which counts" if team.lost == 1 else f"{team.lost} trials, which count"
+            yield f"{team.name}: no evaluation came of {counted} as 0 in its own row and not at all here."
         if team.infrastructure_failures == 1:
             yield f"{team.name}: 1 failure of the infrastructure, which counts for nobody."
         elif team.infrastructure_failures:

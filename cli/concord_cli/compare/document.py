@@ -4,13 +4,18 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from concord.results import Basis
+
 
 class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class TeamLine(_Part):
-    """One team on its own tasks: what it reached, and the ranks that it may have among all."""
+    """One team on its own tasks: what it reached, and the ranks that it may have among all.
+
+    `unjudged`: trials that nobody judged; they are among `trials`, and count as 0.
+    """
 
     name: str
     file: str
@@ -25,6 +30,7 @@ class TeamLine(_Part):
     pass_rate_high: float | None
     tasks: int
     trials: int
+    unjudged: int
     infrastructure_failures: int
     confidence: Literal["insufficient", "low", "adequate"]
     latency_avg_ms: float | None
@@ -49,6 +55,8 @@ class Comparison(_Part):
     `level`: of the teams' intervals, and of all differences together; `pair_level`: of each difference (Bonferroni).
     """
 
+    scoring_version: str
+    basis: Basis
     level: float
     pair_level: float
     teams: list[TeamLine]

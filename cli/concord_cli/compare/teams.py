@@ -1,31 +1,53 @@
 """The teams to compare: what results files say of each, and what keeps their scores from being compared."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final, NamedTuple
 
 from concord.assessment import Mode
-from concord.results import ResultRow, TrialRecord
+from concord.results import Basis, ResultRow, TrialRecord
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.report.text import shortened
 from concord_cli.rows import read_rows
+from concord_cli.words.factors import FACTORS
 from concord_evaluator.statistics import Scores
 
 MAX_NAME = 40
 
+CODE: Final = "code"
+"""Who judges where a task has a scorer: the same for every team that has the task."""
+
+_JUDGES: Final = {"code": CODE, "recorded": "the file", "nobody": None}
+
+
+class ScoreKind(NamedTuple):
+    """What scores must have in common to be compared: the version of the rules, and what they rest on."""
+
+    version: str
+    basis: Basis
+
+    def __str__(self) -> str:
+        return f"version {shortened(self.version, MAX_NAME)} on {self.basis}"
+
 
 @dataclass(frozen=True, slots=True)
 class Team:
-    """The results of one file: its usable trials that have a score, by task and seed.
+    """The results of one file: the scores of its usable trials, by task and seed.
 
-    `rules`: by which version, weights and pass mark they were scored; `judges`: who judged them.
+    `unjudged`: how many of them nobody judged, which count as 0; `lost`: of how many more no evaluation came, so that
+    the row does not say what their tasks were; `rules`: by which pass mark and weights they were scored; `judges`: who
+    judged them.
     """
 
     name: str
     file: str
+    kind: ScoreKind
     scores: Scores
     passed: tuple[bool, ...]
+    unjudged: int
+    lost: int
     infrastructure_failures: int
     latencies_ms: tuple[tuple[float, int], ...]
     rules: frozenset[str]
@@ -39,50 +61,87 @@ class Team:
 
 
 def read_teams(paths: Sequence[Path]) -> list[Team]:
-    """A team for each results file, named by it. Raises UsageError, AssessmentError for one without a score."""
+    """A team for each results file, named by it.
+
+    Raises UsageError, also where not all scores are of one kind; AssessmentError for a team without a score.
+    """
     if len({path.resolve() for path in paths}) < len(paths):
         raise UsageError("one results file is given twice")
     stems = [shortened(path.stem, MAX_NAME) for path in paths]
     names = stems if len(set(stems)) == len(stems) else [str(path) for path in paths]
-    return [_team(name, path, read_rows(path)) for name, path in zip(names, paths, strict=True)]
+    rows = {path: read_rows(path) for path in paths}
+    kind = _common_kind(rows)
+    return [_team(name, path, rows[path], kind) for name, path in zip(names, paths, strict=True)]
 
 
-def _team(name: str, path: Path, rows: Sequence[ResultRow]) -> Team:
+def _common_kind(rows: Mapping[Path, Sequence[ResultRow]]) -> ScoreKind:
+    """The kind of all scores; rows of shards that had no trial have none. Raises UsageError, AssessmentError."""
+    kinds = {path: {_kind(row) for row in of_file if row.detail.trials} for path, of_file in rows.items()}
+    if empty := [path for path, found in kinds.items() if not found]:
+        raise AssessmentError(f"{empty[0]}: no trial in it has a score")
+    common = set.union(*kinds.values())
+    if len(common) > 1:
+        told = (f"{path}: {' and '.join(sorted(map(str, found)))}" for path, found in kinds.items())
+        raise UsageError(f"scores of different versions or on different bases cannot be compared: {'; '.join(told)}")
+    return common.pop()
+
+
+def _kind(row: ResultRow) -> ScoreKind:
+    return ScoreKind(row.detail.scoring.version, row.detail.scoring.basis)
+
+
+def _team(name: str, path: Path, rows: Sequence[ResultRow], kind: ScoreKind) -> Team:
     scores: defaultdict[str, defaultdict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
-    passed: list[bool] = []
-    for task, trial in _scored(rows):
+    counted = list(_counted(rows))
+    if all(trial.overall_score is None for _, trial in counted):
+        raise AssessmentError(
+            f"{path}: {'nobody judged any of its trials' if counted else 'no trial in it has a score'}"
+        )
+    for task, trial in counted:
         scores[task][trial.seed].append(trial.overall_score or 0.0)
-        passed.append(trial.passed is True)
-    if not scores:
-        raise AssessmentError(f"{path}: no trial in it has a score")
+    unjudged = sum(trial.overall_score is None for _, trial in counted)
     latencies = [(row.detail.latency_metrics.avg, row.detail.latency_metrics.n) for row in rows]
     return Team(
         name=name,
         file=str(path),
+        kind=kind,
         scores=scores,
-        passed=tuple(passed),
+        passed=tuple(trial.passed is True for _, trial in counted),
+        unjudged=unjudged,
+        lost=max(0, sum(row.detail.scoring.unjudged for row in rows) - unjudged),
         infrastructure_failures=sum(len(row.detail.infrastructure) for row in rows),
         latencies_ms=tuple((average, n) for average, n in latencies if average is not None),
-        rules=frozenset(map(_rules, rows)),
+        rules=frozenset(_rules(row) for row in rows if row.detail.trials),
         judges=frozenset(_judges(rows)),
     )
 
 
-def _scored(rows: Iterable[ResultRow]) -> Iterator[tuple[str, TrialRecord]]:
-    """The trials that count, each with its task. Of recorded traces each is a task, named by its id."""
+def _counted(rows: Iterable[ResultRow]) -> Iterator[tuple[str, TrialRecord]]:
+    """The trials that count, each with its task. Of recorded traces each is a task, named by its id.
+
+    A trial without a score counts where the row's own score counts it. Rows of version 1 left it out.
+    """
     for row in rows:
         for trial in row.detail.trials:
-            if trial.usable and trial.overall_score is not None:
+            if trial.usable and (trial.overall_score is not None or row.detail.scoring.unjudged):
                 recorded = row.detail.mode is Mode.RECORDED
                 yield row.detail.assessment_id if recorded else trial.task_id, trial
 
 
 def _rules(row: ResultRow) -> str:
     scoring = row.detail.scoring
-    weights = ", ".join(f"{part.id} {part.weight:g}" for part in scoring.sub_scores)
-    return f"version {scoring.version}, pass mark {scoring.pass_threshold:g}, weights {weights}"
+    weights = ", ".join(f"{part.id} {part.weight:g}" for part in scoring.sub_scores if part.id not in FACTORS)
+    return f"pass mark {scoring.pass_threshold:g}" + (f", weights {weights}" if weights else "")
 
 
 def _judges(rows: Iterable[ResultRow]) -> Iterator[str]:
-    judgments = (trial.judge for row in rows for trial in row.detail.trials)
-    return (each.model or each.source for each in judgments if each is not None)
+    judges = (_judge(trial) for row in rows for trial in row.detail.trials)
+    return (each for each in judges if each is not None)
+
+
+def _judge(trial: TrialRecord) -> str | None:
+    """Who judged a trial's outcome; rows of version 1 say who judged the trial."""
+    judge = None if trial.judge is None else trial.judge.model or trial.judge.source
+    if trial.grading is None:
+        return judge
+    return judge if trial.grading.source == "model" else _JUDGES[trial.grading.source]

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from concord.results import ResultRow
 from concord_cli.narrator import printable
+from concord_cli.words.structure import coordination
 
 MAX_NAMES: Final = 3
 """Agents named in a cell; the others are counted."""
@@ -41,7 +42,7 @@ class TraceLine:
             density=detail.graph_metrics.graph_density,
             bottlenecks=tuple(name for found in detail.findings if found.id == "bottleneck" for name in found.agents),
             isolated=tuple(detail.graph_metrics.isolated_agents),
-            label=detail.coordination_quality,
+            label=coordination(detail.coordination_quality, detail.coordination_status),
             score=row.score,
             warnings=tuple(warning.partition(": ")[2] for warning in detail.warnings),
         )

@@ -1,47 +1,56 @@
-"""The head of the page: the score, what it is called, how sure it is, and what it is made of."""
+"""The head of the page: the score, what it rests on, how sure it is, and how the team was connected."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from concord.results import SubScore, TrialRecord
-from concord_cli.report.figures import NONE, duration, figure, percent
+from concord_cli.report.figures import duration, figure, percent
 from concord_cli.report.scope import Scope
 from concord_cli.report.text import counted, named, on_one_line
+from concord_cli.words.factors import FACTORS, factor_notes
+from concord_cli.words.score import passed_in_words
+from concord_cli.words.structure import coordination
 
 _CONFIDENCE = {
     "insufficient": "insufficient: too few runs to say how certain the score is",
     "low": "low: few runs, or runs that differ much",
     "adequate": "adequate",
 }
-_MODES = {"ground_truth": "interactions as given", "live": "agents at work"}
+_MODES = {"ground_truth": "interactions as given", "live": "agents at work", "recorded": "a trace from a file"}
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of the score, with the width of its bar; `share`: its weight among the parts that are defined."""
+    """A part of the score, with the width of its bar. `notes`: its weight unless it is a factor, and what made it."""
 
     title: str
     value: str
     width: str
-    weight: str
-    reason: str | None
-    inputs: str
+    notes: list[str]
 
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """Everything above the first section."""
+    """Everything above the first section. `score` is None where there is none: `rests_on` then says why.
+
+    `factors`: whether the parts are multiplied; else they are weighted.
+    """
 
     assessment: str
     trial: str | None
     mode: str
-    score: str
+    score: str | None
     max_score: str
+    rests_on: str
+    score_notes: list[str]
     quality: str | None
+    coordination: str
     passed: str
     pass_mark: str
     confidence: str
     facts: list[str]
     parts: list[Part]
+    factors: bool
     scoring_version: str
 
 
@@ -52,14 +61,18 @@ def headline_of(scope: Scope) -> Headline:
         assessment=on_one_line(detail.assessment_id),
         trial=None if scope.trial_id is None else on_one_line(scope.trial_id),
         mode=_MODES.get(detail.mode.value, named(detail.mode.value).lower()),
-        score=NONE if scope.score is None else f"{scope.score:.1f}",
+        score=scope.rating.number,
         max_score=figure(scope.row.max_score),
+        rests_on=on_one_line(scope.rating.rests_on),
+        score_notes=list(scope.rating.notes),
         quality=scope.quality,
+        coordination=_coordination(scope),
         passed=_passed(scope),
         pass_mark=figure(scope.row.max_score * detail.scoring.pass_threshold),
         confidence=_CONFIDENCE[detail.confidence],
         facts=[counted(len(scope.agents), "agent"), counted(len(scope.trials), "trial"), _time_used(scope)],
-        parts=[_part(part) for part in scope.sub_scores],
+        parts=[_part(part, scope.trials) for part in scope.sub_scores],
+        factors=sum(part.id in FACTORS for part in scope.sub_scores) > 1,
         scoring_version=on_one_line(detail.scoring.version),
     )
 
@@ -68,6 +81,8 @@ def verdict_on(trial: TrialRecord) -> str:
     """Whether a trial passed, in words."""
     if not trial.usable:
         return "not usable"
+    if trial.overall_score is None and trial.grading is not None and trial.grading.value is None:
+        return "not judged"
     if trial.passed is None:
         return "not scored"
     return "passed" if trial.passed else "failed"
@@ -76,20 +91,33 @@ def verdict_on(trial: TrialRecord) -> str:
 def _passed(scope: Scope) -> str:
     if scope.trial_id is not None:
         return f"this trial: {verdict_on(scope.trials[0])}"
-    scoring = scope.row.detail.scoring
-    return f"{scoring.passed_trials:,} of {counted(scoring.usable_trials, 'usable trial')} passed"
+    return passed_in_words(scope.row)
+
+
+def _coordination(scope: Scope) -> str:
+    label = coordination(scope.quality, scope.coordination_status)
+    if scope.quality is not None:
+        return scope.quality if scope.quality == "bottleneck" else f"{scope.quality} coordination"
+    return "no label" if label is None else f"coordination: {label}"
 
 
 def _time_used(scope: Scope) -> str:
     return duration(1000 * min(scope.time_used, 1e300))
 
 
-def _part(part: SubScore) -> Part:
+def _part(part: SubScore, trials: Sequence[TrialRecord]) -> Part:
     return Part(
         title=named(part.id),
         value="undefined" if part.value is None else f"{part.value:.2f}",
         width=percent(part.value or 0.0),
-        weight=figure(part.weight),
-        reason=None if part.reason is None else on_one_line(part.reason),
-        inputs=", ".join(on_one_line(f"{named(each.name).lower()} {each.value}") for each in part.inputs),
+        notes=[on_one_line(note) for note in (factor_notes(part, trials) if part.id in FACTORS else _notes(part))],
     )
+
+
+def _notes(part: SubScore) -> Iterator[str]:
+    """Of a part with a weight: that, and why it is undefined or what it was made from."""
+    yield f"weight {figure(part.weight)}"
+    if part.reason is not None:
+        yield part.reason
+    elif part.inputs:
+        yield ", ".join(f"{named(each.name).lower()} {each.value}" for each in part.inputs)

@@ -3,7 +3,7 @@
 import json
 from dataclasses import dataclass
 
-from concord.results import Judgment, ResultRow
+from concord.results import Basis, Judgment, ResultRow
 from concord_cli.report.definitions import Definitions, undefined
 from concord_cli.report.findings import FindingView, findings_of
 from concord_cli.report.flows import flows_of
@@ -15,6 +15,8 @@ from concord_cli.report.text import on_one_line, visible
 from concord_cli.report.traffic import FlowTable, LatencyView, latency_of, table_of
 from concord_cli.report.trials import TrialsView, trials_of
 from concord_cli.report.trust import TrustView, trust_of
+from concord_cli.words.observability import all_seen, silence
+from concord_cli.words.structure import MORE_ON_STRUCTURE, STRUCTURE_AND_SUCCESS
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +43,14 @@ class AgentLine:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One report."""
+    """One report. `silence`: what is said of no calls; `all_seen`: whether there were none if none are shown."""
 
     head: Headline
     findings: list[FindingView]
     graph: Drawing
+    structure: str
+    silence: str
+    all_seen: bool
     declared: set[str]
     bottlenecks: set[str]
     flows: FlowTable
@@ -73,6 +78,9 @@ def page_of(row: ResultRow, trial_id: str | None = None, define: Definitions = u
         head=headline_of(scope),
         findings=findings_of(scope.findings, trials.listing, len(scope.trials)),
         graph=draw([agent.id for agent in scope.agents], flows),
+        structure=f"{STRUCTURE_AND_SUCCESS} See {MORE_ON_STRUCTURE}.",
+        silence=silence(scope.integrity),
+        all_seen=all_seen(scope.integrity),
         declared={agent.id for agent in scope.agents if agent.declared},
         bottlenecks={agent for each in scope.findings if each.id == "bottleneck" for agent in each.agents},
         flows=table_of(flows),
@@ -106,7 +114,7 @@ def _judge(scope: Scope) -> JudgeView | None:
     return JudgeView(
         reasoning=reasoning,
         source="" if scope.judge is None else _source(scope.judge),
-        verdict="" if scope.judge is None else _verdict(scope.judge),
+        verdict="" if scope.judge is None else _verdict(scope.judge, scope.row.detail.scoring.basis),
         strengths=[on_one_line(line) for line in scope.strengths],
         weaknesses=[on_one_line(line) for line in scope.weaknesses],
     )
@@ -116,14 +124,18 @@ def _source(judge: Judgment) -> str:
     return _SOURCES[judge.source] + (f": {on_one_line(judge.reason)}" if judge.reason else "")
 
 
-def _verdict(judge: Judgment) -> str:
-    """The judge's own figures, which the score does not consist of."""
+def _verdict(judge: Judgment, basis: Basis) -> str:
+    """The judge's own figures, which the score does not consist of.
+
+    Rules make their overall figure of structure, and an outcome that was judged is told with its trial: neither is said
+    beside a score that rests on the outcome.
+    """
     told = []
     if judge.coordination_quality is not None:
         told.append(f"coordination {judge.coordination_quality}")
-    if judge.overall_score is not None:
+    if judge.overall_score is not None and (basis == "structure" or judge.source == "llm"):
         told.append(f"overall {judge.overall_score:.2f}")
-    if judge.task_success is not None:
+    if judge.task_success is not None and basis == "structure":
         told.append(f"task success {judge.task_success:.2f}")
     return ", ".join(told)
 

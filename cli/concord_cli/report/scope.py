@@ -8,6 +8,7 @@ from concord.results import (
     Judgment,
     LatencySummary,
     MetricRecord,
+    MetricStatus,
     Quality,
     ResultRow,
     SubScore,
@@ -16,16 +17,18 @@ from concord.results import (
 )
 from concord_cli.errors import UsageError
 from concord_cli.report.text import shortened
+from concord_cli.words.score import Rating, rating_of, rating_of_trial
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The part of a row that is reported. `score` is of 100; `trial_id` is None for the whole row."""
+    """The part of a row that is reported. `trial_id` is None for the whole row."""
 
     row: ResultRow
     trial_id: str | None
-    score: float | None
+    rating: Rating
     quality: Quality | None
+    coordination_status: MetricStatus
     time_used: float
     sub_scores: list[SubScore]
     findings: list[Finding]
@@ -57,8 +60,9 @@ def _whole(row: ResultRow) -> Scope:
     return Scope(
         row=row,
         trial_id=None,
-        score=row.score,
+        rating=rating_of(row),
         quality=detail.coordination_quality,
+        coordination_status=detail.coordination_status,
         time_used=row.time_used,
         sub_scores=detail.scoring.sub_scores,
         findings=detail.findings,
@@ -79,8 +83,9 @@ def _one_trial(row: ResultRow, trial: TrialRecord) -> Scope:
     return Scope(
         row=row,
         trial_id=trial.trial_id,
-        score=None if trial.overall_score is None else row.max_score * trial.overall_score,
+        rating=rating_of_trial(row, trial),
         quality=trial.coordination_quality,
+        coordination_status=trial.coordination_status,
         time_used=trial.time_used,
         sub_scores=trial.sub_scores,
         findings=trial.findings,

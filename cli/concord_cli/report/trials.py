@@ -1,17 +1,19 @@
-"""The trials: a line for each, and for those there is room for, a timeline, the calls and the answer."""
+"""The trials: a line for each, and for those there is room for, the grading, a timeline, the calls and the answer."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
 
-from concord.results import StepCounts, TrialRecord
+from concord.results import Grading, StepCounts, TrialRecord
 from concord_cli.report.calls import MAX_CALLS, CallName, CallRow, Listing, by_step_id, name_calls, rows_of
 from concord_cli.report.figures import NONE, duration
 from concord_cli.report.findings import FindingView, findings_of
 from concord_cli.report.headline import verdict_on
 from concord_cli.report.text import counted, on_one_line, visible
 from concord_cli.report.timeline import Timeline, draw
+from concord_cli.words.score import JUDGED_BY, source_in_words
+from concord_cli.words.structure import coordination
 
 LONG_ANSWER: Final = 600
 """Characters from which on an answer is folded."""
@@ -27,9 +29,29 @@ class TrialLine:
     run: int
     state: str
     verdict: str
+    outcome: str
     score: str
-    quality: str
+    coordination: str
     time_used: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerView:
+    """One participant's answer as it was graded."""
+
+    agent: str
+    value: str
+    explanation: str
+
+
+@dataclass(frozen=True, slots=True)
+class GradingView:
+    """How well the task was done, who says so, and why; `value` is None where nobody judged."""
+
+    value: str | None
+    source: str
+    reason: str | None
+    answers: list[AnswerView]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +59,7 @@ class TrialView:
     """A trial in full. `findings` is empty where the page has no other trial: they stand at its head then."""
 
     line: TrialLine
+    grading: GradingView | None
     error: str | None
     answer: str | None
     answer_is_long: bool
@@ -90,9 +113,26 @@ def _line(number: int, trial: TrialRecord) -> TrialLine:
         run=trial.run,
         state=trial.state,
         verdict=verdict_on(trial),
+        outcome=NONE if trial.grading is None else _outcome(trial.grading),
         score=NONE if trial.overall_score is None else f"{trial.overall_score:.2f}",
-        quality=trial.coordination_quality or NONE,
+        coordination=coordination(trial.coordination_quality, trial.coordination_status) or NONE,
         time_used=duration(1000 * min(trial.time_used, 1e300)),
+    )
+
+
+def _outcome(grading: Grading) -> str:
+    return ("" if grading.value is None else f"{grading.value:.2f} ") + JUDGED_BY[grading.source]
+
+
+def _grading(grading: Grading) -> GradingView:
+    return GradingView(
+        value=None if grading.value is None else f"{grading.value:.2f}",
+        source=on_one_line(source_in_words(grading)),
+        reason=None if grading.reason is None else on_one_line(grading.reason),
+        answers=[
+            AnswerView(on_one_line(each.agent), f"{each.value:.2f}", on_one_line(each.explanation))
+            for each in grading.answers
+        ],
     )
 
 
@@ -106,6 +146,7 @@ def _view(
     answer = None if trial.answer is None else visible(trial.answer).strip()
     return TrialView(
         line=line,
+        grading=None if trial.grading is None else _grading(trial.grading),
         error=None if trial.error is None else on_one_line(trial.error),
         answer=answer or None,
         answer_is_long=len(answer or "") > LONG_ANSWER,

@@ -1,4 +1,4 @@
-"""How far the result can be trusted: where its calls are known from, what became of its steps, what went wrong."""
+"""How far the result can be trusted: whose calls could be seen, how they are known, what went wrong."""
 
 from dataclasses import dataclass
 
@@ -6,6 +6,7 @@ from concord.results import TraceIntegrity
 from concord_cli.report.figures import percent
 from concord_cli.report.scope import Scope
 from concord_cli.report.text import named, on_one_line
+from concord_cli.words.observability import REMEDY, unseen_in_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +32,14 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class TrustView:
-    """Provenance, integrity, failures that are not the agents', and warnings."""
+    """Provenance, whose calls could be seen, integrity, failures that are not the agents', and warnings.
 
+    `unseen`: whose calls could not be seen, None where everybody's could; `seen`: each participant with what could.
+    """
+
+    unseen: str | None
+    remedy: tuple[str, ...]
+    seen: list[tuple[str, str]]
     provenance: list[Share]
     counts: list[Count]
     completeness: str | None
@@ -52,6 +59,7 @@ _INTEGRITY = {
     "late": "came after the trial was closed; not counted",
     "dropped": "lost by their reporter before they could be sent",
 }
+_SEEN = {"full": "its calls", "partly": "calls to it, not its own", "none": "nothing"}
 _HARMLESS = frozenset({"duplicate"})
 
 
@@ -64,7 +72,11 @@ def trust_of(scope: Scope) -> TrustView:
         for failure in scope.row.detail.infrastructure
         if scope.trial_id in (None, failure.trial_id)
     ]
+    unseen = unseen_in_words(integrity)
     return TrustView(
+        unseen=None if unseen is None else on_one_line(unseen),
+        remedy=REMEDY,
+        seen=[(on_one_line(each.agent), _SEEN[each.observability]) for each in integrity.participants],
         provenance=_shares(integrity),
         counts=[_count(kind, getattr(integrity, kind), meaning) for kind, meaning in _INTEGRITY.items()],
         completeness=None if integrity.completeness is None else percent(round(integrity.completeness, 3)),

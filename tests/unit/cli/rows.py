@@ -5,6 +5,7 @@ from concord.results import (
     AgentRecord,
     Detail,
     Finding,
+    Grading,
     GraphMetricsSummary,
     InfrastructureFailure,
     InteractionRecord,
@@ -20,7 +21,7 @@ from concord.results import (
     TraceIntegrity,
     TrialRecord,
 )
-from tests.rows import ONE_TRIAL
+from tests.rows import ONE_TRIAL, factors
 
 BOTTLENECK = Finding(
     id="bottleneck",
@@ -65,9 +66,10 @@ def trial(*interactions: InteractionRecord, **changes: object) -> TrialRecord:
         usable=True,
         passed=True,
         overall_score=0.8,
+        grading=Grading(value=0.8, source="code", scorer="includes", reason=None),
         coordination_quality="high",
         coordination_value=0.8,
-        sub_scores=[],
+        sub_scores=factors(0.8),
         metrics=[],
         findings=[],
         interactions=list(interactions),
@@ -77,6 +79,30 @@ def trial(*interactions: InteractionRecord, **changes: object) -> TrialRecord:
         judge=None,
     )
     return record.model_copy(update=changes)
+
+
+def unjudged(reason: str = "no scorer, and no key for a judge", **changes: object) -> TrialRecord:
+    """A trial that completed, and whose outcome nobody judged."""
+    nobody = Grading(value=None, source="nobody", scorer=None, reason=reason)
+    return trial(
+        **{
+            "grading": nobody,
+            "overall_score": None,
+            "passed": None,
+            "sub_scores": factors(None, reason=reason),
+            **changes,
+        }
+    )
+
+
+def on_structure(*, version: str, mode: Mode = Mode.LIVE) -> ResultRow:
+    """A row whose score rests on structure: of version 1, or of a given pattern."""
+    parts = [
+        SubScore(id="communication", value=0.9, weight=0.5, reason=None),
+        SubScore(id="task", value=None, weight=0.5, reason="no check was given"),
+    ]
+    scoring = Scoring(version=version, pass_threshold=0.66, usable_trials=1, passed_trials=1, sub_scores=parts)
+    return row(mode=mode, scoring=scoring, trials=[trial(grading=None, sub_scores=parts)])
 
 
 def agent(agent_id: str) -> AgentRecord:
@@ -95,11 +121,7 @@ def agent(agent_id: str) -> AgentRecord:
 
 
 def row(**changes: object) -> ResultRow:
-    """A team that did well; `changes` go into its detail."""
-    parts = [
-        SubScore(id="communication", value=0.9, weight=0.5, reason=None),
-        SubScore(id="task", value=None, weight=0.5, reason="no check was given"),
-    ]
+    """A team that did well, judged by code; `changes` go into its detail."""
     density = MetricRecord(
         id="reciprocity", value=0.25, status=MetricStatus.OK, n=2, definition_id="reciprocity/1", engine="networkx"
     )
@@ -130,7 +152,15 @@ def row(**changes: object) -> ResultRow:
             strengths=[],
             weaknesses=[],
         ),
-        scoring=Scoring(version="1", pass_threshold=0.66, usable_trials=1, passed_trials=1, sub_scores=parts),
+        scoring=Scoring(
+            version="2",
+            basis="outcome",
+            pass_threshold=0.66,
+            usable_trials=1,
+            passed_trials=1,
+            judged_by_code=1,
+            sub_scores=factors(0.8),
+        ),
         statistics=ONE_TRIAL,
         trace_integrity=TraceIntegrity(steps=3),
         infrastructure=[],

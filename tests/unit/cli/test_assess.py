@@ -45,6 +45,19 @@ async def test_data_parts_and_texts_that_are_json_are_results_and_prose_is_none(
     assert await ask(agent) == [ROW, {"b": 2}]
 
 
+async def test_numbers_that_are_whole_stay_so_on_their_way_over_a2a() -> None:
+    sent: JsonValue = {"n": 4, "of": [1, 2.5, {"seed": 2**32 - 1}], "huge": 1e300, "share": 0.1}
+    [received] = await ask(GreenAgent(completed(data(sent)), streaming=True))
+
+    assert json.dumps(received, sort_keys=True) == json.dumps(sent, sort_keys=True)
+
+
+async def test_numbers_in_a_text_stay_as_they_were_written() -> None:
+    [received] = await ask(GreenAgent(completed(text('{"n": 4.0}')), streaming=True))
+
+    assert json.dumps(received) == '{"n": 4.0}'
+
+
 async def test_progress_is_passed_on_each_line_once() -> None:
     told = list[str]()
     agent = GreenAgent(completed(data(ROW)), streaming=True, progress=("trial 1 of 2", "trial 1 of 2", "trial 2 of 2"))

@@ -7,13 +7,18 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from typer.testing import CliRunner, Result
 
 from concord.assessment import Mode
-from concord.results import InfrastructureFailure, Judgment, LatencySummary, ResultRow, ResultsDocument
+from concord.results import Grading, InfrastructureFailure, Judgment, LatencySummary, ResultRow, ResultsDocument
+from concord_cli.compare.contest import contest
 from concord_cli.compare.document import Comparison
+from concord_cli.compare.teams import ScoreKind, Team
 from concord_cli.main import app
-from tests.unit.cli.rows import FAILURE, row, trial
+from tests.unit.cli.report.laws import law
+from tests.unit.cli.rows import FAILURE, on_structure, row, trial, unjudged
 
 DOCUMENT = Path("docs/comparing.md").read_text(encoding="utf-8")
 
@@ -121,9 +126,9 @@ def test_recorded_traces_are_tasks_by_their_ids(tmp_path: Path) -> None:
     assert (pair["shared_tasks"], pair["verdict"]) == (10, "first is better")
 
 
-def test_scores_made_by_other_rules_or_judges_are_warned_of(tmp_path: Path) -> None:
+def test_scores_with_another_pass_mark_or_of_other_judges_are_warned_of(tmp_path: Path) -> None:
     ours = team()
-    scoring = ours.detail.scoring.model_copy(update={"version": "0"})
+    scoring = ours.detail.scoring.model_copy(update={"pass_threshold": 0.8})
     judge = Judgment(
         source="llm",
         reason=None,
@@ -135,14 +140,145 @@ def test_scores_made_by_other_rules_or_judges_are_warned_of(tmp_path: Path) -> N
         weaknesses=[],
         model="judge-1",
     )
-    judged = [each.model_copy(update={"judge": judge}) for each in ours.detail.trials]
-    by_rules = [
-        each.model_copy(update={"judge": judge.model_copy(update={"source": "rules", "model": None})})
-        for each in judged
-    ]
-    warnings = compared(tmp_path, a=team(trials=judged), b=team(scoring=scoring, trials=by_rules)).warnings
-    assert any("different rules" in each and "version 0" in each for each in warnings)
-    assert "Different judges judged the outcomes: judge-1, rules." in warnings
+    by_a_model = Grading(value=0.5, source="model", scorer="model", reason=None)
+    judged = [each.model_copy(update={"judge": judge, "grading": by_a_model}) for each in ours.detail.trials]
+    warnings = compared(tmp_path, a=team(trials=judged), b=team(scoring=scoring)).warnings
+    assert any("different rules" in each and "pass mark 0.8" in each for each in warnings)
+    assert "Different judges judged the outcomes: code, judge-1." in warnings
+    other = judge.model_copy(update={"model": "judge-2"})
+    elsewhere = [each.model_copy(update={"judge": other}) for each in judged]
+    warnings = compared(tmp_path, a=team(trials=judged), b=team(trials=elsewhere)).warnings
+    assert "Different judges judged the outcomes: judge-1, judge-2." in warnings
+
+
+def test_teams_of_the_same_judges_are_not_warned_of(tmp_path: Path) -> None:
+    by_a_model = Grading(value=0.5, source="model", scorer="model", reason=None)
+    first, *others = team().detail.trials
+    mixed = team(trials=[first.model_copy(update={"grading": by_a_model}), *others])
+    assert not any("judges" in each for each in compared(tmp_path, a=mixed, b=mixed).warnings)
+
+
+@pytest.mark.parametrize(
+    ("scoring", "told"),
+    [
+        ({"version": "1", "basis": "structure"}, "version 1 on structure"),
+        ({"version": "3"}, "version 3 on outcome"),
+        ({"basis": "recorded"}, "version 2 on recorded"),
+    ],
+)
+def test_scores_of_different_versions_or_bases_are_refused_with_each_files_own(
+    scoring: dict[str, str], told: str, tmp_path: Path
+) -> None:
+    ours = team()
+    other = team(scoring=ours.detail.scoring.model_copy(update=scoring))
+    files = [written(tmp_path, "a.json", ours), written(tmp_path, "b.json", other), written(tmp_path, "c.json", ours)]
+    done = concord(*files)
+    assert (done.exit_code, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
+    a, b, c = files
+    assert f"{a}: version 2 on outcome; {b}: {told}; {c}: version 2 on outcome" in done.stderr
+
+
+def test_a_file_that_mixes_kinds_of_scores_is_refused(tmp_path: Path) -> None:
+    ours = team()
+    other = team(scoring=ours.detail.scoring.model_copy(update={"basis": "recorded"}))
+    mixed = written(tmp_path, "mixed.jsonl", ours, other)
+    done = concord(written(tmp_path, "a.json", ours), mixed)
+    assert done.exit_code == 2
+    assert f"{mixed}: version 2 on outcome and version 2 on recorded" in done.stderr
+
+
+def test_a_shard_that_had_no_task_has_no_kind_of_score(tmp_path: Path) -> None:
+    empty = on_structure(version="1")
+    empty = empty.model_copy(update={"detail": empty.detail.model_copy(update={"trials": []})})
+    found = compared(tmp_path, a=[team(), empty], b=team())
+    assert (found.scoring_version, found.basis) == ("2", "outcome")
+
+
+def test_trials_that_nobody_judged_count_as_0_and_are_told(tmp_path: Path) -> None:
+    ours = team()
+    first, second, *others = ours.detail.trials
+    nobody = [unjudged(task_id=each.task_id, seed=each.seed, trial_id=each.trial_id) for each in (first, second)]
+    two, one = (ours.detail.scoring.model_copy(update={"unjudged": n}) for n in (2, 1))
+    found = compared(
+        tmp_path,
+        a=ours,
+        b=team(trials=[*nobody, *others], scoring=two),
+        c=team(trials=[nobody[0], second, *others], scoring=one),
+    )
+    scores = {each.name: each.score for each in found.teams}
+    assert scores["a"] - scores["c"] == pytest.approx(100 * (first.overall_score or 0) / 10)
+    assert {each.name: (each.trials, each.unjudged) for each in found.teams} == {
+        "a": (10, 0),
+        "b": (10, 2),
+        "c": (10, 1),
+    }
+    assert "b: 2 trials that nobody judged count as 0." in found.warnings
+    assert "c: 1 trial that nobody judged counts as 0." in found.warnings
+
+
+def test_a_team_that_nobody_judged_has_no_score_to_compare(tmp_path: Path) -> None:
+    none_judged = team().detail.scoring.model_copy(update={"unjudged": 1})
+    nobody = written(tmp_path, "nobody.json", team(trials=[unjudged()], scoring=none_judged))
+    done = concord(written(tmp_path, "a.json", team()), nobody)
+    assert (done.exit_code, done.stderr) == (1, f"concord: {nobody}: nobody judged any of its trials\n")
+
+
+def test_a_trial_without_a_score_is_left_out_where_the_rows_own_score_leaves_it_out(tmp_path: Path) -> None:
+    """Rows of version 1 count no unjudged trials."""
+    old = team().detail.scoring.model_copy(update={"version": "1", "basis": "structure"})
+    trials = team().detail.trials
+    alone = trials[0].model_copy(update={"overall_score": None, "grading": None})
+    found = compared(tmp_path, a=team(scoring=old), b=team(scoring=old, trials=[alone, *trials[1:]]))
+    assert {each.name: (each.trials, each.unjudged) for each in found.teams} == {"a": (10, 0), "b": (9, 0)}
+
+
+def test_trials_of_which_no_evaluation_came_are_told_of_though_their_tasks_are_not_known(tmp_path: Path) -> None:
+    some = team().detail.scoring.model_copy(update={"unjudged": 2})
+    nobody = unjudged(task_id="task-0", seed=0)
+    lost = team(scoring=some, trials=[nobody, *team().detail.trials[1:]])
+    warnings = compared(tmp_path, a=team(), b=lost).warnings
+    assert "b: 1 trial that nobody judged counts as 0." in warnings
+    assert "b: no evaluation came of 1 trial, which counts as 0 in its own row and not at all here." in warnings
+
+
+@law
+@given(
+    st.lists(st.sampled_from([0.0, 1.0, 0.5]), min_size=2, max_size=8),
+    st.lists(st.sampled_from([0.0, 1.0]), min_size=2, max_size=8),
+)
+def test_no_interval_leaves_the_scale(one: list[float], other: list[float]) -> None:
+    teams = [_scored(name, scores) for name, scores in (("a", one), ("b", other))]
+    found = contest(teams)
+    for team_line in found.teams:
+        if team_line.score_low is not None and team_line.score_high is not None:
+            assert 0 <= team_line.score_low <= team_line.score <= team_line.score_high <= 100
+    for pair in found.pairs:
+        if pair.difference_low is not None and pair.difference_high is not None and pair.difference is not None:
+            assert -100 <= pair.difference_low <= pair.difference + 1e-9
+            assert pair.difference - 1e-9 <= pair.difference_high <= 100
+
+
+def test_an_interval_beyond_the_scale_is_cut_to_it() -> None:
+    found = contest([_scored("a", [1.0, 1.0, 0.0]), _scored("b", [0.0, 0.0, 1.0])])
+    [pair] = found.pairs
+    assert (pair.difference_low, pair.difference_high) == (-100, 100)
+    assert (found.teams[0].score_high, found.teams[1].score_low) == (100, 0)
+
+
+def _scored(name: str, scores: list[float]) -> Team:
+    return Team(
+        name=name,
+        file=name,
+        kind=ScoreKind("2", "outcome"),
+        scores={f"task-{number}": {0: [score]} for number, score in enumerate(scores)},
+        passed=tuple(score > 0.5 for score in scores),
+        unjudged=0,
+        lost=0,
+        infrastructure_failures=0,
+        latencies_ms=(),
+        rules=frozenset(),
+        judges=frozenset(),
+    )
 
 
 def test_latencies_are_shown_with_the_warning_that_they_do_not_compare(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from concord_cli.evaluate.table import TraceLine, table_of
 from concord_cli.main import app
 from concord_evaluator.formats import Origin, TraceBuilder
 from concord_evaluator.offline import evaluate_trace
+from tests.team_rows import lone_participant, recorded, unseen
 
 Message = tuple[str, str]
 
@@ -159,7 +160,12 @@ def test_a_line_tells_of_a_trace_what_matters_first() -> None:
     assert header.split() == ["trace", "agents", "calls", "density", "bottleneck", "isolated", "label", "score"]
     assert line.split()[:5] == ["star", "5", "3", "0.30", "-"]
     assert line.split()[5:7] == ["quiet", str(star.detail.coordination_quality)]
-    assert line.split()[7] == f"{star.score:.1f}"
+    assert line.split()[7] == "-"
+
+
+def test_a_trace_that_tells_its_outcome_has_it_as_its_score() -> None:
+    assert TraceLine.of(recorded()).score == 100
+    assert printed(recorded()).splitlines()[1].split()[-1] == "100.0"
 
 
 def test_bottlenecks_are_named() -> None:
@@ -167,7 +173,13 @@ def test_bottlenecks_are_named() -> None:
 
 
 def test_what_is_undefined_is_a_dash() -> None:
-    assert printed(row(agents=("alone",))).splitlines()[1].split() == ["t", "1", "0", "-", "-", "-", "-", "-"]
+    shown = printed(row(agents=("alone",))).splitlines()[1]
+    assert shown.split() == ["t", "1", "0", "-", "-", "-", "one", "participant", "-"]
+
+
+def test_coordination_without_a_label_says_why() -> None:
+    assert TraceLine.of(lone_participant()).label == "one participant"
+    assert TraceLine.of(unseen()).label == "not seen"
 
 
 def test_many_names_are_counted() -> None:

@@ -1,12 +1,79 @@
 """The results file is there whole or not at all."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from pydantic import JsonValue
 
+from concord.a2a import IncomingMessage, TaskHandle
+from concord.assessment import AssessmentConfig, AssessmentPlan
+from concord.identity import RosterEntry
+from concord.results import ResultRow
+from concord_cli.assess import assess
 from concord_cli.errors import UsageError
 from concord_cli.results_file import prepare_folder, write_results
+from concord_gateway.results_file import write_results as write_at_the_gateway
+from tests.serving import served_agent
+from tests.team_rows import ground_truth, half_judged, mesh_of_five, recorded, troubled_six, unjudged_and_unseen
+
+IDS = {"coordinator": "0197-c", "writer": "0197-w"}
+
+
+async def over_a2a(row: ResultRow) -> list[JsonValue]:
+    """What a client gets of a row that a green agent completes with."""
+
+    async def complete(_: IncomingMessage, task: TaskHandle) -> None:
+        await task.complete(data=row.model_dump(mode="json"), artifact_name="result")
+
+    async with served_agent(complete, "green") as url:
+        return await assess(url, {}, {}, lambda _: None)
+
+
+def at_the_gateway(folder: Path, row: ResultRow) -> Path:
+    """The file that the gateway writes of a row, read back from where its evaluator left it."""
+    plan = AssessmentPlan(
+        assessment_id="a",
+        mode=row.detail.mode,
+        config=AssessmentConfig(),
+        tasks=[],
+        roster=[RosterEntry(id=role, url="http://a", agentbeats_id=known) for role, known in IDS.items()],
+        trials=[],
+    )
+    return write_at_the_gateway(folder, plan, ResultRow.model_validate_json(row.model_dump_json()))
+
+
+@pytest.mark.parametrize("team", [mesh_of_five, troubled_six, ground_truth, half_judged, unjudged_and_unseen, recorded])
+async def test_client_and_gateway_write_the_same_bytes(team: Callable[[], ResultRow], tmp_path: Path) -> None:
+    row = team()
+    client = tmp_path / "client.json"
+    write_results(client, IDS, await over_a2a(row))
+
+    assert client.read_bytes() == at_the_gateway(tmp_path / "gateway", row).read_bytes()
+
+
+async def test_a_rows_keys_stand_in_the_order_of_its_model_and_counts_are_whole(tmp_path: Path) -> None:
+    path = tmp_path / "results.json"
+    write_results(path, {}, await over_a2a(mesh_of_five()))
+    written = json.loads(path.read_text(), object_pairs_hook=list)
+    row = dict(dict(written)["results"][0])
+    detail = dict(row["detail"])
+
+    assert list(row) == list(ResultRow.model_fields)
+    assert str(dict(detail["scoring"])["usable_trials"]) == "1"
+    assert str(dict(detail["trials"][0])["seed"]) == "41"
+
+
+def test_a_row_of_ours_beside_anothers_result_is_written_as_ours_and_that_as_it_came(tmp_path: Path) -> None:
+    path = tmp_path / "results.json"
+    ours = mesh_of_five().model_dump(mode="json")
+    reordered: JsonValue = dict(sorted(ours.items()))
+    write_results(path, {}, [reordered, {"b": 1, "a": "\ud800"}])
+    first, second = json.loads(path.read_text())["results"]
+
+    assert list(first) == list(ResultRow.model_fields)
+    assert list(second.items()) == [("b", 1), ("a", "\ud800")]
 
 
 def test_it_replaces_what_was_there(tmp_path: Path) -> None:

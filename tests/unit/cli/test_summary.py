@@ -6,13 +6,22 @@ from rich.console import Console
 
 from concord.results import GraphMetricsSummary, LatencySummary, ResultRow, Scoring, TraceIntegrity
 from concord_cli.summary import MAX_CALLERS, summary
-from tests.unit.cli.rows import BOTTLENECK, FAILURE, interaction, row, trial
+from concord_cli.words.observability import REMEDY
+from concord_cli.words.structure import MORE_ON_STRUCTURE, STRUCTURE_AND_SUCCESS
+from tests.rows import ONE_TRIAL
+from tests.team_rows import ground_truth, lone_participant, mesh_of_five, troubled_six, unjudged_and_unseen, unseen
+from tests.unit.cli.rows import BOTTLENECK, FAILURE, interaction, on_structure, row, trial
 
 
 def shown(of: ResultRow) -> str:
     out = StringIO()
     Console(file=out, width=100, highlight=False).print(summary(of))
     return out.getvalue()
+
+
+def flat(text: str) -> str:
+    """Without line breaks: sentences are wrapped where the terminal ends."""
+    return " ".join(text.split())
 
 
 def line_with(word: str, text: str) -> str:
@@ -22,16 +31,70 @@ def line_with(word: str, text: str) -> str:
 def test_the_headline_has_score_label_trials_agents_and_time() -> None:
     text = shown(row())
 
-    assert "Score 80.0 of 100 · coordination: high\n" in text
-    assert "2 agents · 1 of 1 usable trial passed · 4.2 s\n" in text
+    assert "Score 80.0 of 100: outcome 0.80 (by code) x conduct 1.00\n" in text
+    assert "coordination: high · 2 agents · 1 of 1 usable trial passed · 4.2 s\n" in text
     assert "confidence: low" in shown(row(confidence="low"))
 
 
-def test_every_part_of_the_score_is_shown_and_an_undefined_one_says_why() -> None:
-    text = shown(row())
+def test_the_interval_stands_beside_the_score() -> None:
+    wide = ONE_TRIAL.model_copy(update={"score_low": 71.2, "score_high": 88.9})
+    partly = row().detail.scoring.model_copy(update={"unjudged": 1, "score_high": 90.0})
 
+    assert "Score 80.0 of 100 (95 %: 71 to 89): outcome" in shown(row(statistics=wide))
+    assert "Score 80.0 to 90.0 of 100 (95 %: 71 to 89): outcome" in shown(row(statistics=wide, scoring=partly))
+
+
+def test_where_nobody_judged_the_outcome_no_score_is_printed_but_why_there_is_none() -> None:
+    text = shown(unjudged_and_unseen())
+
+    assert "No score: nobody judged the outcome (the task has no scorer, and AGENTBEATS_LLM_API_KEY is not set)" in text
+    assert "1 usable trial, none judged" in text
+    assert "of 100" not in text
+
+
+def test_factors_have_no_weight_and_conduct_says_what_it_was_counted_from() -> None:
+    text = shown(troubled_six())
+    factors = text.partition("Factors of the score")[2].partition("Agent graph")[0]
+
+    assert "weight" not in text
+    assert "0.64 ██████░░░░" in line_with("conduct", factors)
+    assert "unseen: the gateway carried no call between participants (1 of 2 trials); 8 calls" in flat(factors)
+    assert "8 calls between participants carried, 4 failed, 0 bought nothing, 6 participants" in flat(factors)
+
+
+def test_what_structure_does_not_tell_is_said_once_with_its_figures() -> None:
+    for each in (mesh_of_five(), unjudged_and_unseen(), ground_truth()):
+        assert flat(shown(each)).count(STRUCTURE_AND_SUCCESS) == 1
+    assert MORE_ON_STRUCTURE in shown(row())
+
+
+def test_whoever_could_not_be_seen_is_named_with_what_helps() -> None:
+    text = flat(shown(unjudged_and_unseen()))
+
+    assert "could not be seen: researcher_2, reviewer. Calls to reviewer were not seen either." in text
+    assert all(line in text for line in REMEDY)
+    assert "Not seen" not in shown(mesh_of_five())
+
+
+def test_coordination_that_was_not_seen_or_is_nobodys_is_not_labelled() -> None:
+    assert "coordination: not seen ·" in shown(unseen())
+    assert "No call between agents was seen." in shown(unseen())
+    assert "coordination: one participant ·" in shown(lone_participant())
+
+
+def test_findings_stand_in_the_order_of_the_row() -> None:
+    contradicted = BOTTLENECK.model_copy(update={"id": "contradicted_reports", "metric_id": None})
+    text = shown(row(findings=[contradicted, BOTTLENECK])).partition("Findings")[2]
+
+    assert text.index("contradicted reports") < text.index("bottleneck")
+
+
+def test_every_part_of_a_score_on_structure_is_shown_and_an_undefined_one_says_why() -> None:
+    text = shown(on_structure(version="1"))
+
+    assert "Score 80.0 of 100: rates structure, by version 1 of the rules; nobody judged the outcome\n" in text
     assert "0.90 █████████░" in line_with("communication", text)
-    assert line_with("task", text).split() == ["task", "undefined", "0.50", "no", "check", "was", "given"]
+    assert line_with("task ", text).split() == ["task", "undefined", "0.50", "no", "check", "was", "given"]
 
 
 def test_graph_metrics_are_shown_with_their_values() -> None:

@@ -9,15 +9,42 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from concord.identity import GREEN_AGENT
-from concord.results import Finding, InteractionRecord, MetricRecord, MetricStatus, Quality, ResultRow, TrialRecord
+from concord.results import (
+    Basis,
+    Finding,
+    GradedAnswer,
+    Grading,
+    InteractionRecord,
+    MetricParameter,
+    MetricRecord,
+    MetricStatus,
+    Observability,
+    ParticipantObservability,
+    Quality,
+    ResultRow,
+    SubScore,
+    TraceIntegrity,
+    TrialRecord,
+)
 from concord_cli.report import render
-from tests.team_rows import ground_truth, mesh_of_five, row_of, troubled_six
+from tests.team_rows import (
+    ground_truth,
+    half_judged,
+    lone_participant,
+    mesh_of_five,
+    recorded,
+    row_of,
+    troubled_six,
+    unjudged_and_unseen,
+)
 from tests.unit.cli.report.calls import call_records
 from tests.unit.cli.report.laws import law
 from tests.unit.cli.report.pages import Anatomy, dissected
 from tests.unit.cli.rows import trial
 
-TEAMS = pytest.mark.parametrize("team", [mesh_of_five, troubled_six, ground_truth])
+TEAMS = pytest.mark.parametrize(
+    "team", [mesh_of_five, troubled_six, ground_truth, half_judged, unjudged_and_unseen, lone_participant, recorded]
+)
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -36,6 +63,7 @@ HOSTILE = [
 OURS = {*get_args(Quality), "observed", "corroborated", "reported", "completed", "failed", "timeout", GREEN_AGENT}
 OURS |= {"rules", "llm", "task", "communication", "distribution", "reliability", "efficiency", "bottleneck", "live"}
 OURS |= {"ground_truth", "insufficient", "low", "adequate", "trial", "evaluation", *MetricStatus}
+OURS |= {"outcome", "conduct", *get_args(Basis), *get_args(Observability), "code", "model", "nobody"}
 """Texts that are words of the format, or decide what is drawn: nobody else writes them."""
 
 
@@ -165,6 +193,40 @@ _findings = st.builds(
     advice=st.text(max_size=9),
     trials=_counts,
 )
+_fractions = st.none() | st.floats(0, 1)
+_gradings = st.builds(
+    Grading,
+    value=_fractions,
+    source=st.sampled_from(["code", "model", "recorded", "nobody"]),
+    scorer=st.none() | _ids,
+    reason=st.none() | st.text(max_size=9),
+    answers=st.lists(
+        st.builds(GradedAnswer, agent=_ids, value=st.floats(0, 1), explanation=st.text(max_size=9)), max_size=3
+    ),
+)
+_parts = st.builds(
+    SubScore,
+    id=st.sampled_from(["outcome", "conduct", "task", "communication"]),
+    value=_fractions,
+    weight=st.floats(-1, 2),
+    reason=st.none() | st.text(max_size=9),
+    inputs=st.lists(
+        st.builds(
+            MetricParameter,
+            name=st.sampled_from(["carried", "failed", "k", "participants", "{}", ""]),
+            value=st.text(max_size=9),
+        ),
+        max_size=4,
+    ),
+)
+_integrities = st.builds(
+    TraceIntegrity,
+    observability=st.sampled_from([None, "full", "partly", "none"]),
+    participants=st.lists(
+        st.builds(ParticipantObservability, agent=_ids, observability=st.sampled_from(get_args(Observability))),
+        max_size=12,
+    ),
+)
 
 
 @st.composite
@@ -177,6 +239,13 @@ def trials(draw: st.DrawFn) -> TrialRecord:
         findings=draw(st.lists(_findings, max_size=3)),
         time_used=draw(st.floats(0, 1e308)),
         answer=draw(st.none() | st.text(max_size=40)),
+        usable=draw(st.booleans()),
+        grading=draw(st.none() | _gradings),
+        overall_score=draw(_fractions),
+        coordination_quality=draw(st.sampled_from([None, *get_args(Quality)])),
+        coordination_status=draw(st.sampled_from(MetricStatus)),
+        sub_scores=draw(st.lists(_parts, max_size=4)),
+        trace_integrity=draw(_integrities),
     )
 
 

@@ -14,12 +14,29 @@ from concord.results import (
     TrialRecord,
 )
 from concord_cli.errors import UsageError
+from concord_cli.report import render
 from concord_cli.report.calls import MAX_CALLS
 from concord_cli.report.flows import flows_of
 from concord_cli.report.page import page_of
-from tests.team_rows import FIVE, ground_truth, mesh_of_five, row_of, silent_team, star_of_five, troubled_six
+from concord_cli.report.trials import AnswerView, GradingView
+from concord_cli.words.observability import REMEDY
+from concord_cli.words.structure import MORE_ON_STRUCTURE, STRUCTURE_AND_SUCCESS
+from tests.team_rows import (
+    FIVE,
+    ground_truth,
+    half_judged,
+    lone_participant,
+    mesh_of_five,
+    row_of,
+    silent_team,
+    star_of_five,
+    troubled_six,
+    unjudged_and_unseen,
+    unseen,
+)
 from tests.unit.cli.report.calls import call, call_records
 from tests.unit.cli.report.laws import law
+from tests.unit.cli.report.pages import dissected
 from tests.unit.cli.rows import FAILURE, interaction, row, trial
 
 
@@ -53,15 +70,127 @@ def of(*calls: CallRecord) -> TrialRecord:
     return trial(calls=list(calls))
 
 
-def test_the_head_has_score_label_confidence_trials_and_every_part() -> None:
+def test_the_head_has_score_and_what_it_rests_on_label_confidence_trials_and_both_factors() -> None:
     head = page_of(star_of_five()).head
 
     assert (head.score, head.max_score, head.quality) == ("57.3", "100", "bottleneck")
+    assert head.rests_on == "outcome 0.57 (3 trials by code) x conduct 1.00"
     assert head.passed == "1 of 3 usable trials passed"
     assert head.confidence.startswith("insufficient")
+    assert [(part.title, part.value, part.width) for part in head.parts] == [
+        ("Outcome", "0.57", "57.333%"),
+        ("Conduct", "1.00", "100%"),
+    ]
+    assert head.factors
+    assert head.parts[1].notes[0].startswith("12 calls between participants carried, 0 failed, 0 bought nothing")
+    assert not any("weight" in note for part in head.parts for note in part.notes)
+
+
+def test_a_score_on_structure_says_so_and_has_every_part_with_its_weight() -> None:
+    head = page_of(ground_truth()).head
+
+    assert head.rests_on == "rates the structure of a given pattern: no team was at work"
+    assert not head.factors
     assert [part.title for part in head.parts] == ["Task", "Communication", "Distribution", "Reliability", "Efficiency"]
-    assert (head.parts[0].value, head.parts[0].reason) == ("undefined", "nobody judged the outcome")
-    assert (head.parts[1].value, head.parts[1].width) == ("0.52", "52%")
+    assert (head.parts[0].value, head.parts[0].notes) == ("undefined", ["weight 0.35", "nobody judged the outcome"])
+
+
+def test_a_score_of_which_a_part_is_unjudged_is_a_range() -> None:
+    page = page_of(half_judged())
+
+    assert page.head.score == "46.7 to 80.0"
+    assert page.head.passed == "1 of 3 usable trials passed, 1 unjudged"
+    assert page_of(half_judged(), "trial-2").head.rests_on.startswith("outcome 0.50 (by the model)")
+
+
+def test_where_nobody_judged_the_outcome_the_page_has_no_headline_number_but_the_reason() -> None:
+    for page in (render(unjudged_and_unseen()), render(half_judged(), "trial-3")):
+        anatomy = dissected(page)
+        title, [heading] = anatomy.all("title")[0], anatomy.all("span", "score")
+
+        assert (title.text, heading.text) == ("Coordination report: no score", "No score")
+        assert "nobody judged the outcome (the task has no scorer" in anatomy.text
+        assert not anatomy.all("span", "of")
+        assert "overall 0" not in anatomy.text
+
+
+def test_coordination_that_was_not_seen_or_is_nobodys_has_no_label() -> None:
+    assert page_of(unseen()).head.coordination == "coordination: not seen"
+    assert page_of(lone_participant()).head.coordination == "coordination: one participant"
+    assert page_of(lone_participant()).trials.lines[0].coordination == "one participant"
+
+
+def test_what_structure_does_not_tell_is_said_once_with_its_figures_and_led_to() -> None:
+    for told in (star_of_five(), ground_truth(), troubled_six()):
+        anatomy = dissected(render(told))
+
+        assert anatomy.text.count(STRUCTURE_AND_SUCCESS) == 1
+        assert MORE_ON_STRUCTURE in anatomy.text
+        assert anatomy.values("href").count("#structure") == 2
+
+
+def test_each_trial_tells_who_judged_it_what_and_why_and_every_answer() -> None:
+    lines, (first, second, third) = page_of(half_judged()).trials.lines, page_of(half_judged()).trials.in_full
+
+    assert [(line.verdict, line.outcome, line.score) for line in lines] == [
+        ("passed", "0.90 by code", "0.90"),
+        ("failed", "0.50 by the model", "0.50"),
+        ("not judged", "by nobody", "–"),  # noqa: RUF001
+    ]
+    assert second.grading is not None
+    assert first.grading == GradingView(
+        value="0.90",
+        source="by code (includes)",
+        reason=None,
+        answers=[
+            AnswerView("coordinator", "0.90", "names 3 of the 4 faults; the missing one is the claim on air quality")
+        ],
+    )
+    assert third.grading == GradingView(
+        value=None,
+        source="by nobody",
+        reason="the task has no scorer, and AGENTBEATS_LLM_API_KEY is not set",
+        answers=[],
+    )
+    assert [each.explanation for each in second.grading.answers] == ["Two of the report's four faults are named."]
+    assert "Two of the report's four faults are named." in dissected(render(half_judged())).text
+    assert page_of(ground_truth()).trials.in_full[0].grading is None
+
+
+def test_whoever_could_not_be_seen_is_named_at_the_head_and_what_helps_is_told() -> None:
+    trust = page_of(unjudged_and_unseen()).trust
+
+    assert trust.unseen is not None
+    assert trust.unseen.endswith("could not be seen: researcher_2, reviewer. Calls to reviewer were not seen either.")
+    assert dict(trust.seen) == {
+        "coordinator": "its calls",
+        "researcher_1": "its calls",
+        "researcher_2": "calls to it, not its own",
+        "synthesizer": "its calls",
+        "reviewer": "nothing",
+    }
+    anatomy = dissected(render(unjudged_and_unseen()))
+    assert anatomy.text.count(trust.unseen) == 2
+    assert all(line in anatomy.text for line in REMEDY)
+    assert page_of(mesh_of_five()).trust.unseen is None
+
+
+def test_agents_that_were_not_seen_are_not_told_to_be_silent() -> None:
+    hidden, silent = dissected(render(unseen())).text, dissected(render(silent_team())).text
+
+    assert "No call between agents was seen." in hidden
+    assert "Seen in no exchange" in hidden
+    assert "Nobody called anybody." in silent
+    assert "Exchanged no message with anyone" in silent
+
+
+def test_findings_stand_in_the_order_of_the_row() -> None:
+    contradicted = finding().model_copy(update={"id": "contradicted_reports"})
+
+    assert [each.title for each in page_of(row(findings=[contradicted, finding()])).findings] == [
+        "Contradicted reports",
+        "Slow link",
+    ]
 
 
 def test_a_trial_of_its_own_has_its_own_figures() -> None:

@@ -1,0 +1,178 @@
+"""What a score rests on, in words: of a whole row, or of one of its trials."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from concord.assessment import Mode
+from concord.results import Basis, Grading, ResultRow, Scoring, SubScore, TrialRecord
+from concord_cli.words.factors import reasons_in_words
+
+JUDGED_BY: Final[Mapping[str, str]] = MappingProxyType(
+    {"code": "by code", "model": "by the model", "recorded": "by the file", "nobody": "by nobody"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """A score ready to be shown. `number` is None where there is none: nothing else stands in its place.
+
+    `number`: "69.2", or "40.0 to 73.3" where some trials are unjudged; `rests_on`: what it is a score of, or why there
+    is none; `notes`: what else to know of it, in whole sentences.
+    """
+
+    number: str | None
+    rests_on: str
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Rated:
+    """What a rating is made of: scores up to the row's `max_score`, and how many trials each source judged."""
+
+    basis: Basis
+    mode: Mode
+    version: str
+    score: float | None
+    score_high: float | None
+    sub_scores: Sequence[SubScore]
+    usable: int
+    judged: Mapping[str, int]
+    reasons: Sequence[str]
+
+
+def rating_of(row: ResultRow) -> Rating:
+    """The rating of the whole row."""
+    scoring = row.detail.scoring
+    usable = [trial for trial in row.detail.trials if trial.usable]
+    return _rating(
+        _Rated(
+            basis=scoring.basis,
+            mode=row.detail.mode,
+            version=scoring.version,
+            score=row.score,
+            score_high=scoring.score_high,
+            sub_scores=scoring.sub_scores,
+            usable=scoring.usable_trials,
+            judged=_judged(scoring),
+            reasons=_reasons(trial.grading for trial in usable),
+        )
+    )
+
+
+def rating_of_trial(row: ResultRow, trial: TrialRecord) -> Rating:
+    """The rating of one trial of the row."""
+    grading, scoring = trial.grading, row.detail.scoring
+    return _rating(
+        _Rated(
+            basis=scoring.basis,
+            mode=row.detail.mode,
+            version=scoring.version,
+            score=None if trial.overall_score is None else row.max_score * trial.overall_score,
+            score_high=None,
+            sub_scores=trial.sub_scores,
+            usable=int(trial.usable),
+            judged={} if grading is None else {grading.source: 1},
+            reasons=_reasons([grading]),
+        )
+    )
+
+
+def passed_in_words(row: ResultRow) -> str:
+    """How many of the usable trials passed, and how many nobody judged."""
+    scoring = row.detail.scoring
+    usable = _count(scoring.usable_trials, "usable trial")
+    if row.score is None and scoring.unjudged:
+        return f"{usable}, none judged"
+    passed = f"{scoring.passed_trials:,} of {usable} passed"
+    return passed + (f", {scoring.unjudged:,} unjudged" if scoring.unjudged else "")
+
+
+def source_in_words(grading: Grading) -> str:
+    """Who judged an outcome: `by code (exact)`."""
+    return JUDGED_BY[grading.source] + (f" ({grading.scorer})" if grading.scorer else "")
+
+
+def _judged(scoring: Scoring) -> dict[str, int]:
+    counts = {
+        "code": scoring.judged_by_code,
+        "model": scoring.judged_by_model,
+        "recorded": scoring.judged_by_record,
+        "nobody": scoring.unjudged,
+    }
+    return {source: n for source, n in counts.items() if n}
+
+
+def _reasons(gradings: Iterable[Grading | None]) -> list[str]:
+    """Why outcomes have no value."""
+    return reasons_in_words([each.reason for each in gradings if each is not None and each.value is None])
+
+
+def _rating(rated: _Rated) -> Rating:
+    if rated.score is None:
+        return Rating(None, _why_none(rated))
+    if rated.basis == "structure":
+        return Rating(f"{rated.score:.1f}", _of_structure(rated))
+    if set(rated.judged) == {"nobody"}:
+        return Rating(None, _why_none(rated))
+    if rated.basis == "recorded":
+        return Rating(f"{rated.score:.1f}", _of_a_record(rated))
+    return _of_an_outcome(rated, rated.score)
+
+
+def _why_none(rated: _Rated) -> str:
+    if not rated.usable and not rated.judged:
+        return "no trial could be used"
+    if rated.basis == "structure":
+        return "no structure to rate"
+    return "nobody judged the outcome" + (f" ({'; '.join(rated.reasons)})" if rated.reasons else "")
+
+
+def _of_an_outcome(rated: _Rated, score: float) -> Rating:
+    values = {part.id: part.value for part in rated.sub_scores}
+    outcome, conduct = values.get("outcome"), values.get("conduct")
+    rests_on = f"outcome{'' if outcome is None else f' {outcome:.2f}'} ({_by_whom(rated.judged)})"
+    if conduct is not None:
+        rests_on += f" x conduct {conduct:.2f}"
+    trials, unjudged = sum(rated.judged.values()), rated.judged.get("nobody", 0)
+    notes = [f"Means of {trials:,} trials; outcome and conduct are multiplied trial by trial."] if trials > 1 else []
+    if not unjudged:
+        return Rating(f"{score:.1f}", rests_on, tuple(notes))
+    high = rated.score_high
+    counted = "1 unjudged trial counts" if unjudged == 1 else f"{unjudged:,} unjudged trials count"
+    notes.append(
+        f"{counted} as failed in the lower figure{'' if high is None else ' and as perfect in the upper one'}."
+    )
+    number = f"{score:.1f}" if high is None else f"{score:.1f} to {high:.1f}"
+    return Rating(number, rests_on, tuple(notes))
+
+
+def _of_a_record(rated: _Rated) -> str:
+    if set(rated.judged) <= {"recorded"}:
+        return "the outcome that the file tells; nobody saw how the team went about it"
+    return f"the outcome of what the file tells, judged {_by_whom(rated.judged)}; nobody saw how the team went about it"
+
+
+def _of_structure(rated: _Rated) -> str:
+    """Rows of version 1 rest on structure too where agents were at work, and on a model's word on the outcome."""
+    if rated.mode is Mode.GROUND_TRUTH:
+        return "rates the structure of a given pattern: no team was at work"
+    text = f"rates structure, by version {rated.version} of the rules"
+    task = next((part for part in rated.sub_scores if part.id == "task"), None)
+    if task is None or task.value is None:
+        return f"{text}; nobody judged the outcome"
+    return f"{text}, and with weight {task.weight:.2f} the outcome"
+
+
+def _by_whom(judged: Mapping[str, int]) -> str:
+    """`by code`; of several trials `2 trials by code, 1 by nobody`."""
+    if sum(judged.values()) <= 1:
+        return ", ".join(JUDGED_BY[source] for source in judged) or "by nobody"
+    (first, n), *others = judged.items()
+    told = [f"{_count(n, 'trial')} {JUDGED_BY[first]}", *(f"{n:,} {JUDGED_BY[source]}" for source, n in others)]
+    return ", ".join(told)
+
+
+def _count(n: int, thing: str) -> str:
+    return f"{n:,} {thing}" if n == 1 else f"{n:,} {thing}s"

@@ -1,0 +1,64 @@
+"""Rows of version 1, as a stack of that version left them: they are read, shown, and compared among themselves."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from concord_cli.compare.document import Comparison
+from concord_cli.main import app
+from concord_cli.rows import read_rows
+from concord_cli.words.score import rating_of
+from tests.team_rows import mesh_of_five
+from tests.unit.cli.report.pages import dissected
+
+FOLDER = Path(__file__).parent / "version_1"
+HUB_SPOKE, MESH, PATTERN = (FOLDER / f"{name}.json" for name in ("hub_spoke", "mesh", "pattern"))
+"""Two live teams of three on one task, and a given pattern; sent over A2A, which left no number whole."""
+
+
+def concord(*arguments: str | Path) -> tuple[int, str]:
+    done = CliRunner().invoke(app, [*map(str, arguments)])
+    return done.exit_code, done.stderr
+
+
+@pytest.mark.parametrize("path", [HUB_SPOKE, MESH, PATTERN], ids=lambda path: path.stem)
+def test_they_lack_what_version_2_added_and_read_as_resting_on_structure(path: Path) -> None:
+    assert "basis" not in json.loads(path.read_text())["results"][0]["detail"]["scoring"]
+    [row] = read_rows(path)
+    assert (row.detail.scoring.version, row.detail.scoring.basis) == ("1", "structure")
+    assert [trial.grading for trial in row.detail.trials] == [None]
+
+
+def test_what_they_rest_on_is_told_of_a_team_and_of_a_pattern() -> None:
+    [team], [pattern] = read_rows(MESH), read_rows(PATTERN)
+    assert rating_of(team).rests_on == "rates structure, by version 1 of the rules; nobody judged the outcome"
+    assert rating_of(pattern).rests_on == "rates the structure of a given pattern: no team was at work"
+
+
+@pytest.mark.parametrize("path", [HUB_SPOKE, MESH, PATTERN], ids=lambda path: path.stem)
+def test_they_have_a_page_with_their_score_and_the_weights_of_its_parts(path: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    assert concord("report", path, "-o", page) == (0, "")
+    [row] = read_rows(path)
+    anatomy = dissected(page.read_text(encoding="utf-8"))
+    assert [each.text for each in anatomy.all("span", "score")] == [f"{row.score:.1f}"]
+    assert "weight 0.35" in anatomy.text
+    assert "Judged" not in anatomy.text
+
+
+def test_they_are_compared_with_each_other(tmp_path: Path) -> None:
+    assert concord("compare", HUB_SPOKE, MESH, "-o", tmp_path / "out.json") == (0, "")
+    found = Comparison.model_validate_json((tmp_path / "out.json").read_bytes())
+    assert (found.scoring_version, found.basis) == ("1", "structure")
+    assert [(team.name, round(team.score, 1)) for team in found.teams] == [("mesh", 100.0), ("hub_spoke", 59.2)]
+    assert [(pair.shared_tasks, pair.paired_trials) for pair in found.pairs] == [(1, 1)]
+
+
+def test_they_are_not_compared_with_rows_of_another_version(tmp_path: Path) -> None:
+    document = {"participants": {}, "results": [mesh_of_five().model_dump(mode="json")]}
+    (tmp_path / "new.json").write_text(json.dumps(document))
+    code, said = concord("compare", HUB_SPOKE, tmp_path / "new.json")
+    assert code == 2
+    assert f"{HUB_SPOKE}: version 1 on structure; {tmp_path / 'new.json'}: version 2 on outcome" in said
