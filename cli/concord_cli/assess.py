@@ -25,19 +25,37 @@ MAX_EXACT = 2**53 - 1
 """Up to here a double tells each whole number from its neighbours (RFC 8259, 6)."""
 
 
-async def wait_for_cards(endpoints: Mapping[str, str], timeout_s: float = CARDS_TIMEOUT_S) -> None:
-    """Returns once every agent (base URL by role) shows its card. Raises AssessmentError, naming one that does not."""
-    deadline = monotonic() + timeout_s
-    await asyncio.gather(*(_wait_for_card(role, url, deadline) for role, url in endpoints.items()))
+TELL_AFTER_S = 2.0
+TELL_AGAIN_S = 10.0
 
 
-async def _wait_for_card(role: str, url: str, deadline: float) -> None:
+class LostGreenAgentError(AssessmentError):
+    """The green agent cannot be reached, or broke off; what it printed may say why."""
+
+
+async def wait_for_cards(
+    endpoints: Mapping[str, str], on_progress: Callable[[str], None], timeout_s: float = CARDS_TIMEOUT_S
+) -> None:
+    """Returns once every agent (base URL by role) shows its card; tells which one it waits for, and why.
+
+    Raises AssessmentError, naming one that does not.
+    """
+    await asyncio.gather(*(_wait_for_card(role, url, on_progress, timeout_s) for role, url in endpoints.items()))
+
+
+async def _wait_for_card(role: str, url: str, on_progress: Callable[[str], None], timeout_s: float) -> None:
+    began = monotonic()
+    tell_at = began + TELL_AFTER_S
     while True:
         try:
             await fetch_card(url)
         except (AgentUnreachableError, RemoteError) as error:
-            if monotonic() > deadline:
+            now = monotonic()
+            if now > began + timeout_s:
                 raise AssessmentError(f"{role} shows no agent card at {url}: {error}") from error
+            if now >= tell_at:
+                on_progress(f"waiting for {role} at {url}, for up to {timeout_s:.0f} s: {error}")
+                tell_at = now + TELL_AGAIN_S
         else:
             return
         await asyncio.sleep(CARD_INTERVAL_S)
@@ -52,7 +70,7 @@ async def assess(
     """Sends one request to the green agent and returns the results that it completed with, at least one.
 
     `participants` maps role to base URL. `on_progress` gets what the green agent says while it works.
-    Raises AssessmentError: unreachable, rejected, failed, or completed without a result.
+    Raises LostGreenAgentError; AssessmentError where it rejected the request, failed, or completed without a result.
     """
     request = json.dumps({"participants": dict(participants), "config": dict(config)})
     try:
@@ -60,9 +78,9 @@ async def assess(
         async with client:
             answer = await _converse(client, request, on_progress)
     except AgentUnreachableError as error:
-        raise AssessmentError(f"the green agent at {green_agent} cannot be reached: {error}") from error
+        raise LostGreenAgentError(f"the green agent at {green_agent} cannot be reached: {error}") from error
     except RemoteError as error:
-        raise AssessmentError(f"the green agent at {green_agent} answered with an error: {error}") from error
+        raise LostGreenAgentError(f"the green agent at {green_agent} answered with an error: {error}") from error
     return _results(answer)
 
 

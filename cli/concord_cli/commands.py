@@ -54,7 +54,7 @@ async def ask(path: Path, output: Path, narrator: Narrator) -> None:
 
     green_agent = str(scenario.green_agent.endpoint)
     narrator.doing("Waiting for the agents' cards")
-    await wait_for_cards({"the green agent": green_agent, **scenario.endpoints})
+    await wait_for_cards({"the green agent": green_agent, **scenario.endpoints}, narrator.say)
     narrator.doing("Assessing")
     results = await assess(green_agent, scenario.endpoints, scenario.config, narrator.say)
     write_results(output, scenario.agentbeats_ids, results)
@@ -63,12 +63,11 @@ async def ask(path: Path, output: Path, narrator: Narrator) -> None:
 
 async def _assess_on(stack: LocalStack, scenario: Scenario, narrator: Narrator) -> list[JsonValue]:
     # Imported only here: a scenario that is refused should not wait for A2A to load.
-    from concord_cli.assess import assess, wait_for_cards
+    from concord_cli.assess import LostGreenAgentError, assess
 
-    await wait_for_cards(scenario.endpoints)
     try:
         return await assess(stack.plan.gateway_url, stack.plan.agent_urls, scenario.config, narrator.say)
-    except AssessmentError as error:
+    except LostGreenAgentError as error:
         raise AssessmentError(f"{error}\nThe gateway's last output:\n{stack.last_words('gateway')}") from error
 
 

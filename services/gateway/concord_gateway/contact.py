@@ -64,7 +64,7 @@ async def _reach(name: str, url: str, found: Contacts) -> None:
                 card = await fetch_card(url, timeout_s=_ONE_TRY_S)
     except (AgentUnreachableError, RemoteError) as error:
         if _accepted_no_connection(error):
-            found.missing[name] = str(error)
+            found.missing[name] = _reason(error)
             return
         logger.warning("participant %s: no card: %s", name, error)
     found.cards[name] = card
@@ -72,3 +72,10 @@ async def _reach(name: str, url: str, found: Contacts) -> None:
 
 def _accepted_no_connection(error: BaseException) -> bool:
     return isinstance(error, AgentUnreachableError) and not isinstance(error, AgentTimeoutError)
+
+
+def _reason(error: BaseException) -> str:
+    """What is at the bottom of a failure; what lies above it only says again who could not be reached."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return str(error) or type(error).__name__

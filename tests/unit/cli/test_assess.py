@@ -89,11 +89,15 @@ async def test_an_agent_that_is_not_there_is_an_error() -> None:
         await assess(agent.url, PARTICIPANTS, {}, print)
 
 
-async def test_an_agent_is_waited_for_until_it_shows_its_card() -> None:
-    agent = GreenAgent(completed(), streaming=True)
-    waiting = asyncio.create_task(wait_for_cards({"agent": agent.url}))
-    await asyncio.sleep(0.2)
+async def test_an_agent_is_waited_for_until_it_shows_its_card_and_that_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("concord_cli.assess.TELL_AFTER_S", 0.1)
+    monkeypatch.setattr("concord_cli.assess.CARD_INTERVAL_S", 0.1)
+    agent, told = GreenAgent(completed(), streaming=True), list[str]()
+    waiting = asyncio.create_task(wait_for_cards({"agent": agent.url}, told.append))
+    while not told:
+        await asyncio.sleep(0.05)
     assert not waiting.done()
+    assert told[0].startswith(f"waiting for agent at {agent.url}, for up to 80 s: ")
     async with serving(agent):
         await waiting
 
@@ -101,7 +105,7 @@ async def test_an_agent_is_waited_for_until_it_shows_its_card() -> None:
 async def test_an_agent_without_a_card_is_named() -> None:
     agent = GreenAgent(completed(), streaming=True)
     with pytest.raises(AssessmentError, match="helper shows no agent card at"):
-        await wait_for_cards({"helper": agent.url}, timeout_s=0)
+        await wait_for_cards({"helper": agent.url}, lambda _: None, timeout_s=0)
 
 
 class TestCommand:
