@@ -202,7 +202,7 @@ class TraceIntegrity(Record):
     dropped: int = 0
     completeness: Fraction | None = None
     observability: Observability | None = None
-    """Null where nothing was there to be observed: a pattern that was given, or a trace from a file."""
+    """Null where there was nothing to observe: a given pattern, a trace from a file, a lone participant."""
     participants: list[ParticipantObservability] = []
 
 

@@ -20,13 +20,13 @@ _STOP_WORDS: Final = _words(
     """
     a about above after again against all almost already also although always am among an and another any are around
     as at away back be because been before being below between both but by came can cannot come could did didn do
-    does doesn doing don done down during each either else even ever every few first for from further get gets give
+    does doesn doing don done down during each either else even ever every few for from further get gets give
     given go going got had has hasn have having he her here hers him his how however i if in into is isn it its
     itself just kind know last least less let like little ll look made make makes making many may maybe me might
     mine more most much must my myself near need needs neither never new next no none nor not nothing now of off
-    often on once one only onto or other others our ours out over own part per perhaps put quite rather re really
+    often on once only onto or other others our ours out over own part per perhaps put quite rather re really
     same say says see seem seems shall she should since so some something still such take taken tell than that the
-    their theirs them then there these they thing things this those though three through thus to together too two
+    their theirs them then there these they thing things this those though three through thus to together too
     under until up upon us use used using ve very want was way we well were what when where whether which while who
     whom whose why will with within without would yes yet you your yours yourself
     """
@@ -46,9 +46,17 @@ _COURTESIES: Final = _words(
 )
 """What agents say to be polite or to see whether a line works, in a few languages."""
 
+_NUMERALS: Final = _words(
+    """
+    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
+    eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million first second third
+    fourth fifth sixth seventh eighth ninth tenth
+    """
+)
+
 
 def words_in(text: str) -> Iterator[str]:
-    """The content words of a text and its figures (whatever has a digit in it), case folded, in their order."""
+    """The content words of a text and its figures (numbers, codes), case folded, in their order."""
     for match in _TOKEN.finditer(text, 0, MAX_READ):
         word = _THOUSANDS.sub("", match[0].casefold().removesuffix("'s"))
         if is_figure(word) or (len(word) >= _SHORTEST and word not in _STOP_WORDS and word not in _COURTESIES):
@@ -56,8 +64,8 @@ def words_in(text: str) -> Iterator[str]:
 
 
 def is_figure(word: str) -> bool:
-    """Whether a word is a number, a code or a counter: such a one is told from the others by who else uses it."""
-    return any(character.isdigit() for character in word)
+    """Whether a word is a number, a code or a counter: what such a word tells depends on who else uses it."""
+    return any(character.isdigit() for character in word) or all(part in _NUMERALS for part in word.split("-"))
 
 
 def strings_in(value: object) -> Iterator[str]:

@@ -145,7 +145,7 @@ async def agent_that_answers(with_: Response | Callable[[Request], Awaitable[Res
         return with_ if isinstance(with_, Response) else await with_(request)
 
     app = FastAPI()
-    app.add_route("/", answer, methods=["POST"])
+    app.add_route("/{path:path}", answer, methods=["POST"])
     async with served(app) as url:
         yield f"{url}/"
 

@@ -3,8 +3,6 @@
 import asyncio
 import json
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -18,31 +16,11 @@ from tests.integration.observed import house
 from tests.integration.workers import worker
 from tests.progress import Unheard
 from tests.redis_servers import free_port
-from tests.serving import served_agent
-
-Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+from tests.serving import listening, replying, served_agent
 
 
 async def answer(_: IncomingMessage, task: TaskHandle) -> None:
     await task.complete("done")
-
-
-@asynccontextmanager
-async def listening(serve: Serve) -> AsyncIterator[str]:
-    """A server of whatever kind; yields its URL."""
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    async with server:
-        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
-
-
-def replying(status: str) -> Serve:
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        writer.write(f"HTTP/1.1 {status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".encode())
-        await writer.drain()
-        writer.close()
-
-    return serve
 
 
 @pytest.fixture

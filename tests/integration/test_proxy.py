@@ -26,11 +26,12 @@ from concord.assignment import Assignment
 from concord.extensions import TRACEABILITY_KEY
 from concord.identity import GREEN_AGENT
 from concord.ids import new_step_id
+from concord.proxy_urls import proxy_url
 from concord.reports import Channel
 from concord.steps import CallType, InteractionStep, ResponseTrace, StepFacts
 from tests.integration.observed import MAX_BODY_BYTES, House, Seat, agent_that_answers, house, send
 from tests.redis_servers import PrivateServer, free_port
-from tests.serving import served_agent
+from tests.serving import listening, replying, served_agent
 
 VERSIONS = pytest.mark.parametrize("version", ["0.3", None], ids=["0.3", "1.0"])
 
@@ -207,7 +208,7 @@ async def test_a_callees_failure_passes_unchanged_and_stands_in_the_step(
         ),
         (JSONResponse({"detail": "busy"}, 503, {"retry-after": "7"}), "HTTP status 503"),
         (PlainTextResponse("what?", 418), "HTTP status 418"),
-        (Response(b"", 204), None),
+        (Response(b"", 204), "no answer of A2A: an empty body"),
     ],
 )
 async def test_an_error_of_http_or_json_rpc_passes_unchanged(
@@ -317,6 +318,120 @@ async def test_an_answer_that_breaks_off_breaks_off_for_the_caller_too(gateway: 
                 await http.post(seats["a"].url_of("b"), json=send("message/stream"))
         (report,) = await gateway.reports(seats["a"].claims.trace_id, 1)
     assert report.step.failure is not None
+
+
+DEEP = "[" * 100_000
+ANOTHERS = {"jsonrpc": "2.0", "id": 99, "result": {"kind": "message", "parts": [{"text": "hi"}]}}
+
+
+@pytest.mark.parametrize(
+    ("response", "failure"),
+    [
+        (Response(b""), "no answer of A2A: an empty body"),
+        (PlainTextResponse("<html>Welcome!</html>", media_type="text/html"), "no answer of A2A: no JSON"),
+        (Response(b'{"jsonrpc": "2.0", "id": 1, "result": {"kind', media_type="application/json"), "no JSON"),
+        (Response(DEEP, media_type="application/json"), "no answer of A2A: no JSON"),
+        (Response(status_code=302, headers={"location": "http://127.0.0.1:1/"}), "HTTP status 302"),
+        (JSONResponse({"hello": "world"}), "neither a task nor a message"),
+        (JSONResponse({"jsonrpc": "2.0", "id": 1, "result": None}), "neither a task nor a message"),
+        (JSONResponse([1, 2]), "neither a task nor a message"),
+        (JSONResponse(ANOTHERS), "neither a task nor a message for this request"),
+        (Response(b"data: {}", media_type="text/event-stream"), "ended within an event"),
+        (Response(b": hello\n\n", media_type="text/event-stream"), "neither a task nor a message"),
+    ],
+)
+async def test_what_is_no_answer_of_a2a_is_a_failed_call_that_says_which(
+    gateway: House, response: Response, failure: str
+) -> None:
+    async with agent_that_answers(response) as url, httpx.AsyncClient() as http:
+        seats = await gateway.trial({"a": url, "b": url})
+        await http.post(seats["a"].url_of("b"), json=send("message/send"))
+        (report,) = await gateway.reports(seats["a"].claims.trace_id, 1)
+    assert failure in (report.step.failure or "")
+
+
+async def test_a_status_that_is_none_of_http_is_a_bad_gateway_and_a_failed_call(gateway: House) -> None:
+    async with listening(replying("799 What")) as url, httpx.AsyncClient() as http:
+        seats = await gateway.trial({"a": url, "b": url})
+        carried = await http.post(seats["a"].url_of("b"), json=send("message/send"))
+        (report,) = await gateway.reports(seats["a"].claims.trace_id, 1)
+    assert (carried.status_code, report.step.failure) == (502, "HTTP status 799")
+
+
+async def test_a_call_that_is_open_when_the_trial_closes_is_recorded_once_as_unanswered(gateway: House) -> None:
+    hanging, calls, traces = asyncio.Event(), list[asyncio.Task[httpx.Response]](), list[str]()
+
+    async def hang(request: Request) -> Response:
+        await hanging.wait()
+        result = {"kind": "message", "messageId": "m", "role": "agent", "parts": [{"kind": "text", "text": "late"}]}
+        return JSONResponse({"jsonrpc": "2.0", "id": (await request.json())["id"], "result": result})
+
+    async with agent_that_answers(hang) as callee, httpx.AsyncClient() as http:
+
+        async def answer_early(message: IncomingMessage, task: TaskHandle) -> None:
+            mine = Assignment.from_metadata(message.metadata)
+            assert mine is not None
+            assert mine.token is not None
+            url = proxy_url(gateway.url, "b", mine.token.get_secret_value())
+            calls.append(asyncio.create_task(http.post(url, json=send("message/send"), timeout=60)))
+            traces.append(mine.trace_id)
+            await asyncio.sleep(0.2)
+            await task.complete("done")
+
+        async with served_agent(answer_early) as caller, await A2AClient.connect(gateway.url) as client:
+            config = {"task": "count", "start": "a", "closing_cap_s": 0.5, "quiet_s": 0}
+            request = json.dumps({"participants": {"a": caller, "b": callee}, "config": config})
+            assessing = asyncio.create_task(_last(client.stream(text=request)))
+            while not traces:
+                await asyncio.sleep(0.05)
+            reports = await gateway.reports(traces[0], 3)
+            hanging.set()
+            assert (await calls[0]).status_code == 200
+            assessing.cancel()
+            await asyncio.gather(assessing, return_exceptions=True)
+            again = await gateway.reports(traces[0])
+    failures = [report.step.failure for report in again if report.step.additional_attributes.get("agent_name") == "a"]
+    assert len(again) == len(reports)
+    assert ["unanswered when the trial was closed, after " in str(failure) for failure in failures] == [True]
+
+
+async def _last(events: AsyncIterator[object]) -> None:
+    async for _ in events:
+        pass
+
+
+async def test_calls_that_share_a_task_are_calls_each(gateway: House) -> None:
+    working = {"kind": "task", "id": "t", "contextId": "c", "status": {"state": "working"}}
+
+    async def work(request: Request) -> Response:
+        body = await request.json()
+        done = body["method"] == "tasks/get"
+        result = working | ({"status": {"state": "completed"}} if done else {})
+        return JSONResponse({"jsonrpc": "2.0", "id": body["id"], "result": result})
+
+    async with agent_that_answers(work) as url, httpx.AsyncClient() as http:
+        seats = await gateway.trial({"a": url, "b": url})
+        for _ in range(5):
+            await http.post(seats["a"].url_of("b"), json=send("message/send"))
+        assert await gateway.reports(seats["a"].claims.trace_id) == []
+        get = {"jsonrpc": "2.0", "id": 7, "method": "tasks/get", "params": {"id": "t"}}
+        await http.post(seats["a"].url_of("b"), json=get)
+        reports = await gateway.reports(seats["a"].claims.trace_id, 5)
+    assert [(report.step.failure, report.step.additional_attributes["task_state"]) for report in reports] == [
+        (None, "completed")
+    ] * 5
+
+
+async def test_a_path_with_other_letters_is_reached(gateway: House) -> None:
+    async def found(request: Request) -> Response:
+        text = request.url.path
+        result = {"kind": "message", "messageId": "m", "role": "agent", "parts": [{"kind": "text", "text": text}]}
+        return JSONResponse({"jsonrpc": "2.0", "id": (await request.json())["id"], "result": result})
+
+    async with agent_that_answers(found) as url, httpx.AsyncClient() as http:
+        seats = await gateway.trial({"a": url, "b": f"{url}zählen/"})
+        carried = await http.post(seats["a"].url_of("b"), json=send("message/send"))
+    assert carried.json()["result"]["parts"][0]["text"] == "/zählen/"
 
 
 async def test_a_call_whose_caller_comes_back_for_the_answer_ends_when_its_task_does(gateway: House) -> None:

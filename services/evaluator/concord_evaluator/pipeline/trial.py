@@ -48,7 +48,8 @@ def _evaluate(plan: AssessmentPlan, request: EvaluateTrial, batches: Sequence[Re
     roster = Roster(plan.agents(plan.trial(request.trial_id).task_id))
     in_time = batches if request.closed_after is None else batches[: request.closed_after]
     projection = project(_reports(in_time), roster, plan.config.evidence, observed=plan.observed)
-    participants = tuple(observability_of(projection, roster)) if plan.mode is Mode.LIVE else ()
+    observable = plan.mode is Mode.LIVE and len(roster) > 1
+    participants = tuple(observability_of(projection, roster)) if observable else ()
     trial = TrialInput(
         projection,
         roster,
@@ -152,7 +153,7 @@ def _interaction_record(caller: str, callee: str, link: LinkCalls) -> Interactio
 
 
 def _warnings(projection: Projection, integrity: TraceIntegrity) -> Iterator[str]:
-    if integrity.observability == "none" and len(integrity.participants) > 1:
+    if integrity.observability == "none":
         yield UNSEEN
     if projection.self_calls:
         yield f"{projection.self_calls} calls of an agent to itself are left out of structure"

@@ -14,6 +14,7 @@ from concord_gateway.proxy.requests import said_in, texts_of
 MAX_QUOTED: Final = 4000
 """Characters of an answer that a step quotes, as the messenger does."""
 
+_ANY: Final = object()
 _MAX_ARTIFACTS: Final = 64
 _ENDED: Final = frozenset({"completed", "failed", "canceled", "rejected", "input-required", "auth-required"})
 _WELL: Final = frozenset({"completed", "input-required"})
@@ -22,9 +23,13 @@ _WRAPPERS_1_0: Final = ("task", "message", "statusUpdate", "artifactUpdate")
 
 
 class AnswerReader:
-    """Folds the JSON-RPC answers to one call, one or a stream of them, of either protocol version."""
+    """Folds the JSON-RPC answers to one call, one or a stream of them, of either protocol version.
 
-    def __init__(self) -> None:
+    Answers to another request than `request_id` are passed over; without it, all are read.
+    """
+
+    def __init__(self, request_id: object = _ANY) -> None:
+        self.request_id = request_id
         self.state = ""
         self.task_id = ""
         self._error: str | None = None
@@ -52,6 +57,11 @@ class AnswerReader:
         return self._error
 
     @property
+    def known(self) -> bool:
+        """Whether anything that was read is an answer of A2A: a task, a message or an error."""
+        return bool(self.state) or self._error is not None
+
+    @property
     def text(self) -> str:
         """What the callee said: its artifacts, else the words with its state; at most `MAX_QUOTED` characters."""
         return ("\n".join(self._artifacts.values()) or self._said)[:MAX_QUOTED]
@@ -73,7 +83,7 @@ class AnswerReader:
 
     def read(self, document: object) -> None:
         """Takes one JSON-RPC response. What has no known form is passed over: its reader will complain, not we."""
-        if not isinstance(document, dict):
+        if not isinstance(document, dict) or not self._is_mine(document):
             return
         if isinstance(error := document.get("error"), dict):
             self._error = f"JSON-RPC error {error.get('code')}: {error.get('message')}"[:MAX_QUOTED]
@@ -81,6 +91,11 @@ class AnswerReader:
         if isinstance(result, dict):
             for event in _unwrapped(result):
                 self._take(event)
+
+    def _is_mine(self, document: dict[str, Any]) -> bool:
+        """An error may come without an id: its sender could not read that of the request (JSON-RPC 2.0, section 5)."""
+        answered = document.get("id")
+        return self.request_id is _ANY or answered == self.request_id or (answered is None and "error" in document)
 
     def _take(self, event: dict[str, Any]) -> None:
         self._keep_trace(event)

@@ -20,10 +20,10 @@ class CarriedCall:
     watched: WatchedCall
     trace_id: str
     callee_url: str
-    request_text: str
+    answer: AnswerReader
+    request_text: str = ""
     request_words: str = ""
     """The words of the request that its text lacks."""
-    answer: AnswerReader = field(default_factory=AnswerReader)
     error: str | None = None
     """What went wrong on the way; what the callee itself said of its failure is in its answer."""
     refused: bool = False
@@ -32,9 +32,14 @@ class CarriedCall:
     _started: float = field(default_factory=time.monotonic)
     _elapsed: float = 0.0
 
+    @property
+    def age_s(self) -> float:
+        """How long ago it began (seconds)."""
+        return time.monotonic() - self._started
+
     def stop(self) -> None:
         """Takes the time, which is the call's latency."""
-        self._elapsed = time.monotonic() - self._started
+        self._elapsed = self.age_s
 
     def step(self) -> InteractionStep:
         """The call as the gateway saw it: the caller by its token, the callee by the roster."""

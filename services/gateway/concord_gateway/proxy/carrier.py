@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -33,7 +33,12 @@ from concord_gateway.watch import Watches
 
 logger = logging.getLogger(__name__)
 
+NOT_A2A: Final = "no answer of A2A: neither a task nor a message for this request"
+
 _MAX_LEFT: Final = 4096
+
+_TaskKey = tuple[str, str, str]
+"""Trace id, callee and the id that the callee gave its task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +71,10 @@ class Carrier:
         self._assignments = assignments
         self._watches = watches
         self._instruments = instruments
-        self._left: OrderedDict[tuple[str, str, str], CarriedCall] = OrderedDict()
-        """Calls whose callers left before the end, by (trace id, callee, task id)."""
+        self._open: defaultdict[str, dict[str, CarriedCall]] = defaultdict(dict)
+        """By trace id and step id, the calls that are not yet in their traces: from when they were accepted."""
+        self._left: OrderedDict[str, _TaskKey] = OrderedDict()
+        """By step id, the task for whose end nobody waits: the caller of that call left."""
         self._writing: set[asyncio.Task[None]] = set()
 
     async def carry(self, delivery: Delivery, send: Send) -> None:
@@ -81,12 +88,13 @@ class Carrier:
     def unreached(self, claims: Claims, callee: RosterEntry, reason: str) -> None:
         """Records a call that came to nothing before its message could be sent: its callee has no card to give."""
         watched = self._watches.of(claims.trace_id).begin(claims.agent_id, callee.id)
-        self._record(CarriedCall(watched, claims.trace_id, callee.url, request_text="", error=reason))
+        self._record(self._accepted(CarriedCall(watched, claims.trace_id, callee.url, AnswerReader(), error=reason)))
 
     async def settle(self, trace_id: str) -> None:
-        """Puts into the trace what is known of the calls that their callers left, now that the trial ends."""
-        for key in [key for key in self._left if key[0] == trace_id]:
-            self._record(self._left.pop(key))
+        """Puts into the trace every call that has not ended, now that the trial has: it was not answered."""
+        for call in list(self._open.pop(trace_id, {}).values()):
+            call.error = call.error or f"unanswered when the trial was closed, after {call.age_s:.1f} s"
+            self._write_beside(call)
         await self.written()
 
     async def written(self) -> None:
@@ -100,13 +108,15 @@ class Carrier:
         watched = self._watches.of(claims.trace_id).begin(claims.agent_id, callee.id, wanted)
         said = delivery.rpc
         words = words_beyond(said.said, said.text[:MAX_QUOTED], MAX_WORDS)
-        call = CarriedCall(watched, claims.trace_id, callee.url, said.text, words)
+        call = self._accepted(
+            CarriedCall(watched, claims.trace_id, callee.url, AnswerReader(said.id), said.text, words)
+        )
         own = self._assignments.own(claims.assessment_id, claims.trace_id, watched.step_id)
         try:
             theirs = own.for_call(watched.step_id, callee.id, token)
-            status = await self._exchange(delivery, theirs, send, call.answer.read)
-            if status >= 400 and call.answer.error is None:
-                call.error = f"HTTP status {status}"
+            fault = await self._exchange(delivery, theirs, send, call.answer.read)
+            if call.answer.error is None:
+                call.error = fault or (None if call.answer.known else NOT_A2A)
         except asyncio.CancelledError:
             call.error = "cancelled by the caller"
             raise
@@ -125,16 +135,14 @@ class Carrier:
         def follow(document: object) -> None:
             seen.read(document)
             key = (trace_id, callee_id, seen.task_id)
-            if (call := self._left.get(key)) is not None:
-                call.answer.read(document)
-                if call.answer.ended:
-                    self._record(self._left.pop(key))
+            for step_id in [step_id for step_id, left in self._left.items() if left == key] if seen.task_id else ():
+                self._hear(trace_id, step_id, document)
 
         await self._exchange(delivery, None, send, follow)
 
     async def _exchange(
         self, delivery: Delivery, assignment: Assignment | None, send: Send, on_document: OnDocument
-    ) -> int:
+    ) -> str | None:
         context = None if assignment is None else traceparent(assignment.trace_id, assignment.step_id)
         rewrite = partial(_with_card, delivery) if delivery.rpc.asks_for_card else None
         exchange = Exchange(self._upstream, send)
@@ -149,16 +157,43 @@ class Carrier:
         except (UnreachableError, UncarriedAnswerError, UnusableCardError) as error:
             raise _failed(exchange, 502, str(error)) from error
 
+    def _accepted(self, call: CarriedCall) -> CarriedCall:
+        self._open[call.trace_id][call.watched.step_id] = call
+        return call
+
+    def _hear(self, trace_id: str, step_id: str, document: object) -> None:
+        """Tells a call that its caller left what became of its task. The answer is to whoever asked for that."""
+        call = self._open[trace_id].get(step_id)
+        if call is None:
+            del self._left[step_id]
+        elif isinstance(document, dict):
+            call.answer.read(document | {"id": call.answer.request_id})
+            if call.answer.ended:
+                del self._left[step_id]
+                self._record(call)
+
     def _leave_or_record(self, call: CarriedCall) -> None:
         if call.error is not None or not call.answer.under_way:
             self._record(call)
             return
-        self._left[call.trace_id, call.watched.callee, call.answer.task_id] = call
-        self._watches.of(call.trace_id).leave(call.watched.step_id)
+        step_id = call.watched.step_id
+        self._left[step_id] = (call.trace_id, call.watched.callee, call.answer.task_id)
+        self._watches.of(call.trace_id).leave(step_id)
         if len(self._left) > _MAX_LEFT:
-            self._record(self._left.popitem(last=False)[1])
+            oldest, (trace_id, _, _) = self._left.popitem(last=False)
+            if (forgotten := self._open[trace_id].get(oldest)) is not None:
+                forgotten.error = "its end was not asked for"
+                self._record(forgotten)
 
     def _record(self, call: CarriedCall) -> None:
+        """Writes the call's step, unless the trial was closed before it ended."""
+        calls = self._open[call.trace_id]
+        if calls.pop(call.watched.step_id, None) is not None:
+            self._write_beside(call)
+        if not calls:
+            del self._open[call.trace_id]
+
+    def _write_beside(self, call: CarriedCall) -> None:
         """Writes the call's step beside the exchange, which has not to wait for it."""
         call.stop()
         writing = asyncio.create_task(self._write(call))
@@ -178,7 +213,7 @@ class Carrier:
 
 
 def _failed(exchange: Exchange, status: int, reason: str) -> Refusal | BrokenOffError:
-    return BrokenOffError(reason) if exchange.begun else Refusal(status, reason)
+    return BrokenOffError("the agent broke off its answer") if exchange.begun else Refusal(status, reason)
 
 
 def _with_card(delivery: Delivery, document: dict[str, Any]) -> dict[str, Any]:

@@ -39,8 +39,8 @@ class Exchange:
         body: bytes,
         on_document: OnDocument,
         rewrite: Rewrite | None = None,
-    ) -> int:
-        """Posts a request, and sends the answer back; returns the answer's status.
+    ) -> str | None:
+        """Posts a request, and sends the answer back. Returns why the answer is none of JSON-RPC, None if it may be.
 
         `rewrite` changes the document of an answer that is no stream. Raises UnreachableError, UncarriedAnswerError.
         """
@@ -48,12 +48,12 @@ class Exchange:
             if answer.header("content-encoding").lower() not in {"", "identity"}:
                 raise UncarriedAnswerError("the agent's answer is compressed, which was not asked for")
             if answer.header("content-type").partition(";")[0].strip().lower() == "text/event-stream":
-                await self._carry_stream(answer, on_document)
+                fault = await self._carry_stream(answer, on_document)
             else:
-                await self._carry_whole(answer, on_document, rewrite)
-            return answer.status
+                fault = await self._carry_whole(answer, on_document, rewrite)
+            return fault if 200 <= answer.status < 300 else f"HTTP status {answer.status}"
 
-    async def _carry_stream(self, answer: Answer, on_document: OnDocument) -> None:
+    async def _carry_stream(self, answer: Answer, on_document: OnDocument) -> str | None:
         await self._begin(answer, to_caller(answer.headers))
         events = _Events()
         async for lines in _whole_lines(answer):
@@ -61,8 +61,9 @@ class Exchange:
             for document in events.read(lines):
                 on_document(document)
         await self._send({"type": "http.response.body", "body": b""})
+        return "no answer of A2A: a stream that ended within an event" if events.unfinished else None
 
-    async def _carry_whole(self, answer: Answer, on_document: OnDocument, rewrite: Rewrite | None) -> None:
+    async def _carry_whole(self, answer: Answer, on_document: OnDocument, rewrite: Rewrite | None) -> str | None:
         body = bytearray()
         async for chunk in answer.pieces():
             body += chunk
@@ -76,10 +77,15 @@ class Exchange:
         await self._begin(answer, [*to_caller(answer.headers), length])
         await self._send({"type": "http.response.body", "body": carried})
         on_document(document)
+        if document is None:
+            return "no answer of A2A: no JSON" if body.strip() else "no answer of A2A: an empty body"
+        return None
 
     async def _begin(self, answer: Answer, headers: list[Header]) -> None:
         self.begun = True
-        await self._send({"type": "http.response.start", "status": answer.status, "headers": headers})
+        # No server can send on what is no status of HTTP (RFC 9110, section 15).
+        status = answer.status if answer.status <= 599 else 502
+        await self._send({"type": "http.response.start", "status": status, "headers": headers})
 
 
 class _Events:
@@ -87,6 +93,11 @@ class _Events:
 
     def __init__(self) -> None:
         self._data = bytearray()
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether an event has begun and not ended."""
+        return bool(self._data)
 
     def read(self, lines: bytes) -> Iterator[object]:
         """The documents of the events that end in these lines."""

@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, NamedTuple, Self
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import h11
 import httpx
@@ -26,6 +26,9 @@ READ_S: Final = 300.0
 
 _IDLE_S: Final = 2.0
 """Well below the five seconds after which uvicorn closes an idle connection: none may close on a call just sent."""
+
+_KEPT: Final = "!#$%&'()*+,/:;=?@[]~"
+"""What stands in a URL as it is (RFC 3986); everything else is written in UTF-8, percent-encoded."""
 
 _MAX_IDLE: Final = 32
 _PIECE: Final = 64 * 1024
@@ -185,7 +188,7 @@ async def _write(
             protocol.send(h11.Data(body)) if body else b"",
             protocol.send(h11.EndOfMessage()),
         ]
-    except h11.LocalProtocolError as error:
+    except (h11.LocalProtocolError, UnicodeError) as error:
         raise _unreachable(error) from error
     connection.writer.write(b"".join(piece for piece in pieces if piece))
     # Who does not want to read it all may have answered all the same.
@@ -198,10 +201,11 @@ def _place(url: str) -> tuple[_Origin, str]:
     try:
         parts = urlsplit(url)
         tls = {"http": False, "https": True}[parts.scheme.lower()]
-        origin = _Origin(tls, parts.hostname or "", parts.port or (443 if tls else 80))
+        host = (parts.hostname or "").encode("idna").decode()
+        origin = _Origin(tls, host, parts.port or (443 if tls else 80))
     except (ValueError, KeyError) as error:
         raise UnreachableError("the agent cannot be reached: its address is none") from error
-    return origin, (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    return origin, quote((parts.path or "/") + (f"?{parts.query}" if parts.query else ""), safe=_KEPT)
 
 
 def _unreachable(error: Exception) -> UnreachableError:

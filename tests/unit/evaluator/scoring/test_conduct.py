@@ -76,6 +76,11 @@ class TestWhatACallBuys:
     def test_numbered_pings_buy_nothing(self) -> None:
         assert bought(*(Played("ann", "bob", f"ping {n}", f"pong {n}") for n in range(100, 150))) == 0
 
+    def test_nor_do_pings_numbered_in_words(self) -> None:
+        counters = ("one", "two", "twenty-one", "third", "ninety-nine")
+        assert bought(*(Played("ann", "bob", f"ping {word}", f"pong {word}") for word in counters)) == 0
+        assert bought(Played("ann", "bob", "forty-two"), answer="It is forty-two.") == 1
+
     def test_an_echo_buys_its_caller_nothing(self) -> None:
         told = Played("cyn", "bob", "maples")
         assert bought(told, Played("ann", "bob", "hello", "hello"), Played("bob", "cyn", "maples", "maples")) == 1
