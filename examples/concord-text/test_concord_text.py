@@ -1,11 +1,13 @@
-"""The evaluator as it is installed: what a trace says, through to the row."""
+"""Evaluator and scorer as they are installed: what a trace says, through to the row; what an answer is worth."""
 
 import pytest
 
 from concord.assessment import AssessmentConfig
 from concord.results import MetricRecord, MetricStatus, ResultRow
+from concord.scorers import SCORER_CHOICE
 from concord_evaluator.formats import Origin, TraceBuilder
 from concord_evaluator.offline import evaluate_trace
+from concord_evaluator.scorers import Graded, ScorerFailedError, grade
 from concord_text.measures import drifts, phrases_of, redundancy, resemblance
 
 Call = tuple[str, str, str, str]
@@ -75,3 +77,18 @@ def test_the_measures_by_hand() -> None:
     assert resemblance(one, other) == pytest.approx(1 / 5)
     assert redundancy([one]) is None
     assert drifts("a b", ["a b", "c d"]) == pytest.approx([0, 1])
+
+
+def graded(targets: list[str], answer: str, **options: int) -> Graded:
+    return grade(SCORER_CHOICE.validate_python({"name": "phrases", **options}), targets, answer)
+
+
+def test_an_answer_is_worth_the_share_of_the_best_targets_phrases() -> None:
+    assert graded(["Take the early train."], "We take the early bus.").value == pytest.approx(2 / 3)
+    assert graded(["Take the early train.", "the EARLY bus"], "We take the early bus.").value == 1
+    assert graded(["Take the early train."], "We take the early bus.", words=1).value == 3 / 4
+
+
+def test_targets_without_words_are_the_scorers_failure() -> None:
+    with pytest.raises(ScorerFailedError, match="the scorer phrases failed: ValueError: no target has a word"):
+        graded(["..."], "We take the early bus.")

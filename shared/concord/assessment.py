@@ -11,7 +11,15 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, HttpUrl, fie
 
 from concord.identity import RESERVED_IDS, ParticipantId, RosterEntry
 from concord.ids import new_trace_id
-from concord.scorers import MAX_TARGET, MAX_TARGETS, NEED_TARGET, ScorerChoice, named_scorer
+from concord.scorers import (
+    MAX_TARGETS,
+    NEED_TARGET,
+    JsonScorer,
+    NumericScorer,
+    ScorerChoice,
+    TargetText,
+    named_scorer,
+)
 from concord.steps import Id
 
 MAX_PARTICIPANTS = 100
@@ -49,7 +57,7 @@ def _texts(value: object) -> object:
 
 
 Targets = Annotated[
-    list[Annotated[str, Field(min_length=1, max_length=MAX_TARGET)]],
+    list[TargetText],
     BeforeValidator(_texts),
     Field(min_length=1, max_length=MAX_TARGETS),
 ]
@@ -57,6 +65,10 @@ Targets = Annotated[
 
 Answerers = Annotated[list[ParticipantId], BeforeValidator(_listed), Field(min_length=1, max_length=MAX_PARTICIPANTS)]
 """Whose answers are graded, by participant."""
+
+
+def _digit(text: str) -> bool:
+    return any(map(str.isdecimal, text))
 
 
 class Mode(StrEnum):
@@ -124,6 +136,12 @@ class TaskSpec(_Strict):
             raise ValueError("a `target` needs a `scorer`, which says how answers are compared with it")
         if self.target is None and self.scorer is not None and self.scorer.name in NEED_TARGET:
             raise ValueError(f"the scorer {self.scorer.name!r} needs a `target`")
+        if self.target is not None and isinstance(self.scorer, JsonScorer):
+            raise ValueError("the scorer 'json' takes no `target`: it has its `schema` and `values`")
+        if isinstance(self.scorer, NumericScorer) and (
+            words := [each for each in self.target or [] if not _digit(each)]
+        ):
+            raise ValueError(f"the scorer 'numeric' compares numbers, and {words[0]!r} is none")
         return self
 
 

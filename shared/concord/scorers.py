@@ -1,8 +1,21 @@
 """Scorers: how a task says that its answers are graded. Names and options follow inspect_ai where it has them."""
 
+import re
+import warnings
+from math import prod
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, JsonValue, Tag, TypeAdapter, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    JsonValue,
+    Tag,
+    TypeAdapter,
+    field_validator,
+    model_validator,
+)
 
 from concord.steps import Id
 
@@ -10,7 +23,24 @@ MAX_TARGETS: Final = 200
 MAX_TARGET: Final = 10_000
 """Characters of one accepted answer."""
 
-_Text = Annotated[str, Field(min_length=1, max_length=MAX_TARGET)]
+MAX_PATTERN: Final = 1000
+"""Characters of a regular expression."""
+
+MAX_REPEATS: Final = 100_000
+"""How far counted repetitions of groups may multiply: an engine that unrolls them needs memory for each."""
+
+TargetText = Annotated[str, Field(min_length=1, max_length=MAX_TARGET, pattern=r"\S")]
+"""A text to look for in an answer: not blank."""
+
+_COUNTED: Final = re.compile(r"(\))?\{(\d+)(?:,\d*)?\}")
+_POINTER: Final = re.compile(r"(?:/(?:[^~/]|~[01])*)*")
+
+
+def repeats(pattern: str) -> int:
+    """How often a regular expression may repeat a part of itself at least, were all its repeated groups nested."""
+    counts = [(group, int(least)) for group, least in _COUNTED.findall(pattern)]
+    of_groups = prod(max(1, least) for group, least in counts if group)
+    return of_groups * max((least for group, least in counts if not group), default=1)
 
 
 class _Choice(BaseModel):
@@ -18,26 +48,31 @@ class _Choice(BaseModel):
 
 
 class ExactScorer(_Choice):
-    """1 if the answer is a target, apart from case, punctuation, articles and white space."""
+    """1 if the answer is a target, apart from case, punctuation, English articles and white space."""
 
     name: Literal["exact"] = "exact"
 
 
 class IncludesScorer(_Choice):
-    """1 if the answer contains a target; with `match_all`, the share of the targets that it contains.
+    """1 if the answer contains a target, as whole words; with `match_all`, the share of the targets that it contains.
 
-    0 if it contains one of `forbidden`, or is longer than `max_length` characters: listing everything does not pass.
+    0 if it contains one of `forbidden`, or is longer than `max_length` characters (white space around it not counted).
+    Set one of these where a list of everything that might be right should not pass.
     """
 
     name: Literal["includes"] = "includes"
     ignore_case: bool = True
     match_all: bool = False
-    forbidden: Annotated[list[_Text], Field(max_length=MAX_TARGETS)] = []
+    forbidden: Annotated[list[TargetText], Field(max_length=MAX_TARGETS)] = []
     max_length: Annotated[int, Field(ge=1)] | None = None
 
 
 class MatchScorer(_Choice):
-    """1 if the answer has a target at `location`. `numeric`: the first or last number there is compared instead."""
+    """1 if the answer has a target at `location`, as whole words; `exact`: if it is a target, case and edges apart.
+
+    With `numeric`, a target that is a number is compared with a number of the answer: its first (`begin`), its last
+    (`end`), each (`any`), or the one that is all of it (`exact`).
+    """
 
     name: Literal["match"] = "match"
     location: Literal["begin", "end", "any", "exact"] = "end"
@@ -46,19 +81,36 @@ class MatchScorer(_Choice):
 
 
 class PatternScorer(_Choice):
-    """1 if the group of a regular expression that first matches is a target; without a target, if it matches at all.
+    """1 if a group of the first match of a regular expression is a target; without targets, if there is a match.
 
-    With `match_all`, every group must be a target.
+    With `match_all`, every group that took part in the match must be one. Without groups, the whole match counts as
+    one. The syntax is that of Python's `re`; the search has a time limit.
     """
 
     name: Literal["pattern"] = "pattern"
-    pattern: _Text
+    pattern: Annotated[str, Field(min_length=1, max_length=MAX_PATTERN)]
     ignore_case: bool = True
     match_all: bool = False
 
+    @field_validator("pattern")
+    @classmethod
+    def _can_be_compiled(cls, pattern: str) -> str:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of what a later Python may read differently
+                re.compile(pattern)
+        except (re.error, OverflowError, RecursionError) as error:
+            raise ValueError(f"is no regular expression: {error}") from error
+        if repeats(pattern) > MAX_REPEATS:
+            raise ValueError(f"has counted repetitions that multiply to more than {MAX_REPEATS:,}")
+        return pattern
+
 
 class NumericScorer(_Choice):
-    """1 if the last number of the answer is a target, give or take `tolerance` or `relative_tolerance`."""
+    """1 if the last number of the answer is a target, give or take the larger of the two tolerances.
+
+    `tolerance` is absolute; `relative_tolerance` is a share of the target.
+    """
 
     name: Literal["numeric"] = "numeric"
     tolerance: Annotated[float, Field(ge=0)] = 0
@@ -66,13 +118,17 @@ class NumericScorer(_Choice):
 
 
 class JsonScorer(_Choice):
-    """Grades the JSON in the answer: the share of `values` (by JSON Pointer, RFC 6901) that it has, if a `schema` fits.
+    """The share of `values` (by JSON Pointer, RFC 6901) that the JSON in the answer has, if it fits `schema`.
 
-    With a schema alone, 1 if it fits. The last JSON object or array of the answer counts.
+    With a schema alone, 1 if it fits. The JSON is the whole answer, else its last fenced block that is JSON, else the
+    last object or array in it. Targets have no part in it.
     """
+
+    model_config = ConfigDict(validate_by_name=True, validate_by_alias=True)
 
     name: Literal["json"] = "json"
     schema_: Annotated[dict[str, JsonValue] | None, Field(alias="schema")] = None
+    """JSON Schema; draft 2020-12, unless `$schema` says otherwise."""
     values: Annotated[dict[str, JsonValue], Field(max_length=MAX_TARGETS)] = {}
     tolerance: Annotated[float, Field(ge=0)] = 0
     """How far a number may be off."""
@@ -81,8 +137,8 @@ class JsonScorer(_Choice):
     def _asks_for_something(self) -> Self:
         if self.schema_ is None and not self.values:
             raise ValueError("give a `schema` or `values`")
-        if wrong := [path for path in self.values if path and not path.startswith("/")]:
-            raise ValueError(f"{wrong[0]!r} is no JSON Pointer: it starts with a slash")
+        if wrong := [path for path in self.values if not _POINTER.fullmatch(path)]:
+            raise ValueError(f"{wrong[0]!r} is no JSON Pointer, such as `/city` or `/stops/0/name`")
         return self
 
 
@@ -106,7 +162,8 @@ class PackageScorer(_Choice):
 
 
 _OWN: Final = (ExactScorer, IncludesScorer, MatchScorer, PatternScorer, NumericScorer, JsonScorer, ModelScorer)
-_NAMES: Final = frozenset(each.model_fields["name"].default for each in _OWN)
+SCORER_NAMES: Final = tuple(str(each.model_fields["name"].default) for each in _OWN)
+"""The names of our own scorers; any other name is a package's."""
 
 NEED_TARGET: Final = frozenset({"exact", "includes", "match", "numeric"})
 """The scorers that compare with a target, and so cannot do without one."""
@@ -114,7 +171,7 @@ NEED_TARGET: Final = frozenset({"exact", "includes", "match", "numeric"})
 
 def _kind(value: object) -> str:
     name = value.get("name") if isinstance(value, dict) else getattr(value, "name", None)
-    return name if isinstance(name, str) and name in _NAMES else "package"
+    return name if isinstance(name, str) and name in SCORER_NAMES else "package"
 
 
 ScorerChoice = Annotated[

@@ -64,7 +64,7 @@ def test_its_files_are_those_of_the_example() -> None:
 
 def test_its_lines_can_be_pasted_and_its_tests_pass(package: Path, environment: dict[str, str]) -> None:
     outputs = blocks("text")
-    assert len(outputs) == len(blocks("sh")) == 2
+    assert len(outputs) == len(blocks("sh")) == 3
     for lines, expected in zip(blocks("sh"), outputs, strict=True):
         done = subprocess.run(
             ["bash", "-eu", "-c", lines], cwd=package, env=environment, capture_output=True, text=True
@@ -80,14 +80,18 @@ def test_its_lines_can_be_pasted_and_its_tests_pass(package: Path, environment: 
     assert tested.stdout.splitlines()[-1].startswith(f"{told} in ")
 
 
+WORKER = ["concord_evaluator", "--queue", "fast"]
+
+
 @pytest.mark.parametrize(
-    "program", [["concord_cli", "evaluate", "docs/scoring.md"], ["concord_evaluator", "--queue", "fast"]]
+    ("program", "thing"),
+    [(["concord_cli", "evaluate", "docs/scoring.md"], "evaluator"), (WORKER, "evaluator"), (WORKER, "scorer")],
 )
-def test_a_package_that_cannot_be_loaded_is_named_on_one_line(tmp_path: Path, program: list[str]) -> None:
+def test_a_package_that_cannot_be_loaded_is_named_on_one_line(tmp_path: Path, program: list[str], thing: str) -> None:
     about = tmp_path / "broken-1.dist-info"
     about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1\n")
-    (about / "entry_points.txt").write_text("[concord.evaluators]\nmine = nowhere:EVALUATOR\n")
+    (about / "entry_points.txt").write_text(f"[concord.{thing}s]\nmine = nowhere:MINE\n")
     done = subprocess.run(
         [sys.executable, "-m", *program],
         cwd=ROOT,
@@ -97,5 +101,5 @@ def test_a_package_that_cannot_be_loaded_is_named_on_one_line(tmp_path: Path, pr
     )
     assert done.returncode == 2
     assert done.stderr.splitlines()[-1].endswith(
-        "broken: the evaluator 'mine' cannot be loaded: No module named 'nowhere'"
+        f"broken: the {thing} 'mine' cannot be loaded: No module named 'nowhere'"
     )

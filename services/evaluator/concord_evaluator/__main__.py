@@ -9,6 +9,7 @@ from concord.storage import WORK_PATIENCE_S, Queue, connect, run_worker
 from concord_evaluator.judge import TrialJudge
 from concord_evaluator.metrics import BrokenMetricError, installed_metrics
 from concord_evaluator.pipeline import BrokenEvaluatorError, installed_evaluators
+from concord_evaluator.scorers import BrokenScorerError, installed_scorers
 from concord_evaluator.settings import EvaluatorSettings
 from concord_evaluator.worker import EvaluatorJobs, ProcessPool
 
@@ -22,7 +23,8 @@ def main() -> None:
     try:
         installed_metrics()
         installed_evaluators()
-    except (BrokenMetricError, BrokenEvaluatorError) as error:
+        installed_scorers()
+    except (BrokenMetricError, BrokenEvaluatorError, BrokenScorerError) as error:
         parser.error(str(error))
     settings = EvaluatorSettings()
     configure_logging("evaluator", level=settings.log_level, form=settings.log_format)

@@ -1,0 +1,98 @@
+"""Numbers in texts, as English writes them, read exactly."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+import regex
+
+_MAX_LENGTH: Final = 100
+"""Characters of a number: longer runs of digits are none."""
+
+_ALIKE: Final = str.maketrans(
+    {
+        "\N{MINUS SIGN}": "-",
+        "\N{RIGHT SINGLE QUOTATION MARK}": "'",
+        "\N{FRACTION SLASH}": "/",
+        "\N{NO-BREAK SPACE}": " ",
+        "\N{NARROW NO-BREAK SPACE}": " ",
+        "\N{THIN SPACE}": " ",
+    }
+)
+_WORD: Final = r"\p{L}\p{M}\p{N}_"
+"""What words are made of; unlike `\\w` with raised digits, so that `10²` is not 10."""
+
+_SPACED: Final = regex.compile(rf"(?<![{_WORD}.,'/])[1-9]\d{{0,2}}(?: \d{{3}})+(?![{_WORD}])")
+
+# A run of all that might belong to a number, so that no part of `3.5k`, `1.2.3` or `12/05/2024` is taken for one.
+_RUN: Final = regex.compile(
+    rf"(?<sign>(?<![{_WORD})\]%])(?:[+-](?:\p{{Sc}}\s?)?|\p{{Sc}}[+-]))?"
+    r"(?<![\p{L}\p{M}\p{N}])(?<!\d[.,'/])"
+    rf"(?<run>(?:(?<![{_WORD}.])\.)?\d(?:[eE][+-]?\d|[{_WORD}.,'/])*)"
+)
+_TRAILING: Final = ".,'/_"
+_NUMBER: Final = regex.compile(
+    r"(?<whole>[1-9]\d{0,2}([,'_])\d{3}(?:\2\d{3})*|\d+)?(?:\.(?<decimals>\d*))?(?:[eE](?<exponent>[+-]?\d{1,3}))?"
+)
+_GROUPING: Final = regex.compile(r"[,'_]")
+_RATIO: Final = regex.compile(r"(\d+)/(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A number of a text: as it is written, and its exact value."""
+
+    text: str
+    value: Fraction
+
+
+def figures(text: str) -> list[Figure]:
+    """The numbers of a text, in their order.
+
+    Signs (also the typographic minus), thousands in groups by comma, space, apostrophe or underscore, decimals after a
+    dot, powers of ten (`1e3`) and fractions (`1/2`) are read. A currency or percent sign beside a number changes
+    nothing. What runs on into letters (`3.5k`, `42nd`), dates, versions and decimals after a comma are no numbers, nor
+    are the words `nan` and `inf`.
+    """
+    return [figure for figure, _ in _found(_even(text))]
+
+
+def figure_of(text: str) -> Figure | None:
+    """The number that a text is: alone but for punctuation, a currency or a percent sign. None if it is none."""
+    even = _even(text)
+    found = list(_found(even))
+    if len(found) != 1:
+        return None
+    figure, (start, end) = found[0]
+    return None if regex.search(r"[\p{L}\p{M}\p{N}]", even[:start] + even[end:]) else figure
+
+
+def exactly(number: float) -> Fraction:
+    """A number as it was written: 0.1 is a tenth."""
+    return Fraction(repr(number))
+
+
+def _even(text: str) -> str:
+    """A text with one form for each sign that has several, and no spaces within numbers."""
+    return _SPACED.sub(lambda match: match[0].replace(" ", ""), text.translate(_ALIKE))
+
+
+def _found(text: str) -> Iterator[tuple[Figure, tuple[int, int]]]:
+    """The numbers of a text, and where they stand in it."""
+    for match in _RUN.finditer(text):
+        value = _value(match["run"].rstrip(_TRAILING))
+        if value is not None:
+            yield Figure(match[0].rstrip(_TRAILING), -value if "-" in (match["sign"] or "") else value), match.span()
+
+
+def _value(run: str) -> Fraction | None:
+    if len(run) > _MAX_LENGTH:
+        return None
+    if ratio := _RATIO.fullmatch(run):
+        return Fraction(int(ratio[1]), int(ratio[2])) if int(ratio[2]) else None
+    number = _NUMBER.fullmatch(run)
+    if number is None or not (number["whole"] or number["decimals"]):
+        return None
+    whole, decimals = _GROUPING.sub("", number["whole"] or "0"), number["decimals"] or ""
+    return Fraction(int(whole + decimals)) * Fraction(10) ** (int(number["exponent"] or 0) - len(decimals))

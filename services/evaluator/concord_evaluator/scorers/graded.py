@@ -1,0 +1,48 @@
+"""What grading an answer comes to, and how a scorer fails."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+MAX_EXPLANATION: Final = 200
+"""Characters of an explanation."""
+
+_MAX_SHOWN: Final = 60
+"""Characters of a text that an explanation quotes."""
+
+
+class ScorerFailedError(Exception):
+    """A scorer cannot grade what it was given: the fault is in its options, its targets or its package."""
+
+    def __init__(self, scorer: str, reason: str) -> None:
+        super().__init__(_line(f"the scorer {scorer} failed: {reason}", MAX_EXPLANATION))
+
+
+@dataclass(frozen=True, slots=True)
+class Graded:
+    """How well one answer was graded, from 0 to 1, and in one bounded line what it was compared with."""
+
+    value: float
+    explanation: str
+
+
+def graded(value: float, explanation: str) -> Graded:
+    """A grade whose explanation is brought into its form."""
+    return Graded(float(value), _line(explanation, MAX_EXPLANATION))
+
+
+def shown(text: str) -> str:
+    """A text as an explanation quotes it."""
+    return f'"{_line(text, _MAX_SHOWN)}"'
+
+
+def one_of(texts: Sequence[str]) -> str:
+    """The targets as an explanation names them."""
+    return f"the target {shown(texts[0])}" if len(texts) == 1 else f"any of the {len(texts)} targets"
+
+
+def _line(text: str, length: int) -> str:
+    """A text on one line, cut; what cannot be printed, half of a surrogate pair included, is replaced."""
+    line = " ".join(text[: 10 * length].split())
+    cut = f"{line[: length - 1]}…" if len(line) > length else line
+    return "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in cut)

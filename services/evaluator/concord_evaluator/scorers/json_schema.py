@@ -1,0 +1,101 @@
+"""JSON Schema on what agents wrote: nothing is fetched, and what checking may cost is bounded."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, Final, cast
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import SchemaError, ValidationError
+from jsonschema.protocols import Validator
+from jsonschema.validators import extend, validator_for
+from pydantic import JsonValue
+from referencing import Registry
+
+from concord_evaluator.scorers.graded import ScorerFailedError
+from concord_evaluator.scorers.pattern import SEARCH_S, search
+
+MAX_CHECKS: Final = 100_000
+"""Keywords checked for one answer: alternatives of alternatives may multiply without end."""
+
+_Check = Callable[[Validator, Any, Any, Any], Iterable[ValidationError] | None]
+"""Checks a keyword: gets the validator, the keyword's value, what is to be checked, and the schema around it."""
+
+
+def misfit(schema: Mapping[str, JsonValue], document: JsonValue) -> str | None:
+    """Where and how a document does not fit a schema, or None if it does.
+
+    The draft is 2020-12 unless `$schema` names another. `format` says nothing, `patternProperties` is not supported.
+    Raises ScorerFailedError for a schema that is not one, refers to another document, or takes too long.
+    """
+    try:
+        stock = validator_for(dict(schema), default=Draft202012Validator)
+        stock.check_schema(dict(schema))
+        applicable = cast("dict[str, JsonValue]", _applicable(dict(schema)))
+        bounded = _Budget().bounded(stock)(applicable, registry=Registry())
+        found = next(bounded.iter_errors(document), None)
+    except ScorerFailedError:
+        raise
+    except SchemaError as error:
+        raise ScorerFailedError("json", f"it is no JSON Schema: {error.json_path}: {error.message}") from error
+    except Exception as error:  # whatever the libraries raise of references that lead nowhere, or in a circle
+        raise ScorerFailedError("json", f"the schema cannot be applied: {type(error).__name__}: {error}") from error
+    return None if found is None else f"{found.json_path}: {found.message}"
+
+
+@dataclass(slots=True)
+class _Budget:
+    """What is left for checking one answer."""
+
+    checks: int = MAX_CHECKS
+    search_s: float = SEARCH_S
+
+    def bounded(self, stock: type[Validator]) -> type[Validator]:
+        """A validator that counts, and whose two unbounded checks are replaced."""
+        checks = {**stock.VALIDATORS, "pattern": self._pattern, "uniqueItems": _unique_items}
+        counted = {keyword: self._counted(check) for keyword, check in checks.items()}
+        return cast("type[Validator]", extend(stock, counted))  # type: ignore[no-untyped-call]
+
+    def _counted(self, check: _Check) -> _Check:
+        def counted(validator: Validator, value: object, instance: object, schema: object) -> Iterable[ValidationError]:
+            self.checks -= 1
+            if self.checks < 0:
+                raise ScorerFailedError("json", f"the schema takes more than {MAX_CHECKS:,} checks")
+            yield from check(validator, value, instance, schema) or ()
+
+        return counted
+
+    def _pattern(self, _: Validator, value: str, instance: object, __: object) -> Iterable[ValidationError]:
+        if not isinstance(instance, str):
+            return
+        started = perf_counter()
+        found = search("json", value, instance, limit_s=self.search_s)
+        self.search_s = max(0.001, self.search_s - (perf_counter() - started))
+        if found is None:
+            yield ValidationError(f"{instance!r} does not match {value!r}")
+
+
+def _unique_items(_: Validator, value: bool, instance: object, __: object) -> Iterable[ValidationError]:
+    """By hashes: the library compares every two items where they cannot be sorted."""
+    if value and isinstance(instance, list) and len(set(map(_identity, instance))) < len(instance):
+        yield ValidationError("some items are equal")
+
+
+def _identity(value: JsonValue) -> object:
+    """Something hashable that is equal for what JSON Schema calls equal: 1 is 1.0, and true is not."""
+    if isinstance(value, dict):
+        return frozenset((key, _identity(each)) for key, each in value.items())
+    if isinstance(value, list):
+        return "array", tuple(map(_identity, value))
+    return ("boolean", value) if isinstance(value, bool) else value
+
+
+def _applicable(schema: JsonValue) -> JsonValue:
+    """A schema without the `$schema` of its parts, each of which would bring an unbounded validator back."""
+    if isinstance(schema, list):
+        return [_applicable(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if isinstance(schema.get("patternProperties"), dict):
+        raise ScorerFailedError("json", "`patternProperties` is not supported")
+    return {key: _applicable(each) for key, each in schema.items() if not (key == "$schema" and isinstance(each, str))}

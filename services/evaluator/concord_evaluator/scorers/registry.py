@@ -1,0 +1,59 @@
+"""The registry of scorers of other packages: what the installed ones offer."""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Final
+
+from concord.scorers import SCORER_NAMES
+
+ENTRY_POINT_GROUP: Final = "concord.scorers"
+"""A package adds a scorer by an entry point in this group: `name = "module:function"`, a `Scorer`."""
+
+Scorer = Callable[..., tuple[float, str]]
+"""`scorer(answer, targets, **options)`: a value from 0 to 1, and in a line what was compared.
+
+`answer` and `targets`, a sequence of strings that may be empty, come by position, what the task's `scorer` says beside
+the name by keyword. It sees one participant's answer at a time, which is never blank, and gives the same for the same.
+"""
+
+
+class BrokenScorerError(Exception):
+    """An installed package offers a scorer that cannot be used."""
+
+
+class UnknownScorerError(Exception):
+    """No scorer has that name."""
+
+
+@cache
+def installed_scorers() -> Mapping[str, Scorer]:
+    """All scorers of installed packages by their names, sorted. Raises BrokenScorerError."""
+    found: dict[str, Scorer] = {}
+    for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: (entry.name, entry.value)):
+        package = entry.dist.name if entry.dist is not None else entry.value
+        if entry.name in {*SCORER_NAMES, *found}:
+            raise BrokenScorerError(f"{package}: there are two scorers called {entry.name!r}")
+        found[entry.name] = _offered(entry, package)
+    return found
+
+
+def installed_scorer(name: str) -> Scorer:
+    """The scorer of that name. Raises UnknownScorerError, BrokenScorerError."""
+    scorers = installed_scorers()
+    if name not in scorers:
+        packaged = ", ".join(scorers) or "none"
+        raise UnknownScorerError(
+            f"no scorer is called {name!r}: there are {', '.join(SCORER_NAMES)}, and of installed packages {packaged}"
+        )
+    return scorers[name]
+
+
+def _offered(entry: EntryPoint, package: str) -> Scorer:
+    try:
+        offered: object = entry.load()
+    except Exception as error:
+        raise BrokenScorerError(f"{package}: the scorer {entry.name!r} cannot be loaded: {error}") from error
+    if not callable(offered):
+        raise BrokenScorerError(f"{package}: {entry.value} is no function")
+    return offered
