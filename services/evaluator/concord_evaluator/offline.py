@@ -55,7 +55,6 @@ def _evaluation(plan: AssessmentPlan, trace: Trace) -> TrialEvaluation:
     outcome = TrialOutcome(
         trial_id=TRIAL_ID,
         state="completed",
-        infrastructure=False,
         error=None,
         answer=trace.answer or None,
         time_used=trace.duration_s,

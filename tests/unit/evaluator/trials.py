@@ -41,7 +41,6 @@ def outcome(
     trial_id: str = "trial-1",
     *,
     state: State = "completed",
-    infrastructure: bool = False,
     error: str | None = None,
     answer: str | None = "done",
     time_used: float = 2.0,
@@ -49,7 +48,6 @@ def outcome(
     return TrialOutcome(
         trial_id=trial_id,
         state=state,
-        infrastructure=infrastructure,
         error=error,
         answer=answer,
         time_used=time_used,

@@ -94,7 +94,9 @@ def _coordination_value(structures: Sequence[TeamStructure]) -> float | None:
 def trace_integrity(trials: Sequence[EvaluatedTrial]) -> TraceIntegrity:
     """Counts summed over the trials; completeness is the share of all their steps whose place is known."""
     parts = [trial.record.trace_integrity for trial in trials]
-    counts = [name for name in TraceIntegrity.model_fields if name != "completeness"]
+    counts = [
+        name for name in TraceIntegrity.model_fields if name not in {"completeness", "observability", "participants"}
+    ]
     placed = [(part.completeness, part.steps) for part in parts if part.completeness is not None]
     steps = sum(count for _, count in placed)
     total = TraceIntegrity(

@@ -7,14 +7,11 @@ from concord_evaluator.scoring import Score, score
 
 
 def verdict_on(plan: AssessmentPlan, evaluation: TrialEvaluation, judgment: Judgment | None) -> JudgedTrial:
-    """Scores an evaluated trial (None: nobody was asked to judge it). Raises KeyError for one not in the plan.
-
-    A trial that failed for a fault of the infrastructure is shown, but neither passed nor failed.
-    """
+    """Scores an evaluated trial (None: nobody was asked to judge it). Raises KeyError for one not in the plan."""
     success = None if judgment is None else judgment.task_success
     scored = score(evaluation.structure, evaluation.calls, success, plan.config.weights)
     passed = None
-    if scored.overall is not None and not evaluation.outcome.infrastructure:
+    if scored.overall is not None:
         passed = scored.overall >= plan.config.thresholds.passing
     return JudgedTrial(
         state="evaluated",
@@ -40,7 +37,7 @@ def _record(
         error=outcome.error,
         answer=outcome.answer,
         time_used=outcome.time_used,
-        usable=not outcome.infrastructure,
+        usable=True,
         passed=passed,
         overall_score=scored.overall,
         coordination_quality=None if structure is None else structure.coordination_quality,
