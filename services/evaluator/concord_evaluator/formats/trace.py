@@ -137,6 +137,23 @@ class TraceBuilder:
         )
         self.add(step, sender)
 
+    def add_work(
+        self, step_id: str, agent: str, *, attributes: Mapping[str, str] | None = None, error: str | None = None
+    ) -> None:
+        """Adds work of its own that a log says an agent of the trace did; `error`: what was wrong with it.
+
+        Raises ValueError for a bad id.
+        """
+        self.declare(agent)
+        step = InteractionStep(
+            step_id=step_id,
+            trace_id=self.trace_id,
+            call_type=CallType.HOST,
+            additional_attributes=dict(attributes or {}),
+            error=error,
+        )
+        self.add(step, agent)
+
     def drop(self, reporter: str, steps: int) -> None:
         """Notes that a reporter had to drop steps."""
         key = _Reporter(_checked_id(reporter, "reporter"), Channel.HTTP, False)
