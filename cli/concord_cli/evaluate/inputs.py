@@ -5,7 +5,7 @@ import sys
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
 from pydantic import ValidationError
 from pydantic_core import from_json
@@ -45,14 +45,26 @@ def _files_in(folder: Path) -> Iterator[Path]:
         yield from (Path(root, name) for name in names if not name.startswith("."))
 
 
-def traces_in(path: Path, format_name: str | None, on_read: Callable[[int], None]) -> Iterator[Trace]:
-    """The traces of a file, which stays open as long as they come. Raises FormatError, also if it cannot be read."""
+def _raised(fault: FormatError) -> NoReturn:
+    raise fault
+
+
+def traces_in(
+    path: Path,
+    format_name: str | None,
+    on_read: Callable[[int], None] = lambda _: None,
+    on_fault: Callable[[FormatError], None] = _raised,
+) -> Iterator[Trace]:
+    """The traces of a file, which stays open as long as they come; `on_read`, `on_fault` as a `Source` has them.
+
+    Raises FormatError, also if it cannot be read.
+    """
     try:
         if path == STDIN:
-            yield from read_traces(Source("stdin", sys.stdin.buffer, on_read), format_name)
+            yield from read_traces(Source("stdin", sys.stdin.buffer, on_read, on_fault), format_name)
             return
         with path.open("rb") as file:
-            yield from read_traces(Source(str(path), file, on_read), format_name)
+            yield from read_traces(Source(str(path), file, on_read, on_fault), format_name)
     except OSError as error:
         raise FormatError(str(path), None, f"cannot be read: {error.strerror}") from error
 

@@ -9,7 +9,7 @@ from concord_evaluator.formats.registry import (
     recognise,
     trace_formats,
 )
-from concord_evaluator.formats.source import FormatError, Head, Source
+from concord_evaluator.formats.source import FormatError, Head, JsonRecord, Source
 from concord_evaluator.formats.trace import Origin, Trace, TraceBuilder
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "BrokenFormatError",
     "FormatError",
     "Head",
+    "JsonRecord",
     "Origin",
     "Source",
     "Trace",

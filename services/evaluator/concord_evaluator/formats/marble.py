@@ -63,11 +63,11 @@ def _recognises(head: Head) -> bool:
 
 
 def _read(source: Source) -> Iterator[Trace]:
-    for number, (line, value) in enumerate(source.json_values(), 1):
-        with source.blaming(line):
+    for number, line, value in source.json_records():
+        with source.record(line):
             builder = TraceBuilder(file_trace_id(source.name, number), Origin(source.name, line))
             _take(builder, _Run.model_validate(value))
-        yield builder.build()
+            yield builder.build()
 
 
 def _take(builder: TraceBuilder, run: _Run) -> None:

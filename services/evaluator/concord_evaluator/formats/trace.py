@@ -1,7 +1,7 @@
 """A trace as a file tells it, and the builder that readers make it with."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import blake2b
@@ -12,6 +12,7 @@ from concord.identity import RESERVED_IDS, RosterEntry, normalise_url
 from concord.reports import MAX_BATCH_STEPS, Channel, Report, ReportBatch, pack
 from concord.steps import MAX_ID_LENGTH, AgentInvocation, CallType, InteractionStep, StepAction, as_utc
 from concord.wire import reports_of
+from concord_evaluator.formats.source import Source
 
 UNDATED: Final = datetime.fromtimestamp(0, UTC)
 """When a report was received that nobody received: it stood in a file."""
@@ -83,7 +84,7 @@ class TraceBuilder:
 
     def declare(self, agent: RosterEntry | str) -> None:
         """Says that an agent belongs to the trace. The first entry for an id stands. Raises ValueError for a bad id."""
-        entry = agent if isinstance(agent, RosterEntry) else RosterEntry(id=agent, url=f"trace://{agent}")
+        entry = agent if isinstance(agent, RosterEntry) else entry_of(agent)
         self._declared.setdefault(entry.id, entry)
 
     def warn(self, text: str) -> None:
@@ -223,6 +224,19 @@ class TraceBuilder:
             else:
                 entries[name] = entry.model_copy(update={"aliases": (*entry.aliases, url)})
         return (entry for entry in entries.values() if entry.id not in RESERVED_IDS)
+
+
+def all_built(builders: Iterable[TraceBuilder], source: Source) -> Iterator[Trace]:
+    """The traces that the records of `source` told of together, once all are read, each with a warning of its loss."""
+    for builder in builders:
+        if source.loss:
+            builder.warn(source.loss)
+        yield builder.build()
+
+
+def entry_of(agent: str) -> RosterEntry:
+    """The entry of an agent of which nothing but its name is known. Raises ValueError for one that is no id."""
+    return RosterEntry(id=agent, url=f"trace://{agent}")
 
 
 def calls_in(step: InteractionStep) -> Iterator[AgentInvocation]:

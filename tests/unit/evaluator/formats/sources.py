@@ -24,6 +24,16 @@ def read(content: str | bytes, name: str = "file.json", format_name: str | None 
     return list(read_traces(source(content, name), format_name))
 
 
+def read_past_faults(
+    content: str | bytes, name: str = "file.json", format_name: str | None = None
+) -> tuple[list[Trace], list[str]]:
+    """The traces of all records that can be read, and what is said of the others."""
+    faults: list[str] = []
+    data = content.encode() if isinstance(content, str) else content
+    reading = Source(name, BytesIO(data), on_fault=lambda fault: faults.append(str(fault)))
+    return list(read_traces(reading, format_name)), faults
+
+
 def read_file(path: Path) -> list[Trace]:
     return read(path.read_bytes(), path.name)
 
