@@ -218,6 +218,55 @@ def test_the_traces_before_and_after_a_broken_record_count(tmp_path: Path) -> No
     assert f"concord: left out: {tmp_path}/runs.jsonl:3: iterations: Field required\n" in done.stderr
 
 
+@pytest.fixture
+def released(tmp_path: Path) -> Path:
+    """A folder of two CooperBench runs as they are released, with what stands above them."""
+    for run, passed in (("one", True), ("two", False)):
+        folder = tmp_path / f"logs/{run}/coop/tool_task/7/f1_f2"
+        folder.mkdir(parents=True)
+        facts = {"run_name": run, "setting": "coop", "repo": "tool_task", "task_id": 7, "features": [1, 2]}
+        agents = {"agent1": {"feature_id": 1}, "agent2": {"feature_id": 2}}
+        (folder / "result.json").write_text(json.dumps({**facts, "agents": agents}, indent=2))
+        (folder / "conversation.json").write_text(json.dumps([{"from": "agent1", "to": "agent2", "message": "Hi."}]))
+        (folder / "eval.json").write_text(json.dumps({"both_passed": passed}))
+        (folder / "agent1.patch").write_text("--- a/x\n+++ b/x\n@@ -0,0 +1 @@\n+x\n")
+        (folder / "agent1_traj.json").write_text("{")
+        (tmp_path / f"logs/{run}/config.json").write_text('{"run_name": "x"}')
+    return tmp_path / "logs"
+
+
+def test_a_released_run_is_evaluated_as_it_is(released: Path, tmp_path: Path) -> None:
+    done = evaluate(released / "two/coop/tool_task/7/f1_f2", "-o", tmp_path / "result.json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert table(done.stdout)["two/coop/tool_task/7/f1_f2"][:2] == ["2", "1"]
+    assert "agent2.patch is missing: what agent2 changed is unknown (1 trace)" in done.stdout
+    assert done.stdout.endswith("1 trace of 1 folder evaluated\n")
+    [row] = ResultsDocument.model_validate_json((tmp_path / "result.json").read_bytes()).results
+    assert row.detail.trials[0].steps.host == 1
+
+
+def test_a_folder_of_released_runs_is_evaluated_past_what_stands_above_them(released: Path) -> None:
+    done = evaluate(released)
+    assert (done.returncode, list(table(done.stdout))) == (
+        0,
+        ["one/coop/tool_task/7/f1_f2", "two/coop/tool_task/7/f1_f2"],
+    )
+    assert [line.split(": ")[1:3] for line in done.stderr.splitlines()] == [
+        [f"{released}/{run}/config.json", "is no trace in any known format, and stands above folders that are"]
+        for run in ("one", "two")
+    ]
+    assert evaluate(released, "--quiet").stderr == ""
+
+
+def test_a_run_that_cannot_be_read_is_told_by_its_file(released: Path, traces: Path) -> None:
+    broken = released / "one/coop/tool_task/7/f1_f2/eval.json"
+    broken.write_text("{")
+    done = evaluate(released / "one", "--quiet")
+    assert (done.returncode, done.stderr.startswith(f"concord: {broken}:1: no valid JSON: ")) == (1, True)
+    done = evaluate(released, traces / "mesh.jsonl", "--keep-going", "--quiet")
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (1, "concord: 1 of 1 file and 2 folders left out")
+
+
 def test_a_trace_in_two_files_is_told_of(traces: Path) -> None:
     (traces / "mesh2.jsonl").write_text(jsonl(*told("mesh", ("a", "b"))))
     done = evaluate(traces / "mesh.jsonl", traces / "mesh2.jsonl")

@@ -13,7 +13,7 @@ from concord.assessment import AssessmentConfig
 from concord.results import ResultRow
 from concord_cli.errors import AssessmentError, IncompleteError, UsageError
 from concord_cli.evaluate.faults import Faults
-from concord_cli.evaluate.inputs import find_files, read_config, traces_in, without_effect
+from concord_cli.evaluate.inputs import find_inputs, read_config, traces_in, without_effect
 from concord_cli.evaluate.outputs import graph_writer, result_writer
 from concord_cli.evaluate.progress import ReadingProgress
 from concord_cli.evaluate.table import TraceLine, table_of
@@ -51,8 +51,11 @@ def evaluate(request: Request, ended: Callable[[], None]) -> None:
     the end. Raises UsageError; AssessmentError for a file that is not what it should be; IncompleteError for records.
     """
     errors = Console(stderr=True, highlight=False)
-    config, files = read_config(request.config), find_files(request.paths)
+    config = read_config(request.config)
     _check_plugins(request.format_name)
+    files, beside = find_inputs(request.paths, request.format_name)
+    for file in beside if not request.quiet else ():
+        _tell(errors, f"{file}: is no trace in any known format, and stands above folders that are: not read")
     if (idle := without_effect(config)) and not request.quiet:
         _tell(errors, f"{request.config}: makes no difference to traces: {', '.join(idle)}")
     evaluation = _Evaluation(request, config, partial(_tell, errors), ended)
@@ -69,9 +72,9 @@ def evaluate(request: Request, ended: Callable[[], None]) -> None:
         if not evaluation.lines:
             raise AssessmentError("there is no trace to evaluate")
     if not request.quiet:
-        _show(evaluation.lines, len(files) - evaluation.files_left_out)
+        _show(evaluation.lines, [file for file in files if file not in evaluation.files_left_out])
     if evaluation.files_left_out:
-        raise AssessmentError(f"{evaluation.files_left_out} of {len(files)} files left out")
+        raise AssessmentError(f"{len(evaluation.files_left_out)} of {_counted(files)} left out")
     if evaluation.records_left_out:
         raise IncompleteError(f"records that could not be read and are left out: {evaluation.records_left_out}")
 
@@ -85,7 +88,7 @@ class _Evaluation:
     tell: Callable[[str], None]
     ended: Callable[[], None]
     lines: list[TraceLine] = field(default_factory=list)
-    files_left_out: int = 0
+    files_left_out: list[Path] = field(default_factory=list)
     records_left_out: int = 0
     _files_of: dict[str, str] = field(default_factory=dict)
 
@@ -107,7 +110,7 @@ class _Evaluation:
                 raise faults.as_error(str(file))
         except FormatError as error:
             self.ended()
-            self._leave_out(error, len(self.lines) - before)
+            self._leave_out(file, error, len(self.lines) - before)
         else:
             faults.tell_held()
             self.records_left_out += faults.count
@@ -118,10 +121,10 @@ class _Evaluation:
             self.tell(f"{file}: {trace.trace_id} is in {first} too; {SPLIT}")
         return evaluate_trace(trace, self.config)
 
-    def _leave_out(self, error: FormatError, kept: int) -> None:
+    def _leave_out(self, file: Path, error: FormatError, kept: int) -> None:
         if not self.request.keep_going:
             raise AssessmentError(str(error)) from error
-        self.files_left_out += 1
+        self.files_left_out.append(file)
         self.tell(f"left out: {error}" + (f" ({kept} traces before that are evaluated)" if kept else ""))
 
 
@@ -150,10 +153,18 @@ def _tell(console: Console, text: str) -> None:
     console.print(Text(f"concord: {printable(text)}"), soft_wrap=True)
 
 
-def _show(evaluated: Sequence[TraceLine], files: int) -> None:
+def _show(evaluated: Sequence[TraceLine], files: Sequence[Path]) -> None:
     console = Console(highlight=False)
     if not console.is_terminal:
         console = Console(highlight=False, width=WIDE)
     console.print(table_of(evaluated))
     traces = "1 trace" if len(evaluated) == 1 else f"{len(evaluated)} traces"
-    console.print(f"\n{traces} of {'1 file' if files == 1 else f'{files} files'} evaluated")
+    console.print(f"\n{traces} of {_counted(files)} evaluated")
+
+
+def _counted(paths: Sequence[Path]) -> str:
+    """How many files and how many folders there are, in words."""
+    folders = sum(path.is_dir() for path in paths)
+    counts = {"file": len(paths) - folders, "folder": folders}
+    told = [f"{n} {kind}" if n == 1 else f"{n} {kind}s" for kind, n in counts.items() if n]
+    return " and ".join(told) or "0 files"

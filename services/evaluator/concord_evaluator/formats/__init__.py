@@ -1,10 +1,14 @@
 """Trace formats: from files that people already have to traces that can be evaluated. Pure, and one trace at a time."""
 
+from concord_evaluator.formats.folder import Folder
 from concord_evaluator.formats.registry import (
     ENTRY_POINT_GROUP,
     BrokenFormatError,
+    FolderFormat,
     TraceFormat,
     UnknownFormatError,
+    folder_formats,
+    read_folder,
     read_traces,
     recognise,
     trace_formats,
@@ -15,6 +19,8 @@ from concord_evaluator.formats.trace import Origin, Trace, TraceBuilder
 __all__ = [
     "ENTRY_POINT_GROUP",
     "BrokenFormatError",
+    "Folder",
+    "FolderFormat",
     "FormatError",
     "Head",
     "JsonRecord",
@@ -24,6 +30,8 @@ __all__ = [
     "TraceBuilder",
     "TraceFormat",
     "UnknownFormatError",
+    "folder_formats",
+    "read_folder",
     "read_traces",
     "recognise",
     "trace_formats",

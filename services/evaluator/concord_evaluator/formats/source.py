@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
@@ -30,6 +30,17 @@ class FormatError(Exception):
         self.file, self.line, self.reason = file, line, reason
         where = file if line is None else f"{file}:{line}"
         super().__init__(f"{where}: {reason}")
+
+
+@contextmanager
+def blaming(file: str, line: int | None) -> Iterator[None]:
+    """Turns what validation and conversion raise into a FormatError about `line` of `file`."""
+    try:
+        yield
+    except ValidationError as error:
+        raise FormatError(file, line, _reasons(error)) from error
+    except (ValueError, ArithmeticError) as error:
+        raise FormatError(file, line, _shortened(str(error))) from error
 
 
 def _refuse(fault: FormatError) -> NoReturn:
@@ -118,15 +129,9 @@ class Source:
         """The error to raise."""
         return FormatError(self.name, line, reason)
 
-    @contextmanager
-    def blaming(self, line: int | None) -> Iterator[None]:
+    def blaming(self, line: int | None) -> AbstractContextManager[None]:
         """Turns what validation and conversion raise into a FormatError about `line`."""
-        try:
-            yield
-        except ValidationError as error:
-            raise self.error(_reasons(error), line) from error
-        except (ValueError, ArithmeticError) as error:
-            raise self.error(_shortened(str(error)), line) from error
+        return blaming(self.name, line)
 
     @contextmanager
     def record(self, line: int | None) -> Iterator[None]:

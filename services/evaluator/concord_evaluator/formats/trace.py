@@ -252,11 +252,15 @@ def calls_in(step: InteractionStep) -> Iterator[AgentInvocation]:
 
 def file_trace_id(file: str, number: int) -> str:
     """An id for the `number`-th trace (from 1) of a file that has none: the file's stem, shortened with a digest."""
-    stem, suffix = PurePath(file).stem, f"#{number}"
-    if len(stem) + len(suffix) > MAX_ID_LENGTH:
-        name = blake2b(stem.encode(errors="replace"), digest_size=4).hexdigest()
-        stem = f"{stem[: MAX_ID_LENGTH - len(suffix) - len(name) - 1]}-{name}"
-    return stem + suffix
+    return shortened_id(PurePath(file).stem, f"#{number}")
+
+
+def shortened_id(name: str, suffix: str = "") -> str:
+    """An id made of a name and a suffix: where they are too long for one, with a digest in the place of the rest."""
+    if len(name) + len(suffix) > MAX_ID_LENGTH:
+        rest = blake2b(name.encode(errors="replace"), digest_size=4).hexdigest()
+        name = f"{name[: MAX_ID_LENGTH - len(suffix) - len(rest) - 1]}-{rest}"
+    return name + suffix
 
 
 def _checked_id(text: str, what: str) -> str:
