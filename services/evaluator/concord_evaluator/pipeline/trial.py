@@ -19,10 +19,15 @@ from concord_evaluator.pipeline.running import run_evaluators
 from concord_evaluator.trace import LinkCalls, Projection, Provenance, project
 
 
-def evaluate_trial(plan: AssessmentPlan, request: EvaluateTrial, batches: Sequence[ReportBatch]) -> TrialEvaluation:
-    """Evaluates a trial from all batches of its trace, oldest first. Raises KeyError for a trial not in the plan."""
+def evaluate_trial(
+    plan: AssessmentPlan, request: EvaluateTrial, batches: Sequence[ReportBatch], *, task_failed: bool = False
+) -> TrialEvaluation:
+    """Evaluates a trial from all batches of its trace, oldest first. Raises KeyError for a trial not in the plan.
+
+    `task_failed`: whether it is known of a recorded trace that its task was not completed.
+    """
     with _no_garbage_collection():
-        return _evaluate(plan, request, batches)
+        return _evaluate(plan, request, batches, task_failed=task_failed)
 
 
 @contextmanager
@@ -37,7 +42,9 @@ def _no_garbage_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _evaluate(plan: AssessmentPlan, request: EvaluateTrial, batches: Sequence[ReportBatch]) -> TrialEvaluation:
+def _evaluate(
+    plan: AssessmentPlan, request: EvaluateTrial, batches: Sequence[ReportBatch], *, task_failed: bool
+) -> TrialEvaluation:
     roster = Roster(plan.agents(plan.trial(request.trial_id).task_id))
     in_time = batches if request.closed_after is None else batches[: request.closed_after]
     projection = project(_reports(in_time), roster, plan.config.evidence, observed=plan.observed)
@@ -46,7 +53,7 @@ def _evaluate(plan: AssessmentPlan, request: EvaluateTrial, batches: Sequence[Re
         roster,
         plan.config,
         task=task_text(plan, request.trial_id),
-        completed=request.outcome.state == "completed",
+        completed=request.outcome.state == "completed" and not task_failed,
         reports=lambda: _reports(in_time),
     )
     evaluators = installed_evaluators()
