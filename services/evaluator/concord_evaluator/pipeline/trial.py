@@ -47,7 +47,8 @@ def _evaluate(
 ) -> TrialEvaluation:
     roster = Roster(plan.agents(plan.trial(request.trial_id).task_id))
     in_time = batches if request.closed_after is None else batches[: request.closed_after]
-    projection = project(_reports(in_time), roster, plan.config.evidence, observed=plan.observed)
+    heard = {batch.reporter for batch in batches}
+    projection = project(_reports(in_time), roster, plan.config.evidence, observed=plan.observed, heard=heard)
     trial = TrialInput(
         projection,
         roster,
