@@ -13,7 +13,7 @@ from concord_evaluator.formats import FormatError, Source, Trace, read_traces
 from concord_evaluator.offline import evaluate_trace
 
 SAMPLES = Path(os.environ.get("CONCORD_TRACE_SAMPLES", os.devnull))
-"""A folder of public traces: `marble/*.jsonl`, `cooperbench/*.json`, `nezha/*.csv`."""
+"""A folder of public traces: `marble/*.jsonl`, `cooperbench/*.json`, `nezha/*.csv`, `cooperbench-runs/`."""
 
 
 def source(content: str | bytes, name: str = "file.json") -> Source:
