@@ -7,3 +7,7 @@ class UsageError(Exception):
 
 class AssessmentError(Exception):
     """There is no result: the assessment was rejected or failed, or the stack it needs did. Exit code 1."""
+
+
+class IncompleteError(Exception):
+    """There are results, but not of everything that was to be read. Exit code 3."""

@@ -8,11 +8,11 @@ from typing import Any
 
 import typer
 
-from concord_cli.errors import AssessmentError, UsageError
+from concord_cli.errors import AssessmentError, IncompleteError, UsageError
 from concord_cli.narrator import printable
 
-FAILED, USAGE, INTERRUPTED, TERMINATED = 1, 2, 130, 143
-"""Exit codes: no result; a bad command line or scenario; Ctrl-C; SIGTERM."""
+FAILED, USAGE, INCOMPLETE, INTERRUPTED, TERMINATED = 1, 2, 3, 130, 143
+"""Exit codes: no result; a bad command line or scenario; a result that lacks something; Ctrl-C; SIGTERM."""
 
 
 class TerminatedError(BaseException):
@@ -28,6 +28,8 @@ def exit_codes() -> Iterator[None]:
         _leave(USAGE, str(error))
     except AssessmentError as error:
         _leave(FAILED, str(error))
+    except IncompleteError as error:
+        _leave(INCOMPLETE, str(error))
     except KeyboardInterrupt:
         _leave(INTERRUPTED, "interrupted")
     except TerminatedError:

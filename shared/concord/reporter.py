@@ -38,6 +38,8 @@ class TraceReporter:
     """For one try."""
     DEADLINE_S = 60.0
     """How long one batch is tried before it counts as dropped."""
+    LOG_EVERY_S = 60.0
+    """Between two lines that say the same of a collector."""
     MAX_COLLECTORS = 16
     """Whoever sends a message names a collector: so many at once are taken seriously."""
 
@@ -52,6 +54,7 @@ class TraceReporter:
         self._lanes: dict[str | None, Lane] = {}
         self._lock = threading.Lock()
         self._closed = False
+        self._told_full_at: float | None = None
 
     def report(self, step: InteractionStep, assignment: Assignment) -> None:
         """Takes a step made under an assignment. Returns at once; a step without a collector to go to is let go."""
@@ -100,10 +103,15 @@ class TraceReporter:
             return True
         idle = next((url for url, lane in self._lanes.items() if lane.idle), None)
         if idle is None:
-            logger.warning("no more than %d collectors at once: a step is let go", self.MAX_COLLECTORS)
+            self._tell_full(time.monotonic())
             return False
         self._lanes.pop(idle).stop(time.monotonic() + self.TIMEOUT_S)
         return True
+
+    def _tell_full(self, now: float) -> None:
+        if self._told_full_at is None or now - self._told_full_at >= self.LOG_EVERY_S:
+            self._told_full_at = now
+            logger.warning("no more than %d collectors at once: steps for others are let go", self.MAX_COLLECTORS)
 
     def _policy(self) -> LanePolicy:
         return LanePolicy(
@@ -114,6 +122,7 @@ class TraceReporter:
             buffer_bytes=self.BUFFER_BYTES,
             timeout_s=self.TIMEOUT_S,
             deadline_s=self.DEADLINE_S,
+            log_every_s=self.LOG_EVERY_S,
         )
 
 

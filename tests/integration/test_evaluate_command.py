@@ -153,13 +153,44 @@ def test_a_file_that_is_no_trace_is_told_on_one_line_and_leaves_nothing(traces: 
     assert not (tmp_path / "result.json").exists()
 
 
-def test_a_broken_line_is_told_with_its_number(traces: Path) -> None:
+BROKEN_STEP = '{"reporter": "a", "step": {"step_id": 7}}'
+
+
+def test_a_line_that_cannot_be_read_is_told_and_every_other_is_read(traces: Path, tmp_path: Path) -> None:
     path = traces / "mesh.jsonl"
-    path.write_text(path.read_text() + '{"reporter": "a", "step": {"step_id": 7}}\n')
-    done = evaluate(path)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith(f"concord: {path}:8: step.traceId: Field required")
-    assert done.stderr.count("\n") == 1
+    facts, *steps = path.read_text().splitlines()
+    path.write_text("\n".join([facts, BROKEN_STEP, *steps[:3], '{"reporter": "a", "st', *steps[3:]]))
+    done = evaluate(path, "-o", tmp_path / "result.json")
+    assert (done.returncode, table(done.stdout)["mesh"][:2]) == (3, ["3", "6"])
+    first, second, last = done.stderr.splitlines()
+    assert first.startswith(f"concord: left out: {path}:2: step.traceId: Field required")
+    assert second.startswith(f"concord: left out: {path}:6: no valid JSON: ")
+    assert last == "concord: records that could not be read and are left out: 2"
+    [row] = ResultsDocument.model_validate_json((tmp_path / "result.json").read_bytes()).results
+    assert "trial-1: 2 records of the file could not be read: what they told is missing" in row.detail.warnings
+
+
+def test_a_file_of_which_no_line_can_be_read_is_no_trace(traces: Path) -> None:
+    (traces / "mesh.jsonl").write_text(f"{BROKEN_STEP}\n")
+    one = evaluate(traces / "mesh.jsonl")
+    assert (one.returncode, one.stdout, one.stderr.count("\n")) == (1, "", 1)
+    assert one.stderr.startswith(f"concord: {traces}/mesh.jsonl:1: step.traceId: Field required")
+    (traces / "mesh.jsonl").write_text(f"{BROKEN_STEP}\n" * 2)
+    several = evaluate(traces / "mesh.jsonl")
+    assert (several.returncode, [line.split(": ", 2)[1] for line in several.stderr.splitlines()]) == (
+        1,
+        ["left out", "left out", f"{traces}/mesh.jsonl"],
+    )
+    assert several.stderr.endswith("none of its 2 records can be read\n")
+
+
+def test_leaving_files_out_counts_for_more_than_leaving_records_out(traces: Path) -> None:
+    path = traces / "mesh.jsonl"
+    path.write_text(path.read_text() + BROKEN_STEP)
+    (traces / "notes.md").write_text("# Notes\n")
+    done = evaluate(traces, "--keep-going")
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (1, "concord: 1 of 5 files left out")
+    assert f"left out: {path}:8: " in done.stderr
 
 
 def test_keep_going_leaves_files_out_counts_them_and_still_fails_in_the_end(traces: Path, tmp_path: Path) -> None:
@@ -179,12 +210,61 @@ def test_keep_going_leaves_files_out_counts_them_and_still_fails_in_the_end(trac
     assert len(ResultsDocument.model_validate_json((tmp_path / "result.json").read_bytes()).results) == 4
 
 
-def test_the_traces_before_a_broken_record_count(tmp_path: Path) -> None:
+def test_the_traces_before_and_after_a_broken_record_count(tmp_path: Path) -> None:
     run = json.dumps({"task": "x", "coordination_mode": "g", "iterations": [{"task_assignments": {"a": 1, "b": 2}}]})
-    (tmp_path / "runs.jsonl").write_text(f"{run}\n{run}\n{{}}\n")
-    done = evaluate(tmp_path / "runs.jsonl", "--keep-going")
-    assert list(table(done.stdout)) == ["runs#1", "runs#2"]
-    assert "runs.jsonl:3: iterations: Field required (2 traces before that are evaluated)" in done.stderr
+    (tmp_path / "runs.jsonl").write_text(f"{run}\n{run}\n{{}}\n{run}\n")
+    done = evaluate(tmp_path / "runs.jsonl")
+    assert (done.returncode, list(table(done.stdout))) == (3, ["runs#1", "runs#2", "runs#4"])
+    assert f"concord: left out: {tmp_path}/runs.jsonl:3: iterations: Field required\n" in done.stderr
+
+
+@pytest.fixture
+def released(tmp_path: Path) -> Path:
+    """A folder of two CooperBench runs as they are released, with what stands above them."""
+    for run, passed in (("one", True), ("two", False)):
+        folder = tmp_path / f"logs/{run}/coop/tool_task/7/f1_f2"
+        folder.mkdir(parents=True)
+        facts = {"run_name": run, "setting": "coop", "repo": "tool_task", "task_id": 7, "features": [1, 2]}
+        agents = {"agent1": {"feature_id": 1}, "agent2": {"feature_id": 2}}
+        (folder / "result.json").write_text(json.dumps({**facts, "agents": agents}, indent=2))
+        (folder / "conversation.json").write_text(json.dumps([{"from": "agent1", "to": "agent2", "message": "Hi."}]))
+        (folder / "eval.json").write_text(json.dumps({"both_passed": passed}))
+        (folder / "agent1.patch").write_text("--- a/x\n+++ b/x\n@@ -0,0 +1 @@\n+x\n")
+        (folder / "agent1_traj.json").write_text("{")
+        (tmp_path / f"logs/{run}/config.json").write_text('{"run_name": "x"}')
+    return tmp_path / "logs"
+
+
+def test_a_released_run_is_evaluated_as_it_is(released: Path, tmp_path: Path) -> None:
+    done = evaluate(released / "two/coop/tool_task/7/f1_f2", "-o", tmp_path / "result.json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert table(done.stdout)["two/coop/tool_task/7/f1_f2"][:2] == ["2", "1"]
+    assert "agent2.patch is missing: what agent2 changed is unknown (1 trace)" in done.stdout
+    assert done.stdout.endswith("1 trace of 1 folder evaluated\n")
+    [row] = ResultsDocument.model_validate_json((tmp_path / "result.json").read_bytes()).results
+    assert row.detail.trials[0].steps.host == 1
+
+
+def test_a_folder_of_released_runs_is_evaluated_past_what_stands_above_them(released: Path) -> None:
+    done = evaluate(released)
+    assert (done.returncode, list(table(done.stdout))) == (
+        0,
+        ["one/coop/tool_task/7/f1_f2", "two/coop/tool_task/7/f1_f2"],
+    )
+    assert [line.split(": ")[1:3] for line in done.stderr.splitlines()] == [
+        [f"{released}/{run}/config.json", "is no trace in any known format, and stands above folders that are"]
+        for run in ("one", "two")
+    ]
+    assert evaluate(released, "--quiet").stderr == ""
+
+
+def test_a_run_that_cannot_be_read_is_told_by_its_file(released: Path, traces: Path) -> None:
+    broken = released / "one/coop/tool_task/7/f1_f2/eval.json"
+    broken.write_text("{")
+    done = evaluate(released / "one", "--quiet")
+    assert (done.returncode, done.stderr.startswith(f"concord: {broken}:1: no valid JSON: ")) == (1, True)
+    done = evaluate(released, traces / "mesh.jsonl", "--keep-going", "--quiet")
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (1, "concord: 1 of 1 file and 2 folders left out")
 
 
 def test_a_trace_in_two_files_is_told_of(traces: Path) -> None:

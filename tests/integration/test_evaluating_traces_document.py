@@ -45,6 +45,7 @@ def test_its_lines_can_be_pasted_one_block_after_the_other(tmp_path: Path) -> No
     assert told in pasted.stderr.splitlines()
     [in_document] = ResultsDocument.model_validate_json((tmp_path / "result.json").read_bytes()).results
     assert ResultRow.model_validate_json((tmp_path / "rows.jsonl").read_text()) == in_document
+    assert re.findall(r"`mode` is\s+`(\w+)`", TEXT) == [in_document.detail.mode]
     for path in (tmp_path / "team.graphml", tmp_path / "graphs/trip.graphml"):
         assert set(nx.read_graphml(path).edges) == {("planner", "guide"), ("guide", "critic"), ("planner", "critic")}
 

@@ -4,6 +4,7 @@ import asyncio
 import gzip
 import os
 import random
+import re
 import sys
 import time
 from collections.abc import AsyncIterator
@@ -147,6 +148,71 @@ async def test_a_collector_that_comes_late_gets_everything(receiver: Receiver) -
         await eventually(lambda: bool(receiver.batches))
     await close(reporter)
     assert [s.step_id for each in receiver.batches for s in each.steps] == ["early"]
+
+
+def lines_of(caplog: pytest.LogCaptureFixture) -> list[str]:
+    """What the library logged."""
+    return [record.getMessage() for record in caplog.records if record.name.startswith("concord.")]
+
+
+async def test_a_collector_that_is_away_is_logged_once_however_many_steps_there_are(
+    receiver: Receiver, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caplog.set_level("INFO")
+    monkeypatch.setattr(TraceReporter, "DEADLINE_S", 0)
+    monkeypatch.setattr(TraceReporter, "LOG_EVERY_S", float("inf"))
+    holder, reporter = reserved(), TraceReporter()
+    address = url_of(holder)
+    secret = Assignment.model_validate(assignment(address).model_dump() | {"token": "concord_a-secret-token"})
+    for number in range(5000):
+        reporter.report(step(number), secret)
+    assert await asyncio.to_thread(reporter.flush, 60)
+    [away] = lines_of(caplog)
+    assert away.startswith(f"the collector at {address} takes no steps: ConnectError: ")
+    async with served(receiver.app, holder):
+        reporter.report(step("after"), secret)
+        assert await asyncio.to_thread(reporter.flush, 60)
+        await close(reporter)
+    [_, back] = lines_of(caplog)
+    assert back == f"the collector at {address} takes steps again: 0 steps wait, 5000 were dropped"
+    assert "a-secret-token" not in caplog.text
+    assert sum(sum(each.dropped.values()) for each in receiver.batches) == 5000
+
+
+async def test_while_it_stays_away_it_is_logged_how_much_waits_and_was_dropped(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(TraceReporter, "LOG_EVERY_S", 0)
+    monkeypatch.setattr(TraceReporter, "BUFFER_STEPS", 1000)
+
+    def told_in_full() -> bool:
+        told = [
+            re.search(r"still takes no steps: .*; (\d+) steps wait, (\d+) dropped$", line) for line in lines_of(caplog)
+        ]
+        return any(each is not None and int(each[1]) + int(each[2]) == 3000 and int(each[2]) > 0 for each in told)
+
+    with reserved() as holder:
+        reporter = TraceReporter()
+        for number in range(3000):
+            reporter.report(step(number), assignment(url_of(holder)))
+        await eventually(told_in_full)
+        await close(reporter, 0)
+        last = lines_of(caplog)[-1]
+        assert last == f"3000 steps dropped, and the collector at {url_of(holder)} could not be told"
+
+
+async def test_a_collector_that_refuses_is_logged_once_however_many_steps_there_are(
+    receiver: Receiver, url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    receiver.statuses = [403] * 1000
+    reporter = TraceReporter()
+    for number in range(2000):
+        reporter.report(step(number), assignment(url))
+    assert await asyncio.to_thread(reporter.flush, 60)
+    [refused] = lines_of(caplog)
+    assert refused == f"the collector at {url} refused {len(receiver.batches[0].steps)} steps: HTTP 403"
+    receiver.statuses = []
+    await close(reporter)
 
 
 async def test_closing_without_a_collector_takes_no_longer_than_it_may() -> None:

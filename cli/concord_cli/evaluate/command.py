@@ -1,20 +1,24 @@
 """What `concord evaluate` does, once its arguments are read."""
 
 import stat
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
 
-from concord_cli.errors import AssessmentError, UsageError
-from concord_cli.evaluate.inputs import find_files, read_config, traces_in, without_effect
+from concord.assessment import AssessmentConfig
+from concord.results import ResultRow
+from concord_cli.errors import AssessmentError, IncompleteError, UsageError
+from concord_cli.evaluate.faults import Faults
+from concord_cli.evaluate.inputs import find_inputs, read_config, traces_in, without_effect
 from concord_cli.evaluate.outputs import graph_writer, result_writer
 from concord_cli.evaluate.progress import ReadingProgress
 from concord_cli.evaluate.table import TraceLine, table_of
 from concord_cli.narrator import printable
-from concord_evaluator.formats import BrokenFormatError, FormatError, trace_formats
+from concord_evaluator.formats import BrokenFormatError, FormatError, Trace, trace_formats
 from concord_evaluator.metrics import BrokenMetricError, installed_metrics
 from concord_evaluator.offline import evaluate_trace
 from concord_evaluator.pipeline import BrokenEvaluatorError, installed_evaluators
@@ -39,20 +43,22 @@ class Request:
 
 
 def evaluate(request: Request, ended: Callable[[], None]) -> None:
-    """Evaluates all traces of all files. Raises UsageError; AssessmentError for a file that is not what it should be.
+    """Evaluates all traces of all files.
 
     `ended` raises what ended the command, if a signal did, which the reading of a trace may have taken for an error.
 
-    With `keep_going`, such files are told of and left out, and the error comes at the end.
+    A record that cannot be read is told of and left out, as is a file where `keep_going` says so; the error comes at
+    the end. Raises UsageError; AssessmentError for a file that is not what it should be; IncompleteError for records.
     """
     errors = Console(stderr=True, highlight=False)
-    config, files = read_config(request.config), find_files(request.paths)
+    config = read_config(request.config)
     _check_plugins(request.format_name)
+    files, beside = find_inputs(request.paths, request.format_name)
+    for file in beside if not request.quiet else ():
+        _tell(errors, f"{file}: is no trace in any known format, and stands above folders that are: not read")
     if (idle := without_effect(config)) and not request.quiet:
         _tell(errors, f"{request.config}: makes no difference to traces: {', '.join(idle)}")
-    evaluated: list[TraceLine] = []
-    files_of: dict[str, str] = {}
-    left_out = 0
+    evaluation = _Evaluation(request, config, partial(_tell, errors), ended)
     with (
         result_writer(request.output, config.agentbeats_ids) as write,
         graph_writer(request.graphml) as draw,
@@ -60,28 +66,66 @@ def evaluate(request: Request, ended: Callable[[], None]) -> None:
     ):
         for file in files:
             progress.reading(str(file))
-            before = len(evaluated)
-            try:
-                for trace in traces_in(file, request.format_name, progress.advance):
-                    if files_of.setdefault(trace.trace_id, str(file)) != str(file) and not request.quiet:
-                        _tell(errors, f"{file}: {trace.trace_id} is in {files_of[trace.trace_id]} too; {SPLIT}")
-                    row = evaluate_trace(trace, config)
-                    write(row)
-                    draw(row)
-                    evaluated.append(TraceLine.of(row))
-            except FormatError as error:
-                ended()
-                if not request.keep_going:
-                    raise AssessmentError(str(error)) from error
-                left_out += 1
-                kept = len(evaluated) - before
-                _tell(errors, f"left out: {error}" + (f" ({kept} traces before that are evaluated)" if kept else ""))
-        if not evaluated:
+            for row in evaluation.rows_of(file, progress.advance):
+                write(row)
+                draw(row)
+        if not evaluation.lines:
             raise AssessmentError("there is no trace to evaluate")
     if not request.quiet:
-        _show(evaluated, len(files) - left_out)
-    if left_out:
-        raise AssessmentError(f"{left_out} of {len(files)} files left out")
+        _show(evaluation.lines, [file for file in files if file not in evaluation.files_left_out])
+    if evaluation.files_left_out:
+        raise AssessmentError(f"{len(evaluation.files_left_out)} of {_counted(files)} left out")
+    if evaluation.records_left_out:
+        raise IncompleteError(f"records that could not be read and are left out: {evaluation.records_left_out}")
+
+
+@dataclass(slots=True)
+class _Evaluation:
+    """Reads and evaluates file by file, and keeps count. `tell` prints a line; `ended` as `evaluate` has it."""
+
+    request: Request
+    config: AssessmentConfig
+    tell: Callable[[str], None]
+    ended: Callable[[], None]
+    lines: list[TraceLine] = field(default_factory=list)
+    files_left_out: list[Path] = field(default_factory=list)
+    records_left_out: int = 0
+    _files_of: dict[str, str] = field(default_factory=dict)
+
+    def rows_of(self, file: Path, on_read: Callable[[int], None]) -> Iterator[ResultRow]:
+        """The rows of a file's traces, as they are read."""
+        before, faults = len(self.lines), Faults(self.tell)
+
+        def note(fault: FormatError) -> None:
+            self.ended()
+            faults.note(fault)
+
+        try:
+            for trace in traces_in(file, self.request.format_name, on_read, note):
+                faults.tell_held()
+                row = self._evaluated(trace, str(file))
+                self.lines.append(TraceLine.of(row))
+                yield row
+            if faults.count and len(self.lines) == before:
+                raise faults.as_error(str(file))
+        except FormatError as error:
+            self.ended()
+            self._leave_out(file, error, len(self.lines) - before)
+        else:
+            faults.tell_held()
+            self.records_left_out += faults.count
+
+    def _evaluated(self, trace: Trace, file: str) -> ResultRow:
+        first = self._files_of.setdefault(trace.trace_id, file)
+        if first != file and not self.request.quiet:
+            self.tell(f"{file}: {trace.trace_id} is in {first} too; {SPLIT}")
+        return evaluate_trace(trace, self.config)
+
+    def _leave_out(self, file: Path, error: FormatError, kept: int) -> None:
+        if not self.request.keep_going:
+            raise AssessmentError(str(error)) from error
+        self.files_left_out.append(file)
+        self.tell(f"left out: {error}" + (f" ({kept} traces before that are evaluated)" if kept else ""))
 
 
 def _check_plugins(name: str | None) -> None:
@@ -109,10 +153,18 @@ def _tell(console: Console, text: str) -> None:
     console.print(Text(f"concord: {printable(text)}"), soft_wrap=True)
 
 
-def _show(evaluated: Sequence[TraceLine], files: int) -> None:
+def _show(evaluated: Sequence[TraceLine], files: Sequence[Path]) -> None:
     console = Console(highlight=False)
     if not console.is_terminal:
         console = Console(highlight=False, width=WIDE)
     console.print(table_of(evaluated))
     traces = "1 trace" if len(evaluated) == 1 else f"{len(evaluated)} traces"
-    console.print(f"\n{traces} of {'1 file' if files == 1 else f'{files} files'} evaluated")
+    console.print(f"\n{traces} of {_counted(files)} evaluated")
+
+
+def _counted(paths: Sequence[Path]) -> str:
+    """How many files and how many folders there are, in words."""
+    folders = sum(path.is_dir() for path in paths)
+    counts = {"file": len(paths) - folders, "folder": folders}
+    told = [f"{n} {kind}" if n == 1 else f"{n} {kind}s" for kind, n in counts.items() if n]
+    return " and ".join(told) or "0 files"

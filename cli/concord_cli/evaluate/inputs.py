@@ -1,11 +1,11 @@
-"""What is to be evaluated: the files that the paths of a command line stand for, and how they are configured."""
+"""What is to be evaluated: the files and folders that a command line stands for, and how they are configured."""
 
 import os
 import sys
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple, NoReturn
 
 from pydantic import ValidationError
 from pydantic_core import from_json
@@ -13,7 +13,16 @@ from pydantic_core import from_json
 from concord.assessment import AssessmentConfig
 from concord_cli.errors import UsageError
 from concord_cli.scenario import reasons
-from concord_evaluator.formats import FormatError, Source, Trace, read_traces
+from concord_evaluator.formats import (
+    Folder,
+    FormatError,
+    Source,
+    Trace,
+    folder_formats,
+    read_folder,
+    read_traces,
+    trace_formats,
+)
 
 STDIN: Final = Path("-")
 
@@ -23,38 +32,92 @@ _OF_EVALUATION: Final = frozenset(
 """Keys of a config that matter once a trace is there; the others say how to come by one."""
 
 
-def find_files(paths: Sequence[Path]) -> list[Path]:
-    """The files, those in folders recursively and sorted, without hidden ones. Raises UsageError."""
-    files: list[Path] = []
+class Inputs(NamedTuple):
+    """`paths`: the files to read, `-`, and folders that are a trace as a whole.
+
+    `beside`: files of no known format that stand above such folders, as logs and summaries of runs do.
+    """
+
+    paths: list[Path]
+    beside: list[Path]
+
+
+def find_inputs(paths: Sequence[Path], format_name: str | None = None) -> Inputs:
+    """What is to be read, in folders recursively and sorted, without hidden files. Raises UsageError."""
+    found = Inputs([], [])
     for path in paths:
         if path == STDIN or (path.exists() and not path.is_dir()):
-            files.append(path)
+            found.paths.append(path)
         elif path.is_dir():
-            inside = sorted(_files_in(path))
-            if not inside:
+            inside = _inputs_in(path, format_name)
+            if not inside.paths:
                 raise UsageError(f"{path}: holds no files")
-            files.extend(inside)
+            found.paths.extend(sorted(inside.paths))
+            found.beside.extend(sorted(inside.beside))
         else:
             raise UsageError(f"{path}: no such file or folder")
-    return files
+    return found
 
 
-def _files_in(folder: Path) -> Iterator[Path]:
+def _inputs_in(folder: Path, format_name: str | None) -> Inputs:
+    files: list[Path] = []
+    whole: list[Path] = []
     for root, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        yield from (Path(root, name) for name in names if not name.startswith("."))
+        visible = _visible(names)
+        if folder_formats(visible, format_name):
+            whole.append(Path(root))
+        else:
+            files += (Path(root, name) for name in visible)
+    above = {parent for path in whole for parent in path.parents}
+    beside = [file for file in files if file.parent in above and not _is_trace(file, format_name)]
+    return Inputs([*set(files).difference(beside), *whole], beside)
 
 
-def traces_in(path: Path, format_name: str | None, on_read: Callable[[int], None]) -> Iterator[Trace]:
-    """The traces of a file, which stays open as long as they come. Raises FormatError, also if it cannot be read."""
+def _visible(names: Iterable[str]) -> frozenset[str]:
+    return frozenset(name for name in names if not name.startswith("."))
+
+
+def _is_trace(file: Path, format_name: str | None) -> bool:
+    """Whether a file looks like a trace; one that cannot be read may be one, and reading it will tell."""
     try:
+        with file.open("rb") as stream:
+            head = Source(str(file), stream).head
+    except OSError:
+        return True
+    return any(each.recognises(head) for name, each in trace_formats().items() if format_name in {None, name})
+
+
+def _raised(fault: FormatError) -> NoReturn:
+    raise fault
+
+
+def traces_in(
+    path: Path,
+    format_name: str | None,
+    on_read: Callable[[int], None] = lambda _: None,
+    on_fault: Callable[[FormatError], None] = _raised,
+) -> Iterator[Trace]:
+    """The traces of a file, or of a folder that is one as a whole; `on_read`, `on_fault` as a `Source` has them.
+
+    A file stays open as long as its traces come. Raises FormatError, also for what cannot be read.
+    """
+    try:
+        if path.is_dir():
+            yield from read_folder(_folder(path, on_read), format_name)
+            return
         if path == STDIN:
-            yield from read_traces(Source("stdin", sys.stdin.buffer, on_read), format_name)
+            yield from read_traces(Source("stdin", sys.stdin.buffer, on_read, on_fault), format_name)
             return
         with path.open("rb") as file:
-            yield from read_traces(Source(str(path), file, on_read), format_name)
+            yield from read_traces(Source(str(path), file, on_read, on_fault), format_name)
     except OSError as error:
-        raise FormatError(str(path), None, f"cannot be read: {error.strerror}") from error
+        raise FormatError(str(error.filename or path), None, f"cannot be read: {error.strerror}") from error
+
+
+def _folder(path: Path, on_read: Callable[[int], None]) -> Folder:
+    files = _visible(each.name for each in path.iterdir() if not each.is_dir())
+    return Folder(str(path), files, lambda file: (path / file).open("rb"), on_read)
 
 
 def read_config(path: Path | None) -> AssessmentConfig:

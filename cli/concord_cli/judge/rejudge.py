@@ -9,7 +9,7 @@ from typing import Final
 from rich.console import Console
 
 from concord_cli.errors import AssessmentError, UsageError
-from concord_cli.evaluate.inputs import STDIN, find_files, read_config, traces_in
+from concord_cli.evaluate.inputs import STDIN, find_inputs, read_config, traces_in
 from concord_cli.evaluate.outputs import result_writer
 from concord_cli.judge.asking import judge_with, sign_of_life
 from concord_cli.judge.tables import judgment_of
@@ -37,7 +37,7 @@ async def rejudge_traces(asked: Rejudging) -> None:
     judge, config, files = (
         judge_with(asked.samples, rules=asked.rules),
         read_config(asked.config),
-        find_files(asked.traces),
+        find_inputs(asked.traces, asked.format_name).paths,
     )
     shown = Console(highlight=False)
     with result_writer(asked.output, config.agentbeats_ids) as write:

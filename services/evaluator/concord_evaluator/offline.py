@@ -57,7 +57,8 @@ def _evaluation(plan: AssessmentPlan, trace: Trace) -> TrialEvaluation:
         time_used=trace.duration_s,
     )
     request = EvaluateTrial(assessment_id=plan.assessment_id, trial_id=TRIAL_ID, outcome=outcome)
-    return evaluate_trial(plan, request, trace.batches)
+    failed = trace.task_success is not None and trace.task_success < 1
+    return evaluate_trial(plan, request, trace.batches, task_failed=failed)
 
 
 def _row(plan: AssessmentPlan, trace: Trace, evaluation: TrialEvaluation, judgment: Judgment | None) -> ResultRow:

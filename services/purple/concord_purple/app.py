@@ -11,7 +11,7 @@ from concord.a2a import AgentProfile, Skill, mount_agent
 from concord.llm import LLMSettings
 from concord.peers import PeerDiscovery
 from concord.reporter import TraceReporter
-from concord.service import BodyLimit
+from concord.service import BodyLimit, probe_routes, process_metrics
 from concord_purple import __version__
 from concord_purple.agent import PurpleAgent
 from concord_purple.registration import stay_registered
@@ -48,8 +48,13 @@ def create_app(settings: PurpleSettings, llm: LLMSettings) -> FastAPI:
 
     app = FastAPI(title=f"Concord {settings.function}", version=__version__, lifespan=lifespan)
     app.add_middleware(BodyLimit, max_bytes=MAX_BODY_BYTES)
+    app.include_router(probe_routes(_ready, process_metrics()))
     server = mount_agent(app, _profile(settings), PurpleAgent(settings, llm, discovery, reporter))
     return app
+
+
+async def _ready() -> None:
+    """An agent depends on nothing: peers and the collector may come and go."""
 
 
 def _profile(settings: PurpleSettings) -> AgentProfile:

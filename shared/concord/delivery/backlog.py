@@ -38,16 +38,25 @@ class Batch:
 
 @dataclass(slots=True)
 class Backlog:
-    """Steps on their way to one collector, oldest first. Beyond its bounds the oldest are dropped, and counted."""
+    """Steps on their way to one collector, oldest first. Beyond its bounds the oldest are dropped, and counted.
+
+    `lost`: all steps that were ever dropped, whether or not the collector was told.
+    """
 
     max_steps: int
     max_bytes: int
+    lost: int = 0
     _waiting: deque[tuple[Sender, bytes]] = field(default_factory=deque)
     _bytes: int = 0
     _dropped: dict[Sender, Counter[str]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self._waiting)
+
+    @property
+    def untold(self) -> int:
+        """Dropped steps of which the collector is still to be told."""
+        return sum(counts.total() for counts in self._dropped.values())
 
     def add(self, sender: Sender, step: InteractionStep, max_step_bytes: int) -> None:
         """Takes a step in."""
@@ -68,6 +77,10 @@ class Backlog:
 
     def drop(self, sender: Sender, reason: str, steps: int = 1) -> None:
         """Counts steps that will not be sent, to be told with the next batch of the same sender."""
+        self.lost += steps
+        self._keep_in_mind(sender, reason, steps)
+
+    def _keep_in_mind(self, sender: Sender, reason: str, steps: int) -> None:
         if sender not in self._dropped and len(self._dropped) >= _MAX_TOLD:
             del self._dropped[next(iter(self._dropped))]
         self._dropped.setdefault(sender, Counter())[reason] += steps
@@ -99,7 +112,7 @@ class Backlog:
     def give_up(self, batch: Batch) -> None:
         """Counts what could not be delivered: the steps, and those that the batch would have told of."""
         for reason, steps in batch.dropped.items():
-            self.drop(batch.sender, reason, steps)
+            self._keep_in_mind(batch.sender, reason, steps)
         if batch.n_steps:
             self.drop(batch.sender, UNDELIVERED, batch.n_steps)
 

@@ -1,6 +1,5 @@
 """A lane: the buffer and the thread that deliver steps to one collector."""
 
-import logging
 import os
 import threading
 import time
@@ -15,10 +14,9 @@ import httpx
 
 from concord.assignment import Assignment
 from concord.delivery.backlog import BUFFER_FULL, Backlog, Batch, Sender
+from concord.delivery.outage import Outage
 from concord.delivery.post import Outcome, Verdict, post, stay_untraced
 from concord.steps import InteractionStep
-
-logger = logging.getLogger(__name__)
 
 _BACKOFF_S: Final = 0.1
 _BACKOFF_CAP_S: Final = 5.0
@@ -41,6 +39,7 @@ class LanePolicy:
     buffer_bytes: int
     timeout_s: float
     deadline_s: float
+    log_every_s: float
 
 
 @dataclass(slots=True)
@@ -66,6 +65,7 @@ class Lane:
         self._numbers = count()
         self._signals: SimpleQueue[threading.Event | None] = SimpleQueue()
         self._backlog = Backlog(policy.buffer_steps, policy.buffer_bytes)
+        self._outage = Outage(url, policy.log_every_s)
         self._under_way: _Attempts | None = None
         self._taken = 0
         self._stop_at: float | None = None
@@ -77,6 +77,11 @@ class Lane:
     def idle(self) -> bool:
         """Whether nothing waits here."""
         return not (self._fresh or self._backlog or self._under_way)
+
+    @property
+    def _waiting(self) -> int:
+        """Steps that are here."""
+        return len(self._fresh) + len(self._backlog) + (self._under_way.batch.n_steps if self._under_way else 0)
 
     def put(self, step: InteractionStep, assignment: Assignment) -> None:
         """Takes a step; a full queue lets its oldest go."""
@@ -168,12 +173,20 @@ class Lane:
             self._under_way = _Attempts(batch, time.monotonic() + self._policy.deadline_s)
         attempts = self._under_way
         verdict = post(http, self._url, attempts.batch, self._time_left())
-        if verdict.outcome is Outcome.TRY_AGAIN and self._put_off(attempts, verdict):
+        if verdict.outcome is Outcome.TRY_AGAIN:
+            if not self._put_off(attempts, verdict):
+                self._give_up(attempts.batch)
+            self._outage.failed(verdict.reason, self._waiting, self._backlog.lost)
             return
         self._under_way = None
-        if verdict.outcome is not Outcome.TAKEN:
-            self._backlog.give_up(attempts.batch)
-            logger.warning("%d steps not delivered to %s: %s", attempts.batch.n_steps, self._url, verdict.reason)
+        self._outage.answered(self._waiting, self._backlog.lost)
+        if verdict.outcome is Outcome.REFUSED:
+            self._give_up(attempts.batch)
+            self._outage.refused(verdict.reason, attempts.batch.n_steps)
+
+    def _give_up(self, batch: Batch) -> None:
+        self._under_way = None
+        self._backlog.give_up(batch)
 
     def _put_off(self, attempts: _Attempts, verdict: Verdict) -> bool:
         """Sets the time of the next try, full jitter but never sooner than asked; False when there is to be none."""
@@ -197,6 +210,5 @@ class Lane:
             self._backlog.give_up(left)
         while (batch := self._backlog.take_counts()) is not None:
             if post(http, self._url, batch, self._time_left()).outcome is not Outcome.TAKEN:
-                lost = sum(batch.dropped.values())
-                logger.warning("%d steps dropped, and %s could not be told", lost, self._url)
+                self._outage.ended(sum(batch.dropped.values()) + self._backlog.untold)
                 return

@@ -2,7 +2,7 @@
 
 from concord.service.limits import BodyLimit
 from concord.service.logs import configure_logging
-from concord.service.probes import probe_routes
+from concord.service.probes import probe_routes, process_metrics
 from concord.service.serve import address_parser, serve
 from concord.service.settings import ServiceSettings, StatefulServiceSettings
 
@@ -13,5 +13,6 @@ __all__ = [
     "address_parser",
     "configure_logging",
     "probe_routes",
+    "process_metrics",
     "serve",
 ]

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from fastapi import APIRouter, Response
-from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, ProcessCollector, generate_latest
 
 READY_S: Final = 2.0
 """A probe answers soon, however patient the service itself is with what it depends on."""
@@ -37,3 +37,10 @@ def probe_routes(ready: Ready, metrics: CollectorRegistry) -> APIRouter:
         return Response(generate_latest(metrics), media_type=CONTENT_TYPE_LATEST)
 
     return router
+
+
+def process_metrics() -> CollectorRegistry:
+    """The metrics of a service that counts nothing of its own: what its process takes."""
+    registry = CollectorRegistry()
+    ProcessCollector(registry=registry)
+    return registry

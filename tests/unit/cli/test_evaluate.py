@@ -16,7 +16,7 @@ from concord.identity import RosterEntry
 from concord.results import ResultRow, ResultsDocument
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.evaluate.graphml import agent_graph
-from concord_cli.evaluate.inputs import STDIN, find_files, read_config, without_effect
+from concord_cli.evaluate.inputs import STDIN, find_inputs, read_config, without_effect
 from concord_cli.evaluate.outputs import graph_writer, result_writer
 from concord_cli.evaluate.progress import INTERVAL_S, PATIENCE_S, ReadingProgress
 from concord_cli.evaluate.table import TraceLine, table_of
@@ -53,7 +53,7 @@ def test_folders_stand_for_their_files_in_order_without_hidden_ones(tmp_path: Pa
     for name in ("b/2.json", "b/10.json", "a.json", ".hidden", ".git/config", "b/.swp", "z"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
-    found = [str(path.relative_to(tmp_path)) for path in find_files([tmp_path])]
+    found = [str(path.relative_to(tmp_path)) for path in find_inputs([tmp_path]).paths]
     assert found == ["a.json", "b/10.json", "b/2.json", "z"]
 
 
@@ -61,14 +61,50 @@ def test_files_named_are_taken_as_they_are_named(tmp_path: Path) -> None:
     hidden, other = tmp_path / ".hidden", tmp_path / "other"
     hidden.touch()
     other.touch()
-    assert find_files([other, hidden, STDIN]) == [other, hidden, STDIN]
+    assert find_inputs([other, hidden, STDIN]) == ([other, hidden, STDIN], [])
 
 
 def test_what_is_not_there_is_a_bad_command_line(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="nowhere: no such file or folder"):
-        find_files([tmp_path / "nowhere"])
+        find_inputs([tmp_path / "nowhere"])
     with pytest.raises(UsageError, match="holds no files"):
-        find_files([tmp_path])
+        find_inputs([tmp_path])
+
+
+RUN = ("conversation.json", "eval.json", "result.json", "agent1.patch", "agent1_traj.json")
+
+
+def touch(folder: Path, *names: str) -> None:
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).touch()
+
+
+def test_a_folder_that_is_a_trace_as_a_whole_stands_for_its_files(tmp_path: Path) -> None:
+    touch(tmp_path / "logs/run/7/f1_f2", *RUN)
+    touch(tmp_path / "logs/run/7/f2_f3", *RUN, ".hidden", "more/trace.jsonl")
+    (tmp_path / "trace.jsonl").write_text('{"trace": {"trace_id": "t"}}')
+    found = find_inputs([tmp_path])
+    assert [str(path.relative_to(tmp_path)) for path in found.paths] == [
+        "logs/run/7/f1_f2", "logs/run/7/f2_f3", "logs/run/7/f2_f3/more/trace.jsonl", "trace.jsonl"
+    ]  # fmt: skip
+    assert find_inputs([tmp_path / "logs/run/7/f1_f2"]).paths == [tmp_path / "logs/run/7/f1_f2"]
+
+
+def test_with_another_format_it_is_a_folder_like_any_other(tmp_path: Path) -> None:
+    touch(tmp_path / "run", *RUN)
+    assert [path.name for path in find_inputs([tmp_path], "marble").paths] == sorted(RUN)
+    assert find_inputs([tmp_path], "cooperbench").paths == [tmp_path / "run"]
+
+
+def test_files_above_such_folders_that_are_no_traces_stand_beside(tmp_path: Path) -> None:
+    touch(tmp_path / "logs/run/7/f1_f2", *RUN)
+    touch(tmp_path / "logs", "run/config.json", "other/config.json", "log.txt")
+    (tmp_path / "logs/run/runs.json").write_text('{"conversation": []}')
+    found = find_inputs([tmp_path / "logs"])
+    assert [path.name for path in found.paths] == ["config.json", "f1_f2", "runs.json"]
+    assert [str(path.relative_to(tmp_path)) for path in found.beside] == ["logs/log.txt", "logs/run/config.json"]
+    assert find_inputs([tmp_path / "logs/log.txt", tmp_path / "logs/run/7"]).beside == []
 
 
 # Config

@@ -1,11 +1,13 @@
 """Loops, errors that spread, silence, slow links, redundant questions: as metrics and as findings."""
 
+from collections.abc import Iterable
 from itertools import pairwise
 
 import pytest
 
 from concord.assessment import Thresholds
 from concord.identity import GREEN_AGENT
+from concord.reports import Channel
 from concord.results import Finding
 from concord.steps import InteractionStep
 from concord_evaluator.findings import find
@@ -127,6 +129,32 @@ class TestSilence:
         inner = tool("2", attributes={"agent_name": "critic"})
         graph = graph_of_reports(told("A", call("1", "B"), call("3", "C", error="x")), told("C", inner))
         assert found(graph, "silent") == []
+
+    @pytest.mark.parametrize("agents", ["AC", ["A", "C", "C/critic"]])
+    def test_ends_with_what_came_in_band_from_the_agent_itself_or_with_a_failed_answer(
+        self, agents: Iterable[str]
+    ) -> None:
+        inner = tool("2", parent="1", attributes={"agent_name": "critic"})
+        asked = told("A", call("1", "C", error="x"))
+        of_its_own = graph_of_reports(asked, told("C", inner, channel=Channel.IN_BAND), agents=agents)
+        relayed = graph_of_reports(told("A", call("1", "C", error="x", answer=[inner])), agents=agents)
+        assert found(of_its_own, "silent") == found(relayed, "silent") == []
+
+    def test_of_an_agent_inside_a_participant_ends_with_its_own_work_and_not_with_anothers(self) -> None:
+        work = tool("2", attributes={"agent_name": "critic"})
+        graph = graph_of_reports(told("A", call("1", "A")), told("C", work), agents=["A", "C/critic", "C/writer"])
+        (finding,) = found(graph, "silent")
+        assert finding.agents == ["C/writer"]
+
+    def test_ends_with_the_work_of_an_agent_whose_name_looks_like_one_inside_another(self) -> None:
+        (finding,) = found(graph_of_reports(told("lab/one", tool("1")), agents=["A", "lab/one"]), "silent")
+        assert finding.agents == ["A"]
+
+    def test_ends_with_an_answer_that_tells_of_a_failure(self) -> None:
+        told_so = call("2", "C", error="the agent ended with failed: no", attributes={"task_state": "failed"})
+        graph = graph_of_reports(told("A", call("1", "B", error="unreachable"), told_so))
+        (finding,) = found(graph, "silent")
+        assert finding.agents == ["B"]
 
     def test_of_strangers_and_of_a_single_agent_says_nothing(self) -> None:
         assert (

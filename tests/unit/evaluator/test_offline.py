@@ -92,6 +92,19 @@ def test_evidence_that_is_asked_for_is_asked_of_files_too() -> None:
     assert row_of_team(mesh(3), evidence="observed").detail.trials[0].interactions == []
 
 
+@pytest.mark.parametrize(("success", "messages"), [(None, 12), (1.0, 12), (0.5, None), (0.0, None)])
+def test_what_a_completed_task_took_is_undefined_where_the_file_says_that_it_was_not_completed(
+    success: float | None, messages: float | None
+) -> None:
+    [metric] = [
+        metric
+        for metric in row_of_team(mesh(3), task_success=success).detail.trials[0].metrics
+        if metric.id == "messages_per_completed_task"
+    ]
+    assert metric.value == messages
+    assert (metric.status, metric.reason) == (("ok", None) if messages else ("undefined", "the task was not completed"))
+
+
 def test_a_declared_agent_stands_before_the_one_found_at_its_address() -> None:
     declared = {"id": "writer", "url": "http://writer:1", "aliases": [url_of("B")]}
     row = row_of(told("A", call("s", "B")), ["A"], roster=[declared])

@@ -1,6 +1,7 @@
 """The pipeline: evaluators after their needs, and a trial from its batches to its evaluation."""
 
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from graphlib import CycleError
 from importlib.metadata import EntryPoint, EntryPoints, entry_points
 
@@ -9,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from concord.assessment import AssessmentConfig, TaskSpec
-from concord.reports import ReportBatch
+from concord.reports import ReportBatch, StepBatch, pack
 from concord_evaluator.graph import CallTally
 from concord_evaluator.metrics import Parameter
 from concord_evaluator.pipeline import (
@@ -27,7 +28,7 @@ from concord_evaluator.pipeline import (
     run_evaluators,
 )
 from tests.unit.evaluator.graphs import agents, mesh, star
-from tests.unit.evaluator.traces import call, projected, roster, told, tool
+from tests.unit.evaluator.traces import TRACE_ID, call, projected, roster, told, tool
 from tests.unit.evaluator.trials import batch, batches_of, carried, evaluated, plan
 
 TRIAL = TrialInput(projected(), roster("A"), AssessmentConfig())
@@ -210,6 +211,21 @@ class TestTrial:
     def test_shows_what_reporters_had_to_drop(self) -> None:
         batches = [batch(1, told("A", call("1", "B")), dropped=3), batch(2, told("B", tool("2")), dropped=4)]
         assert evaluated(plan("AB"), batches).trace_integrity.dropped == 7
+
+    def test_of_which_nothing_stands_that_an_agent_reported_does_not_call_it_silent(self) -> None:
+        asked = batch(0, told("A", call("1", "A")))
+        contradictory = [batch(1, told("B", tool("2"))), batch(2, told("B", tool("2", attributes={"name": "other"})))]
+        late = batch(1, told("B", tool("2")))
+        nothing = StepBatch(trace_id=TRACE_ID, reporter="B", steps=[]).model_dump_json().encode()
+        dropped = replace(batch(1, told("B", tool("2")), dropped=1), n_steps=0, body=pack(nothing))
+
+        def silent_in(*batches: ReportBatch, closed_after: int | None = None) -> list[str]:
+            trial = evaluated(plan("AB"), batches, closed_after=closed_after)
+            return [agent for finding in trial.findings if finding.id == "silent" for agent in finding.agents]
+
+        assert silent_in(asked) == ["B"]
+        assert silent_in(asked, *contradictory) == silent_in(asked, dropped) == []
+        assert silent_in(asked, late, closed_after=1) == []
 
     def test_warns_of_calls_that_are_left_out_of_structure(self) -> None:
         evaluation = evaluated(plan("AB"), [batch(1, told("A", call("1", "A"), call("2", "", url="")))])

@@ -1,5 +1,6 @@
 """Calls with times: seconds of somebody's clock, and how long they took."""
 
+from collections.abc import Iterable
 from datetime import timedelta
 
 from concord.reports import Report
@@ -29,7 +30,7 @@ def timed(
     )
 
 
-def graph_of_reports(*reports: list[Report], agents: str = "ABC") -> AgentGraph:
+def graph_of_reports(*reports: list[Report], agents: Iterable[str] = "ABC") -> AgentGraph:
     return build_graph(projected(*reports, agents=agents))
 
 

@@ -30,8 +30,8 @@ def _silent(graph: AgentGraph) -> Iterator[Finding]:
             value=0.0,
             threshold=0.0,
             step_ids=some(step_id for call in asked for step_id in call.step_ids),
-            advice=f"{agent} is declared, but sent nothing at all, neither a call nor an answer nor a report: see that "
-            "it is running, that others know its address, and that it reports what it does.",
+            advice=f"{agent} is declared, but nothing was heard of it, neither a call nor an answer nor a report: see "
+            "that it is running, that others know its address, and that it reports what it does.",
         )
 
 

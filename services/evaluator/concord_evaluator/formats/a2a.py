@@ -2,16 +2,17 @@
 
 import re
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 from pydantic import BaseModel, JsonValue
 
 from concord.extensions import TRACEABILITY_KEY
+from concord.identity import RosterEntry
 from concord.reports import Channel
 from concord.steps import MAX_ID_LENGTH, InteractionStep
 from concord_evaluator.formats.registry import TraceFormat
 from concord_evaluator.formats.source import Head, Source
-from concord_evaluator.formats.trace import Origin, Trace, TraceBuilder, calls_in
+from concord_evaluator.formats.trace import Origin, Trace, TraceBuilder, all_built, calls_in, entry_of
 
 UNNAMED_AGENT: Final = "agent"
 """Whose a response trace is when the file has no name to tell it by."""
@@ -20,10 +21,18 @@ _NOT_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9 _.-]")
 _TRACE_ID_KEYS: Final = frozenset({"trace_id", "traceId"})
 
 
-class _Answer(BaseModel):
+class _Steps(BaseModel):
     """The steps of a response trace, however many: on the wire their number is bounded, in a file it need not be."""
 
     steps: list[InteractionStep]
+
+
+class _Answer(NamedTuple):
+    """A response trace, read. `called`: the agents that were called by name alone."""
+
+    trace_id: str
+    steps: list[InteractionStep]
+    called: list[RosterEntry]
 
 
 def _recognises(head: Head) -> bool:
@@ -38,17 +47,16 @@ def _read(source: Source) -> Iterator[Trace]:
     answering = _agent_named(source.stem)
     builders: dict[str, TraceBuilder] = {}
     for line, value in source.json_values():
-        with source.blaming(line):
-            found = list(_response_traces(value))
-            if not found:
+        with source.record(line):
+            answers = [_read_answer(trace_id, steps) for trace_id, steps in _response_traces(value)]
+            if not answers:
                 raise ValueError("holds no response trace, an object with `trace_id` and `steps`")
-            for trace_id, steps in found:
-                builder = builders.get(trace_id)
-                if builder is None:
-                    builder = builders[trace_id] = TraceBuilder(trace_id, Origin(source.name, line))
-                    builder.warn(f"a response trace does not say whose it is: taken for {answering}'s, after the file")
-                _take(builder, steps, answering)
-    return (builder.build() for builder in builders.values())
+            new = {each.trace_id: TraceBuilder(each.trace_id, Origin(source.name, line)) for each in answers}
+            for answer in answers:
+                builder = builders.setdefault(answer.trace_id, new[answer.trace_id])
+                builder.warn(f"a response trace does not say whose it is: taken for {answering}'s, after the file")
+                _take(builder, answer, answering)
+    return all_built(builders.values(), source)
 
 
 def _agent_named(stem: str) -> str:
@@ -74,16 +82,23 @@ def _response_traces(value: JsonValue) -> Iterator[tuple[str, list[JsonValue]]]:
                 yield str(trace_id), steps
 
 
-def _take(builder: TraceBuilder, steps: list[JsonValue], answering: str) -> None:
-    """Adds the steps. Whoever is called by name alone is an agent as well: the extension has agents call agents."""
-    told = [
-        {**step, "trace_id": builder.trace_id} if isinstance(step, dict) and not _TRACE_ID_KEYS & step.keys() else step
-        for step in steps
+def _read_answer(trace_id: str, told: list[JsonValue]) -> _Answer:
+    whole = [
+        {**step, "trace_id": trace_id} if isinstance(step, dict) and not _TRACE_ID_KEYS & step.keys() else step
+        for step in told
     ]
-    for step in _Answer.model_validate({"steps": told}).steps:
-        for call in calls_in(step):
-            if call.agent_name and not call.agent_url:
-                builder.declare(call.agent_name)
+    steps = _Steps.model_validate({"steps": whole}).steps
+    calls = (call for step in steps for call in calls_in(step))
+    return _Answer(
+        trace_id, steps, [entry_of(call.agent_name) for call in calls if call.agent_name and not call.agent_url]
+    )
+
+
+def _take(builder: TraceBuilder, answer: _Answer, answering: str) -> None:
+    """Adds the steps. Whoever is called by name alone is an agent as well: the extension has agents call agents."""
+    for agent in answer.called:
+        builder.declare(agent)
+    for step in answer.steps:
         builder.add(step, answering, channel=Channel.IN_BAND)
 
 

@@ -12,7 +12,7 @@ from concord.reports import Channel, ReportBatch, StepBatch, unpack
 from concord.steps import Id, InteractionStep
 from concord_evaluator.formats.registry import TraceFormat
 from concord_evaluator.formats.source import Head, Source
-from concord_evaluator.formats.trace import Origin, Trace, TraceBuilder
+from concord_evaluator.formats.trace import Origin, Trace, TraceBuilder, all_built
 
 
 class _Line(BaseModel):
@@ -64,14 +64,14 @@ def _read(source: Source) -> Iterator[Trace]:
     """All traces at the end, since the reports of each may stand anywhere."""
     builders: dict[str, TraceBuilder] = {}
     for line, value in source.json_values():
-        with source.blaming(line):
+        with source.record(line):
             parsed = _parsed(value)
             trace_id = _trace_id(parsed)
             builder = builders.get(trace_id)
             if builder is None:
                 builder = builders[trace_id] = TraceBuilder(trace_id, Origin(source.name, line))
             _take(builder, parsed)
-    return (builder.build() for builder in builders.values())
+    return all_built(builders.values(), source)
 
 
 def _parsed(value: JsonValue) -> ReportLine | BatchLine | TraceLine:
@@ -79,10 +79,17 @@ def _parsed(value: JsonValue) -> ReportLine | BatchLine | TraceLine:
     if "step" in keys:
         return ReportLine.model_validate(value)
     if "steps" in keys:
-        return BatchLine.model_validate(value)
+        return _of_one_trace(BatchLine.model_validate(value))
     if "trace" in keys:
         return TraceLine.model_validate(value)
     raise ValueError("neither a report (`step`), a batch (`steps`) nor facts of a trace (`trace`)")
+
+
+def _of_one_trace(batch: BatchLine) -> BatchLine:
+    for index, step in enumerate(batch.steps):
+        if step.trace_id != batch.trace_id:
+            raise ValueError(f"steps[{index}].trace_id: belongs to trace {step.trace_id}, not {batch.trace_id}")
+    return batch
 
 
 def _trace_id(line: ReportLine | BatchLine | TraceLine) -> str:
@@ -99,9 +106,7 @@ def _take(builder: TraceBuilder, line: ReportLine | BatchLine | TraceLine) -> No
         builder.task_success = line.trace.task_success
         return
     steps = [line.step] if isinstance(line, ReportLine) else line.steps
-    for index, step in enumerate(steps):
-        if step.trace_id != builder.trace_id:
-            raise ValueError(f"steps[{index}].trace_id: belongs to trace {step.trace_id}, not {builder.trace_id}")
+    for step in steps:
         builder.add(step, line.reporter, channel=line.channel, authenticated=line.authenticated)
     if isinstance(line, BatchLine) and line.dropped:
         builder.drop(line.reporter, sum(line.dropped.values()))

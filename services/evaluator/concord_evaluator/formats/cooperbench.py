@@ -1,14 +1,31 @@
-"""CooperBench's runs: two coding agents, their messages with times, and whether the features of both passed."""
+"""CooperBench's runs, each a document or a folder: two coding agents, their messages, their patches, and what passed.
 
-from collections.abc import Iterator
+Source of the folder's layout: github.com/cooperbench/CooperBench, `src/cooperbench/runner/coop.py` and `eval/`.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from pathlib import PurePath
+from typing import Final, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter
 
-from concord_evaluator.formats.registry import TraceFormat
+from concord.steps import as_utc
+from concord_evaluator.formats.folder import Folder
+from concord_evaluator.formats.patches import touched_by
+from concord_evaluator.formats.registry import FolderFormat, TraceFormat
 from concord_evaluator.formats.source import Head, Source
-from concord_evaluator.formats.trace import Origin, Trace, TraceBuilder, file_trace_id
+from concord_evaluator.formats.trace import Origin, Trace, TraceBuilder, file_trace_id, shortened_id
+
+CONVERSATION: Final = "conversation.json"
+EVALUATION: Final = "eval.json"
+RESULT: Final = "result.json"
+
+_PATCH: Final = re.compile(r"agent(\w+)\.patch")
+_TRAJECTORY: Final = re.compile(r"agent\w+_traj\.json")
+_LEVELS: Final = 5
+"""Folders that tell runs apart: `<run>/<setting>/<repository>/<task>/<features>`."""
 
 _EPOCH: Final = datetime.fromtimestamp(0, UTC)
 
@@ -16,6 +33,14 @@ _WARNINGS: Final = (
     "the log does not tell questions from answers: every message counts as a call of its receiver by its sender",
     "the log has the times of messages alone: latencies are unknown",
 )
+
+_Content = TypeVar("_Content")
+
+_UNKNOWN_WITHOUT: Final = {
+    CONVERSATION: "who wrote to whom",
+    EVALUATION: "whether the task succeeded",
+    RESULT: "what the task was",
+}
 
 
 class _Part(BaseModel):
@@ -26,12 +51,20 @@ class _Message(_Part):
     sender: str = Field(alias="from")
     receiver: str = Field(alias="to")
     message: str
-    timestamp: float | None = None
+    timestamp: float | datetime | None = None
     kind: str | None = None
+    feature_id: int | str | None = None
+
+    @property
+    def sent_at(self) -> datetime | None:
+        if isinstance(self.timestamp, float):
+            return _EPOCH + timedelta(seconds=self.timestamp)
+        return None if self.timestamp is None else as_utc(self.timestamp)
 
 
 class _Evaluation(_Part):
     both_passed: bool | None = None
+    error: JsonValue = None
 
 
 class _Result(_Part):
@@ -39,6 +72,8 @@ class _Result(_Part):
     task_id: int | str | None = None
     features: list[int | str] = []
     agents: dict[str, JsonValue] = {}
+    run_name: str = ""
+    setting: str = ""
 
 
 class _Run(_Part):
@@ -47,31 +82,43 @@ class _Run(_Part):
     eval: _Evaluation = _Evaluation()
     result: _Result = _Result()
 
+    @property
+    def agent_of(self) -> Mapping[str, str]:
+        """The agent that each feature was given to, as far as the result or the messages say."""
+        told = {str(each.feature_id): each.sender for each in self.conversation if each.feature_id is not None}
+        stated = {
+            str(facts["feature_id"]): agent
+            for agent, facts in self.result.agents.items()
+            if isinstance(facts, dict) and "feature_id" in facts
+        }
+        return told | stated
+
 
 def _recognises(head: Head) -> bool:
     return "conversation" in head.json_keys
 
 
 def _read(source: Source) -> Iterator[Trace]:
-    for number, (line, value) in enumerate(source.json_values(), 1):
-        with source.blaming(line):
+    for number, line, value in source.json_records():
+        with source.record(line):
             run = _Run.model_validate(value)
             builder = TraceBuilder(file_trace_id(source.name, number), Origin(source.name, line))
             _take(builder, run)
-        yield builder.build()
+            yield builder.build()
 
 
 def _take(builder: TraceBuilder, run: _Run) -> None:
     features = " and ".join(map(str, run.result.features))
     builder.task = f"{run.result.repo} {run.result.task_id}: features {features}" if run.result.repo else ""
-    if run.eval.both_passed is not None:
+    if run.eval.error is not None:
+        builder.warn(f"the evaluation of the run failed, so that its outcome is unknown: {run.eval.error}")
+    elif run.eval.both_passed is not None:
         builder.task_success = float(run.eval.both_passed)
     for warning in _WARNINGS:
         builder.warn(warning)
     for agent in run.result.agents:
         builder.declare(agent)
     for number, message in enumerate(run.conversation, 1):
-        sent_at = None if message.timestamp is None else _EPOCH + timedelta(seconds=message.timestamp)
         attributes = {"kind": message.kind} if message.kind else {}
         builder.add_message(
             f"{number:04}",
@@ -79,8 +126,78 @@ def _take(builder: TraceBuilder, run: _Run) -> None:
             message.receiver,
             message.message,
             attributes=attributes,
-            sent_at=sent_at,
+            sent_at=message.sent_at,
         )
 
 
-FORMAT = TraceFormat(_recognises, _read)
+def _is_run(files: frozenset[str]) -> bool:
+    """Whether there is one of its documents, and beside it another one or an agent's."""
+    documents = _UNKNOWN_WITHOUT.keys() & files
+    agents = [file for file in files if _PATCH.fullmatch(file) or _TRAJECTORY.fullmatch(file)]
+    return bool(documents) and (bool(agents) or {CONVERSATION} < documents)
+
+
+def _read_folder(folder: Folder) -> Iterator[Trace]:
+    """The one run of a folder. What is missing of it is told; a file that cannot be read is the end of it."""
+    run = _Run(
+        conversation=_content(folder, CONVERSATION, TypeAdapter(list[_Message]), []),
+        eval=_content(folder, EVALUATION, TypeAdapter(_Evaluation), _Evaluation()),
+        result=_content(folder, RESULT, TypeAdapter(_Result), _Result()),
+    )
+    with folder.blaming():
+        builder = TraceBuilder(_id_of(folder, run.result), Origin(folder.name))
+        _take(builder, run)
+        for file, unknown in _UNKNOWN_WITHOUT.items():
+            if file not in folder.files:
+                builder.warn(f"{file} is missing: {unknown} is unknown")
+        if EVALUATION in folder.files and run.eval.error is None and run.eval.both_passed is None:
+            builder.warn(
+                f"{EVALUATION} does not say whether both features passed: whether the task succeeded is unknown"
+            )
+        _take_patches(builder, folder, run.agent_of)
+    yield builder.build()
+
+
+def _content(folder: Folder, file: str, form: TypeAdapter[_Content], default: _Content) -> _Content:
+    if file not in folder.files:
+        return default
+    with folder.source(file) as source:
+        values = [value for _, value in source.json_values()]
+        with source.blaming(1):
+            return form.validate_python(values[0] if len(values) == 1 and file != CONVERSATION else values)
+
+
+def _id_of(folder: Folder, result: _Result) -> str:
+    """A run by its name and its task: folders of several runs have the same name."""
+    features = "_".join(f"f{feature}" for feature in result.features)
+    stated = (result.run_name, result.setting, result.repo, str(result.task_id), features)
+    path = PurePath(folder.name)
+    parts = stated if all(stated) else [part for part in path.parts[-_LEVELS:] if part not in {path.anchor, ".."}]
+    return shortened_id("/".join(parts) or "run")
+
+
+def _take_patches(builder: TraceBuilder, folder: Folder, agent_of: Mapping[str, str]) -> None:
+    """A step of each agent's own work: how much its patch touches."""
+    for number, (feature, agent) in enumerate(sorted(agent_of.items()), 1):
+        file = f"agent{feature}.patch"
+        if file not in folder.files:
+            builder.warn(f"{file} is missing: what {agent} changed is unknown")
+            continue
+        with folder.open_file(file) as patch:
+            touched = touched_by(patch)
+        if not touched.files:
+            builder.warn(f"{file} is empty: {agent} changed nothing")
+        attributes = {
+            "patch": file,
+            "files": str(touched.files),
+            "lines_added": str(touched.added),
+            "lines_removed": str(touched.removed),
+        }
+        error = None if touched.files else "the patch is empty"
+        builder.add_work(f"patch-{number:02}", agent, attributes=attributes, error=error)
+    for file in sorted(folder.files):
+        if (found := _PATCH.fullmatch(file)) is not None and found[1] not in agent_of:
+            builder.warn(f"{file} is left out: nothing says whose it is")
+
+
+FORMAT = TraceFormat(_recognises, _read, FolderFormat(_is_run, _read_folder))

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterator
-from typing import Final
+from typing import Annotated, Final
 
-from pydantic import BaseModel, ConfigDict, JsonValue
+from pydantic import BaseModel, BeforeValidator, ConfigDict, JsonValue
 
 from concord_evaluator.formats.registry import TraceFormat
 from concord_evaluator.formats.source import Head, Source
@@ -24,9 +24,30 @@ class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
+def _listed(value: object) -> object:
+    """A list of what may be one thing or none: a tree lists its assignments, and a chain's communication is a text."""
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
 class _Iteration(_Part):
-    task_assignments: dict[str, JsonValue] = {}
-    communications: list[str] = []
+    """A round. `task_results` names each agent in one of two ways; a chain has `current_agent` and `result` instead."""
+
+    task_assignments: Annotated[list[dict[str, JsonValue]], BeforeValidator(_listed)] = []
+    task_results: list[dict[str, JsonValue]] = []
+    current_agent: str | None = None
+    result: JsonValue = None
+    communications: Annotated[list[str], BeforeValidator(_listed)] = []
+
+    @property
+    def results(self) -> Iterator[tuple[str, JsonValue]]:
+        """The agents that did something, each with what came of it, in the order in which they did."""
+        if self.current_agent is not None:
+            yield self.current_agent, self.result
+        for told in self.task_results:
+            if isinstance(agent := told.get("agent_id"), str) and "result" in told:
+                yield agent, told["result"]
+            else:
+                yield from told.items()
 
 
 class _Run(_Part):
@@ -42,18 +63,18 @@ def _recognises(head: Head) -> bool:
 
 
 def _read(source: Source) -> Iterator[Trace]:
-    for number, (line, value) in enumerate(source.json_values(), 1):
-        with source.blaming(line):
+    for number, line, value in source.json_records():
+        with source.record(line):
             builder = TraceBuilder(file_trace_id(source.name, number), Origin(source.name, line))
             _take(builder, _Run.model_validate(value))
-        yield builder.build()
+            yield builder.build()
 
 
 def _take(builder: TraceBuilder, run: _Run) -> None:
     builder.task = run.task.strip()
     for warning in _WARNINGS:
         builder.warn(warning)
-    for agents in (run.agent_kpis, *(iteration.task_assignments for iteration in run.iterations)):
+    for agents in (run.agent_kpis, *(each for iteration in run.iterations for each in iteration.task_assignments)):
         for agent in agents:
             builder.declare(agent)
     for number, iteration in enumerate(run.iterations, 1):
@@ -62,6 +83,15 @@ def _take(builder: TraceBuilder, run: _Run) -> None:
                 place = f"iterations[{number - 1}].communications[{session_number - 1}]"
                 raise ValueError(f"{place}: has no message of the form `From A to B: …`")
             _take_session(builder, number, session_number, session)
+        for result_number, (agent, result) in enumerate(iteration.results, 1):
+            builder.declare(agent)
+            if not _is_empty(result):
+                step_id = f"{number:02}-work-{result_number:02}"
+                builder.add_work(step_id, agent, attributes={"iteration": str(number)})
+
+
+def _is_empty(result: JsonValue) -> bool:
+    return result is None or (isinstance(result, str) and not result.strip())
 
 
 def _take_session(builder: TraceBuilder, iteration: int, number: int, session: str) -> None:

@@ -20,11 +20,10 @@ def _read(source: Source) -> Iterator[Trace]:
 
 def _spans(source: Source) -> Iterator[ReadSpan]:
     for line, value in source.json_values():
-        with source.blaming(line):
+        with source.record(line):
             if not isinstance(value, dict) or "resourceSpans" not in value:
                 raise ValueError("no export of spans: has no `resourceSpans`")
-            spans = list(spans_in(value))
-        yield from (ReadSpan.of(span, line) for span in spans)
+            yield from [ReadSpan.of(span, line) for span in spans_in(value)]
 
 
 FORMAT = TraceFormat(_recognises, _read)

@@ -1,4 +1,4 @@
-"""The registry of trace formats: found among the installed packages, chosen by name or by a file's first KiB."""
+"""The registry of trace formats: found among the installed packages, chosen by name or by what a file or folder is."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -6,7 +6,8 @@ from functools import cache
 from importlib.metadata import entry_points
 from typing import Final
 
-from concord_evaluator.formats.source import Head, Source
+from concord_evaluator.formats.folder import Folder
+from concord_evaluator.formats.source import FormatError, Head, Source
 from concord_evaluator.formats.trace import Trace
 
 ENTRY_POINT_GROUP: Final = "concord.trace_formats"
@@ -14,15 +15,27 @@ ENTRY_POINT_GROUP: Final = "concord.trace_formats"
 
 
 @dataclass(frozen=True, slots=True)
+class FolderFormat:
+    """Whether the files of a folder, by their names, are one trace together, and the traces in such a folder.
+
+    `read` raises FormatError, as that of a `TraceFormat` does.
+    """
+
+    recognises: Callable[[frozenset[str]], bool]
+    read: Callable[[Folder], Iterator[Trace]]
+
+
+@dataclass(frozen=True, slots=True)
 class TraceFormat:
     """A format: whether a file looks like it, and the traces in such a file.
 
     `read` yields a trace as soon as it is complete, and raises FormatError for a file that is not what it looked
-    like, or holds no trace.
+    like, or holds no trace. `folder`: the form that it has as a folder of files, where it has one.
     """
 
     recognises: Callable[[Head], bool]
     read: Callable[[Source], Iterator[Trace]]
+    folder: FolderFormat | None = None
 
 
 class UnknownFormatError(Exception):
@@ -60,6 +73,23 @@ def read_traces(source: Source, format_name: str | None = None) -> Iterator[Trac
     if name not in trace_formats():
         raise UnknownFormatError(f"unknown trace format {name!r}: one of {', '.join(trace_formats())}")
     return trace_formats()[name].read(source)
+
+
+def folder_formats(files: frozenset[str], format_name: str | None = None) -> list[str]:
+    """The names of the formats, or of the one of that name, to which a folder of these files is a trace as a whole."""
+    formats = {name: each.folder for name, each in trace_formats().items() if format_name in {None, name}}
+    return [name for name, folder in formats.items() if folder is not None and folder.recognises(files)]
+
+
+def read_folder(folder: Folder, format_name: str | None = None) -> Iterator[Trace]:
+    """The traces of a folder that is one as a whole. Raises FormatError, at the first trace or later."""
+    names = folder_formats(folder.files, format_name)
+    if len(names) > 1:
+        raise FormatError(folder.name, None, f"could be {' or '.join(names)}: say which with --format")
+    reader = trace_formats()[names[0]].folder if names else None
+    if reader is None:
+        raise FormatError(folder.name, None, "is no trace as a whole in any known format")
+    return reader.read(folder)
 
 
 def recognise(source: Source) -> str:

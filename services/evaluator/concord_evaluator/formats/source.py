@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
-from itertools import chain
+from itertools import chain, count
 from pathlib import PurePath
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, NamedTuple, NoReturn
 
 from pydantic import JsonValue, ValidationError
 from pydantic_core import ErrorDetails, from_json
@@ -30,6 +30,29 @@ class FormatError(Exception):
         self.file, self.line, self.reason = file, line, reason
         where = file if line is None else f"{file}:{line}"
         super().__init__(f"{where}: {reason}")
+
+
+@contextmanager
+def blaming(file: str, line: int | None) -> Iterator[None]:
+    """Turns what validation and conversion raise into a FormatError about `line` of `file`."""
+    try:
+        yield
+    except ValidationError as error:
+        raise FormatError(file, line, _reasons(error)) from error
+    except (ValueError, ArithmeticError) as error:
+        raise FormatError(file, line, _shortened(str(error))) from error
+
+
+def _refuse(fault: FormatError) -> NoReturn:
+    raise fault
+
+
+class JsonRecord(NamedTuple):
+    """A JSON value, the line it begins at, and its number in the file: from 1, those that cannot be read counted."""
+
+    number: int
+    line: int
+    value: JsonValue
 
 
 @dataclass(frozen=True)
@@ -63,13 +86,26 @@ class Head:
 
 
 class Source:
-    """A stream of bytes and the name to call it by. `on_read` is told of every piece that is read (bytes)."""
+    """A stream of bytes and the name to call it by.
 
-    def __init__(self, name: str, stream: BinaryIO, on_read: Callable[[int], None] = lambda _: None) -> None:
+    `on_read` is told of every piece that is read (bytes). `on_fault` is told of every record that cannot be read: it
+    raises the fault, which is the default, or returns, and then the record is left out and reading goes on.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        stream: BinaryIO,
+        on_read: Callable[[int], None] = lambda _: None,
+        on_fault: Callable[[FormatError], None] = _refuse,
+    ) -> None:
         self.name = name
         self._stream = stream
         self._on_read = on_read
+        self._on_fault = on_fault
         self._start = stream.read(HEAD_BYTES)
+        self.left_out = 0
+        """Records that could not be read so far."""
 
     @property
     def head(self) -> Head:
@@ -81,19 +117,34 @@ class Source:
         """Its name without folder and suffix."""
         return PurePath(self.name).stem
 
+    @property
+    def loss(self) -> str | None:
+        """The warning due to a trace that takes many records, where some were left out: any may have told of it."""
+        if not self.left_out:
+            return None
+        records = "1 record" if self.left_out == 1 else f"{self.left_out} records"
+        return f"{records} of the file could not be read: what they told is missing"
+
     def error(self, reason: str, line: int | None = None) -> FormatError:
         """The error to raise."""
         return FormatError(self.name, line, reason)
 
-    @contextmanager
-    def blaming(self, line: int | None) -> Iterator[None]:
+    def blaming(self, line: int | None) -> AbstractContextManager[None]:
         """Turns what validation and conversion raise into a FormatError about `line`."""
+        return blaming(self.name, line)
+
+    @contextmanager
+    def record(self, line: int | None) -> Iterator[None]:
+        """Reads one record of many: like `blaming`, but what is wrong with it is a fault of this record alone.
+
+        Take nothing of a record before all of it is known to be right.
+        """
         try:
-            yield
-        except ValidationError as error:
-            raise self.error(_reasons(error), line) from error
-        except (ValueError, ArithmeticError) as error:
-            raise self.error(_shortened(str(error)), line) from error
+            with self.blaming(line):
+                yield
+        except FormatError as fault:
+            self._on_fault(fault)
+            self.left_out += 1
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """The lines that are not blank, stripped, with their numbers."""
@@ -106,18 +157,28 @@ class Source:
 
         An array stands for its elements. Raises FormatError where there is no JSON, or nothing at all.
         """
+        return ((record.line, record.value) for record in self.json_records())
+
+    def json_records(self) -> Iterator[JsonRecord]:
+        """The same with their numbers, by which to tell them apart."""
         lines = self._all_lines()
         before, (number, first) = self._first_line(lines)
+        numbers = count(1)
         try:
             value = from_json(first)
         except ValueError:
-            rest = b"".join([b"\n" * before, first, *(line for _, line in lines)])
-            yield from _elements(number, self._parsed(rest, None))
-            return
-        yield from _elements(number, value)
+            rest = list(lines)
+            document = b"".join([b"\n" * before, first, *(line for _, line in rest)])
+            if not _is_object(next((line for _, line in rest if line.strip()), b"")) or _is_json(document):
+                yield from _elements(numbers, number, self._parsed(document, None))
+                return
+            lines = iter([(number, first), *rest])
+        else:
+            yield from _elements(numbers, number, value)
         for number, line in lines:
             if line.strip():
-                yield from _elements(number, self._parsed(line, number))
+                with self.record(number):
+                    yield from _elements(numbers, number, self._json_of(line, number, numbers))
 
     def _first_line(self, lines: Iterator[tuple[int, bytes]]) -> tuple[int, tuple[int, bytes]]:
         for before, (number, line) in enumerate(lines):
@@ -135,6 +196,14 @@ class Source:
             raise self.error(f"no valid JSON: {_JSON_PLACE.sub('', str(error))}{column}", where) from error
         return value
 
+    def _json_of(self, text: bytes, line: int, numbers: Iterator[int]) -> JsonValue:
+        """What a line says; one that says nothing takes its number all the same."""
+        try:
+            return self._parsed(text, line)
+        except FormatError:
+            next(numbers)
+            raise
+
     def _all_lines(self) -> Iterator[tuple[int, bytes]]:
         start = self._start
         if start and not start.endswith(b"\n"):
@@ -148,11 +217,21 @@ def _without_bom(data: bytes) -> bytes:
     return data.removeprefix(_BOM)
 
 
-def _elements(line: int, value: JsonValue) -> Iterator[tuple[int, JsonValue]]:
-    if isinstance(value, list):
-        yield from ((line, element) for element in value)
-    else:
-        yield line, value
+def _elements(numbers: Iterator[int], line: int, value: JsonValue) -> Iterator[JsonRecord]:
+    elements = value if isinstance(value, list) else [value]
+    return (JsonRecord(next(numbers), line, element) for element in elements)
+
+
+def _is_json(text: bytes) -> bool:
+    try:
+        from_json(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_object(text: bytes) -> bool:
+    return text.lstrip().startswith(b"{") and _is_json(text)
 
 
 def _reasons(error: ValidationError) -> str:

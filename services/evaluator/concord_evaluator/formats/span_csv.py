@@ -45,12 +45,11 @@ def _spans(source: Source) -> Iterator[ReadSpan]:
             f"columns are missing: needs {', '.join(_COLUMNS)} and {' or '.join(_SERVICE_COLUMNS)}", number
         )
     for number, line in lines:
-        with source.blaming(number):
+        with source.record(number):
             fields = _fields(line.decode())
             if len(fields) != len(columns):
                 raise ValueError(f"{len(fields)} fields under {len(columns)} columns")
-            span = _span(dict(zip(columns, fields, strict=True)), service)
-        yield ReadSpan.of(span, number)
+            yield ReadSpan.of(_span(dict(zip(columns, fields, strict=True)), service), number)
 
 
 def _fields(line: str) -> list[str]:

@@ -9,7 +9,7 @@ from concord.otlp import Span, to_step, without_internals
 from concord.reports import Channel
 from concord.steps import AgentInvocation, CallType, InteractionStep, StepAction
 from concord_evaluator.formats.source import Source
-from concord_evaluator.formats.trace import Origin, Trace, TraceBuilder
+from concord_evaluator.formats.trace import Origin, Trace, TraceBuilder, all_built
 
 UNNAMED_SERVICE: Final = "unknown_service"
 """What OpenTelemetry calls a service that does not say what it is called."""
@@ -50,35 +50,37 @@ def traces_of(
 ) -> Iterator[Trace]:
     """The traces that spans (in any order) make up, in the order in which they first appear.
 
-    Raises FormatError where there are none, or one cannot be a step.
+    One that cannot be a step is a record that cannot be read. Raises FormatError where there are none.
     """
     by_trace: defaultdict[str, list[ReadSpan]] = defaultdict(list)
     for each in spans:
         by_trace[each.span.trace_id].append(each)
-    if not by_trace:
+    if not by_trace and not source.left_out:
         raise source.error("holds no spans")
     while by_trace:
         trace_id = next(iter(by_trace))
-        yield _trace(trace_id, by_trace.pop(trace_id), source, channel, warnings)
+        of_one = by_trace.pop(trace_id)
+        with source.record(of_one[0].line):
+            builder = TraceBuilder(trace_id, Origin(source.name, of_one[0].line))
+            for warning in warnings:
+                builder.warn(warning)
+            _take(builder, of_one, source, channel)
+            yield from all_built([builder], source)
 
 
-def _trace(trace_id: str, spans: list[ReadSpan], source: Source, channel: Channel, warnings: Iterable[str]) -> Trace:
-    with source.blaming(spans[0].line):
-        builder = TraceBuilder(trace_id, Origin(source.name, spans[0].line))
-    for warning in warnings:
-        builder.warn(warning)
+def _take(builder: TraceBuilder, spans: list[ReadSpan], source: Source, channel: Channel) -> None:
     places = _places(_by_id(spans), _sole_agents(spans))
     visible = list(without_internals(each.span for each in spans))
     if len(visible) < len(spans):
         builder.warn(f"{len(spans) - len(visible)} spans of a library's insides are left out")
     lines = {each.span.span_id: each.line for each in spans}
     for span in visible:
-        with source.blaming(lines[span.span_id]):
+        with source.record(lines[span.span_id]):
             agent = places[span.span_id].agent
             caller = places[span.parent_id].agent if span.parent_id in places else agent
+            step = _step(span, caller, agent)
             builder.declare(agent)
-            builder.add(_step(span, caller, agent), caller, channel=channel)
-    return builder.build()
+            builder.add(step, caller, channel=channel)
 
 
 def _by_id(spans: Iterable[ReadSpan]) -> dict[str, ReadSpan]:

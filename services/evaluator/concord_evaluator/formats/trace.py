@@ -1,7 +1,7 @@
 """A trace as a file tells it, and the builder that readers make it with."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import blake2b
@@ -12,6 +12,7 @@ from concord.identity import RESERVED_IDS, RosterEntry, normalise_url
 from concord.reports import MAX_BATCH_STEPS, Channel, Report, ReportBatch, pack
 from concord.steps import MAX_ID_LENGTH, AgentInvocation, CallType, InteractionStep, StepAction, as_utc
 from concord.wire import reports_of
+from concord_evaluator.formats.source import Source
 
 UNDATED: Final = datetime.fromtimestamp(0, UTC)
 """When a report was received that nobody received: it stood in a file."""
@@ -83,7 +84,7 @@ class TraceBuilder:
 
     def declare(self, agent: RosterEntry | str) -> None:
         """Says that an agent belongs to the trace. The first entry for an id stands. Raises ValueError for a bad id."""
-        entry = agent if isinstance(agent, RosterEntry) else RosterEntry(id=agent, url=f"trace://{agent}")
+        entry = agent if isinstance(agent, RosterEntry) else entry_of(agent)
         self._declared.setdefault(entry.id, entry)
 
     def warn(self, text: str) -> None:
@@ -136,6 +137,23 @@ class TraceBuilder:
             start_time=sent_at,
         )
         self.add(step, sender)
+
+    def add_work(
+        self, step_id: str, agent: str, *, attributes: Mapping[str, str] | None = None, error: str | None = None
+    ) -> None:
+        """Adds work of its own that a log says an agent of the trace did; `error`: what was wrong with it.
+
+        Raises ValueError for a bad id.
+        """
+        self.declare(agent)
+        step = InteractionStep(
+            step_id=step_id,
+            trace_id=self.trace_id,
+            call_type=CallType.HOST,
+            additional_attributes=dict(attributes or {}),
+            error=error,
+        )
+        self.add(step, agent)
 
     def drop(self, reporter: str, steps: int) -> None:
         """Notes that a reporter had to drop steps."""
@@ -208,6 +226,19 @@ class TraceBuilder:
         return (entry for entry in entries.values() if entry.id not in RESERVED_IDS)
 
 
+def all_built(builders: Iterable[TraceBuilder], source: Source) -> Iterator[Trace]:
+    """The traces that the records of `source` told of together, once all are read, each with a warning of its loss."""
+    for builder in builders:
+        if source.loss:
+            builder.warn(source.loss)
+        yield builder.build()
+
+
+def entry_of(agent: str) -> RosterEntry:
+    """The entry of an agent of which nothing but its name is known. Raises ValueError for one that is no id."""
+    return RosterEntry(id=agent, url=f"trace://{agent}")
+
+
 def calls_in(step: InteractionStep) -> Iterator[AgentInvocation]:
     """The calls of agents that a step tells of: its own, and those in the answers it carries."""
     pending = [step]
@@ -221,11 +252,15 @@ def calls_in(step: InteractionStep) -> Iterator[AgentInvocation]:
 
 def file_trace_id(file: str, number: int) -> str:
     """An id for the `number`-th trace (from 1) of a file that has none: the file's stem, shortened with a digest."""
-    stem, suffix = PurePath(file).stem, f"#{number}"
-    if len(stem) + len(suffix) > MAX_ID_LENGTH:
-        name = blake2b(stem.encode(errors="replace"), digest_size=4).hexdigest()
-        stem = f"{stem[: MAX_ID_LENGTH - len(suffix) - len(name) - 1]}-{name}"
-    return stem + suffix
+    return shortened_id(PurePath(file).stem, f"#{number}")
+
+
+def shortened_id(name: str, suffix: str = "") -> str:
+    """An id made of a name and a suffix: where they are too long for one, with a digest in the place of the rest."""
+    if len(name) + len(suffix) > MAX_ID_LENGTH:
+        rest = blake2b(name.encode(errors="replace"), digest_size=4).hexdigest()
+        name = f"{name[: MAX_ID_LENGTH - len(suffix) - len(rest) - 1]}-{rest}"
+    return name + suffix
 
 
 def _checked_id(text: str, what: str) -> str:

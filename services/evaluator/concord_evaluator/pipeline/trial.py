@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import Final
 
 from concord.assessment import AssessmentPlan, Mode
-from concord.identity import Roster
+from concord.identity import GREEN_AGENT, Roster
 from concord.jobs import EvaluateTrial
 from concord.reports import Report, ReportBatch
 from concord.results import InteractionRecord, MetricStatus, TraceIntegrity
@@ -26,10 +26,15 @@ UNSEEN: Final = (
 )
 
 
-def evaluate_trial(plan: AssessmentPlan, request: EvaluateTrial, batches: Sequence[ReportBatch]) -> TrialEvaluation:
-    """Evaluates a trial from all batches of its trace, oldest first. Raises KeyError for a trial not in the plan."""
+def evaluate_trial(
+    plan: AssessmentPlan, request: EvaluateTrial, batches: Sequence[ReportBatch], *, task_failed: bool = False
+) -> TrialEvaluation:
+    """Evaluates a trial from all batches of its trace, oldest first. Raises KeyError for a trial not in the plan.
+
+    `task_failed`: whether it is known of a recorded trace that its task was not completed.
+    """
     with _no_garbage_collection():
-        return _evaluate(plan, request, batches)
+        return _evaluate(plan, request, batches, task_failed=task_failed)
 
 
 @contextmanager
@@ -44,18 +49,23 @@ def _no_garbage_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _evaluate(plan: AssessmentPlan, request: EvaluateTrial, batches: Sequence[ReportBatch]) -> TrialEvaluation:
+def _evaluate(
+    plan: AssessmentPlan, request: EvaluateTrial, batches: Sequence[ReportBatch], *, task_failed: bool
+) -> TrialEvaluation:
     roster = Roster(plan.agents(plan.trial(request.trial_id).task_id))
     in_time = batches if request.closed_after is None else batches[: request.closed_after]
-    projection = project(_reports(in_time), roster, plan.config.evidence, observed=plan.observed)
+    heard = {batch.reporter for batch in batches} - {GREEN_AGENT}
+    projection = project(_reports(in_time), roster, plan.config.evidence, observed=plan.observed, heard=heard)
     observable = plan.mode is Mode.LIVE and len(roster) > 1
-    participants = tuple(observability_of(projection, roster)) if observable else ()
+    participants = tuple(observability_of(projection, roster, heard)) if observable else ()
+    grading = graded(plan, request.outcome)
+    task_failed = task_failed or (grading is not None and grading.value == 0)
     trial = TrialInput(
         projection,
         roster,
         plan.config,
         task=task_text(plan, request.trial_id),
-        completed=request.outcome.state == "completed",
+        completed=request.outcome.state == "completed" and not task_failed,
         participants=participants,
         reports=lambda: _reports(in_time),
     )
@@ -67,7 +77,7 @@ def _evaluate(plan: AssessmentPlan, request: EvaluateTrial, batches: Sequence[Re
     evaluation = _evaluation(request, projection, done, integrity)
     return evaluation.model_copy(
         update={
-            "grading": graded(plan, request.outcome),
+            "grading": grading,
             "conduct": conduct_in(plan, request.outcome, in_time),
             "coordination_status": _coordination_status(plan, evaluation),
         }

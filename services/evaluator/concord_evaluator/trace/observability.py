@@ -1,6 +1,6 @@
 """Observability: of which participants the calls could have been seen, so that what was not seen can be told apart."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from concord.identity import GREEN_AGENT, Roster
 from concord.results import Observability, ParticipantObservability
@@ -9,14 +9,17 @@ from concord_evaluator.trace.names import participant_of
 from concord_evaluator.trace.projection import Projection
 
 
-def observability_of(projection: Projection, roster: Roster) -> list[ParticipantObservability]:
+def observability_of(
+    projection: Projection, roster: Roster, reporters: Collection[str]
+) -> list[ParticipantObservability]:
     """For each declared participant, how much of its calls could have been seen.
 
     `full`: it called through the gateway, told of its steps, or declares that it does. `partly`: only calls to it were
-    seen, not whom it calls itself. `none`: it did neither, so that its silence says nothing.
+    seen, not whom it calls itself. `none`: neither is so, and its silence says nothing. `reporters`: those who told of
+    any step.
     """
     seen = [call for call in projection.calls if call.provenance is Provenance.OBSERVED and call.caller != GREEN_AGENT]
-    callers = {participant_of(call.caller) for call in seen} | projection.reporters
+    callers = {participant_of(call.caller) for call in seen} | set(reporters)
     callees = {participant_of(call.callee) for call in seen}
     return [
         ParticipantObservability(

@@ -1,7 +1,7 @@
 """The projection: from steps to what agents did with each other. The graph, the metrics and the score stand on it."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -45,9 +45,9 @@ class Projection:
     `agents`: the declared ones and those seen, sorted. `links`: the calls between two of them, as far as the evidence
     asked for allows. `green_links`: the assessor's own calls, which are no part of the graph. Calls of an
     agent to itself and calls with an unknown end are counted, and left out of structure. `calls`: every attempt at
-    any call, of whatever ends, in causal order. `unheard`: declared agents that sent nothing: no step, no reply.
+    any call, of whatever ends, in causal order. `unheard`: declared agents that sent nothing: no report, no reply.
     `tokens`: those that were reported; None where nobody reports any. `texts`: a sample of what was asked.
-    `reporters`: the participants that told of anything. `contradictions`: claims that what was seen refutes.
+    `contradictions`: claims that what was seen refutes.
     """
 
     agents: tuple[str, ...]
@@ -57,7 +57,6 @@ class Projection:
     unheard: tuple[str, ...]
     tokens: int | None
     texts: Mapping[str, str]
-    reporters: frozenset[str]
     contradictions: Contradictions
     self_calls: int
     unattributed_calls: int
@@ -76,11 +75,17 @@ class Projection:
 
 
 def project(
-    reports: Iterable[Report], roster: Roster, evidence: Evidence = "any", *, observed: bool = False
+    reports: Iterable[Report],
+    roster: Roster,
+    evidence: Evidence = "any",
+    *,
+    observed: bool = False,
+    heard: Collection[str] = (),
 ) -> Projection:
     """Projects the reports of one trace. Depends on what was reported, not on its order or repetition.
 
-    `observed`: participants reached each other through the gateway alone, so that it saw their calls.
+    `observed`: participants reached each other through the gateway alone, so that it saw their calls. `heard`: who
+    reported anything, though it may have come too late, or contradict itself, and so stand nowhere in `reports`.
     `integrity.late` and `integrity.dropped` are not known from reports, and 0.
     """
     trace, forest = _grown(reports)
@@ -100,10 +105,9 @@ def project(
             if caller == GREEN_AGENT and callee not in NOT_IN_GRAPH
         },
         calls=timeline.in_order,
-        unheard=_unheard(agents, roster, makers, logical),
+        unheard=_unheard(agents, roster, {*makers, *heard}, logical),
         tokens=_tokens(forest),
         texts=trace.texts,
-        reporters=_reporters(trace),
         contradictions=contradicted,
         self_calls=_size(named) - _size(structural),
         unattributed_calls=_size(between) - _size(named),
@@ -153,17 +157,19 @@ def _agents(roster: Roster, makers: Iterable[str], links: Iterable[Link]) -> tup
     return tuple(sorted(agents - (teams - ends)))
 
 
-def _unheard(agents: Iterable[str], roster: Roster, makers: Iterable[str], links: Links) -> tuple[str, ...]:
-    """The declared agents of the graph that made no step and answered no call, the assessor's included."""
-    answering = {callee for (_, callee), each in links.items() if each.failed < len(each.calls)}
-    heard = {participant_of(maker) for maker in makers} | answering
-    return tuple(agent for agent in agents if agent in roster and agent not in heard)
+def _unheard(agents: Iterable[str], roster: Roster, heard: Collection[str], links: Links) -> tuple[str, ...]:
+    """The declared agents of the graph that told of nothing and answered no call, the assessor's included.
+
+    An agent inside a participant, which may be declared by itself, is heard, and so is the participant.
+    """
+    answering = {callee for (_, callee), each in links.items() if _has_answer(each)}
+    present = answering.union(heard, map(participant_of, heard))
+    return tuple(agent for agent in agents if agent in roster and agent not in present)
 
 
-def _reporters(trace: FoldedTrace) -> frozenset[str]:
-    """Who told of steps of its own. Nearly all records share their tellings, so these are looked at once."""
-    told = {telling for record in trace.records for telling in record.tellings}
-    return frozenset(telling.reporter for telling in told if telling.direct and telling.reporter != GREEN_AGENT)
+def _has_answer(link: LinkCalls) -> bool:
+    """Whether any of the calls was answered, be it with a failure."""
+    return link.failed < len(link.calls) or any(attempt.record.answered for call in link.calls for attempt in call)
 
 
 def _tokens(forest: Forest) -> int | None:

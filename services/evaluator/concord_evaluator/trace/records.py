@@ -18,6 +18,10 @@ RETRY_OF_ATTRIBUTE: Final = "retry_of"
 """The attribute of a repeated attempt: the step id of the attempt it repeats."""
 
 
+TASK_STATE_ATTRIBUTE: Final = "task_state"
+"""The attribute of a call that its callee answered, be it with a failure: how the task stood then."""
+
+
 MAX_ERROR: Final = 200
 """Characters of what went wrong that are kept."""
 
@@ -74,6 +78,8 @@ class StepRecord(msgspec.Struct, gc=False):
     """Names what the callee was asked; None where the step does not say, so that silence is never a repetition."""
     retry_of: str | None
     error: str | None
+    answered: bool
+    """Of a call: whether the step speaks of an answer. One that says nothing of a failure does."""
     latency_ms: float | None
     started_us: int | None
     tokens: int | None
@@ -116,6 +122,7 @@ class StepRecord(msgspec.Struct, gc=False):
             request_digest=digest.request,
             retry_of=attributes.get(RETRY_OF_ATTRIBUTE) or None,
             error=None if failure is None else failure[:MAX_ERROR],
+            answered=failure is None or TASK_STATE_ATTRIBUTE in attributes,
             latency_ms=step.latency_ms,
             started_us=_started_us(step),
             tokens=tokens if tokens is not None and tokens >= 0 else None,

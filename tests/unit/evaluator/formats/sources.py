@@ -13,7 +13,7 @@ from concord_evaluator.formats import FormatError, Source, Trace, read_traces
 from concord_evaluator.offline import evaluate_trace
 
 SAMPLES = Path(os.environ.get("CONCORD_TRACE_SAMPLES", os.devnull))
-"""A folder of public traces: `marble/*.jsonl`, `cooperbench/*.json`, `nezha/*.csv`."""
+"""A folder of public traces: `marble/*.jsonl`, `cooperbench/*.json`, `nezha/*.csv`, `cooperbench-runs/`."""
 
 
 def source(content: str | bytes, name: str = "file.json") -> Source:
@@ -22,6 +22,16 @@ def source(content: str | bytes, name: str = "file.json") -> Source:
 
 def read(content: str | bytes, name: str = "file.json", format_name: str | None = None) -> list[Trace]:
     return list(read_traces(source(content, name), format_name))
+
+
+def read_past_faults(
+    content: str | bytes, name: str = "file.json", format_name: str | None = None
+) -> tuple[list[Trace], list[str]]:
+    """The traces of all records that can be read, and what is said of the others."""
+    faults: list[str] = []
+    data = content.encode() if isinstance(content, str) else content
+    reading = Source(name, BytesIO(data), on_fault=lambda fault: faults.append(str(fault)))
+    return list(read_traces(reading, format_name)), faults
 
 
 def read_file(path: Path) -> list[Trace]:

@@ -139,8 +139,84 @@ def test_the_words_and_the_order_of_messages_are_kept() -> None:
     steps = sorted((report.step for report in read(LOG)[0].reports()), key=lambda step: step.step_id)
     said = [step.agent_call.requests["text"] for step in steps if step.agent_call and step.agent_call.requests]
     assert said == [text for _, _, text in (*TALK, *ALONE, ("bob", "cid", "Your turn."))]
-    assert [step.additional_attributes["iteration"] for step in steps] == ["1"] * 5 + ["2"]
-    assert {step.additional_attributes["session"] for step in steps} == {"6f1c"}
+    messages = [step for step in steps if step.agent_call]
+    assert [step.additional_attributes["iteration"] for step in messages] == ["1"] * 5 + ["2"]
+    assert {step.additional_attributes["session"] for step in messages} == {"6f1c"}
+
+
+def results(*told: dict[str, Any], **more: object) -> dict[str, Any]:
+    """A run of one iteration without a message, with these results; `more` replaces what an iteration has."""
+    run = record([])
+    run["iterations"][0] |= {"task_results": list(told), **more}
+    return run
+
+
+def work_of(trace: Trace) -> list[tuple[str, str, str]]:
+    """The own work of agents in the order of its steps: by whom, of which kind, in which iteration."""
+    steps = sorted(trace.reports(), key=lambda report: report.step.step_id)
+    return [
+        (report.reporter, str(report.step.kind), report.step.additional_attributes["iteration"])
+        for report in steps
+        if report.step.agent_call is None
+    ]
+
+
+def silent_in(trace: Trace) -> list[str]:
+    return [agent for finding in evaluated(trace).detail.findings if finding.id == "silent" for agent in finding.agents]
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        results({"agent_id": "bob", "result": "A plan."}, {"agent_id": "ann", "result": {"code": "x = 1"}}),
+        results({"bob": "A plan."}, {"ann": ["a", "list"]}),
+        results({"bob": "A plan.", "ann": "Another."}),
+        results(
+            {"agent_id": "bob", "result": "A plan."},
+            {"agent_id": "ann", "result": "Another."},
+            task_assignments=[{"ann": "plan"}, {"cid": "check"}],
+            communications=None,
+        ),
+    ],
+    ids=["first iteration", "later iterations", "in one", "tree"],
+)
+def test_a_result_is_work_of_the_agent_that_it_names(run: dict[str, Any]) -> None:
+    [trace] = read(json.dumps(run), "runs.jsonl")
+    assert work_of(trace) == [("bob", "HOST", "1"), ("ann", "HOST", "1")]
+    assert (agents_of(trace), silent_in(trace)) == (["ann", "bob", "cid"], ["cid"])
+
+
+def test_a_chain_has_one_agents_result_for_each_iteration() -> None:
+    links = [
+        {"chain_length": number, "current_agent": agent, "result": "done", "task_assignments": {agent: "go on"},
+         "communications": talk}
+        for number, (agent, talk) in enumerate([("ann", session(("ann", "bob", "Yours."))), ("bob", None)], 1)
+    ]  # fmt: skip
+    [trace] = read(json.dumps(record() | {"coordination_mode": "chain", "iterations": links}), "runs.jsonl")
+    assert work_of(trace) == [("ann", "HOST", "1"), ("bob", "HOST", "2")]
+    assert (calls_between(trace), silent_in(trace)) == ({("ann", "bob"): 1}, [])
+
+
+def test_work_comes_after_the_messages_of_its_iteration() -> None:
+    [trace] = read(json.dumps(record([session(*TALK)], [session(*TALK)])), "runs.jsonl")
+    steps = sorted((report.step for report in trace.reports()), key=lambda step: step.step_id)
+    assert [step.agent_call is None for step in steps] == [False, False, False, True] * 2
+
+
+@pytest.mark.parametrize("nothing", [None, "", " \n"])
+def test_an_empty_result_is_no_work(nothing: str | None) -> None:
+    [trace] = read(json.dumps(results({"agent_id": "bob", "result": nothing}, {"ann": nothing}, {"cid": "x"})))
+    assert (work_of(trace), silent_in(trace)) == ([("cid", "HOST", "1")], ["ann", "bob"])
+
+
+@pytest.mark.skipif(not SAMPLES.is_dir(), reason="CONCORD_TRACE_SAMPLES names no folder")
+@pytest.mark.parametrize("path", sorted(SAMPLES.glob("marble/*.jsonl")), ids=lambda path: path.name)
+def test_nobody_is_silent_in_the_public_log_who_has_a_result(path: Path) -> None:
+    for line, trace in zip(path.read_text().splitlines(), read_file(path), strict=True):
+        named = re.findall(r'"agent_id": "(\w+)", "result": "Result|{"(\w+)": "Result', line)
+        delivered = {agent for either in named for agent in either if agent}
+        assert delivered
+        assert delivered.isdisjoint(silent_in(trace))
 
 
 def test_what_was_inferred_is_told_in_the_row() -> None:

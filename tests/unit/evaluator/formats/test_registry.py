@@ -3,10 +3,25 @@
 import json
 from collections.abc import Iterator
 from importlib.metadata import EntryPoint, EntryPoints
+from io import BytesIO
 
 import pytest
 
-from concord_evaluator.formats import BrokenFormatError, TraceFormat, UnknownFormatError, recognise, registry
+from concord_evaluator.formats import (
+    BrokenFormatError,
+    Folder,
+    FolderFormat,
+    FormatError,
+    Origin,
+    Trace,
+    TraceBuilder,
+    TraceFormat,
+    UnknownFormatError,
+    folder_formats,
+    read_folder,
+    recognise,
+    registry,
+)
 from tests.unit.evaluator.formats.sources import read, refusal, source
 
 STEP = {"step_id": "s1", "trace_id": "t", "call_type": "AGENT", "name": "b"}
@@ -52,7 +67,15 @@ def entry(name: str, value: str) -> EntryPoint:
 
 ANYTHING = TraceFormat(lambda _: True, lambda _: iter(()))
 SOMETHING = TraceFormat(lambda head: head.filename.endswith(".some"), lambda _: iter(()))
+FOLDER = FolderFormat(lambda files: "run.some" in files, lambda folder: _named_after(folder))
+WITH_FOLDER = TraceFormat(lambda _: False, lambda _: iter(()), FOLDER)
 NOTHING_LIKE_IT = "a string"
+
+
+def _named_after(folder: Folder) -> Iterator[Trace]:
+    with folder.source("run.some") as source:
+        for _, line in source.lines():
+            yield TraceBuilder(line.decode(), Origin(source.name)).build()
 
 
 @pytest.mark.parametrize(
@@ -89,6 +112,27 @@ def test_a_named_format_is_not_looked_at_twice() -> None:
 def test_a_package_adds_a_format_by_an_entry_point(packages: list[EntryPoint]) -> None:
     packages.append(entry("some", f"{__name__}:SOMETHING"))
     assert recognise(source("x", "file.some")) == "some"
+
+
+def test_a_package_adds_a_format_whose_trace_is_a_folder(packages: list[EntryPoint]) -> None:
+    packages += [entry("plain", f"{__name__}:SOMETHING"), entry("whole", f"{__name__}:WITH_FOLDER")]
+    folder = Folder("runs/1", frozenset({"run.some", "notes"}), lambda _: BytesIO(b"one\ntwo\n"))
+    assert folder_formats(folder.files) == folder_formats(folder.files, "whole") == ["whole"]
+    assert folder_formats(folder.files, "plain") == folder_formats(frozenset({"notes"})) == []
+    assert [(trace.trace_id, trace.origin.file) for trace in read_folder(folder)] == [
+        ("one", "runs/1/run.some"),
+        ("two", "runs/1/run.some"),
+    ]
+
+
+def test_a_folder_that_two_formats_or_none_take_for_theirs_is_refused(packages: list[EntryPoint]) -> None:
+    packages += [entry("one", f"{__name__}:WITH_FOLDER"), entry("two", f"{__name__}:WITH_FOLDER")]
+    folder = Folder("run", frozenset({"run.some"}), lambda _: BytesIO(b"x"))
+    with pytest.raises(FormatError, match=r"^run: could be one or two: say which with --format$"):
+        read_folder(folder)
+    assert len(list(read_folder(folder, "two"))) == 1
+    with pytest.raises(FormatError, match=r"^run: is no trace as a whole in any known format$"):
+        read_folder(Folder("run", frozenset(), lambda _: BytesIO()))
 
 
 def test_a_file_that_two_formats_recognise_is_for_its_owner_to_name(packages: list[EntryPoint]) -> None:

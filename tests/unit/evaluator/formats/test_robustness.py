@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from concord_evaluator.formats import FormatError
-from tests.unit.evaluator.formats.sources import read
+from tests.unit.evaluator.formats.sources import read, read_past_faults
 from tests.unit.evaluator.formats.spans import as_lines, exported, invocation, span
 from tests.unit.evaluator.formats.test_a2a import SPEC
 from tests.unit.evaluator.formats.test_cooperbench import message, run
@@ -80,12 +80,13 @@ def replaced(value: Any, place: tuple[str | int, ...], part: object) -> Any:  # 
 
 
 def read_or_refuse(content: str | bytes, name: str) -> None:
-    """Reads everything there is to read, to the last report."""
-    with suppress(FormatError):
-        for trace in read(content, format_name=name):
-            assert 1 <= len(trace.trace_id) <= 64
-            for report in trace.reports():
-                assert report.digest
+    """Reads everything there is to read, to the last report: up to the first fault, and past all."""
+    for read_all in (read, lambda *told: read_past_faults(*told)[0]):
+        with suppress(FormatError):
+            for trace in read_all(content, "file.json", name):
+                assert 1 <= len(trace.trace_id) <= 64
+                for report in trace.reports():
+                    assert report.digest
 
 
 def mutated(example: str) -> st.SearchStrategy[bytes]:

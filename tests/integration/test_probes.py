@@ -1,0 +1,51 @@
+"""Probes: every service has those that `docs/running.md` names, and no other."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from concord.llm import LLMSettings
+from concord_collector.app import create_app as collector
+from concord_collector.settings import CollectorSettings
+from concord_environment.app import create_app as environment
+from concord_environment.environment import Environment
+from concord_environment.settings import EnvironmentSettings
+from concord_gateway.app import create_app as gateway
+from concord_gateway.settings import GatewaySettings
+from concord_purple.app import create_app as purple
+from concord_purple.settings import PurpleSettings
+from tests.integration.collectors import NO_TLS
+from tests.serving import served
+
+SECTION = Path("docs/running.md").read_text(encoding="utf-8").partition("## Watching")[2].partition("\n## ")[0]
+DOCUMENTED = {
+    service: set(re.findall(r"`(/\w+)`", probes))
+    for service, probes in re.findall(r"^\| (\w+) \| (`.*)$", SECTION, re.M)
+}
+PATHS = {"/health", "/healthz", "/readyz", "/metrics"}
+
+SERVICES: dict[str, Callable[[str], FastAPI]] = {
+    "collector": lambda redis_url: collector(CollectorSettings(redis_url=redis_url)),
+    "gateway": lambda redis_url: gateway(GatewaySettings(redis_url=redis_url), "http://127.0.0.1:9009/"),
+    "purple": lambda _: purple(PurpleSettings(), LLMSettings()),
+    "environment": lambda _: environment(Environment(0), EnvironmentSettings()),
+}
+
+
+def test_they_are_documented_of_every_service() -> None:
+    assert DOCUMENTED.keys() == SERVICES.keys()
+
+
+@pytest.mark.parametrize("service", SERVICES)
+async def test_a_service_has_the_probes_that_are_documented(service: str, redis_url: str) -> None:
+    async with served(SERVICES[service](redis_url)) as url, httpx.AsyncClient(base_url=url, verify=NO_TLS) as client:
+        answers = {path: await client.get(path) for path in PATHS}
+    assert {path for path, answer in answers.items() if answer.status_code == 200} == DOCUMENTED[service]
+    if "/metrics" in DOCUMENTED[service]:
+        assert answers["/healthz"].json() == {"status": "healthy"}
+        assert answers["/readyz"].json() == {"status": "ready"}
+        assert re.search(r"^# TYPE \w+ ", answers["/metrics"].text, re.M)

@@ -1,0 +1,199 @@
+"""CooperBench's runs as they are released: a folder with the messages, the outcome, and a patch of each agent."""
+
+import json
+import re
+from collections import Counter
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from concord_evaluator.formats import Folder, FormatError, Trace, folder_formats, read_folder
+from tests.unit.evaluator.formats.sources import SAMPLES, agents_of, calls_between, evaluated
+from tests.unit.evaluator.formats.test_cooperbench import message
+
+PATCH = "diff --git a/x.py b/x.py\n--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,3 @@\n a\n-b\n+c\n+d\n"
+RUN = {"run_name": "one", "setting": "coop", "repo": "tool_task", "task_id": 7, "features": [1, 2]}
+AGENTS = {"agent1": {"feature_id": 1, "status": "Submitted"}, "agent2": {"feature_id": 2, "status": "Submitted"}}
+
+FILES: dict[str, Any] = {
+    "conversation.json": [
+        message("agent1", "agent2", "I take a."),
+        message("agent2", "agent1", "I take b.") | {"feature_id": 2},
+    ],
+    "eval.json": {"both_passed": True, "merge": {"status": "clean"}, "error": None},
+    "result.json": {**RUN, "agents": AGENTS},
+    "agent1.patch": PATCH,
+    "agent2.patch": PATCH + PATCH.replace("x.py", "y.py"),
+    "agent1_traj.json": "not read",
+}
+
+
+def folder(files: dict[str, Any], name: str = "logs/one/coop/tool_task/7/f1_f2") -> Folder:
+    """A folder of these files, JSON where they are no text."""
+    texts = {name: content if isinstance(content, str) else json.dumps(content) for name, content in files.items()}
+    return Folder(name, frozenset(texts), lambda file: BytesIO(texts[file].encode()))
+
+
+def run_in(files: dict[str, Any], name: str = "logs/one/coop/tool_task/7/f1_f2") -> Trace:
+    [trace] = read_folder(folder(files, name))
+    return trace
+
+
+def without(*names: str) -> dict[str, Any]:
+    return {name: content for name, content in FILES.items() if name not in names}
+
+
+def missing_in(trace: Trace) -> list[str]:
+    return [warning for warning in trace.warnings if "missing" in warning or "left out" in warning]
+
+
+def work_of(trace: Trace) -> dict[str, dict[str, str]]:
+    return {
+        report.reporter: dict(report.step.additional_attributes)
+        for report in trace.reports()
+        if report.step.agent_call is None
+    }
+
+
+def test_a_released_run_is_read_as_it_is() -> None:
+    trace = run_in(FILES)
+    assert (calls_between(trace), agents_of(trace)) == (
+        {("agent1", "agent2"): 1, ("agent2", "agent1"): 1},
+        ["agent1", "agent2"],
+    )
+    assert (trace.task_success, trace.task) == (1.0, "tool_task 7: features 1 and 2")
+    assert (trace.trace_id, trace.origin.file) == ("one/coop/tool_task/7/f1_f2", "logs/one/coop/tool_task/7/f1_f2")
+    assert missing_in(trace) == []
+
+
+def test_a_patch_is_work_of_the_agent_that_had_its_feature() -> None:
+    swapped = {**RUN, "agents": {"agent1": {"feature_id": 2}, "agent2": {"feature_id": 1}}}
+    one = {"patch": "agent1.patch", "files": "1", "lines_added": "2", "lines_removed": "1"}
+    two = {"patch": "agent2.patch", "files": "2", "lines_added": "4", "lines_removed": "2"}
+    assert work_of(run_in(FILES)) == {"agent1": one, "agent2": two}
+    assert work_of(run_in({**FILES, "result.json": swapped})) == {"agent1": two, "agent2": one}
+
+
+def test_an_agent_with_a_patch_and_no_message_is_not_silent() -> None:
+    findings = evaluated(run_in({**FILES, "conversation.json": []})).detail.findings
+    assert "silent" not in {finding.id for finding in findings}
+
+
+def test_an_empty_patch_is_said() -> None:
+    trace = run_in({**FILES, "agent2.patch": ""})
+    assert "agent2.patch is empty: agent2 changed nothing" in trace.warnings
+    failures = {report.reporter: report.step.failure for report in trace.reports() if report.step.agent_call is None}
+    assert failures == {"agent1": None, "agent2": "the patch is empty"}
+
+
+@pytest.mark.parametrize(
+    ("lacking", "told"),
+    [
+        (["conversation.json"], ["conversation.json is missing: who wrote to whom is unknown"]),
+        (["eval.json"], ["eval.json is missing: whether the task succeeded is unknown"]),
+        (["result.json"], ["result.json is missing: what the task was is unknown"]),
+        (["agent2.patch"], ["agent2.patch is missing: what agent2 changed is unknown"]),
+        (["eval.json", "agent1.patch"], [
+            "eval.json is missing: whether the task succeeded is unknown",
+            "agent1.patch is missing: what agent1 changed is unknown",
+        ]),
+    ],
+)  # fmt: skip
+def test_what_is_missing_is_told_by_its_name_and_the_rest_is_read(lacking: list[str], told: list[str]) -> None:
+    trace = run_in(without(*lacking))
+    assert missing_in(trace) == told
+    assert all(any(each in warning for warning in evaluated(trace).detail.warnings) for each in told)
+    assert (trace.task_success is None) == ("eval.json" in lacking)
+    assert bool(calls_between(trace)) == ("conversation.json" not in lacking)
+
+
+def test_without_the_result_messages_say_whose_a_patch_is_and_the_folder_what_run_it_is() -> None:
+    conversation = [{**FILES["conversation.json"][0], "from": "agent2", "to": "agent1", "feature_id": 1}]
+    trace = run_in({**without("result.json"), "conversation.json": conversation})
+    assert list(work_of(trace)) == ["agent2"]
+    assert "agent2.patch is left out: nothing says whose it is" in trace.warnings
+    assert trace.trace_id == "one/coop/tool_task/7/f1_f2"
+    assert run_in(without("result.json"), "/f1_f2").trace_id == "f1_f2"
+    assert run_in(without("result.json"), ".").trace_id == "run"
+
+
+def test_an_evaluation_that_failed_or_says_nothing_leaves_the_outcome_unknown() -> None:
+    failed = run_in({**FILES, "eval.json": {"both_passed": False, "error": "no sandbox"}})
+    assert failed.task_success is None
+    assert "the evaluation of the run failed, so that its outcome is unknown: no sandbox" in failed.warnings
+    mute = run_in({**FILES, "eval.json": {}})
+    assert mute.task_success is None
+    assert any(warning.startswith("eval.json does not say whether both features passed") for warning in mute.warnings)
+
+
+def test_times_may_be_seconds_or_written_out() -> None:
+    written = [message("agent1", "agent2", "x") | {"timestamp": "2026-07-04T01:56:47.5"}]
+    seconds = [message("agent1", "agent2", "x", 1783130207.5)]
+    times = [
+        [report.step.start_time for report in run_in({**FILES, "conversation.json": talk}).reports()][:1]
+        for talk in (written, seconds)
+    ]
+    assert times[0] == times[1] != [None]
+
+
+def test_the_runs_of_one_task_have_ids_of_their_own_however_long_their_names() -> None:
+    names = ["x" * 70 + str(number) for number in range(3)]
+    ids = {run_in({**FILES, "result.json": {**RUN, "agents": AGENTS, "run_name": name}}).trace_id for name in names}
+    assert (len(ids), {len(each) for each in ids}) == (3, {64})
+
+
+@pytest.mark.parametrize(
+    ("files", "reason"),
+    [
+        ({**FILES, "eval.json": "{"}, "/eval.json:1: no valid JSON: "),
+        ({**FILES, "result.json": "5"}, "/result.json:1: Input should be a valid dictionary"),
+        ({**FILES, "conversation.json": [{"from": "agent1"}]}, "/conversation.json:1: [0].to: Field required"),
+        ({**FILES, "result.json": ""}, "/result.json: is empty"),
+        ({**FILES, "result.json": {**RUN, "agents": {"x" * 65: {}}}}, ": id: String should have at most 64 characters"),
+    ],
+    ids=["eval", "result", "conversation", "empty", "name"],
+)
+def test_a_file_that_is_not_what_it_should_be_is_told_by_its_name(files: dict[str, Any], reason: str) -> None:
+    with pytest.raises(FormatError) as refused:
+        run_in(files, "run")
+    assert str(refused.value).startswith(f"run{reason}")
+
+
+@pytest.mark.parametrize(
+    ("files", "format_name", "names"),
+    [
+        (FILES, None, ["cooperbench"]),
+        (FILES, "cooperbench", ["cooperbench"]),
+        (FILES, "marble", []),
+        (["conversation.json", "eval.json"], None, ["cooperbench"]),
+        (["result.json", "agent1_traj.json"], None, ["cooperbench"]),
+        (["conversation.json"], None, []),
+        (["eval.json", "result.json"], None, []),
+        (["agent1.patch", "agent2.patch"], None, []),
+        ([], None, []),
+    ],
+)
+def test_a_folder_is_a_run_where_a_document_and_another_file_of_one_are(
+    files: list[str], format_name: str | None, names: list[str]
+) -> None:
+    assert folder_formats(frozenset(files), format_name) == names
+
+
+@pytest.mark.skipif(not SAMPLES.is_dir(), reason="CONCORD_TRACE_SAMPLES names no folder")
+@pytest.mark.parametrize("path", sorted(SAMPLES.glob("cooperbench-runs/*/coop/*/*/*")), ids=lambda path: path.parts[-5])
+def test_a_public_run_is_read_as_it_is(path: Path) -> None:
+    files = frozenset(each.name for each in path.iterdir())
+    [trace] = read_folder(Folder(str(path), files, lambda file: (path / file).open("rb")))
+    conversation, outcome = (json.loads((path / name).read_text()) for name in ("conversation.json", "eval.json"))
+    assert trace.trace_id == "/".join(path.parts[-5:])
+    assert calls_between(trace) == Counter((each["from"], each["to"]) for each in conversation)
+    assert (trace.task_success, agents_of(trace)) == (float(outcome["both_passed"]), ["agent1", "agent2"])
+    for told in work_of(trace).values():
+        patch = (path / told["patch"]).read_text()
+        assert int(told["lines_added"]) == len(re.findall(r"^\+(?!\+\+ )", patch, re.MULTILINE))
+        assert int(told["files"]) == patch.count("diff --git ")
+    empty = [file for file in sorted(files) if file.endswith(".patch") and not (path / file).stat().st_size]
+    assert [warning.split()[0] for warning in trace.warnings if "is empty" in warning] == empty
+    assert missing_in(trace) == []

@@ -1,0 +1,92 @@
+"""Outages: few lines in the log, whatever a collector does."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from concord.delivery.outage import Outage, logger
+
+MINUTE = 60.0
+
+
+class Log:
+    """An outage over a clock of the test's own, and the lines that are logged of it, each with its time."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, url: str = "http://collector.test:9010/") -> None:
+        self.time = 0.0
+        self.lines: list[tuple[float, str]] = []
+        monkeypatch.setattr(logger, "warning", lambda form, *values: self.lines.append((self.time, form % values)))
+        self.outage = Outage(url, MINUTE, lambda: self.time)
+
+    @property
+    def last(self) -> str:
+        return self.lines[-1][1]
+
+
+def test_one_outage_is_told_at_its_start_each_minute_and_at_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    log = Log(monkeypatch)
+    for second in range(150):
+        log.time = float(second)
+        log.outage.failed("refused", waiting=second, dropped=second // 10)
+    log.time = 150.0
+    log.outage.answered(waiting=7, dropped=20)
+    log.outage.answered(waiting=0, dropped=20)
+    assert log.lines == [
+        (0.0, "the collector at http://collector.test:9010 takes no steps: refused; 0 steps wait, 0 dropped"),
+        (60.0, "the collector at http://collector.test:9010 still takes no steps: refused; 60 steps wait, 6 dropped"),
+        (
+            120.0,
+            "the collector at http://collector.test:9010 still takes no steps: refused; 120 steps wait, 12 dropped",
+        ),
+        (150.0, "the collector at http://collector.test:9010 takes steps again: 7 steps wait, 20 were dropped"),
+    ]
+
+
+def test_of_a_later_outage_only_what_was_dropped_in_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    log = Log(monkeypatch)
+    log.outage.failed("x", waiting=1, dropped=5)
+    log.outage.answered(waiting=0, dropped=5)
+    log.time = MINUTE
+    log.outage.failed("x", waiting=2, dropped=8)
+    assert log.last.endswith("takes no steps: x; 2 steps wait, 3 dropped")
+
+
+@given(tries=st.lists(st.tuples(st.floats(0, 100), st.sampled_from(["failed", "answered", "refused"])), max_size=60))
+def test_however_it_comes_and_goes_there_are_few_lines(tries: list[tuple[float, str]]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        log = Log(patch)
+        for pause, outcome in tries:
+            log.time += pause
+            if outcome == "failed":
+                log.outage.failed("x", 1, 1)
+            elif outcome == "answered":
+                log.outage.answered(1, 1)
+            else:
+                log.outage.refused("x", 1)
+    for kind in ("takes no steps", "refused"):
+        told = [time for time, line in log.lines if kind in line]
+        assert all(later - earlier >= MINUTE for earlier, later in pairwise(told))
+    away = [line for _, line in log.lines if "no steps" in line or "again" in line]
+    assert all("no steps" in before for before, after in pairwise(away) if "again" in after)
+
+
+def test_refusals_are_summed_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    log = Log(monkeypatch)
+    for second in range(61):
+        log.time = float(second)
+        log.outage.refused("HTTP 403", 100)
+    assert [line for _, line in log.lines] == [
+        "the collector at http://collector.test:9010 refused 100 steps: HTTP 403",
+        "the collector at http://collector.test:9010 refused 6000 steps: HTTP 403",
+    ]
+
+
+def test_no_credentials_of_an_address_are_logged(monkeypatch: pytest.MonkeyPatch) -> None:
+    log = Log(monkeypatch, "http://user:secret@collector.test/x?token=secret")
+    log.outage.failed("x", 1, 0)
+    log.outage.refused("x", 1)
+    log.outage.ended(1)
+    assert "secret" not in str(log.lines)
+    assert all("http://collector.test/x" in line for _, line in log.lines)
