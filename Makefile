@@ -74,6 +74,10 @@ test_all: test fuzz test-containers ## test, fuzz and test-containers
 bench: setup ## measure what the project promises about speed
 	$(BIN)/python -m benchmarks
 
+.PHONY: score-table
+score-table: setup ## assess the teams of examples/teams, and write what they get into docs/scoring.md
+	@$(BIN)/python -m benchmarks.score_table
+
 .PHONY: stack
 stack: ## build the images and run one assessment through them; leaves output/results.json
 	env UID=$$(id -u) GID=$$(id -g) docker compose --profile client up --build \

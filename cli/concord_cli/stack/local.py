@@ -1,9 +1,9 @@
 """The whole system on this machine, for as long as a context lasts."""
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from concord_cli.errors import AssessmentError, UsageError
@@ -33,11 +33,16 @@ class LocalStack:
 
 @asynccontextmanager
 async def local_stack(
-    scenario: Scenario, ports: Ports, narrator: Narrator, output: Path | None = None
+    scenario: Scenario,
+    ports: Ports,
+    narrator: Narrator,
+    output: Path | None = None,
+    env: Mapping[str, str] | None = None,
 ) -> AsyncIterator[LocalStack]:
     """Starts Redis, the services and the scenario's team; stops them, in reverse, and removes their files.
 
-    The gateway writes its results under `output`, or nowhere that lasts. Raises ProgramFailedError, UsageError.
+    The gateway writes its results under `output`, or nowhere that lasts. `env`: what services and team find in their
+    environment beside ours. Raises ProgramFailedError, UsageError.
     """
     _keep_loopback_off_proxies()
     async with run_folder() as folder:
@@ -49,7 +54,7 @@ async def local_stack(
             try:
                 await _start_redis(redis, supervisor)
                 for group in plan.groups:
-                    supervisor.start(group)
+                    supervisor.start(replace(program, env={**program.env, **(env or {})}) for program in group)
                 await supervisor.ready()
                 yield LocalStack(plan, supervisor, folder, redis.url)
             finally:

@@ -1,0 +1,140 @@
+"""`python -m benchmarks.score_table`: what each team of `examples/teams` gets, into docs/scoring.md."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+from benchmarks.figures import Figures, write_section
+from benchmarks.team_runs import CODE, NO_MODEL, Setting, row_of, running_team, stack_for
+from concord.results import ResultRow
+from concord_cli.narrator import Narrator
+from examples.teams.catalogue import TEAMS, TOTAL
+from tests.llm_server import Asked, FakeModel, evidence_in, fake_model, honest_judge
+from tests.serving import reserved, url_of
+
+DOCUMENT: Final = Path(__file__).parents[1] / "docs" / "scoring.md"
+SECTION: Final = "score table"
+COLUMNS: Final = (
+    "team",
+    "code scorer",
+    "fake model",
+    "model down",
+    "conduct",
+    "carried / failed / bought nothing",
+    "observability",
+    "label",
+    "first finding",
+    "infrastructure",
+)
+
+Rows = Mapping[str, ResultRow]
+"""A team's row by the name of the setting."""
+
+_AT_ONCE: Final = 2
+"""Teams that run at a time: one starts while another is assessed."""
+
+_SEEN: Final = {"full": "all seen", "partly": "partly seen", "none": "none seen", None: "-"}
+
+
+def main() -> None:
+    """Runs every team in every setting, tells how it goes, and writes the table."""
+    # Each setting has a Redis of its own, or one's workers would do another's jobs.
+    os.environ.pop("REDIS_URL", None)
+    with Narrator() as narrator:
+        teams = asyncio.run(_measured(narrator))
+        write_section(DOCUMENT, SECTION, [table_of(teams)])
+        narrator.say(f"The table is in docs/{DOCUMENT.name}")
+
+
+def table_of(teams: Mapping[str, Rows]) -> Figures:
+    """The table: a row for each team."""
+    return Figures(
+        "Teams of `examples/teams`",
+        "Measured by `make score-table`: each team's agents, the services and Redis are processes, and each setting "
+        f"has one trial. Code scorer: the task has the scorer `numeric` and its target, {TOTAL}; there is no model. "
+        "Fake model: the task has no scorer, and in the place of a language model stands an endpoint of our own, a "
+        f"fake that finds `task_success` met where {TOTAL} is in the answer, and not met elsewhere. It says nothing of "
+        "how well a real model judges. Model down: the same, with an endpoint that refuses connections. All other "
+        "columns are the same in the three settings. Infrastructure: failures that are not the team's.",
+        COLUMNS,
+        [[team, *_line(rows)] for team, rows in teams.items()],
+    )
+
+
+def _line(rows: Rows) -> list[str]:
+    return [*map(_score, rows.values()), *_same([_beside(row) for row in rows.values()])]
+
+
+def _score(row: ResultRow) -> str:
+    if row.score is not None:
+        return f"{row.score:.1f}"
+    return f"- ({row.detail.scoring.unjudged} unjudged)"
+
+
+def _beside(row: ResultRow) -> list[str]:
+    """What does not hang on who judges."""
+    [conduct] = [part for part in row.detail.trials[0].sub_scores if part.id == "conduct"]
+    counted = {given.name: given.value for given in conduct.inputs}
+    return [
+        "-" if conduct.value is None else f"{conduct.value:.3f}",
+        " / ".join(counted[name] for name in ("carried", "failed", "bought_nothing")),
+        _SEEN[row.detail.trace_integrity.observability],
+        row.detail.coordination_quality or "-",
+        row.detail.findings[0].id if row.detail.findings else "none",
+        str(len(row.detail.infrastructure)),
+    ]
+
+
+def _same(told: Sequence[Sequence[str]]) -> list[str]:
+    """What all settings tell; where they differ, everything that is told."""
+    return [" or ".join(dict.fromkeys(values)) for values in zip(*told, strict=True)]
+
+
+async def _measured(narrator: Narrator) -> dict[str, Rows]:
+    async with _stacks(narrator) as gateways:
+        free = asyncio.Semaphore(_AT_ONCE)
+
+        async def measured(team: str) -> Rows:
+            async with free, running_team(team, narrator.say) as urls:
+                rows = {}
+                for setting, gateway in gateways:
+                    rows[setting.name] = row = await row_of(gateway, urls, setting)
+                    narrator.say(f"{team}, {setting.name}: {_score(row)}")
+                return rows
+
+        narrator.doing(f"Assessing {len(TEAMS)} teams in {len(gateways)} settings")
+        return dict(zip(TEAMS, await asyncio.gather(*map(measured, TEAMS)), strict=True))
+
+
+@asynccontextmanager
+async def _stacks(narrator: Narrator) -> AsyncIterator[list[tuple[Setting, str]]]:
+    """A stack for each setting, with its gateway's URL."""
+    async with fake_model(FakeModel(_looks_for_the_total)) as endpoint, AsyncExitStack() as open_:
+        refusing = open_.enter_context(reserved())
+        settings = [
+            CODE,
+            Setting("fake model", by_code=False, model=_model_at(endpoint.base_url)),
+            Setting("model down", by_code=False, model=_model_at(f"{url_of(refusing)}/v1")),
+        ]
+        yield [(setting, await open_.enter_async_context(stack_for(setting, narrator))) for setting in settings]
+
+
+def _model_at(url: str) -> dict[str, str]:
+    return {
+        **NO_MODEL,
+        "AGENTBEATS_LLM_API_KEY": "sk-fake",
+        "AGENTBEATS_LLM_BASE_URL": url,
+        "AGENTBEATS_LLM_MODEL": "fake",
+    }
+
+
+def _looks_for_the_total(asked: Asked) -> str:
+    right = str(TOTAL) in evidence_in(asked)["final_answer"]
+    return honest_judge(task_success="met" if right else "not_met")(asked)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,77 @@
+"""Runs of the example teams: each member is a process, and a stack assesses them as the platform has it do."""
+
+import sys
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from concord.results import ResultRow
+from concord_cli.assess import assess
+from concord_cli.narrator import Narrator
+from concord_cli.scenario import Scenario
+from concord_cli.stack.child import Program
+from concord_cli.stack.folder import run_folder
+from concord_cli.stack.local import local_stack, some_ports
+from concord_cli.stack.probes import LOOPBACK, HttpProbe, free_ports
+from concord_cli.stack.supervisor import Supervisor
+from examples.teams.catalogue import LEAD, TASK, TEAMS, TOTAL
+
+ROOT: Final = Path(__file__).parents[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Who judges. `by_code`: the task has a scorer; `model`: what a stack is told of the language model."""
+
+    name: str
+    by_code: bool
+    model: Mapping[str, str]
+
+
+NO_MODEL: Final = {"AGENTBEATS_LLM_API_KEY": ""}
+CODE: Final = Setting("code scorer", by_code=True, model=NO_MODEL)
+
+
+@asynccontextmanager
+async def stack_for(setting: Setting, narrator: Narrator) -> AsyncIterator[str]:
+    """A stack without a team of its own, for as long as the context lasts; yields its gateway's URL."""
+    nobody = Scenario()
+    async with local_stack(nobody, some_ports(nobody), narrator, env=setting.model) as stack:
+        yield stack.plan.gateway_url
+
+
+@asynccontextmanager
+async def running_team(team: str, notice: Callable[[str], None]) -> AsyncIterator[dict[str, str]]:
+    """The processes of a team, for as long as the context lasts; yields the members' URLs.
+
+    One that ends is started again, which is told to `notice`.
+    """
+    members = TEAMS[team].members
+    ports = dict(zip(members, free_ports(len(members)), strict=True))
+    urls = {name: f"http://{LOOPBACK}:{port}/" for name, port in ports.items()}
+    async with run_folder() as folder, Supervisor(folder, notice) as supervisor:
+        supervisor.start(_program(team, name, port, urls) for name, port in ports.items())
+        await supervisor.ready()
+        yield urls
+
+
+async def row_of(gateway: str, urls: Mapping[str, str], setting: Setting) -> ResultRow:
+    """Has a running team assessed once. Raises AssessmentError."""
+    task: dict[str, str] = {"id": "trees", "text": TASK}
+    if setting.by_code:
+        task |= {"scorer": "numeric", "target": str(TOTAL)}
+    [row] = await assess(gateway, urls, {"start": LEAD, "tasks": [{**task}]}, lambda _: None)
+    return ResultRow.model_validate(row)
+
+
+def _program(team: str, name: str, port: int, urls: Mapping[str, str]) -> Program:
+    peers = [f"{peer}={url}" for peer, url in urls.items() if peer != name]
+    arguments = ("--team", team, "--member", name, "--port", str(port), "--peers", *peers)
+    return Program(
+        name=name,
+        command=(sys.executable, "-m", "examples.teams", *arguments),
+        env={"PYTHONPATH": str(ROOT)},
+        probe=HttpProbe(f"{urls[name]}.well-known/agent-card.json"),
+    )

@@ -1,0 +1,78 @@
+"""The teams there are: who asks whom, what else is said, what goes wrong."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+LEAD: Final = "lead"
+
+TASK: Final = (
+    "A park has four plots, and each of them has a warden who alone knows how many trees stand on it. "
+    "How many trees does the park have in all?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """What one warden knows. `boundary`: what stands between this plot and the others, and is counted here."""
+
+    trees: int
+    kinds: str
+    boundary: str
+
+
+PLOTS: Final[Mapping[str, Plot]] = {
+    "anna": Plot(137, "alders and willows along the brook", "hawthorns"),
+    "bruno": Plot(241, "birches and rowans on the slope", "field maples"),
+    "clara": Plot(84, "limes in the avenue", "hornbeams"),
+    "david": Plot(59, "pears and quinces in the old orchard", "blackthorns"),
+}
+
+TOTAL: Final = sum(plot.trees for plot in PLOTS.values())
+
+_WARDENS: Final = tuple(PLOTS)
+_STAR: Final = {LEAD: _WARDENS}
+
+
+@dataclass(frozen=True, slots=True)
+class Team:
+    """A team of the lead, who is given the task, and the wardens.
+
+    `asks`: whom each member asks for its trees, all at once; a warden does so when it is asked itself, and answers for
+    all of them. `compares`: whom a warden asks for the boundary as well. `small_talk`: what the lead says to whom, one
+    after the other, before it asks. `answer`: what the lead answers with.
+    """
+
+    asks: Mapping[str, Sequence[str]] = field(default_factory=lambda: _STAR)
+    compares: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    small_talk: Sequence[tuple[str, str]] = ()
+    answer: str = "The four plots of the park have {total} trees in all."
+    knows_total: bool = False
+    """Whether the lead knows the answer before it asks anybody."""
+    direct: bool = False
+    """Whether members call each other where they know each other to be, and never ask `/peers` for addresses."""
+    faults: Mapping[str, Literal["crash", "break_off"]] = field(default_factory=dict)
+    """Members that fail when they are asked: the process ends, or the stream of the answer breaks off."""
+    members: Sequence[str] = (LEAD, *_WARDENS)
+
+
+TEAMS: Final[Mapping[str, Team]] = {
+    "good": Team(),
+    "hub": Team(asks={LEAD: ["anna"], "anna": ["bruno", "clara", "david"]}),
+    "chain": Team(asks={LEAD: ["anna"], "anna": ["bruno"], "bruno": ["clara"], "clara": ["david"]}),
+    "tree": Team(asks={LEAD: ["anna", "bruno"], "anna": ["clara"], "bruno": ["david"]}),
+    "mesh": Team(compares={"anna": ["bruno", "clara", "david"], "bruno": ["clara", "david"], "clara": ["david"]}),
+    "garbage": Team(
+        asks={},
+        small_talk=[(warden, "Hello!") for warden in _WARDENS],
+        answer="Lorem ipsum dolor sit amet, consectetur adipiscing elit.",
+    ),
+    "empty": Team(answer=""),
+    "knowing": Team(asks={}, knows_total=True),
+    "pings": Team(small_talk=[("anna", "ping")] * 50),
+    "numbered-pings": Team(small_talk=[("anna", f"ping {number}") for number in range(1, 51)]),
+    "crash": Team(faults={"david": "crash"}),
+    "dropped-stream": Team(faults={"david": "break_off"}),
+    "alone": Team(asks={}, knows_total=True, members=(LEAD,)),
+    "direct": Team(direct=True),
+}

@@ -1,0 +1,140 @@
+"""One member of a team: answers whoever asks it, and asks whom its team has it ask."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from fastapi import FastAPI
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from concord.a2a import (
+    AgentProfile,
+    AgentUnreachableError,
+    IncomingMessage,
+    Messenger,
+    RemoteError,
+    Skill,
+    TaskHandle,
+    mount_agent,
+)
+from concord.assignment import Assignment
+from concord.peers import PeerDiscovery
+from concord.steps import InteractionStep
+from examples.teams.catalogue import LEAD, PLOTS, TOTAL, Team
+
+COUNT: Final = "How many trees stand on your plot, and of which kinds are they?"
+BOUNDARY: Final = "Which trees on the boundary between us belong to your plot?"
+_TREES: Final = " trees: "
+
+
+def create_app(name: str, team: Team, url: str, peers: Mapping[str, str]) -> FastAPI:
+    """The member as an ASGI app. `peers`: the real address of each other member."""
+    discovery = PeerDiscovery(peers)
+
+    @asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        yield
+        await server.aclose()
+        await discovery.close()
+
+    app = FastAPI(lifespan=lifespan)
+    skill = Skill("trees", "Trees", "Knows how many trees there are.", ("count",))
+    # It has no extensions: a card that names those of Concord promises reports, and this one makes none.
+    profile = AgentProfile(name, "A member of a team that counts trees.", "1", url, (skill,), extensions=())
+    server = mount_agent(app, profile, Member(name, team, discovery))
+    if team.faults.get(name) == "break_off":
+        app.add_middleware(BreakingOff)
+    return app
+
+
+class Member:
+    """Handles messages: the lead takes every one for the task, a warden knows two questions."""
+
+    def __init__(self, name: str, team: Team, discovery: PeerDiscovery) -> None:
+        self._name = name
+        self._team = team
+        self._discovery = discovery
+
+    async def __call__(self, message: IncomingMessage, task: TaskHandle, /) -> None:
+        """See `concord.a2a.Handler`."""
+        if self._team.faults.get(self._name) == "crash":
+            os._exit(1)
+        # The assignment says where to ask for addresses: without it, members call each other where they really are.
+        assignment = None if self._team.direct else Assignment.from_metadata(message.metadata)
+        peers = {entry.id: entry.url for entry in await self._discovery.peers(assignment)}
+        async with Messenger(_tell_nobody) as messenger:
+            colleagues = _Colleagues(messenger, peers, assignment)
+            await task.complete(await self._answer(message.text, colleagues))
+
+    async def _answer(self, text: str, colleagues: "_Colleagues") -> str:
+        if self._name == LEAD:
+            return await self._lead(colleagues)
+        if text == COUNT:
+            return await self._count(colleagues)
+        if text == BOUNDARY:
+            return f"The {PLOTS[self._name].boundary} belong to mine."
+        return "pong" if text.startswith("ping") else "Hello!"
+
+    async def _lead(self, colleagues: "_Colleagues") -> str:
+        for name, text in self._team.small_talk:
+            await colleagues.ask(name, text)
+        counts = await self._counts(colleagues)
+        return self._team.answer.format(total=TOTAL if self._team.knows_total else sum(trees for trees, _ in counts))
+
+    async def _count(self, colleagues: "_Colleagues") -> str:
+        plot = PLOTS[self._name]
+        counts = await self._counts(colleagues)
+        boundaries = await colleagues.ask_all(self._team.compares.get(self._name, ()), BOUNDARY)
+        trees = plot.trees + sum(trees for trees, _ in counts)
+        return f"{trees}{_TREES}" + "; ".join([plot.kinds, *(kinds for _, kinds in counts), *boundaries])
+
+    async def _counts(self, colleagues: "_Colleagues") -> list[tuple[int, str]]:
+        """What those answered whom this member asks: how many trees, of which kinds."""
+        answers = await colleagues.ask_all(self._team.asks.get(self._name, ()), COUNT)
+        told = [answer.partition(_TREES) for answer in answers if _TREES in answer]
+        return [(int(trees), kinds) for trees, _, kinds in told]
+
+
+@dataclass(frozen=True, slots=True)
+class _Colleagues:
+    """The other members, as one message's work reaches them."""
+
+    messenger: Messenger
+    urls: Mapping[str, str]
+    assignment: Assignment | None
+
+    async def ask(self, name: str, text: str) -> str:
+        """The answer of a colleague; empty of one that gave none."""
+        try:
+            answer = await self.messenger.send(self.urls[name], text=text, assignment=self.assignment, callee_id=name)
+        except (AgentUnreachableError, RemoteError):
+            return ""
+        return answer.text
+
+    async def ask_all(self, names: Sequence[str], text: str) -> list[str]:
+        """The answers of several, who are asked at once."""
+        return await asyncio.gather(*(self.ask(name, text) for name in names))
+
+
+class BreakingOff:
+    """Lets the first event of a streamed answer out, and breaks the connection."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """See the ASGI specification."""
+
+        async def send_first(message: Message) -> None:
+            await send(message)
+            if message.get("body"):
+                raise ConnectionAbortedError("breaks off, as it is made to")
+
+        await self._app(scope, receive, send_first if scope.get("method") == "POST" else send)
+
+
+def _tell_nobody(_step: InteractionStep, _assignment: Assignment) -> None:
+    """These teams report nothing: what is known of their calls is what the gateway carries."""

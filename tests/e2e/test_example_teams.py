@@ -1,0 +1,80 @@
+"""Teams of `examples/teams` through the real stack, graded by code: the good, the garbage, and the one not seen."""
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+
+from benchmarks.team_runs import CODE, row_of, running_team, stack_for
+from concord.results import ResultRow, TrialRecord
+from concord_cli.narrator import Narrator
+
+TEAMS = ["good", "garbage", "direct"]
+
+
+async def _rows() -> dict[str, ResultRow]:
+    narrator = Narrator()
+
+    async def row(gateway: str, team: str) -> ResultRow:
+        async with running_team(team, narrator.say) as urls:
+            return await row_of(gateway, urls, CODE)
+
+    async with stack_for(CODE, narrator) as gateway:
+        return dict(zip(TEAMS, await asyncio.gather(*(row(gateway, team) for team in TEAMS)), strict=True))
+
+
+@pytest.fixture(scope="module")
+def rows() -> Iterator[dict[str, ResultRow]]:
+    with pytest.MonkeyPatch.context() as environment:
+        # The stack is started from this process, so that what it sets and what it must not find is put back.
+        environment.setenv("NO_PROXY", "")
+        environment.setenv("no_proxy", "")
+        environment.delenv("REDIS_URL", raising=False)
+        yield asyncio.run(_rows())
+
+
+def trial_of(row: ResultRow) -> TrialRecord:
+    [trial] = row.detail.trials
+    return trial
+
+
+def counts(row: ResultRow) -> dict[str, str]:
+    [conduct] = [part for part in trial_of(row).sub_scores if part.id == "conduct"]
+    return {given.name: given.value for given in conduct.inputs}
+
+
+def test_a_good_team_gets_90_at_least(rows: dict[str, ResultRow]) -> None:
+    good = rows["good"]
+    assert good.score is not None
+    assert good.score >= 90
+    assert (counts(good)["carried"], counts(good)["failed"], counts(good)["bought_nothing"]) == ("4", "0", "0")
+    assert good.pass_rate == 100
+
+
+def test_garbage_after_a_greeting_to_everybody_gets_20_at_most(rows: dict[str, ResultRow]) -> None:
+    garbage = rows["garbage"]
+    assert garbage.score is not None
+    assert garbage.score <= 20
+    assert (counts(garbage)["carried"], counts(garbage)["bought_nothing"]) == ("4", "4")
+
+
+def test_a_team_that_calls_past_the_gateway_earns_half_at_most_though_it_is_right(rows: dict[str, ResultRow]) -> None:
+    direct = rows["direct"]
+    assert direct.score is not None
+    assert 0 < direct.score <= 50
+    assert counts(direct)["carried"] == "0"
+
+
+def test_what_was_not_seen_is_unknown_and_finds_nothing(rows: dict[str, ResultRow]) -> None:
+    detail = rows["direct"].detail
+    assert detail.trace_integrity.observability == "none"
+    assert (detail.coordination_quality, detail.coordination_status) == (None, "undefined")
+    assert not {"isolated", "silent", "low_density"} & {finding.id for finding in detail.findings}
+
+
+def test_code_judged_and_nothing_is_the_infrastructures(rows: dict[str, ResultRow]) -> None:
+    for row in rows.values():
+        grading = trial_of(row).grading
+        assert grading is not None
+        assert (grading.source, grading.scorer) == ("code", "numeric")
+        assert row.detail.infrastructure == []
