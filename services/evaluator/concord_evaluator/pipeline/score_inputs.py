@@ -27,7 +27,13 @@ def graded(plan: AssessmentPlan, outcome: TrialOutcome) -> Grading | None:
     """What the task's scorer says of the answers. None: nothing was asked, or the task has no scorer in code."""
     if plan.mode is not Mode.LIVE:
         return None
-    return grade_answers(plan.task(plan.trial(outcome.trial_id).task_id), answerers(plan, outcome.trial_id), outcome)
+    task = plan.task(plan.trial(outcome.trial_id).task_id)
+    try:
+        return grade_answers(task, answerers(plan, outcome.trial_id), outcome)
+    except Exception as error:
+        # Answers are hostile: one that a scorer does not stand up to must not cost the trial its evaluation.
+        name = None if task.scorer is None else task.scorer.name
+        return Grading(value=None, source="nobody", scorer=name, reason=f"the scorer failed: {type(error).__name__}")
 
 
 def answerers(plan: AssessmentPlan, trial_id: str) -> list[str]:
