@@ -81,7 +81,7 @@ def table(output: str) -> dict[str, list[str]]:
 def test_a_file_gives_a_line(traces: Path) -> None:
     done = evaluate(traces / "mesh.jsonl")
     assert (done.returncode, done.stderr) == (0, "")
-    assert table(done.stdout) == {"mesh": ["3", "6", "1.00", "-", "-", "high", "100.0"]}
+    assert table(done.stdout) == {"mesh": ["3", "6", "1.00", "-", "-", "high", "-"]}
     assert done.stdout.endswith("1 trace of 1 file evaluated\n")
 
 
@@ -112,7 +112,7 @@ def test_many_traces_go_to_a_line_each(tmp_path: Path) -> None:
     assert evaluate(path, "-o", tmp_path / "rows.jsonl", "-q").returncode == 0
     rows = [ResultRow.model_validate_json(line) for line in (tmp_path / "rows.jsonl").read_text().splitlines()]
     assert [row.detail.assessment_id for row in rows] == [f"t{number}" for number in range(50)]
-    assert {row.score for row in rows} == {100.0}
+    assert {(row.score, row.detail.coordination_quality) for row in rows} == {(None, "high")}
 
 
 def test_the_agent_graph_goes_to_a_file(traces: Path, tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def test_an_installed_format_is_recognised_and_read(site: Path, tmp_path: Path) 
     path.write_text(CHAT)
     done = evaluate(path, site)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines()[1].split() == ["team", "2", "2", "1.00", "-", "-", "high", "100.0"]
+    assert done.stdout.splitlines()[1].split() == ["team", "2", "2", "1.00", "-", "-", "high", "-"]
     assert "every message counts as a call (1 trace)" in done.stdout
 
 

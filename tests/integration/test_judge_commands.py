@@ -73,7 +73,7 @@ async def test_a_saved_trace_is_judged_anew_and_its_row_written(
     judge = row.detail.judge
     assert judge is not None
     assert (judge.source, judge.task_success, judge.overall_score) == ("llm", 1.0, 1.0)
-    assert next(part.value for part in row.detail.scoring.sub_scores if part.id == "task") == 1.0
+    assert next(part.value for part in row.detail.scoring.sub_scores if part.id == "outcome") == 1.0
     shown = capsys.readouterr().out
     assert "trip · judged by fake · 1.00 of 1 · task 1.00 · 3 samples agree by 67%" in shown
     assert "workload distribution  met" in shown

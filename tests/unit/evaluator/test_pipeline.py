@@ -220,7 +220,7 @@ class TestTrial:
         dropped = replace(batch(1, told("B", tool("2")), dropped=1), n_steps=0, body=pack(nothing))
 
         def silent_in(*batches: ReportBatch, closed_after: int | None = None) -> list[str]:
-            trial = evaluated(plan("AB"), batches, closed_after=closed_after)
+            trial = evaluated(plan("AB", reports=True), batches, closed_after=closed_after)
             return [agent for finding in trial.findings if finding.id == "silent" for agent in finding.agents]
 
         assert silent_in(asked) == ["B"]

@@ -105,16 +105,14 @@ def test_the_roster_may_come_after_the_steps() -> None:
 
 def test_a_silent_team_is_a_trace() -> None:
     [trace] = read(team("A", "B"))
-    assert (evaluated(trace).score, agents_of(trace)) == (0.0, ["A", "B"])
+    assert (evaluated(trace).detail.coordination_quality, agents_of(trace)) == ("low", ["A", "B"])
 
 
 def test_task_and_success_are_the_files_to_tell() -> None:
     [trace] = read(lines(facts_line(task="Plan a trip.", task_success=0.5), report_line(*told("A", call("s", "B")))))
     assert trace.task == "Plan a trip."
-    judge = evaluated(trace).detail.judge
-    assert judge is not None
-    assert (judge.task_success, judge.source) == (0.5, "rules")
-    assert "the file says" in str(judge.reason)
+    row = evaluated(trace)
+    assert (row.score, row.detail.scoring.judged_by_record) == (50.0, 1)
 
 
 def test_what_was_observed_counts_as_observed() -> None:

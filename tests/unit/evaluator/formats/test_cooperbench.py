@@ -54,8 +54,8 @@ def test_agents_who_never_wrote_are_in_the_team() -> None:
 @pytest.mark.parametrize(("passed", "success"), [(True, 1.0), (False, 0.0), (None, None)])
 def test_the_task_succeeds_if_the_features_of_both_pass(passed: bool | None, success: float | None) -> None:
     [trace] = read(run(message("one", "two", "x"), passed=passed))
-    [task] = [part for part in evaluated(trace).detail.scoring.sub_scores if part.id == "task"]
-    assert (trace.task_success, task.value) == (success, success)
+    [outcome] = evaluated(trace).detail.scoring.sub_scores
+    assert (trace.task_success, outcome.id, outcome.value) == (success, "outcome", success)
     assert trace.task == "tool_task 7: features 1 and 2"
 
 
