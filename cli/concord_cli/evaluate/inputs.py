@@ -27,7 +27,7 @@ from concord_evaluator.formats import (
 STDIN: Final = Path("-")
 
 _OF_EVALUATION: Final = frozenset(
-    {"agentbeats_ids", "evaluators", "evidence", "metrics", "roster", "seed", "strict", "thresholds", "weights"}
+    {"agentbeats_ids", "evaluators", "evidence", "metrics", "roster", "seed", "strict", "thresholds"}
 )
 """Keys of a config that matter once a trace is there; the others say how to come by one."""
 

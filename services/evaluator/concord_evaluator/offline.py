@@ -24,7 +24,7 @@ BY_RULES: Final = "a trace from a file is judged by rules"
 def evaluate_trace(trace: Trace, config: AssessmentConfig) -> ResultRow:
     """The row of a trace: an assessment with one task and one trial, which is over. Pure.
 
-    Of `config`, what is about evaluation counts: evaluators, metrics, thresholds, weights, evidence, and a roster,
+    Of `config`, what is about evaluation counts: evaluators, metrics, thresholds, evidence, and a roster,
     whose entries stand before those of the trace.
     """
     plan = _plan(trace, config)
