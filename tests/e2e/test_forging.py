@@ -30,10 +30,19 @@ def test_what_it_claims_is_contradicted_and_what_it_denies_is_observed(honest: R
     assert forging.detail.trace_integrity.observed == honest.detail.trace_integrity.observed == 4
 
 
-def test_its_score_and_its_graph_are_no_better_for_it(honest: ResultRow, forging: ResultRow) -> None:
+def test_who_told_it_is_the_first_finding(honest: ResultRow, forging: ResultRow) -> None:
+    told = [finding.agents for finding in forging.detail.findings if finding.id == "contradicted_reports"]
+    assert told == [["researcher_1"], ["researcher_2"], ["reviewer"], ["synthesizer"]]
+    assert [finding.id for finding in forging.detail.findings[:4]] == ["contradicted_reports"] * 4
+    assert "contradicted_reports" not in {finding.id for finding in honest.detail.findings}
+
+
+def test_the_work_that_it_only_claims_to_have_done_is_missing_from_its_answer(
+    honest: ResultRow, forging: ResultRow
+) -> None:
+    assert honest.score == 100
     assert forging.score is not None
-    assert honest.score is not None
-    assert forging.score <= honest.score
+    assert forging.score <= 60
     assert forging.detail.graph_metrics == honest.detail.graph_metrics
     assert forging.detail.graph_metrics.has_bottleneck
 

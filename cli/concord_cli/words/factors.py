@@ -23,7 +23,7 @@ _COUNTS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
 """What conduct counts in each trial, in the order in which it is told: for one, and for any other number."""
 
 _SETTINGS: Final[Mapping[str, str]] = MappingProxyType(
-    {"participants": "{} participants", "k": "k = {} (so many that failed or bought nothing cost a quarter)"}
+    {"participants": "{} participants", "k": "k = {} (that many failed or useless calls cost a quarter of the score)"}
 )
 """What is mostly the same in all trials."""
 
