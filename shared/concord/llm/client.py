@@ -20,8 +20,16 @@ MAX_ERROR: Final = 500
 """Characters kept of what an endpoint says when it refuses."""
 
 
+MAX_RETRIES: Final = 2
+"""How often an endpoint that fails or is busy is asked again where nobody says."""
+
+
 class LLMUnavailableError(Exception):
     """No key, no connection, a refusal or an empty answer: go on without the model."""
+
+
+class EmptyCompletionError(LLMUnavailableError):
+    """The model answered with nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +41,22 @@ class Completion:
 
 
 class LLMClient:
-    """Completions from the configured endpoint. `on_step` gets the TOOL step of each call, failures included."""
+    """Completions from the configured endpoint. `on_step` gets the TOOL step of each call, failures included.
 
-    def __init__(self, settings: LLMSettings, on_step: Callable[[InteractionStep, Assignment], None]) -> None:
+    An endpoint that fails or is busy is asked again, each time after twice as long or after what `Retry-After` says.
+    """
+
+    def __init__(
+        self,
+        settings: LLMSettings,
+        on_step: Callable[[InteractionStep, Assignment], None],
+        *,
+        max_retries: int = MAX_RETRIES,
+    ) -> None:
+        """`max_retries`: where the settings do not say."""
         self._settings = settings
         self._on_step = on_step
+        self._max_retries = max_retries if settings.max_retries is None else settings.max_retries
         self._openai: AsyncOpenAI | None = None
 
     async def __aenter__(self) -> Self:
@@ -118,6 +137,7 @@ class LLMClient:
                 api_key=self._settings.api_key.get_secret_value(),
                 base_url=self._settings.base_url,
                 timeout=self._settings.timeout_s,
+                max_retries=self._max_retries,
             )
         return self._openai
 
@@ -154,7 +174,8 @@ def _json_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 def _completion(answer: "ChatCompletion") -> Completion:
     text = answer.choices[0].message.content if answer.choices else None
-    if not text:
-        refusal = answer.choices[0].message.refusal if answer.choices else None
-        raise LLMUnavailableError(f"the model refused: {refusal}" if refusal else "the model answered with nothing")
+    if not text or not text.strip():
+        if refusal := answer.choices[0].message.refusal if answer.choices else None:
+            raise LLMUnavailableError(f"the model refused: {refusal}")
+        raise EmptyCompletionError("the model answered with nothing")
     return Completion(text, None if answer.usage is None else answer.usage.total_tokens)

@@ -1,11 +1,13 @@
-"""Where the language model is: the PRD's three variables and defaults."""
+"""Where the language model is: the PRD's three variables and defaults; and how patiently it is asked."""
 
-from pydantic import SecretStr
+from typing import Annotated
+
+from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
 class LLMSettings(BaseSettings):
-    """`AGENTBEATS_LLM_API_KEY`, `AGENTBEATS_LLM_BASE_URL`, `AGENTBEATS_LLM_MODEL`."""
+    """`AGENTBEATS_LLM_API_KEY`, `_BASE_URL`, `_MODEL`, `_TIMEOUT_S` and `_MAX_RETRIES`."""
 
     model_config = SettingsConfigDict(env_prefix="AGENTBEATS_LLM_", env_ignore_empty=True, extra="ignore")
 
@@ -13,6 +15,8 @@ class LLMSettings(BaseSettings):
     base_url: str = "https://api.openai.com/v1"
     model: str = "gpt-4o-mini"
     timeout_s: float = 30.0
+    max_retries: Annotated[int, Field(ge=0, le=20)] | None = None
+    """How often an endpoint that fails or is busy is asked again; None: whoever asks decides."""
 
     @property
     def available(self) -> bool:
