@@ -76,7 +76,8 @@ def honest_judge(verdict: str = "met", **changes: str) -> Say:
     def say(asked: Asked) -> str:
         evidence = evidence_in(asked)
         call = next((call for call in evidence["calls"] if call["request"]), None)
-        quote = {"id": "answer", "quote": evidence["final_answer"][:30]}
+        answers = evidence["final_answers"]
+        quote = {"id": "answer", "quote": answers[0]["text"][:30] if answers else ""}
         if call is not None:
             quote = {"id": call["id"], "quote": call["request"][:30]}
         criteria = re.findall(r"^- (\w+): (?:Did|Were|Was|Could|Does)", asked["messages"][1]["content"], re.MULTILINE)

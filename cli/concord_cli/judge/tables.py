@@ -27,8 +27,7 @@ def judgment_of(row: ResultRow) -> RenderableType:
 def _headline(judge: Judgment) -> Iterator[str]:
     yield f"judged by {judge.model}" if judge.source == "llm" else "judged by rules"
     yield "no points" if judge.overall_score is None else f"{judge.overall_score:.2f} of 1"
-    if judge.task_success is not None:
-        yield f"task {judge.task_success:.2f}"
+    yield "task unjudged" if judge.task_success is None else f"task {judge.task_success:.2f}"
     if judge.agreement is not None:
         yield f"{judge.samples} samples agree by {judge.agreement:.0%}"
 

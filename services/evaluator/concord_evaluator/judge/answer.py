@@ -2,20 +2,21 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from concord_evaluator.judge.evidence import Evidence
-from concord_evaluator.judge.rubric import CANARY, Criterion, Verdict
+from concord_evaluator.judge.rubric import CANARY, TASK_SUCCESS, Criterion, Verdict, answer_ids, outcomes
+from concord_evaluator.judge.suspicion import MARKER
 
 _Text = Annotated[str, StringConstraints(max_length=4000)]
+_FAVOURABLE: Final = frozenset({"met", "partly"})
+
 MIN_QUOTE: Final = 12
 """Characters of a quote: shorter ones, such as `there is`, are in almost any text."""
-
-ANSWER_ID: Final = "answer"
 
 
 class UnreadableAnswerError(Exception):
@@ -54,10 +55,11 @@ class ModelAnswer(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """One verified answer: the verdicts that stand, and those that no quote bears out."""
+    """One verified answer: the verdicts that stand, the first true quote for each, and those that none bears out."""
 
     verdicts: Mapping[str, Verdict]
     unverified: tuple[str, ...]
+    quotes: Mapping[str, str]
     reasoning: str
     strengths: tuple[str, ...]
     weaknesses: tuple[str, ...]
@@ -72,14 +74,16 @@ def read_answer(text: str, criteria: Sequence[Criterion], evidence: Evidence) ->
     decisions = {decision.criterion: decision for decision in answer.criteria}
     if missing := [criterion.id for criterion in criteria if criterion.id not in decisions]:
         raise UnreadableAnswerError(f"no verdict on {', '.join(missing)}")
-    if decisions[CANARY].verdict in {"met", "partly"}:
+    if decisions[CANARY].verdict in _FAVOURABLE:
         raise CompromisedError("the model found a code word that no agent knows")
     asked = [criterion.id for criterion in criteria if criterion.id != CANARY]
-    unverified = tuple(name for name in asked if not _borne_out(decisions[name], evidence))
+    quotes = {name: quote for name in asked if (quote := _true_quote(decisions[name], evidence))}
+    unverified = tuple(name for name in asked if name not in quotes and decisions[name].verdict in _FAVOURABLE)
     verdicts: dict[str, Verdict] = {
         name: "cannot_tell" if name in unverified else decisions[name].verdict for name in asked
     }
-    return Opinion(verdicts, unverified, answer.reasoning, tuple(answer.strengths[:3]), tuple(answer.weaknesses[:3]))
+    strengths, weaknesses = tuple(answer.strengths[:3]), tuple(answer.weaknesses[:3])
+    return Opinion(verdicts, unverified, quotes, answer.reasoning, strengths, weaknesses)
 
 
 def merge(opinions: Sequence[Opinion]) -> tuple[Opinion, float]:
@@ -96,7 +100,8 @@ def merge(opinions: Sequence[Opinion]) -> tuple[Opinion, float]:
         shares.append(votes[chosen[name]] / len(opinions))
     closest = max(opinions, key=lambda opinion: sum(opinion.verdicts[name] == chosen[name] for name in chosen))
     unverified = tuple(name for name in closest.unverified if chosen[name] == "cannot_tell")
-    merged = Opinion(chosen, unverified, closest.reasoning, closest.strengths, closest.weaknesses)
+    quotes = {name: quote for name, quote in closest.quotes.items() if closest.verdicts[name] == chosen[name]}
+    merged = replace(closest, verdicts=chosen, unverified=unverified, quotes=quotes)
     return merged, fmean(shares) if shares else 1.0
 
 
@@ -108,23 +113,28 @@ def _parsed(text: str) -> ModelAnswer:
         raise UnreadableAnswerError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
 
 
-def _borne_out(decision: _Decision, evidence: Evidence) -> bool:
-    if decision.verdict in {"not_met", "cannot_tell"}:
-        return True
-    return any(_is_there(quote, evidence) for quote in decision.evidence)
+def _true_quote(decision: _Decision, evidence: Evidence) -> str | None:
+    return next((quote.quote for quote in decision.evidence if _is_there(quote, decision.criterion, evidence)), None)
 
 
-def _is_there(quote: _Quote, evidence: Evidence) -> bool:
+def _is_there(quote: _Quote, criterion: str, evidence: Evidence) -> bool:
     """Whether a text of that id has the quote; a quote too short to show anything must be all of a text."""
     wanted = _squeezed(quote.quote)
-    texts = [_squeezed(text) for text in _texts(quote.id, evidence)]
+    texts = [_squeezed(text) for text in _texts(quote.id, criterion, evidence)]
     return any(wanted in text for text in texts) if len(wanted) >= MIN_QUOTE else bool(wanted) and wanted in texts
 
 
-def _texts(text_id: str, evidence: Evidence) -> list[str]:
-    if text_id == ANSWER_ID:
-        return [evidence.answer]
-    return [text for call in evidence.calls if call.id == text_id for text in (call.request, call.response)]
+def _texts(text_id: str, criterion: str, evidence: Evidence) -> list[str]:
+    """What agents wrote under an id; what was said in the place of a passage is ours. No answer speaks for another."""
+    answers = evidence.asked_about
+    ids = answer_ids(len(answers))
+    if text_id in ids:
+        number = ids.index(text_id)
+        about_others = criterion.startswith(TASK_SUCCESS) and criterion != outcomes(len(answers))[number].id
+        texts = [] if about_others else [answers[number].text]
+    else:
+        texts = [text for call in evidence.calls if call.id == text_id for text in (call.request, call.response)]
+    return [part for text in texts for part in text.split(MARKER)]
 
 
 def _squeezed(text: str) -> str:

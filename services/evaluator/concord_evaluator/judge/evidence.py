@@ -49,14 +49,35 @@ class SeenCall:
 
 
 @dataclass(frozen=True, slots=True)
+class SeenAnswer:
+    """An answer that counts, and who gave it; nobody where a file does not say.
+
+    `fault`: why it counts 0 and is not asked about. Its text is not shown then.
+    """
+
+    agents: tuple[str, ...]
+    text: str
+    fault: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
-    """The calls shown, in causal order, the answer to the task, and whether anything was left out or shortened."""
+    """The calls shown, in causal order, the answers that count, and whether anything was left out or shortened.
+
+    `target`: what the author of the task accepts.
+    """
 
     calls: tuple[SeenCall, ...]
     task: str
-    answer: str
+    answers: tuple[SeenAnswer, ...]
     condensed: bool
     aliases: Aliases
+    target: tuple[str, ...] = ()
+
+    @property
+    def asked_about(self) -> tuple[SeenAnswer, ...]:
+        """The answers that the judge is asked about."""
+        return tuple(answer for answer in self.answers if not answer.fault)
 
 
 def choose_calls(calls: Sequence[CallRecord], limit: int = MAX_CALLS) -> list[CallRecord]:
@@ -100,8 +121,9 @@ def show(
     texts: Mapping[CallKey, CallTexts],
     aliases: Aliases,
     task: str,
-    answer: str,
+    answers: Sequence[SeenAnswer],
     budget: int = BUDGET,
+    target: Sequence[str] = (),
 ) -> Evidence:
     """The evidence: agents by alias everywhere, and texts that take more than their share of the budget cut.
 
@@ -109,8 +131,9 @@ def show(
     that is cut loses its middle.
     """
     whole = tuple(_seen(number, call, texts, aliases) for number, call in enumerate(calls, start=1))
-    task, answer = aliases.hide(task), aliases.hide(answer)
-    said = [task, answer, *(text for call in whole for text in (call.request, call.response, call.error))]
+    task, given = aliases.hide(task), [replace(answer, text=aliases.hide(answer.text)) for answer in answers]
+    told = [text for call in whole for text in (call.request, call.response, call.error)]
+    said = [task, *(answer.text for answer in given), *told]
     limit = fair_limit([cost(text) for text in said], budget)
     shown = tuple(
         replace(
@@ -119,13 +142,20 @@ def show(
         for call in whole
     )
     condensed = omitted > 0 or any(cost(text) > limit for text in said)
-    return Evidence(shown, cut(task, limit), cut(answer, limit), condensed, aliases)
+    return Evidence(
+        shown,
+        cut(task, limit),
+        tuple(replace(answer, text=cut(answer.text, limit)) for answer in given),
+        condensed,
+        aliases,
+        tuple(map(aliases.hide, target)),
+    )
 
 
 def silent(evidence: Evidence) -> Evidence:
     """The same evidence without a word that agents wrote."""
     calls = tuple(replace(call, request="", response="", error="") for call in evidence.calls)
-    return replace(evidence, calls=calls, answer="")
+    return replace(evidence, calls=calls, answers=())
 
 
 def _seen(number: int, call: CallRecord, texts: Mapping[CallKey, CallTexts], aliases: Aliases) -> SeenCall:

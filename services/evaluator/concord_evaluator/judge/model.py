@@ -2,21 +2,22 @@
 
 import asyncio
 import secrets
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, Final
 
-from concord.llm import LLMUnavailableError
-from concord.results import CriterionVerdict, Judgment, TrialOutcome
+from concord.llm import EmptyCompletionError, LLMUnavailableError
+from concord.results import CriterionVerdict, Judgment
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.judge.answer import CompromisedError, Opinion, UnreadableAnswerError, merge, read_answer
-from concord_evaluator.judge.evidence import Evidence, silent
+from concord_evaluator.judge.answers import MAX_ANSWERS, grades, task_success
+from concord_evaluator.judge.budget import cut
+from concord_evaluator.judge.evidence import Evidence, SeenAnswer, silent
 from concord_evaluator.judge.prompt import PROMPT_VERSION, Prompt, answer_schema, write_prompt
 from concord_evaluator.judge.remembered import RememberedAnswers
-from concord_evaluator.judge.rubric import POINTS, coordination_points, task_points
-from concord_evaluator.judge.suspicion import suspects_in
+from concord_evaluator.judge.rubric import POINTS, Verdict, coordination_points, outcomes
 from concord_evaluator.scoring import quality_of
 
 Ask = Callable[[str, str, dict[str, Any]], Awaitable[str]]
@@ -26,13 +27,22 @@ NOTHING_REMEMBERED: Final = RememberedAnswers()
 
 _TRIES: Final = 2
 
+MAX_QUOTE: Final = 120
+"""Characters of a quote that a row shows."""
+
+_IN_WORDS: Final[Mapping[Verdict, str]] = {
+    "met": "The model finds the task done",
+    "partly": "The model finds the task done in part",
+    "not_met": "The model finds the task not done",
+}
+
 
 class NotJudgedError(Exception):
     """The model's judgment cannot be had or not be trusted: the rules judge, and the row says why."""
 
 
 class JudgeAddressedError(NotJudgedError):
-    """Agents speak to the judge, which was not asked, or followed what they wrote."""
+    """The judge followed what agents wrote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +61,13 @@ async def judge_by_model(
 ) -> Judgment:
     """The model's judgment of a trial, `samples` times at once on the same evidence. Raises NotJudgedError.
 
-    A trial whose agents speak to the judge is not shown to it at all: JudgeAddressedError.
+    `evidence`: screened, so that nothing in it that is known for such speaks to the judge.
     """
-    if await asyncio.to_thread(suspects_in, evidence):
-        raise JudgeAddressedError("agents addressed the judge")
+    if (n_answers := len(evidence.asked_about)) > MAX_ANSWERS:
+        raise NotJudgedError(
+            f"{n_answers} different answers count, and the judge grades up to {MAX_ANSWERS}: "
+            "name whose in `answer_from`"
+        )
     figures = _figures(evaluation)
     try:
         async with asyncio.TaskGroup() as group:
@@ -64,7 +77,7 @@ async def judge_by_model(
     except ExceptionGroup as faults:
         raise faults.exceptions[0] from None
     taken = [task.result() for task in asked]
-    judgment = _judgment([each.opinion for each in taken], model, evidence, evaluation.outcome)
+    judgment = _judgment([each.opinion for each in taken], model, evidence)
     return judgment.model_copy(update={"cached_samples": sum(each.cached for each in taken)})
 
 
@@ -83,24 +96,36 @@ async def _sample(
 
 
 async def _answer(ask: Ask, evidence: Evidence, figures: Sequence[str]) -> tuple[str, Opinion]:
-    """The model's answer, and what is left of it. One that cannot be read or verified is asked for once more."""
-    complaint = ""
-    for attempt in range(_TRIES):
+    """The model's answer, and what is left of it. An empty, unreadable or unverified one is asked for once more.
+
+    Of an unverified one that is followed by nothing better, what is verified counts.
+    """
+    complaint, readable = "", None
+    failure = NotJudgedError("the model's answers could not be read")
+    for _ in range(_TRIES):
         prompt = _prompt(evidence, figures)
         try:
             text = await ask(prompt.system + complaint, prompt.user, answer_schema(prompt.criteria))
             opinion = read_answer(text, prompt.criteria, evidence)
-        except LLMUnavailableError as error:
-            raise NotJudgedError(str(error)) from error
         except CompromisedError as error:
             raise await _whose_fault(ask, evidence, figures) from error
         except UnreadableAnswerError as error:
             complaint = f"\n\nYour last answer could not be read: {error}. Answer with the JSON that was asked for."
-            continue
-        if not opinion.unverified or attempt == _TRIES - 1:
-            return text, opinion
-        complaint = "\n\nYour last answer had quotes that are not in the evidence. Copy quotes character by character."
-    raise NotJudgedError("the model's answers could not be read")
+        except EmptyCompletionError as error:
+            failure = NotJudgedError(str(error))
+        except LLMUnavailableError as error:
+            failure = NotJudgedError(str(error))
+            break
+        else:
+            readable = text, opinion
+            if not opinion.unverified:
+                break
+            complaint = (
+                "\n\nYour last answer had quotes that are not in the evidence. Copy quotes character by character."
+            )
+    if readable is None:
+        raise failure
+    return readable
 
 
 async def _whose_fault(ask: Ask, evidence: Evidence, figures: Sequence[str]) -> NotJudgedError:
@@ -123,12 +148,12 @@ def _prompt(evidence: Evidence, figures: Sequence[str]) -> Prompt:
     return write_prompt(evidence, figures, delimiter=f"=={secrets.token_hex(16)}==", code_word=secrets.token_hex(8))
 
 
-def _judgment(opinions: Sequence[Opinion], model: str, evidence: Evidence, outcome: TrialOutcome) -> Judgment:
+def _judgment(opinions: Sequence[Opinion], model: str, evidence: Evidence) -> Judgment:
     opinion, agreement = merge(opinions)
-    coordination = coordination_points(opinion.verdicts)
-    success = task_points(opinion.verdicts) if outcome.state == "completed" else 0.0
-    known = [value for value in (coordination, success) if value is not None]
     named = evidence.aliases.show
+    judged = dict(_judged(opinion, evidence))
+    coordination, success = coordination_points(opinion.verdicts), task_success(evidence.answers, judged)
+    known = [value for value in (coordination, success) if value is not None]
     return Judgment(
         source="llm",
         reason="; ".join(_notes(opinion, evidence)) or None,
@@ -146,7 +171,22 @@ def _judgment(opinions: Sequence[Opinion], model: str, evidence: Evidence, outco
             CriterionVerdict(id=name, verdict=decided, points=POINTS[decided], verified=name not in opinion.unverified)
             for name, decided in opinion.verdicts.items()
         ],
+        answers=grades(evidence.answers, judged),
     )
+
+
+def _judged(opinion: Opinion, evidence: Evidence) -> Iterator[tuple[SeenAnswer, tuple[float, str]]]:
+    """The answers on which there is a verdict, each with its points and why."""
+    answers = evidence.asked_about
+    for answer, criterion in zip(answers, outcomes(len(answers)), strict=True):
+        verdict = opinion.verdicts[criterion.id]
+        if (points := POINTS[verdict]) is not None:
+            yield answer, (points, _why(verdict, opinion.quotes.get(criterion.id, ""), evidence))
+
+
+def _why(verdict: Verdict, quote: str, evidence: Evidence) -> str:
+    said = cut(evidence.aliases.show(" ".join(quote.split())), MAX_QUOTE)
+    return f"{_IN_WORDS[verdict]}: \u201c{said}\u201d" if said else f"{_IN_WORDS[verdict]}."
 
 
 def _notes(opinion: Opinion, evidence: Evidence) -> Iterator[str]:
@@ -154,6 +194,14 @@ def _notes(opinion: Opinion, evidence: Evidence) -> Iterator[str]:
         yield "the evidence was condensed"
     if opinion.unverified:
         yield f"no quote bears out: {', '.join(opinion.unverified)}"
+    answers = evidence.asked_about
+    open_ones = [
+        answer
+        for answer, criterion in zip(answers, outcomes(len(answers)), strict=True)
+        if POINTS[opinion.verdicts[criterion.id]] is None
+    ]
+    if agents := sorted({agent for answer in open_ones for agent in answer.agents}):
+        yield f"the model could not tell whether the task was done by: {', '.join(agents)}"
 
 
 def _figures(evaluation: TrialEvaluation) -> Sequence[str]:

@@ -28,7 +28,27 @@ COORDINATION: Final = (
     Criterion("bottleneck_avoidance", "Could agents reach each other without waiting for one that everything passes?"),
 )
 
+ANSWER_ID: Final = "answer"
+"""What a single final answer is quoted by."""
+
 OUTCOME: Final = Criterion(TASK_SUCCESS, "Does the final answer do what the task asked for?")
+
+
+def answer_ids(n: int) -> list[str]:
+    """What each of `n` final answers is quoted by."""
+    return [ANSWER_ID] if n == 1 else [f"{ANSWER_ID} {number}" for number in range(1, n + 1)]
+
+
+def outcomes(n: int) -> list[Criterion]:
+    """A criterion for each of `n` final answers, in their order: each is judged alone."""
+    if n == 1:
+        return [OUTCOME]
+    return [
+        Criterion(
+            f"{TASK_SUCCESS}_{number}", f"Does the final answer {answer_id!r}, taken alone, do what the task asked for?"
+        )
+        for number, answer_id in enumerate(answer_ids(n), start=1)
+    ]
 
 
 def canary(word: str) -> Criterion:
@@ -41,9 +61,3 @@ def coordination_points(verdicts: Mapping[str, Verdict]) -> float | None:
     points = [POINTS[verdicts[criterion.id]] for criterion in COORDINATION if criterion.id in verdicts]
     known = [value for value in points if value is not None]
     return fmean(known) if known else None
-
-
-def task_points(verdicts: Mapping[str, Verdict]) -> float | None:
-    """The points for the answer; None where there was none, or nothing could be said of it."""
-    verdict = verdicts.get(TASK_SUCCESS)
-    return None if verdict is None else POINTS[verdict]

@@ -1,6 +1,7 @@
 """Judging by rules: transparent ones, over the structure, the calls and the outcome of a trial."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from statistics import fmean
 from typing import Final
 
@@ -8,39 +9,58 @@ from concord.assessment import Mode
 from concord.results import Judgment, TrialOutcome
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.graph import CallTally
+from concord_evaluator.judge.answers import answers_that_count, grades, task_success
+from concord_evaluator.judge.evidence import SeenAnswer
 from concord_evaluator.scoring import HIGH, TeamStructure
 
-_ADDRESSED: Final = "Agents addressed the judge, so their task counts as failed."
+_FOLLOWED: Final = "The model followed what agents wrote to it, so their task counts as failed."
+_UNJUDGED: Final = "The task was completed with an answer, which nobody judged: this is a view of structure and calls."
 
 
-def judge_by_rules(evaluation: TrialEvaluation, mode: Mode, reason: str, *, addressed: bool = False) -> Judgment:
-    """Judges a trial without a language model; `reason` says why there is none.
+def judge_by_rules(
+    evaluation: TrialEvaluation,
+    mode: Mode,
+    reason: str,
+    *,
+    addressed: bool = False,
+    answers: Sequence[SeenAnswer] | None = None,
+) -> Judgment:
+    """A view of a trial without a language model; `reason` says why there is none.
 
     overall = the mean of what is known of: the coordination value, the share of attempts that succeeded, and the
-    success of the task. Of the latter, rules can see only a failure: whether an answer is right they cannot tell.
-    `addressed`: a model would have judged, had its agents not spoken to it. Their task counts as failed, since else
-    whoever has a bad answer would gain by being caught.
+    success of the task. Of the latter, rules know only that it is 0 where nobody whose answer counts gave one: whether
+    an answer is right they cannot tell. `answers`: those that count (None: all that there are). `addressed`: a model
+    followed what agents wrote to it, which is worth 0.
     """
+    counted = answers_that_count(evaluation.outcome, mode) if answers is None else answers
+    if addressed:
+        counted = [replace(answer, fault=answer.fault or _FOLLOWED) for answer in counted]
     structure, calls = evaluation.structure, evaluation.calls
-    success = 0.0 if addressed else _task_success(evaluation.outcome, mode)
+    success = 0.0 if addressed else task_success(counted, {})
     known = [value for value in (_coordination(structure), _reliability(calls), success) if value is not None]
+    told = _outcome(evaluation.outcome, counted, addressed=addressed)
     return Judgment(
         source="rules",
         reason=reason,
         overall_score=fmean(known) if known else None,
         task_success=success,
         coordination_quality=None if structure is None else structure.coordination_quality,
-        reasoning=" ".join([*_reasoning(evaluation, mode), *([_ADDRESSED] if addressed else [])]),
+        reasoning=" ".join([*_reasoning(evaluation), *told]),
         strengths=list(_strengths(evaluation)),
-        weaknesses=[*([_ADDRESSED] if addressed else []), *_weaknesses(evaluation, mode)],
+        weaknesses=list(dict.fromkeys([*(told if success == 0 else []), *_weaknesses(evaluation)])),
+        answers=[] if success is None else grades(counted, {}),
     )
 
 
-def _task_success(outcome: TrialOutcome, mode: Mode) -> float | None:
-    """0 for a task that nobody finished or answered; else unknown. What was only given has no task."""
-    if mode is not Mode.LIVE or (outcome.state == "completed" and outcome.answer):
-        return None
-    return 0.0
+def _outcome(outcome: TrialOutcome, answers: Sequence[SeenAnswer], *, addressed: bool) -> list[str]:
+    """What is known of the task, in words."""
+    if addressed:
+        return [_FOLLOWED]
+    if outcome.state != "completed" and answers:
+        return [f"The task ended with {outcome.state}."]
+    if all(answer.fault for answer in answers):
+        return [f"The task was completed. {fault}" for fault in dict.fromkeys(answer.fault for answer in answers)]
+    return [_UNJUDGED]
 
 
 def _coordination(structure: TeamStructure | None) -> float | None:
@@ -51,7 +71,7 @@ def _reliability(calls: CallTally | None) -> float | None:
     return 1 - calls.failed_attempts / calls.attempts if calls is not None and calls.attempts else None
 
 
-def _reasoning(evaluation: TrialEvaluation, mode: Mode) -> Iterator[str]:
+def _reasoning(evaluation: TrialEvaluation) -> Iterator[str]:
     structure, calls = evaluation.structure, evaluation.calls
     if structure is not None:
         yield f"{_count(structure.agents, 'agent')} had {_count(structure.interactions, 'interaction')}."
@@ -61,16 +81,6 @@ def _reasoning(evaluation: TrialEvaluation, mode: Mode) -> Iterator[str]:
             yield f"Coordination is {structure.coordination_value:.2f} ({structure.coordination_quality})."
     if calls is not None and calls.attempts:
         yield f"{calls.failed_attempts} of {_count(calls.attempts, 'attempt')} to call an agent failed."
-    if mode is Mode.LIVE:
-        yield _ending(evaluation.outcome)
-
-
-def _ending(outcome: TrialOutcome) -> str:
-    if outcome.state != "completed":
-        return f"The task ended with {outcome.state}."
-    if not outcome.answer:
-        return "The task was completed without an answer."
-    return "The task was completed with an answer, which rules cannot judge."
 
 
 def _strengths(evaluation: TrialEvaluation) -> Iterator[str]:
@@ -86,10 +96,8 @@ def _strengths(evaluation: TrialEvaluation) -> Iterator[str]:
         yield "Every call succeeded."
 
 
-def _weaknesses(evaluation: TrialEvaluation, mode: Mode) -> Iterator[str]:
+def _weaknesses(evaluation: TrialEvaluation) -> Iterator[str]:
     structure, calls, completeness = evaluation.structure, evaluation.calls, evaluation.trace_integrity.completeness
-    if _task_success(evaluation.outcome, mode) is not None:
-        yield _ending(evaluation.outcome)
     yield from (finding.advice for finding in evaluation.findings)
     if structure is not None and structure.coordination_quality == "low":
         yield "The agents are poorly connected for a team of their size."

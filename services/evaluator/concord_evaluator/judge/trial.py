@@ -1,7 +1,7 @@
 """Judging a trial: the evidence out of its trace, the model over HTTP, the rules where that does not come off."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import structlog
@@ -11,19 +11,26 @@ from concord.assignment import Assignment
 from concord.llm import LLMClient, LLMSettings
 from concord.reports import ReportBatch
 from concord.results import Finding, Judgment
+from concord.scorers import ModelScorer
 from concord.steps import InteractionStep
 from concord.storage import AnswerCache
 from concord.wire import reports_of
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.judge.aliases import Aliases
+from concord_evaluator.judge.answers import answers_of
 from concord_evaluator.judge.evidence import Evidence, choose_calls, show, texts_of
-from concord_evaluator.judge.model import JudgeAddressedError, NotJudgedError, judge_by_model
+from concord_evaluator.judge.model import MAX_QUOTE, JudgeAddressedError, NotJudgedError, judge_by_model
 from concord_evaluator.judge.remembered import RememberedAnswers
 from concord_evaluator.judge.rules import judge_by_rules
-from concord_evaluator.judge.suspicion import suspects_in
+from concord_evaluator.judge.screening import Suspect, screen
 from concord_evaluator.pipeline import task_text
 
 MAX_TOKENS: Final = 2000
+TOKENS_PER_ANSWER: Final = 200
+
+MAX_RETRIES: Final = 4
+"""How often a failing endpoint is asked again where the settings do not say: after ½, 1, 2 and 4 s, or as it asks."""
+
 MAX_STEP_IDS: Final = 20
 
 NO_KEY: Final = "AGENTBEATS_LLM_API_KEY is not set"
@@ -57,18 +64,19 @@ class TrialJudge:
         """
         if plan.mode is Mode.GROUND_TRUTH:
             return judge_by_rules(evaluation, plan.mode, "a given pattern has no text to read"), [], []
-        evidence = await asyncio.to_thread(evidence_of, plan, evaluation, batches)
-        findings = await asyncio.to_thread(_findings, evidence)
+        evidence, suspects = await asyncio.to_thread(_screened, plan, evaluation, batches)
+        findings = list(_findings(suspects, evidence.aliases))
         settings = self._settings
         if settings is None or not settings.available:
-            return judge_by_rules(evaluation, plan.mode, BY_CHOICE if settings is None else NO_KEY), findings, []
+            reason = BY_CHOICE if settings is None else NO_KEY
+            return judge_by_rules(evaluation, plan.mode, reason, answers=evidence.answers), findings, []
         steps: list[InteractionStep] = []
         try:
             judgment = await self._ask_model(settings, evidence, evaluation, assignment, steps)
         except NotJudgedError as error:
             logger.warning("judged by rules", trial=evaluation.outcome.trial_id, reason=str(error))
             addressed = isinstance(error, JudgeAddressedError)
-            judgment = judge_by_rules(evaluation, plan.mode, str(error), addressed=addressed)
+            judgment = judge_by_rules(evaluation, plan.mode, str(error), addressed=addressed, answers=evidence.answers)
         return judgment, findings, steps
 
     async def _ask_model(
@@ -80,10 +88,11 @@ class TrialJudge:
         steps: list[InteractionStep],
     ) -> Judgment:
         remembered = RememberedAnswers(self._cache, settings.base_url, settings.model)
-        async with LLMClient(settings, lambda step, _: steps.append(step)) as llm:
+        max_tokens = MAX_TOKENS + TOKENS_PER_ANSWER * len(evidence.asked_about)
+        async with LLMClient(settings, lambda step, _: steps.append(step), max_retries=MAX_RETRIES) as llm:
 
             async def ask(system: str, user: str, schema: Mapping[str, Any]) -> str:
-                answer = await llm.complete(system, user, assignment=assignment, max_tokens=MAX_TOKENS, schema=schema)
+                answer = await llm.complete(system, user, assignment=assignment, max_tokens=max_tokens, schema=schema)
                 return answer.text
 
             try:
@@ -94,8 +103,9 @@ class TrialJudge:
 
 
 def evidence_of(plan: AssessmentPlan, evaluation: TrialEvaluation, batches: Sequence[ReportBatch]) -> Evidence:
-    """What a judge sees of a trial. Reads its whole trace."""
+    """What there is to judge a trial by, not screened yet. Reads its whole trace."""
     trial = plan.trial(evaluation.outcome.trial_id)
+    task = plan.task(trial.task_id)
     chosen = choose_calls(evaluation.timeline)
     return show(
         chosen,
@@ -103,26 +113,37 @@ def evidence_of(plan: AssessmentPlan, evaluation: TrialEvaluation, batches: Sequ
         texts_of((report for batch in batches for report in reports_of(batch)), chosen),
         Aliases((agent.id for agent in evaluation.agents), plan.agents(trial.task_id)),
         task_text(plan, trial.trial_id),
-        evaluation.outcome.answer or "",
+        answers_of(plan, evaluation.outcome),
+        target=(task.target or []) if task.scorer is None or isinstance(task.scorer, ModelScorer) else [],
     )
 
 
-def _findings(evidence: Evidence) -> list[Finding]:
+def _screened(
+    plan: AssessmentPlan, evaluation: TrialEvaluation, batches: Sequence[ReportBatch]
+) -> tuple[Evidence, tuple[Suspect, ...]]:
+    return screen(evidence_of(plan, evaluation, batches))
+
+
+def _findings(suspects: Sequence[Suspect], aliases: Aliases) -> Iterator[Finding]:
     """What agents wrote to the judge, as one finding."""
-    suspects = suspects_in(evidence)
     if not suspects:
-        return []
+        return
     step_ids = dict.fromkeys(suspect.step_id for suspect in suspects if suspect.step_id is not None)
-    return [
-        Finding(
-            id="judge_addressed",
-            agents=sorted({suspect.agent for suspect in suspects if suspect.agent is not None}),
-            metric_id=None,
-            measured="texts that speak to the judge",
-            value=float(len(suspects)),
-            threshold=0.0,
-            step_ids=list(step_ids)[:MAX_STEP_IDS],
-            advice="Names, messages or the answer speak to whoever judges instead of to a colleague: take such text "
-            "out of the agents' prompts; the trial is not shown to a language model.",
-        )
-    ]
+    yield Finding(
+        id="judge_addressed",
+        agents=sorted({suspect.agent for suspect in suspects if suspect.agent is not None}),
+        metric_id=None,
+        measured=f"passages that speak to the judge, the first: \u201c{_quoted(suspects[0].quote, aliases)}\u201d",
+        value=float(len(suspects)),
+        threshold=0.0,
+        step_ids=list(step_ids)[:MAX_STEP_IDS],
+        advice="Names, messages or answers speak to whoever judges instead of to a colleague: take such text out of "
+        "the agents' prompts. It costs nothing by itself; a language model that judges is shown the rest.",
+    )
+
+
+def _quoted(passage: str, aliases: Aliases) -> str:
+    """A passage on one line, with names, without what cannot be seen, and not too long."""
+    shown = " ".join(aliases.show(passage).split())
+    shown = "".join(filter(str.isprintable, shown))
+    return shown if len(shown) <= MAX_QUOTE else f"{shown[: MAX_QUOTE - 1]}…"

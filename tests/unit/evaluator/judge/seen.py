@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from concord_evaluator.judge import Aliases, Evidence
+from concord_evaluator.judge import Aliases, Evidence, SeenAnswer
 from concord_evaluator.judge.evidence import SeenCall
 
 
@@ -21,8 +21,11 @@ def seen(
 def evidence(
     *calls: SeenCall,
     answer: str = "The park has 12 trees.",
+    answers: Sequence[SeenAnswer] | None = None,
     condensed: bool = False,
     agents: Sequence[str] = ("ann", "bob"),
+    target: Sequence[str] = (),
 ) -> Evidence:
-    """Evidence of these calls (without any: one harmless one)."""
-    return Evidence(calls or (seen(),), "Count the trees.", answer, condensed, Aliases(agents))
+    """Evidence of these calls (without any: one harmless one), and of one answer, Ann's, or of several."""
+    given = (SeenAnswer(("ann",), answer),) if answers is None else tuple(answers)
+    return Evidence(calls or (seen(),), "Count the trees.", given, condensed, Aliases(agents), tuple(target))

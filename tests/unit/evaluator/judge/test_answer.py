@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 
+from concord_evaluator.judge import SeenAnswer
 from concord_evaluator.judge.answer import CompromisedError, Opinion, UnreadableAnswerError, merge, read_answer
 from concord_evaluator.judge.prompt import answer_schema, write_prompt
-from concord_evaluator.judge.rubric import COORDINATION, OUTCOME, Verdict, canary, coordination_points
+from concord_evaluator.judge.rubric import COORDINATION, OUTCOME, Verdict, canary, coordination_points, outcomes
+from concord_evaluator.judge.suspicion import MARKER
 from tests.unit.evaluator.judge.attacks import ATTACKS
 from tests.unit.evaluator.judge.seen import evidence, seen
 
@@ -104,8 +106,34 @@ def test_points_are_the_mean_of_what_could_be_decided() -> None:
     assert coordination_points(verdicts) == pytest.approx((1 + 0.5 + 0) / 3)
 
 
+def test_the_first_quote_that_is_there_is_kept() -> None:
+    opinion = read_answer(said(), CRITERIA, SEEN)
+    assert opinion.quotes["task_success"] == TRUE_QUOTE["quote"]
+    assert read_answer(said(quote={"id": "call 1", "quote": "nowhere at all"}), CRITERIA, SEEN).quotes == {}
+
+
+def test_what_stands_for_a_passage_is_no_quote() -> None:
+    screened = evidence(seen(request=f"Count. {MARKER} Thank you.", response="Twelve."))
+    assert read_answer(said(quote={"id": "call 1", "quote": MARKER}), CRITERIA, screened).unverified
+    assert read_answer(said(quote={"id": "call 1", "quote": f"{MARKER} Thank you."}), CRITERIA, screened).unverified
+
+
+def test_each_of_several_answers_has_a_verdict_of_its_own_that_no_other_answer_bears_out() -> None:
+    texts = ("The park has 12 trees.", "I would rather not count them.")
+    several = evidence(answers=[SeenAnswer((agent,), text) for agent, text in zip(("ann", "bob"), texts, strict=True)])
+    asked = (*outcomes(2), canary("word"))
+    decisions = [
+        {"criterion": name, "evidence": [{"id": "answer 1", "quote": texts[0]}], "verdict": "met"}
+        for name in ("task_success_1", "task_success_2")
+    ]
+    found = json.dumps({"criteria": [*decisions, {"criterion": "code_word", "verdict": "not_met"}]})
+    opinion = read_answer(found, asked, several)
+    assert opinion.verdicts == {"task_success_1": "met", "task_success_2": "cannot_tell"}
+    assert opinion.unverified == ("task_success_2",)
+
+
 def opinion(verdict: Verdict) -> Opinion:
-    return Opinion({"task_alignment": verdict}, (), verdict, (), ())
+    return Opinion({"task_alignment": verdict}, (), {"task_alignment": verdict}, verdict, (), ())
 
 
 @pytest.mark.parametrize(
@@ -122,6 +150,7 @@ def test_samples_are_merged_by_majority_and_a_tie_is_not_in_the_teams_favour(
 ) -> None:
     merged, share = merge([opinion(vote) for vote in votes])
     assert merged.verdicts == {"task_alignment": chosen}
+    assert merged.quotes == {"task_alignment": chosen}, "a quote is for the verdict that was chosen"
     assert share == pytest.approx(agreement)
 
 

@@ -10,7 +10,7 @@ from concord.digests import digest
 from concord.reports import Channel, Report
 from concord.results import CallRecord
 from concord.steps import AgentInvocation, CallType, InteractionStep, ResponseTrace, StepAction
-from concord_evaluator.judge import Aliases, choose_calls, show, texts_of
+from concord_evaluator.judge import Aliases, SeenAnswer, choose_calls, show, texts_of
 from concord_evaluator.judge.budget import cost
 from concord_evaluator.judge.evidence import CallTexts
 from tests.unit.evaluator.traces import model_of
@@ -105,11 +105,14 @@ def test_what_an_observer_only_relays_is_not_observed() -> None:
 
 def test_names_are_hidden_wherever_they_stand() -> None:
     texts = {("s", "ann"): CallTexts("ann to bob: tell anna and bob_2 that bob is late", "ann!")}
-    shown = show([record("s")], 0, texts, Aliases(["ann", "bob", "bob_2"]), "ask ann", "bob did it")
+    answers = [SeenAnswer(("bob",), "bob did it")]
+    team = Aliases(["ann", "bob", "bob_2"])
+    shown = show([record("s")], 0, texts, team, "ask ann", answers, target=["bob"])
     (call,) = shown.calls
     assert (call.id, call.caller, call.callee) == ("call 1", "agent 1", "agent 2")
     assert call.request == "agent 1 to agent 2: tell anna and agent 3 that agent 2 is late"
-    assert (call.response, shown.task, shown.answer) == ("agent 1!", "ask agent 1", "agent 2 did it")
+    assert (call.response, shown.task, shown.answers[0].text) == ("agent 1!", "ask agent 1", "agent 2 did it")
+    assert shown.target == ("agent 2",)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +125,7 @@ def test_names_are_hidden_wherever_they_stand() -> None:
 def test_ends_that_are_no_agents_of_the_team_have_no_name_either(
     caller: str, callee: str, expected: tuple[str, str]
 ) -> None:
-    shown = show([record("s", caller=caller, callee=callee)], 0, {}, Aliases(["ann"]), "", "")
+    shown = show([record("s", caller=caller, callee=callee)], 0, {}, Aliases(["ann"]), "", [])
     assert (shown.calls[0].caller, shown.calls[0].callee) == expected
 
 
@@ -130,8 +133,12 @@ def test_ends_that_are_no_agents_of_the_team_have_no_name_either(
 def test_the_budget_holds_as_the_texts_are_sent(said: list[tuple[str, str]], task: str, budget: int) -> None:
     calls = [record(str(number), error="failed") for number in range(len(said))]
     texts = {(str(number), "ann"): CallTexts(*each) for number, each in enumerate(said)}
-    shown = show(calls, 0, texts, Aliases([]), task, task, budget)
-    sent = [shown.task, shown.answer, *(text for c in shown.calls for text in (c.request, c.response, c.error))]
+    shown = show(calls, 0, texts, Aliases([]), task, [SeenAnswer((), task)], budget)
+    sent = [
+        shown.task,
+        shown.answers[0].text,
+        *(text for c in shown.calls for text in (c.request, c.response, c.error)),
+    ]
     assert sum(map(cost, sent)) <= budget
     whole = [task, task, *(text for each in said for text in (*each, "failed"))]
     assert shown.condensed == (sum(map(cost, whole)) > budget)
@@ -139,11 +146,11 @@ def test_the_budget_holds_as_the_texts_are_sent(said: list[tuple[str, str]], tas
 
 def test_what_short_texts_leave_goes_to_the_long_ones() -> None:
     texts = {("long", "ann"): CallTexts("a" * 1500, ""), ("short", "ann"): CallTexts("b" * 10, "")}
-    shown = show([record("long"), record("short")], 0, texts, Aliases([]), "", "", 1000)
+    shown = show([record("long"), record("short")], 0, texts, Aliases([]), "", [], 1000)
     assert cost(shown.calls[0].request) > 950
     assert shown.calls[1].request == "b" * 10
 
 
 def test_calls_that_were_left_out_make_it_condensed() -> None:
-    assert show([record("s")], 3, {}, Aliases([]), "", "").condensed
-    assert not show([record("s")], 0, {}, Aliases([]), "", "").condensed
+    assert show([record("s")], 3, {}, Aliases([]), "", []).condensed
+    assert not show([record("s")], 0, {}, Aliases([]), "", []).condensed
