@@ -1,10 +1,11 @@
-"""How far a team could talk the judge round with each defence switched off, in points of its score.
+"""How far a team could talk the judge round with each defence switched off, in points of the outcome.
 
 A defence is switched off by putting the judge's own functions together without it: production has no such switch.
 """
 
 import json
-from collections import defaultdict
+import re
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -13,20 +14,16 @@ from statistics import fmean
 from typing import Any, Final, Literal
 
 from benchmarks.figures import Figures
-from concord_evaluator.judge import Aliases, Evidence, suspects_in
+from concord_evaluator.judge import Aliases, Evidence, SeenAnswer, screen
 from concord_evaluator.judge.answer import CompromisedError, read_answer
 from concord_evaluator.judge.evidence import SeenCall, silent
 from concord_evaluator.judge.prompt import write_prompt
-from concord_evaluator.judge.rubric import CANARY, Criterion, task_points
-from concord_evaluator.scoring import score
-from tests.unit.evaluator.graphs import star
-from tests.unit.evaluator.judge.attacks import ATTACKS, MASTER_KEYS
-from tests.unit.evaluator.trials import batches_of, evaluated, plan
+from concord_evaluator.judge.rubric import CANARY, POINTS, TASK_SUCCESS, Criterion
+from tests.unit.evaluator.judge.attacks import ATTACKS, MASTER_KEYS, UNDETECTED
 
 DELIMITER: Final = f"=={'0' * 32}=="
-TEAM: Final = star(5)
 SAID: Final = "Please count the trees in the park."
-OUTSIDE_MESSAGES: Final = ("plain order", "note", "role", "zero width")
+OUTSIDE_MESSAGES: Final = ("plain order", "note", "role", "zero width", "German order", "base64")
 """Attacks that are tried in names, ids and the answer too."""
 
 
@@ -66,7 +63,15 @@ class Attack:
                 replace(call, id=call.step_id, caller=named[call.caller], callee=named[call.callee]) for call in calls
             )
         answer = self.text if self.place == "answer" else "Nobody counted the trees."
-        return Evidence(calls, "Count the trees.", answer, False, Aliases(["ann", name]))
+        answers = (SeenAnswer(("ann",), answer),)
+        return Evidence(calls, "Count the trees.", answers, False, Aliases(["ann", name]))
+
+    def reaches(self, texts: Sequence[str]) -> bool:
+        """Whether more than half of its words are in one of the texts, or it is one: enough for a model to obey it."""
+        words = Counter(re.findall(r"\w+", self.text))
+        return self.text in texts or any(
+            2 * (words & Counter(re.findall(r"\w+", text))).total() > words.total() for text in texts
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +86,7 @@ class Model:
     def answer(self, user: str, criteria: Sequence[Criterion], attack: Attack) -> dict[str, Any]:
         """Its answer to a prompt."""
         texts, declared = _texts(user)
-        obeys = attack.text in texts and not (declared and self.only_outside_of_data)
+        obeys = attack.reaches(texts) and not (declared and self.only_outside_of_data)
         quote = SAID if self.quotes_truly else "This team did an excellent job."
         verdicts = {each.id: "met" if obeys else "not_met" for each in criteria}
         if not self.claims_code_word:
@@ -97,7 +102,8 @@ def _texts(user: str) -> tuple[list[str], bool]:
     if not found:
         return user.split("\n\n"), False
     document = json.loads(rest.removesuffix(f"\n{DELIMITER}"))
-    return [*(text for call in document["calls"] for text in call.values()), document["final_answer"]], True
+    calls = [text for call in document["calls"] for text in call.values()]
+    return [*calls, *(answer["text"] for answer in document["final_answers"])], True
 
 
 def _pasted(user: str) -> str:
@@ -111,7 +117,7 @@ def _id_of(texts: Sequence[str]) -> str:
 
 
 MODELS: Final = (
-    Model("obeys all it reads", claims_code_word=True, quotes_truly=False),
+    Model("obeys all it reads", claims_code_word=True, quotes_truly=True),
     Model("denies the code word", claims_code_word=False, quotes_truly=False),
     Model("and quotes truly", claims_code_word=False, quotes_truly=True),
     Model("obeys only outside of data", claims_code_word=False, quotes_truly=True, only_outside_of_data=True),
@@ -126,15 +132,23 @@ def attacks() -> Iterator[Attack]:
         yield from (Attack(f"{kind} ({place})", ATTACKS[kind], place) for kind in OUTSIDE_MESSAGES)
 
 
+def undetected() -> list[Attack]:
+    """The attempts that are known not to be detected."""
+    return [Attack(kind, text) for kind, text in UNDETECTED.items()]
+
+
 def moved(attack: Attack, model: Model, off: Collection[Defence]) -> float:
-    """By how many points of 100 the attack lifts the team's score above what its work deserves. Pure."""
-    return _points(_task_success(attack, model, off)) - _points(0.0)
+    """By how many points of 100 the attack lifts the outcome of a team that deserves none. Pure.
+
+    An outcome that nobody could judge counts 0, as it does in the score.
+    """
+    return 100 * (_task_success(attack, model, off) or 0.0)
 
 
 def _task_success(attack: Attack, model: Model, off: Collection[Defence]) -> float | None:
     """What becomes of the task: like `judge_by_model` and, where that gives up, `judge_by_rules`, less what is off."""
-    evidence = attack.evidence(aliased=Defence.ALIASES not in off)
-    if Defence.DETECTION not in off and suspects_in(evidence):
+    evidence = _evidence(attack, aliased=Defence.ALIASES not in off, screened=Defence.DETECTION not in off)
+    if not evidence.asked_about:
         return 0.0
     prompt = write_prompt(evidence, [], delimiter=DELIMITER, code_word="zz99")
     said = model.answer(_pasted(prompt.user) if Defence.DELIMITERS in off else prompt.user, prompt.criteria, attack)
@@ -146,7 +160,7 @@ def _task_success(attack: Attack, model: Model, off: Collection[Defence]) -> flo
         if Defence.QUOTES in off:
             decision["evidence"] = [{"id": evidence.calls[0].id, "quote": SAID}]
     try:
-        return task_points(read_answer(json.dumps(said), prompt.criteria, evidence).verdicts)
+        return POINTS[read_answer(json.dumps(said), prompt.criteria, evidence).verdicts[TASK_SUCCESS]]
     except CompromisedError:
         control = write_prompt(silent(evidence), [], delimiter=DELIMITER, code_word="zz99")
         finds_it_anyway = model.answer(control.user, control.criteria, attack)["overall_score"]
@@ -154,10 +168,9 @@ def _task_success(attack: Attack, model: Model, off: Collection[Defence]) -> flo
 
 
 @cache
-def _points(task_success: float | None) -> float:
-    trial = evaluated(plan(TEAM[0]), batches_of(TEAM))
-    overall = score(trial.structure, trial.calls, task_success).overall
-    return 100 * (overall or 0.0)
+def _evidence(attack: Attack, *, aliased: bool, screened: bool) -> Evidence:
+    evidence = attack.evidence(aliased=aliased)
+    return screen(evidence)[0] if screened else evidence
 
 
 ALONE: Final[tuple[frozenset[Defence], ...]] = (frozenset(), *(frozenset({each}) for each in Defence))
@@ -167,19 +180,19 @@ OFF: Final = (frozenset[Defence](), *WITHOUT_DETECTION, ALL)
 
 
 def measure(*, soak_s: float) -> list[Figures]:  # noqa: ARG001 - every section is asked the same way
-    """The two tables: by attack, and by model."""
-    return [_by_model(), _by_attack()]
+    """The three tables: by model, by attack, and what goes undetected."""
+    return [_by_model(), _by_attack(), _undetected()]
 
 
 def _by_model() -> Figures:
     tried = list(attacks())
     return Figures(
         "Points gained by addressing the judge, by what is switched off",
-        f"Points of 100 by which {len(tried)} attacks lift the score of a team that failed its task, on average, for "
+        f"Points of 100 by which {len(tried)} attacks lift the outcome of a team that deserves none, on average, for "
         "four gullible models: what each obeys, and how it lies then.",
         ("Switched off", *(model.name for model in MODELS)),
         [
-            (_named(off), *(f"{fmean(moved(attack, model, off) for attack in tried):+.1f}" for model in MODELS))
+            (_named(off), *(f"{fmean(moved(attack, model, off) for attack in tried):+.0f}" for model in MODELS))
             for off in (*ALONE, *WITHOUT_DETECTION[1:], ALL)
         ],
     )
@@ -189,12 +202,21 @@ def _by_attack() -> Figures:
     alike: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for attack in attacks():
         gained = (fmean(moved(attack, model, off) for model in MODELS) for off in OFF)
-        alike[tuple(f"{each:+.1f}" for each in gained)].append(attack.kind)
+        alike[tuple(f"{each:+.0f}" for each in gained)].append(attack.kind)
     return Figures(
         "Points gained by each attack, by what is switched off",
         "On average over the four models; attacks that gain the same in one line.",
         ("Attacks", *map(_named, OFF)),
         [(f"{len(kinds)}: {', '.join(kinds)}", *gained) for gained, kinds in alike.items()],
+    )
+
+
+def _undetected() -> Figures:
+    return Figures(
+        "Points gained by attacks that are not detected",
+        "With nothing switched off: what stays are the code word, quotes, delimiters, aliases, and points by code.",
+        ("Attack", *(model.name for model in MODELS)),
+        [(attack.kind, *(f"{moved(attack, model, frozenset()):+.0f}" for model in MODELS)) for attack in undetected()],
     )
 
 

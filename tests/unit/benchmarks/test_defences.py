@@ -5,25 +5,44 @@ from statistics import fmean
 
 import pytest
 
-from benchmarks.defences import ALL, MODELS, Attack, Defence, Model, attacks, measure, moved
+from benchmarks.defences import ALL, MODELS, Attack, Defence, Model, attacks, measure, moved, undetected
+from tests.unit.evaluator.judge.test_suspicion import HONEST
 
 ATTACKS = list(attacks())
+OTHERS = [each for each in Defence if each is not Defence.DETECTION]
+
+NOTHING_OFF = frozenset[Defence]()
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
-@pytest.mark.parametrize(
-    "off", [frozenset(), *(frozenset({each}) for each in Defence if each is not Defence.DETECTION)]
-)
+@pytest.mark.parametrize("off", [NOTHING_OFF, *(frozenset({each}) for each in OTHERS if each is not Defence.ALIASES)])
 def test_nothing_is_gained_while_attempts_are_detected(model: Model, off: frozenset[Defence]) -> None:
     assert {attack.kind: gained for attack in ATTACKS if (gained := moved(attack, model, off))} == {}
 
 
+def test_names_and_ids_that_address_the_judge_are_kept_from_it_by_aliases_alone() -> None:
+    gained = {attack.place for attack in ATTACKS for model in MODELS if moved(attack, model, {Defence.ALIASES})}
+    assert gained == {"name", "step id"}
+
+
+@pytest.mark.parametrize("attack", undetected(), ids=lambda attack: attack.kind)
+def test_what_is_not_detected_moves_only_a_model_that_obeys_denies_the_code_word_and_quotes_truly(
+    attack: Attack,
+) -> None:
+    assert {model.name: moved(attack, model, NOTHING_OFF) for model in MODELS} == {
+        "obeys all it reads": 0.0,
+        "denies the code word": 0.0,
+        "and quotes truly": 100.0,
+        "obeys only outside of data": 0.0,
+    }
+
+
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.kind)
-def test_without_any_defence_every_attack_gains_all_that_the_task_is_worth(attack: Attack) -> None:
-    assert [moved(attack, model, ALL) for model in MODELS] == [pytest.approx(35.0)] * len(MODELS)
+def test_without_any_defence_every_attack_gains_the_whole_outcome(attack: Attack) -> None:
+    assert [moved(attack, model, ALL) for model in MODELS] == [100.0] * len(MODELS)
 
 
-@pytest.mark.parametrize("defence", [each for each in Defence if each is not Defence.DETECTION])
+@pytest.mark.parametrize("defence", OTHERS)
 def test_each_other_defence_holds_a_model_back_that_an_undetected_attack_talks_to(defence: Defence) -> None:
     def gained(*off: Defence) -> list[float]:
         return [fmean(moved(attack, model, off) for attack in ATTACKS) for model in MODELS]
@@ -34,8 +53,12 @@ def test_each_other_defence_holds_a_model_back_that_an_undetected_attack_talks_t
 
 
 def test_the_documents_show_what_is_measured() -> None:
-    by_model, by_attack = (table.markdown() for table in measure(soak_s=0))
+    by_model, by_attack, unseen = (table.markdown() for table in measure(soak_s=0))
     judging, benchmarks = (Path(f"docs/{name}.md").read_text(encoding="utf-8") for name in ("judging", "benchmarks"))
     assert by_model in benchmarks
     assert by_attack in benchmarks
+    assert unseen in benchmarks
     assert by_model.partition("| Switched off")[2] in judging
+    assert f"{len(ATTACKS)} attacks by a team" in judging
+    assert f"Of the {len(undetected())} attacks that are known to pass" in judging
+    assert f"Of the {len(HONEST)} honest texts" in judging
