@@ -22,7 +22,7 @@ from concord_evaluator.judge.suspicion import MARKER
 from concord_evaluator.pipeline import evaluate_trial
 from tests.llm_server import Asked, FakeModel, evidence_in, fake_model, gullible_judge, honest_judge
 from tests.unit.evaluator.judge.attacks import ATTACKS
-from tests.unit.evaluator.traces import TRACE_ID, call, told
+from tests.unit.evaluator.traces import TRACE_ID, call, observed, told
 from tests.unit.evaluator.trials import State, batch, outcome, plan
 
 ROOT = Assignment(assessment_id="assessment", trace_id=TRACE_ID, step_id="root", agent_id=GREEN_AGENT)
@@ -42,10 +42,16 @@ def spoken(step_id: str, callee: str, request: str, response: str) -> Interactio
     )
 
 
+def carried(caller: str, step: InteractionStep) -> list[Report]:
+    """A call as the gateway, which carried it, tells of it."""
+    attributes = {"agent_name": caller} | dict(step.additional_attributes)
+    return observed(GREEN_AGENT, step.model_copy(update={"additional_attributes": attributes}))
+
+
 def conversation(request: str = "Count the trees in the park, anton asked.") -> list[Report]:
     return [
-        *told("anton", spoken("s1", "bertha", request, "There are 12.")),
-        *told("bertha", spoken("s2", "cyril", "Is 12 right?", "Yes, it is.")),
+        *carried("anton", spoken("s1", "bertha", request, "There are 12.")),
+        *carried("bertha", spoken("s2", "cyril", "Is 12 right?", "Yes, it is.")),
     ]
 
 
@@ -114,6 +120,16 @@ async def test_the_model_gets_the_texts_without_names_and_the_others_findings(tr
     assert [call["request"] for call in calls] == ["Count the trees in the park, agent 1 asked.", "Is 12 right?"]
     assert "density" in asked["messages"][1]["content"]
     assert not any(name in json.dumps(asked["messages"]) for name in ("anton", "bertha", "cyril"))
+
+
+async def test_what_participants_merely_tell_of_is_shown_to_no_model_that_judges_them() -> None:
+    invented = told("cyril", spoken("x", "anton", "Have you checked it?", "All of it was checked twice."))
+    model = FakeModel(honest_judge())
+    async with fake_model(model) as settings:
+        await Trial([*conversation(), *invented], "12").judged(settings)
+    (asked,) = model.asked
+    assert "checked" not in json.dumps(evidence_in(asked))
+    assert len(evidence_in(asked)["calls"]) == 2
 
 
 @pytest.mark.parametrize("unsupported", [400, 422])

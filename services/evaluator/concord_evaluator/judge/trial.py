@@ -103,13 +103,17 @@ class TrialJudge:
 
 
 def evidence_of(plan: AssessmentPlan, evaluation: TrialEvaluation, batches: Sequence[ReportBatch]) -> Evidence:
-    """What there is to judge a trial by, not screened yet. Reads its whole trace."""
+    """What there is to judge a trial by, not screened yet. Reads its whole trace.
+
+    Of a team at work, only calls that the gateway saw: what participants merely tell must not reach their score.
+    """
     trial = plan.trial(evaluation.outcome.trial_id)
     task = plan.task(trial.task_id)
-    chosen = choose_calls(evaluation.timeline)
+    calls = [call for call in evaluation.timeline if plan.mode is not Mode.LIVE or call.provenance == "observed"]
+    chosen = choose_calls(calls)
     return show(
         chosen,
-        evaluation.timeline_omitted + len(evaluation.timeline) - len(chosen),
+        evaluation.timeline_omitted + len(calls) - len(chosen),
         texts_of((report for batch in batches for report in reports_of(batch)), chosen),
         Aliases((agent.id for agent in evaluation.agents), plan.agents(trial.task_id)),
         task_text(plan, trial.trial_id),
