@@ -132,7 +132,7 @@ def _model_at(url: str) -> dict[str, str]:
 
 
 def _looks_for_the_total(asked: Asked) -> str:
-    right = str(TOTAL) in evidence_in(asked)["final_answer"]
+    right = any(str(TOTAL) in answer["text"] for answer in evidence_in(asked)["final_answers"])
     return honest_judge(task_success="met" if right else "not_met")(asked)
 
 
