@@ -12,7 +12,7 @@ from pydantic.json_schema import models_json_schema
 
 from concord.keyring import Keyring
 from concord.reports import StepBatch
-from concord.service import BodyLimit, probe_routes
+from concord.service import BodyLimit, TokenDoor, probe_routes
 from concord.storage import Storage, connect
 from concord.urls import PeerUrls
 from concord_collector import __version__
@@ -28,6 +28,7 @@ from concord_collector.registry import registry_routes
 from concord_collector.settings import CollectorSettings
 from concord_collector.traces import trace_routes
 
+_OPEN_TO_TOKENS: Final = frozenset({"/peers", "/register", "/traces", "/v1/traces"})
 _BURST_S: Final = 10
 _MINUTE_S: Final = 60
 
@@ -56,6 +57,7 @@ def create_app(settings: CollectorSettings) -> FastAPI:
     app.state.documented = []
     app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)
     app.add_middleware(Measure, instruments=instruments)
+    app.add_middleware(TokenDoor, opens=_OPEN_TO_TOKENS.__contains__)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]  # FastAPI's documented way to extend the schema
     return app
 
