@@ -10,6 +10,7 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 from pydantic.json_schema import models_json_schema
 
+from concord.closed_trials import ClosedTrials
 from concord.keyring import Keyring
 from concord.reports import StepBatch
 from concord.service import BodyLimit, TokenDoor, probe_routes
@@ -65,7 +66,8 @@ def create_app(settings: CollectorSettings) -> FastAPI:
 def _include_routes(
     app: FastAPI, settings: CollectorSettings, storage: Storage, instruments: Instruments, pressure: Pressure
 ) -> None:
-    callers = Callers(Keyring(settings.token_secret, storage.secrets.token_secret), open_house=settings.open)
+    keyring = Keyring(settings.token_secret, storage.secrets.token_secret)
+    callers = Callers(keyring, ClosedTrials(storage.traces.is_closed), open_house=settings.open)
     rate = Rate(settings.rate_bytes_per_s, _BURST_S)
     reception = Reception(callers, pressure, rate, instruments, max_inflated_bytes=settings.max_inflated_bytes)
     keeper = Keeper(storage.traces, instruments, max_trace_bytes=settings.max_trace_bytes)

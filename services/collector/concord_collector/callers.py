@@ -5,10 +5,11 @@ from typing import Final
 
 from fastapi import HTTPException, Request
 
+from concord.closed_trials import ClosedTrials
 from concord.keyring import Keyring
 from concord.storage import StorageUnavailableError
 from concord.tokens import Claims, TokenRejectedError
-from concord_collector.answers import storage_is_away
+from concord_collector.answers import storage_is_away, trial_is_closed
 
 _CHALLENGE: Final = {"WWW-Authenticate": "Bearer"}
 
@@ -25,8 +26,9 @@ class Caller:
 class Callers:
     """Tells callers apart. Without a token one is let in only where the house is open."""
 
-    def __init__(self, keyring: Keyring, *, open_house: bool) -> None:
+    def __init__(self, keyring: Keyring, closed: ClosedTrials, *, open_house: bool) -> None:
         self._keyring = keyring
+        self._closed = closed
         self._open = open_house
 
     async def identify(self, request: Request) -> Caller:
@@ -47,6 +49,16 @@ class Callers:
         except StorageUnavailableError as error:
             raise storage_is_away() from error
         return Caller(f"participant {claims.assessment_id}/{claims.agent_id}", claims, token)
+
+    async def identify_at_work(self, request: Request) -> Caller:
+        """As `identify`. Raises 403 for the token of a trial that is closed, too: there is nothing left to ask for."""
+        caller = await self.identify(request)
+        try:
+            if caller.claims is not None and await self._closed.contain(caller.claims.trace_id):
+                raise trial_is_closed()
+        except StorageUnavailableError as error:
+            raise storage_is_away() from error
+        return caller
 
 
 def address_of(request: Request) -> str:

@@ -8,6 +8,7 @@ from fastapi import FastAPI
 
 from concord.a2a import mount_agent
 from concord.api_keys import ApiKeys
+from concord.closed_trials import ClosedTrials
 from concord.keyring import Keyring
 from concord.proxy_urls import PROXY_PATH
 from concord.service import BodyLimit, TokenDoor, probe_routes
@@ -42,7 +43,7 @@ def create_app(settings: GatewaySettings, card_url: str, bound_to: str = "") -> 
             observer = _observer(settings, storage, keyring, upstream, instruments, card_url)
             if observer.proxy_base is not None:
                 app.router.routes.extend(
-                    proxy_routes(keyring, storage, upstream, observer.carrier, observer.proxy_base)
+                    proxy_routes(keyring, storage, upstream, observer.carrier, observer.closed, observer.proxy_base)
                 )
             handler = AssessmentHandler(storage, settings, instruments, observer)
             agent = mount_agent(app, gateway_profile(card_url), handler, keys=keys)
@@ -82,4 +83,6 @@ def _observer(
         carrier=Carrier(upstream, storage.traces, assignments, watches, instruments),
         proxy_base=(settings.proxy_url or card_url) if settings.observe else None,
         peer_urls=PeerUrls(settings.allowed_peer_networks),
+        traces=storage.traces,
+        closed=ClosedTrials(storage.traces.is_closed),
     )
