@@ -67,7 +67,7 @@ def _include_routes(
     app: FastAPI, settings: CollectorSettings, storage: Storage, instruments: Instruments, pressure: Pressure
 ) -> None:
     keyring = Keyring(settings.token_secret, storage.secrets.token_secret)
-    callers = Callers(keyring, ClosedTrials(storage.traces.is_closed), open_house=settings.open)
+    callers = Callers(keyring, ClosedTrials(storage.traces.is_closed), storage.registry, open_house=settings.open)
     rate = Rate(settings.rate_bytes_per_s, _BURST_S)
     reception = Reception(callers, pressure, rate, instruments, max_inflated_bytes=settings.max_inflated_bytes)
     keeper = Keeper(storage.traces, instruments, max_trace_bytes=settings.max_trace_bytes)
