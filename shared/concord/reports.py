@@ -51,6 +51,8 @@ class BatchReceipt(BaseModel):
 
     accepted: int
     rejected: list[RejectedStep]
+    late: int = 0
+    """Steps that were counted and not taken: their trial was closed before they came."""
 
 
 class StepDigest(NamedTuple):

@@ -11,7 +11,7 @@ import jwt
 from jwt.types import Options
 from pydantic import SecretStr
 
-from concord.redaction import TOKEN_PREFIX
+from concord.redaction import TOKEN_PREFIX, learn_token
 
 MIN_SECRET_LENGTH: Final = 32
 """HS256 wants a key as long as its digest (RFC 7518, section 3.2)."""
@@ -58,8 +58,9 @@ class TokenIssuer:
             "sub": claims.agent_id,
             "exp": int(claims.expires_at),
         }
-        token = jwt.encode(written, self._secret, _ALGORITHM, headers={"kid": _key_id(self._secret)})
-        return SecretStr(TOKEN_PREFIX + token)
+        token = TOKEN_PREFIX + jwt.encode(written, self._secret, _ALGORITHM, headers={"kid": _key_id(self._secret)})
+        learn_token(token)
+        return SecretStr(token)
 
 
 class TokenVerifier:
@@ -82,6 +83,7 @@ class TokenVerifier:
         claims = self._read(token)
         if claims.expires_at <= time.time() - _LEEWAY_S:
             raise TokenExpiredError("the token has expired")
+        learn_token(token)
         return claims
 
     def _decode(self, token: str) -> Claims:

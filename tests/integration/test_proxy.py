@@ -358,13 +358,16 @@ async def test_a_status_that_is_none_of_http_is_a_bad_gateway_and_a_failed_call(
     assert (carried.status_code, report.step.failure) == (502, "HTTP status 799")
 
 
-async def test_a_call_that_is_open_when_the_trial_closes_is_recorded_once_as_unanswered(gateway: House) -> None:
+async def test_a_call_that_is_open_when_the_trial_closes_ends_and_is_recorded_once_as_unanswered(
+    gateway: House,
+) -> None:
     hanging, calls, traces = asyncio.Event(), list[asyncio.Task[httpx.Response]](), list[str]()
 
     async def hang(request: Request) -> Response:
+        asked = await request.json()
         await hanging.wait()
         result = {"kind": "message", "messageId": "m", "role": "agent", "parts": [{"kind": "text", "text": "late"}]}
-        return JSONResponse({"jsonrpc": "2.0", "id": (await request.json())["id"], "result": result})
+        return JSONResponse({"jsonrpc": "2.0", "id": asked["id"], "result": result})
 
     async with agent_that_answers(hang) as callee, httpx.AsyncClient() as http:
 
@@ -385,8 +388,8 @@ async def test_a_call_that_is_open_when_the_trial_closes_is_recorded_once_as_una
             while not traces:
                 await asyncio.sleep(0.05)
             reports = await gateway.reports(traces[0], 3)
+            assert (await calls[0]).status_code == 403
             hanging.set()
-            assert (await calls[0]).status_code == 200
             assessing.cancel()
             await asyncio.gather(assessing, return_exceptions=True)
             again = await gateway.reports(traces[0])

@@ -10,9 +10,10 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 from pydantic.json_schema import models_json_schema
 
+from concord.closed_trials import ClosedTrials
 from concord.keyring import Keyring
 from concord.reports import StepBatch
-from concord.service import BodyLimit, probe_routes
+from concord.service import BodyLimit, TokenDoor, probe_routes
 from concord.storage import Storage, connect
 from concord.urls import PeerUrls
 from concord_collector import __version__
@@ -28,6 +29,7 @@ from concord_collector.registry import registry_routes
 from concord_collector.settings import CollectorSettings
 from concord_collector.traces import trace_routes
 
+_OPEN_TO_TOKENS: Final = frozenset({"/peers", "/register", "/traces", "/v1/traces"})
 _BURST_S: Final = 10
 _MINUTE_S: Final = 60
 
@@ -56,6 +58,7 @@ def create_app(settings: CollectorSettings) -> FastAPI:
     app.state.documented = []
     app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)
     app.add_middleware(Measure, instruments=instruments)
+    app.add_middleware(TokenDoor, opens=_OPEN_TO_TOKENS.__contains__)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]  # FastAPI's documented way to extend the schema
     return app
 
@@ -63,7 +66,8 @@ def create_app(settings: CollectorSettings) -> FastAPI:
 def _include_routes(
     app: FastAPI, settings: CollectorSettings, storage: Storage, instruments: Instruments, pressure: Pressure
 ) -> None:
-    callers = Callers(Keyring(settings.token_secret, storage.secrets.token_secret), open_house=settings.open)
+    keyring = Keyring(settings.token_secret, storage.secrets.token_secret)
+    callers = Callers(keyring, ClosedTrials(storage.traces.is_closed), storage.registry, open_house=settings.open)
     rate = Rate(settings.rate_bytes_per_s, _BURST_S)
     reception = Reception(callers, pressure, rate, instruments, max_inflated_bytes=settings.max_inflated_bytes)
     keeper = Keeper(storage.traces, instruments, max_trace_bytes=settings.max_trace_bytes)

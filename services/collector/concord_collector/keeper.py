@@ -7,8 +7,8 @@ from fastapi import HTTPException
 
 from concord.identity import RESERVED_IDS
 from concord.reports import BatchReceipt, Channel, ReportBatch, pack
-from concord.storage import Quota, StorageUnavailableError, TraceFullError, TraceStore
-from concord_collector.answers import storage_is_away
+from concord.storage import Quota, StorageUnavailableError, TraceClosedError, TraceFullError, TraceStore
+from concord_collector.answers import storage_is_away, trial_is_closed
 from concord_collector.callers import Caller
 from concord_collector.instruments import Instruments
 from concord_collector.intake import Intake
@@ -51,7 +51,7 @@ class Keeper:
             body=packed if packed is not None else pack(intake.body),
         )
         first = await self._append(batch, receipt, len(intake.body))
-        self._count(intake, batch, duplicate=first is not None)
+        self._count(intake, batch, first)
         return receipt if first is None else first
 
     def count_rejected(self, invalid: int, foreign: int) -> None:
@@ -65,14 +65,17 @@ class Keeper:
         account = batch.reporter if batch.authenticated else _OPEN_ACCOUNT
         try:
             return await self._traces.append(batch, receipt, quota=Quota(account, cost, self._max_trace_bytes))
+        except TraceClosedError as error:
+            raise trial_is_closed() from error
         except TraceFullError as error:
             raise HTTPException(413, "the trace is full") from error
         except StorageUnavailableError as error:
             raise storage_is_away() from error
 
-    def _count(self, intake: Intake, batch: ReportBatch, *, duplicate: bool) -> None:
-        self._instruments.steps.labels(outcome="duplicate" if duplicate else "accepted").inc(intake.n_steps)
-        if not duplicate:
+    def _count(self, intake: Intake, batch: ReportBatch, first: BatchReceipt | None) -> None:
+        outcome = "accepted" if first is None else "late" if first.late else "duplicate"
+        self._instruments.steps.labels(outcome=outcome).inc(intake.n_steps)
+        if first is None:
             self._instruments.bytes.inc(len(intake.body))
             self._instruments.stored_bytes.inc(len(batch.body))
             self._instruments.dropped.inc(intake.dropped)

@@ -46,7 +46,7 @@ def registry_routes(registry: AgentRegistry, callers: Callers, peer_urls: PeerUr
     @router.post("/register", status_code=201, responses=REFUSALS)
     async def register(registration: Registration, request: Request) -> Registered:
         """Adds an agent to the open registry, or renews it. A token for that is one that the collector's owner gave."""
-        caller = await callers.identify(request)
+        caller = await callers.identify_at_work(request)
         if (wait_s := await rate.take(caller.name, 1)) > 0:
             raise too_many("too many registrations", wait_s)
         _check_id(registration.id, caller)
@@ -66,7 +66,7 @@ def registry_routes(registry: AgentRegistry, callers: Callers, peer_urls: PeerUr
         A token is for its own assessment, which is also what is meant where none is named. Its holder gets addresses
         of its own, at which its calls are observed.
         """
-        caller = await callers.identify(request)
+        caller = await callers.identify_at_work(request)
         try:
             entries = await registry.agents(_scope(assessment_id, caller))
         except StorageUnavailableError as error:

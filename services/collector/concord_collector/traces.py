@@ -36,6 +36,6 @@ def trace_routes(reception: Reception, keeper: Keeper) -> APIRouter:
             raise HTTPException(400, str(error)) from error
         packed = received.packed if intake.body == received.body else None
         receipt = await keeper.keep(received.caller, intake, Channel.HTTP, packed)
-        return Response(receipt.model_dump_json(), status_code=202, media_type=_JSON)
+        return Response(receipt.model_dump_json(exclude_defaults=True), status_code=202, media_type=_JSON)
 
     return router

@@ -15,7 +15,7 @@ def main() -> None:
     settings = GatewaySettings()
     configure_logging("gateway", level=settings.log_level, form=settings.log_format)
     card_url = arguments.card_url or f"http://{arguments.host}:{arguments.port}/"
-    serve(create_app(settings, card_url), arguments.host, arguments.port)
+    serve(create_app(settings, card_url, f"{arguments.host}:{arguments.port}"), arguments.host, arguments.port)
 
 
 if __name__ == "__main__":

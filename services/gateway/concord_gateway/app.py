@@ -1,13 +1,17 @@
 """The gateway's app: the A2A agent, the proxy and the probes on one connection to storage."""
 
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
 from concord.a2a import mount_agent
+from concord.api_keys import ApiKeys
+from concord.closed_trials import ClosedTrials
 from concord.keyring import Keyring
-from concord.service import BodyLimit, probe_routes
+from concord.proxy_urls import PROXY_PATH
+from concord.service import BodyLimit, TokenDoor, probe_routes
 from concord.storage import WORK_PATIENCE_S, Storage, connect
 from concord.urls import PeerUrls
 from concord_gateway import __version__
@@ -20,9 +24,16 @@ from concord_gateway.proxy import Carrier, Upstream, proxy_routes
 from concord_gateway.settings import GatewaySettings
 from concord_gateway.watch import Watches
 
+logger = logging.getLogger(__name__)
 
-def create_app(settings: GatewaySettings, card_url: str) -> FastAPI:
-    """The gateway as an ASGI app; `card_url` is where its clients are told to post to."""
+
+def create_app(settings: GatewaySettings, card_url: str, bound_to: str = "") -> FastAPI:
+    """The gateway as an ASGI app.
+
+    `card_url` is where its clients are told to post to; `bound_to`: the address that it listens on, where it is known.
+    Raises ValueError for an API key that is too short.
+    """
+    keys = ApiKeys(settings.api_keys)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -32,11 +43,12 @@ def create_app(settings: GatewaySettings, card_url: str) -> FastAPI:
             observer = _observer(settings, storage, keyring, upstream, instruments, card_url)
             if observer.proxy_base is not None:
                 app.router.routes.extend(
-                    proxy_routes(keyring, storage, upstream, observer.carrier, observer.proxy_base)
+                    proxy_routes(keyring, storage, upstream, observer.carrier, observer.closed, observer.proxy_base)
                 )
             handler = AssessmentHandler(storage, settings, instruments, observer)
-            agent = mount_agent(app, gateway_profile(card_url), handler)
+            agent = mount_agent(app, gateway_profile(card_url), handler, keys=keys)
             app.include_router(probe_routes(storage.ping, instruments.registry))
+            _say_who_may_use_it(keys, bound_to or card_url)
             try:
                 yield
             finally:
@@ -45,7 +57,15 @@ def create_app(settings: GatewaySettings, card_url: str) -> FastAPI:
 
     app = FastAPI(title="Concord gateway", version=__version__, lifespan=lifespan)
     app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)
+    app.add_middleware(TokenDoor, opens=lambda path: path.startswith(f"{PROXY_PATH}/"))
     return app
+
+
+def _say_who_may_use_it(keys: ApiKeys, where: str) -> None:
+    if keys:
+        logger.info("%s: assessments are for those who have one of CONCORD_API_KEYS", where)
+    else:
+        logger.warning("%s: anybody who reaches this port may start assessments: CONCORD_API_KEYS is not set", where)
 
 
 def _observer(
@@ -63,4 +83,6 @@ def _observer(
         carrier=Carrier(upstream, storage.traces, assignments, watches, instruments),
         proxy_base=(settings.proxy_url or card_url) if settings.observe else None,
         peer_urls=PeerUrls(settings.allowed_peer_networks),
+        traces=storage.traces,
+        closed=ClosedTrials(storage.traces.is_closed),
     )

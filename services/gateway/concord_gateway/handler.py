@@ -6,6 +6,7 @@ import logging
 import structlog
 
 from concord.a2a import IncomingMessage, TaskHandle
+from concord.redaction import redact
 from concord.results import ResultRow
 from concord.storage import Storage, StorageUnavailableError
 from concord_gateway.evaluation import EvaluationFailedError
@@ -81,12 +82,12 @@ class AssessmentHandler:
     async def _reject(self, task: TaskHandle, reason: str) -> None:
         self._instruments.assessments.labels(outcome="rejected").inc()
         logger.info("rejected: %s", reason)
-        await task.reject(f"Rejected: {reason}")
+        await task.reject(redact(f"Rejected: {reason}"))
 
     async def _fail(self, task: TaskHandle, reason: str) -> None:
         self._instruments.assessments.labels(outcome="failed").inc()
         logger.error("failed: %s", reason)
-        await task.fail(f"Failed: {reason}")
+        await task.fail(redact(f"Failed: {reason}"))
 
 
 def _headline(row: ResultRow) -> str:

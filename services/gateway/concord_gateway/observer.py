@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 
+from concord.closed_trials import ClosedTrials
 from concord.identity import RosterEntry
 from concord.proxy_urls import observed_peers
+from concord.storage import TraceStore
 from concord.urls import PeerUrls
 from concord_gateway.assignments import Assignments
 from concord_gateway.proxy import Carrier
@@ -22,7 +24,19 @@ class Observer:
     carrier: Carrier
     proxy_base: str | None
     peer_urls: PeerUrls
+    traces: TraceStore
+    closed: ClosedTrials
 
     def peers(self, roster: list[RosterEntry]) -> list[RosterEntry]:
         """The roster as participants get it from the registry."""
         return roster if self.proxy_base is None else observed_peers(roster, self.proxy_base)
+
+    async def close(self, trace_id: str) -> None:
+        """Ends a trial: its tokens open nothing any more, and calls that have not ended are put down as that and end.
+
+        Raises StorageUnavailableError.
+        """
+        self.closed.note(trace_id)
+        await self.traces.close(trace_id)
+        await self.carrier.settle(trace_id)
+        self.closed.send_away(trace_id)

@@ -4,15 +4,17 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 
 from concord.assessment import AssessmentPlan
+from concord.redaction import redact
 from concord.results import ResultRow, ResultsDocument
 
 
 def write_results(output_dir: Path, plan: AssessmentPlan, row: ResultRow) -> Path:
     """Writes `assessments/<id>.json` and then replaces `results.json`; returns the latter. Raises OSError."""
-    document = ResultsDocument(
+    results = ResultsDocument(
         participants={entry.id: entry.agentbeats_id for entry in plan.roster if entry.agentbeats_id is not None},
         results=[row],
-    ).model_dump_json(indent=2)
+    )
+    document = redact(results.model_dump_json(indent=2))
     _replace(output_dir / "assessments" / f"{plan.assessment_id}.json", document)
     latest = output_dir / "results.json"
     _replace(latest, document)

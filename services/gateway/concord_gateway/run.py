@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -94,16 +95,21 @@ class AssessmentRun:
     async def _drive_and_close(self, trial: TrialSpec, budget_s: float) -> tuple[TrialOutcome, int]:
         """The outcome, and of how many batches the trace consisted when it was closed."""
         with self.observer.watches.trial(trial.trace_id) as watch:
-            outcome = await self._drive(trial, watch, budget_s)
-            await wait_until_settled(
-                self.storage.traces,
-                trial.trace_id,
-                watch,
-                self._reporters,
-                quiet_s=self.plan.config.quiet_s,
-                cap_s=self.plan.config.closing_cap_s,
-            )
-            await self.observer.carrier.settle(trial.trace_id)
+            try:
+                outcome = await self._drive(trial, watch, budget_s)
+                await wait_until_settled(
+                    self.storage.traces,
+                    trial.trace_id,
+                    watch,
+                    self._reporters,
+                    quiet_s=self.plan.config.quiet_s,
+                    cap_s=self.plan.config.closing_cap_s,
+                )
+            except BaseException:
+                with suppress(StorageUnavailableError):
+                    await self.observer.close(trial.trace_id)
+                raise
+            await self.observer.close(trial.trace_id)
             return outcome, await self.storage.traces.length(trial.trace_id)
 
     async def _drive(self, trial: TrialSpec, watch: TrialWatch, budget_s: float) -> TrialOutcome:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, SecretStr
 
 from concord.service import StatefulServiceSettings
 
@@ -17,6 +17,8 @@ class GatewaySettings(StatefulServiceSettings):
     """Whether participants reach each other through the gateway's proxy, which sees what they say they do."""
     proxy_url: str | None = None
     """Where participants reach the gateway; without it, the URL in its card."""
+    api_keys: SecretStr = SecretStr("")
+    """Comma-separated: who has one may start assessments. Without any, whoever reaches the gateway may."""
     output_dir: Path = Path("output")
     max_assessments: Annotated[int, Field(ge=1)] = 16
     """Assessments at once; more are rejected."""

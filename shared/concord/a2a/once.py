@@ -12,7 +12,7 @@ from a2a.server.context import ServerCallContext
 from a2a.server.events import Event
 from a2a.server.request_handlers.default_request_handler_v2 import DefaultRequestHandlerV2
 from a2a.types import a2a_pb2 as pb
-from a2a.utils.errors import TaskNotFoundError
+from a2a.utils.errors import TaskNotFoundError, UnsupportedOperationError
 
 _MAX_REMEMBERED: Final = 10_000
 _BEGIN_S: Final = 5.0
@@ -64,6 +64,13 @@ class OnceRequests(DefaultRequestHandlerV2):
         async with aclosing(events) as stream:
             async for event in stream:
                 yield event
+
+    async def on_list_tasks(self, params: pb.ListTasksRequest, context: ServerCallContext) -> pb.ListTasksResponse:
+        """The caller's own tasks. Whoever has no name has none of its own: its tasks are known by their ids alone."""
+        if not context.user.is_authenticated:
+            raise UnsupportedOperationError("tasks are listed only for a caller with an API key")
+        listed: pb.ListTasksResponse = await super().on_list_tasks(params, context)
+        return listed
 
     async def _events(self, task: pb.Task, context: ServerCallContext) -> AsyncGenerator[Event, None]:
         if task.status.state in _AT_REST:

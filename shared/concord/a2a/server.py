@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 import a2a.server.routes  # noqa: F401 - the 0.3 adapter's module cannot be the first of them to be imported
+from a2a.auth.user import UnauthenticatedUser, User
 from a2a.compat.v0_3.jsonrpc_adapter import JSONRPC03Adapter
 from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.context import ServerCallContext
@@ -20,11 +21,13 @@ from a2a.types import a2a_pb2 as pb
 from fastapi import FastAPI
 from google.protobuf.json_format import MessageToDict
 from pydantic import JsonValue
-from starlette.responses import JSONResponse
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from concord.a2a.messages import IncomingMessage, data_of, data_part, new_message, text_part, texts_of
 from concord.a2a.once import OnceRequests
+from concord.api_keys import KEY_HEADER, ApiKeys
 from concord.extensions import ASSIGNMENT_KEY, SUPPORTED_URIS
 
 logger = logging.getLogger(__name__)
@@ -129,23 +132,63 @@ class AgentServer:
         await self._requests.aclose()
 
 
-def mount_agent(app: FastAPI, profile: AgentProfile, handler: Handler, *, max_tasks: int = MAX_TASKS) -> AgentServer:
-    """Serves an agent on `app`: its card at `/.well-known/agent-card.json`, JSON-RPC for both versions at `/`."""
-    card = _card(profile)
+def mount_agent(
+    app: FastAPI, profile: AgentProfile, handler: Handler, *, max_tasks: int = MAX_TASKS, keys: ApiKeys | None = None
+) -> AgentServer:
+    """Serves an agent on `app`: its card at `/.well-known/agent-card.json`, JSON-RPC for both versions at `/`.
+
+    With `keys`, JSON-RPC is for their holders alone (401), and each has its own tasks. Without, a task is anybody's who
+    knows its id, and nobody is told of any.
+    """
+    callers = _Callers(keys)
+    card = _card(profile, keys)
     requests = OnceRequests(
         agent_executor=_Executor(handler),
         task_store=_BoundedTaskStore(max_tasks),
         agent_card=card,
         interrupted_task_timeout=_INTERRUPTED_S,
     )
-    dispatcher = JsonRpcDispatcher(requests, enable_v0_3_compat=True)
-    dispatcher._v03_adapter = _Adapter03(requests, DefaultServerCallContextBuilder())
+    dispatcher = JsonRpcDispatcher(requests, callers, enable_v0_3_compat=True)
+    dispatcher._v03_adapter = _Adapter03(requests, callers)
+
+    async def handle(request: Request) -> Response:
+        if not callers.admit(request):
+            return JSONResponse({"detail": "an API key is needed"}, 401, {"www-authenticate": "Bearer"})
+        return await dispatcher.handle_requests(request)
+
     add_a2a_routes_to_fastapi(
         app,
         agent_card_routes=create_agent_card_routes(card, cache_control=_CARD_CACHE),
-        jsonrpc_routes=[Route("/", dispatcher.handle_requests, methods=["POST"])],
+        jsonrpc_routes=[Route("/", handle, methods=["POST"])],
     )
     return AgentServer(requests)
+
+
+@dataclass(frozen=True, slots=True)
+class _KeyHolder(User):
+    owner: str
+
+    @property
+    def is_authenticated(self) -> bool:
+        return True
+
+    @property
+    def user_name(self) -> str:
+        return self.owner
+
+
+class _Callers(DefaultServerCallContextBuilder):
+    """Tells the SDK whose a request is: its task store keeps every user's tasks apart, nobody's being one of them."""
+
+    def __init__(self, keys: ApiKeys | None) -> None:
+        self._keys = keys
+
+    def admit(self, request: Request) -> bool:
+        return not self._keys or self._keys.owner(request.headers) is not None
+
+    def build_user(self, request: Request) -> User:
+        owner = self._keys.owner(request.headers) if self._keys else None
+        return UnauthenticatedUser() if owner is None else _KeyHolder(owner)
 
 
 class _Adapter03(JSONRPC03Adapter):
@@ -246,8 +289,8 @@ def _incoming(context: RequestContext, task_id: str, context_id: str) -> Incomin
     )
 
 
-def _card(profile: AgentProfile) -> pb.AgentCard:
-    return pb.AgentCard(
+def _card(profile: AgentProfile, keys: ApiKeys | None) -> pb.AgentCard:
+    card = pb.AgentCard(
         name=profile.name,
         description=profile.description,
         version=profile.version,
@@ -267,3 +310,13 @@ def _card(profile: AgentProfile) -> pb.AgentCard:
             for skill in profile.skills
         ],
     )
+    if keys:
+        bearer = pb.HTTPAuthSecurityScheme(scheme="Bearer", description="One of the server's API keys.")
+        header = pb.APIKeySecurityScheme(location="header", name=KEY_HEADER, description="The same key, as it is.")
+        card.security_schemes["bearer"].http_auth_security_scheme.CopyFrom(bearer)
+        card.security_schemes["api_key"].api_key_security_scheme.CopyFrom(header)
+        # Each of these is enough (A2A 1.0, section 4.5.1).
+        card.security_requirements.extend(
+            pb.SecurityRequirement(schemes={name: pb.StringList()}) for name in ("bearer", "api_key")
+        )
+    return card

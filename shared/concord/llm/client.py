@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from concord.assignment import Assignment
 from concord.ids import new_step_id
 from concord.llm.settings import LLMSettings
+from concord.redaction import learn_secret, redact
 from concord.steps import CallType, InteractionStep, StepAction, ToolInvocation
 
 if TYPE_CHECKING:
@@ -58,6 +59,8 @@ class LLMClient:
         self._on_step = on_step
         self._max_retries = max_retries if settings.max_retries is None else settings.max_retries
         self._openai: AsyncOpenAI | None = None
+        if settings.api_key is not None:
+            learn_secret(settings.api_key.get_secret_value())
 
     async def __aenter__(self) -> Self:
         return self
@@ -124,7 +127,7 @@ class LLMClient:
     def _without_key(self, text: str) -> str:
         """What an endpoint said, to be shown in a row: some quote the key that they refuse."""
         key = "" if self._settings.api_key is None else self._settings.api_key.get_secret_value()
-        shown = text.replace(key, "***") if key else text
+        shown = redact(text.replace(key, "***") if key else text)
         return shown if len(shown) <= MAX_ERROR else f"{shown[:MAX_ERROR]}…"
 
     def _client(self) -> "AsyncOpenAI":
@@ -178,4 +181,4 @@ def _completion(answer: "ChatCompletion") -> Completion:
         if refusal := answer.choices[0].message.refusal if answer.choices else None:
             raise LLMUnavailableError(f"the model refused: {refusal}")
         raise EmptyCompletionError("the model answered with nothing")
-    return Completion(text, None if answer.usage is None else answer.usage.total_tokens)
+    return Completion(redact(text), None if answer.usage is None else answer.usage.total_tokens)

@@ -2,7 +2,8 @@
 
 import logging
 import sys
-from typing import Final, Literal
+from contextlib import suppress
+from typing import Final, Literal, TextIO
 
 import structlog
 
@@ -10,6 +11,13 @@ from concord.redaction import redact
 
 _QUIET: Final = ("httpx", "httpcore", "a2a", "arq", "openai")
 """These log every request with its URL, and a proxy's URL holds a token: only their warnings are let through."""
+
+
+class _Handler(logging.StreamHandler[TextIO]):
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the standard library's name
+        """Tells of a record that could not be written, and nothing of what it holds, which nobody redacted."""
+        with suppress(OSError, ValueError):
+            self.stream.write(f"a log record of {record.name} could not be written\n")
 
 
 def configure_logging(service: str, *, level: str = "INFO", form: Literal["auto", "console", "json"] = "auto") -> None:
@@ -35,7 +43,7 @@ def configure_logging(service: str, *, level: str = "INFO", form: Literal["auto"
     else:
         final += [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
     final.append(_redacted)
-    handler = logging.StreamHandler(sys.stderr)
+    handler = _Handler(sys.stderr)
     handler.setFormatter(structlog.stdlib.ProcessorFormatter(foreign_pre_chain=shared, processors=final))
     root = logging.getLogger()
     root.handlers = [handler]

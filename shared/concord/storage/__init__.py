@@ -2,6 +2,7 @@
 
 from concord.storage.connection import REQUEST_PATIENCE_S, WORK_PATIENCE_S, Storage, connect
 from concord.storage.ports import (
+    LATE_S,
     OPEN_SCOPE,
     AgentRegistry,
     AnswerCache,
@@ -18,12 +19,14 @@ from concord.storage.ports import (
     RetryLater,
     SecretStore,
     StorageUnavailableError,
+    TraceClosedError,
     TraceFullError,
     TraceStore,
 )
 from concord.storage.worker import WorkerPolicy, run_worker
 
 __all__ = [
+    "LATE_S",
     "OPEN_SCOPE",
     "REQUEST_PATIENCE_S",
     "WORK_PATIENCE_S",
@@ -43,6 +46,7 @@ __all__ = [
     "SecretStore",
     "Storage",
     "StorageUnavailableError",
+    "TraceClosedError",
     "TraceFullError",
     "TraceStore",
     "WorkerPolicy",

@@ -4,6 +4,7 @@ from typing import Final
 
 from redis.asyncio import Redis
 
+from concord.redaction import redact
 from concord.storage import keys
 from concord.storage.faults import storage_faults
 
@@ -30,4 +31,4 @@ class RedisAnswerCache:
         """See `AnswerCache.put`."""
         if len(answer) <= MAX_ANSWER:
             with storage_faults():
-                await self._redis.set(keys.answer(key), answer.encode(), ex=TTL_S)
+                await self._redis.set(keys.answer(key), redact(answer).encode(), ex=TTL_S)

@@ -6,6 +6,7 @@ from typing import Final, cast
 from redis.asyncio import Redis
 
 from concord.assessment import AssessmentPlan
+from concord.redaction import redact
 from concord.storage import keys
 from concord.storage.faults import storage_faults
 
@@ -32,7 +33,7 @@ class RedisAssessmentStore:
         """See `AssessmentStore.save`."""
         with storage_faults():
             async with self._redis.pipeline(transaction=True) as pipe:
-                pipe.hset(keys.assessment(assessment_id), name, document)
+                pipe.hset(keys.assessment(assessment_id), name, redact(document))
                 pipe.expire(keys.assessment(assessment_id), TTL_S)
                 await pipe.execute()
 

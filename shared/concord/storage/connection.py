@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from arq.connections import ArqRedis
 
+from concord.redaction import redact
 from concord.storage.answers import RedisAnswerCache
 from concord.storage.assessments import RedisAssessmentStore
 from concord.storage.faults import storage_faults
@@ -86,7 +87,7 @@ async def connect(url: str, *, patience_s: float = REQUEST_PATIENCE_S) -> AsyncI
 
 def to_json(value: dict[str, Any]) -> bytes:
     """arq's job record as JSON. What JSON has no form for (an exception as a result) is written as its text."""
-    return json.dumps(value, default=str).encode()
+    return redact(json.dumps(value, default=str).encode())
 
 
 def from_json(data: bytes) -> dict[str, Any]:

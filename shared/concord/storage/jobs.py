@@ -7,6 +7,7 @@ from typing import Final, cast
 
 from arq.connections import ArqRedis
 
+from concord.redaction import redact
 from concord.storage import keys
 from concord.storage.faults import storage_faults
 from concord.storage.ports import DeadLetter, Job, Queue
@@ -41,7 +42,7 @@ class ArqJobQueue:
 
     async def bury(self, job: Job, error: str) -> None:
         """Writes a dead letter. The oldest are let go beyond `MAX_DEAD_LETTERS`."""
-        written = json.dumps({"job": _written(job), "error": error})
+        written = redact(json.dumps({"job": _written(job), "error": error}))
         with storage_faults():
             await self._redis.xadd(keys.DEAD_LETTERS, {"letter": written}, maxlen=MAX_DEAD_LETTERS)
 

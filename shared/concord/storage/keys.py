@@ -19,6 +19,11 @@ def seen(trace_id: str) -> str:
     return f"{PREFIX}:{{{trace_id}}}:seen"
 
 
+def closing(trace_id: str) -> str:
+    """The hash of when a trace was closed, and of the steps that came later by who sent them."""
+    return f"{PREFIX}:{{{trace_id}}}:closing"
+
+
 def assessment(assessment_id: str) -> str:
     """The hash of an assessment's documents."""
     return f"{PREFIX}:assessment:{assessment_id}"

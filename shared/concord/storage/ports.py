@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import Final, Protocol
 
 from pydantic import JsonValue
 
@@ -18,6 +18,10 @@ class StorageUnavailableError(Exception):
 
 class TraceFullError(Exception):
     """A trace takes no more of a reporter: what came last was not stored, and will not be."""
+
+
+class TraceClosedError(Exception):
+    """The trial of a trace is over, and so is the time in which what comes late is counted."""
 
 
 class RegistryFullError(Exception):
@@ -67,16 +71,23 @@ class MemoryUse:
     limit: int | None
 
 
+LATE_S: Final = 300
+"""Seconds after its trial was closed in which what a participant reports is counted as late."""
+
+
 class TraceStore(Protocol):
-    """Report batches by trace: appended once per batch id, read in order of arrival."""
+    """Report batches by trace: appended once per batch id, read in order of arrival.
+
+    Once a trace is closed, what participants report is not stored any more: for `LATE_S` its steps are counted.
+    """
 
     async def append(
         self, batch: ReportBatch, receipt: BatchReceipt, *, quota: Quota | None = None
     ) -> BatchReceipt | None:
         """Stores a batch with its answer, in one step.
 
-        Returns None, or the first answer to a batch id that the same reporter used before. Raises
-        StorageUnavailableError, and TraceFullError beyond the quota: nothing is trimmed to make room.
+        Returns None, or the first answer to a batch id that the same reporter used before, or that it came late. Raises
+        StorageUnavailableError, TraceClosedError, and TraceFullError beyond the quota: nothing is trimmed to make room.
         """
 
     def batches(self, trace_id: str) -> AsyncIterator[ReportBatch]:
@@ -87,6 +98,18 @@ class TraceStore(Protocol):
 
     async def length(self, trace_id: str) -> int:
         """How many batches a trace has. Raises StorageUnavailableError."""
+
+    async def close(self, trace_id: str) -> None:
+        """Closes a trace to its participants. Raises StorageUnavailableError."""
+
+    async def is_closed(self, trace_id: str) -> bool:
+        """Whether a trace was closed. Raises StorageUnavailableError."""
+
+    async def late(self, trace_id: str) -> dict[str, int]:
+        """How many steps came after a trace was closed, by the account of who sent them (see `Quota`).
+
+        Raises StorageUnavailableError.
+        """
 
 
 class AgentRegistry(Protocol):

@@ -8,6 +8,7 @@ from pydantic import BaseModel
 from redis.asyncio import Redis
 
 from concord.identity import RosterEntry
+from concord.redaction import redact
 from concord.storage import keys
 from concord.storage.faults import storage_faults
 from concord.storage.ports import RegistryFullError
@@ -38,9 +39,10 @@ class RedisAgentRegistry:
         fresh = {each.id: _Registration(entry=each, expires_at=expires_at, by=by) for each in entries}
         known = {each.entry.id: each for each in await self._registrations(scope)}
         _check_room(scope, known | fresh, by)
+        written = {name: redact(each.model_dump_json()) for name, each in fresh.items()}
         with storage_faults():
             async with self._redis.pipeline(transaction=True) as pipe:
-                pipe.hset(keys.agents(scope), mapping={name: each.model_dump_json() for name, each in fresh.items()})
+                pipe.hset(keys.agents(scope), mapping=written)
                 pipe.expire(keys.agents(scope), TTL_S)
                 await pipe.execute()
         return TTL_S

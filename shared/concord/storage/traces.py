@@ -10,7 +10,7 @@ from redis.asyncio import Redis
 from concord.reports import BatchReceipt, Channel, ReportBatch
 from concord.storage import keys
 from concord.storage.faults import storage_faults
-from concord.storage.ports import Quota, TraceFullError
+from concord.storage.ports import LATE_S, Quota, TraceClosedError, TraceFullError
 
 TTL_S: Final = 24 * 3600
 _PAGE: Final = 64
@@ -20,6 +20,17 @@ _PAGE: Final = 64
 _APPEND: Final = """
 local first = redis.call('HGET', KEYS[2], ARGV[1])
 if first then return first end
+local closed = ARGV[9] ~= '' and redis.call('HGET', KEYS[3], 'at')
+if closed then
+  if tonumber(redis.call('TIME')[1]) - tonumber(closed) > tonumber(ARGV[11]) then return -1 end
+  local used = tonumber(redis.call('HGET', KEYS[2], ARGV[6]) or '0')
+  if used + #ARGV[9] > tonumber(ARGV[8]) then return 0 end
+  redis.call('HINCRBY', KEYS[2], ARGV[6], #ARGV[9] + #ARGV[1])
+  redis.call('HINCRBY', KEYS[3], ARGV[12], ARGV[10])
+  redis.call('HSET', KEYS[2], ARGV[1], ARGV[9])
+  redis.call('EXPIRE', KEYS[2], ARGV[5])
+  return ARGV[9]
+end
 if tonumber(ARGV[7]) > 0 then
   local used = tonumber(redis.call('HGET', KEYS[2], ARGV[6]) or '0')
   if used + tonumber(ARGV[7]) > tonumber(ARGV[8]) then return 0 end
@@ -32,6 +43,14 @@ redis.call('EXPIRE', KEYS[2], ARGV[5])
 return false
 """
 _FREE: Final = Quota(account="", cost=0, limit=0)
+_REPORTED: Final = frozenset({Channel.HTTP, Channel.OTLP})
+"""What participants send by themselves. What the gateway and the evaluator write they also write of a closed trial."""
+
+_CLOSE: Final = """
+redis.call('HSETNX', KEYS[1], 'at', redis.call('TIME')[1])
+redis.call('EXPIRE', KEYS[1], ARGV[1])
+"""
+_LATE: Final = "late:"
 
 
 class _Meta(BaseModel):
@@ -51,22 +70,28 @@ class RedisTraceStore:
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
         self._append = redis.register_script(_APPEND)
+        self._close = redis.register_script(_CLOSE)
 
     async def append(
         self, batch: ReportBatch, receipt: BatchReceipt, *, quota: Quota | None = None
     ) -> BatchReceipt | None:
         """See `TraceStore.append`."""
         meta = _Meta.model_validate(batch, from_attributes=True).model_dump_json()
-        names = [keys.reports(batch.trace_id), keys.seen(batch.trace_id)]
+        names = [keys.reports(batch.trace_id), keys.seen(batch.trace_id), keys.closing(batch.trace_id)]
+        too_late = BatchReceipt(accepted=0, rejected=[], late=batch.n_steps).model_dump_json()
         counted = quota or _FREE
         arguments: list[str | bytes | int] = [
             *(_batch_field(batch), receipt.model_dump_json(), meta, batch.body, TTL_S),
             *(_account_field(counted), counted.cost, counted.limit),
+            too_late if batch.channel in _REPORTED and quota is not None else "",
+            *(batch.n_steps, LATE_S, f"{_LATE}{counted.account}"),
         ]
         with storage_faults():
             first = await self._append(names, arguments)
         if first == 0:
             raise TraceFullError(f"trace {batch.trace_id} takes no more than {counted.limit} bytes of a reporter")
+        if first == -1:
+            raise TraceClosedError(f"the trial of trace {batch.trace_id} is over")
         return None if first is None else BatchReceipt.model_validate_json(first)
 
     async def batches(self, trace_id: str) -> AsyncIterator[ReportBatch]:
@@ -89,6 +114,23 @@ class RedisTraceStore:
         """See `TraceStore.length`."""
         with storage_faults():
             return await cast(Awaitable[int], self._redis.xlen(keys.reports(trace_id)))
+
+    async def close(self, trace_id: str) -> None:
+        """See `TraceStore.close`."""
+        with storage_faults():
+            await self._close([keys.closing(trace_id)], [TTL_S])
+
+    async def is_closed(self, trace_id: str) -> bool:
+        """See `TraceStore.is_closed`."""
+        with storage_faults():
+            return bool(await self._redis.exists(keys.closing(trace_id)))
+
+    async def late(self, trace_id: str) -> dict[str, int]:
+        """See `TraceStore.late`."""
+        with storage_faults():
+            told = await cast(Awaitable[dict[bytes, bytes]], self._redis.hgetall(keys.closing(trace_id)))
+        fields = {name.decode(): value for name, value in told.items()}
+        return {name.removeprefix(_LATE): int(n) for name, n in fields.items() if name.startswith(_LATE)}
 
 
 def _batch_field(batch: ReportBatch) -> str:

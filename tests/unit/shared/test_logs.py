@@ -44,3 +44,11 @@ def test_no_token_gets_into_a_line_a_field_or_a_traceback(
     assert TOKEN_PREFIX not in written
     assert written.count("/a2a/-/reader/") == 3
     assert "ConnectionError" in written
+
+
+def test_a_record_that_cannot_be_written_does_not_show_what_it_holds(capsys: pytest.CaptureFixture[str]) -> None:
+    configure_logging("test", form="json")
+    logging.getLogger("anything").warning("GET %d failed", f"http://gateway/a2a/{TOKEN}/reader/")
+    written = capsys.readouterr().err
+    assert TOKEN_PREFIX not in written
+    assert "a log record of anything could not be written" in written

@@ -27,14 +27,21 @@ UNSEEN: Final = (
 
 
 def evaluate_trial(
-    plan: AssessmentPlan, request: EvaluateTrial, batches: Sequence[ReportBatch], *, task_failed: bool = False
+    plan: AssessmentPlan,
+    request: EvaluateTrial,
+    batches: Sequence[ReportBatch],
+    *,
+    task_failed: bool = False,
+    late: Iterable[str] = (),
 ) -> TrialEvaluation:
     """Evaluates a trial from all batches of its trace, oldest first. Raises KeyError for a trial not in the plan.
 
-    `task_failed`: whether it is known of a recorded trace that its task was not completed.
+    `task_failed`: whether it is known of a recorded trace that its task was not completed. `late`: reporters of whom
+    something came after the trial was closed, which is in no batch.
     """
+    heard = {batch.reporter for batch in batches} | set(late)
     with _no_garbage_collection():
-        return _evaluate(plan, request, batches, task_failed=task_failed)
+        return _evaluate(plan, request, batches, heard - {GREEN_AGENT}, task_failed=task_failed)
 
 
 @contextmanager
@@ -50,11 +57,10 @@ def _no_garbage_collection() -> Iterator[None]:
 
 
 def _evaluate(
-    plan: AssessmentPlan, request: EvaluateTrial, batches: Sequence[ReportBatch], *, task_failed: bool
+    plan: AssessmentPlan, request: EvaluateTrial, batches: Sequence[ReportBatch], heard: set[str], *, task_failed: bool
 ) -> TrialEvaluation:
     roster = Roster(plan.agents(plan.trial(request.trial_id).task_id))
     in_time = batches if request.closed_after is None else batches[: request.closed_after]
-    heard = {batch.reporter for batch in batches} - {GREEN_AGENT}
     projection = project(_reports(in_time), roster, plan.config.evidence, observed=plan.observed, heard=heard)
     observable = plan.mode is Mode.LIVE and len(roster) > 1
     participants = tuple(observability_of(projection, roster, heard)) if observable else ()

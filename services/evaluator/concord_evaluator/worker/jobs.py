@@ -78,7 +78,8 @@ class EvaluatorJobs:
         plan = await self._plan(request.assessment_id)
         trace_id = plan.trial(request.trial_id).trace_id
         batches = [batch async for batch in self._traces.batches(trace_id)]
-        evaluation = await self._pool.run(request.job_id, evaluation_of, plan, request, batches)
+        late = await self._traces.late(trace_id)
+        evaluation = await self._pool.run(request.job_id, evaluation_of, plan, request, batches, sorted(late))
         await self._save_evaluation(request.assessment_id, request.trial_id, evaluation)
         root = _root(request.assessment_id, trace_id)
         own = own_report("evaluate_trial", request.trial_id, root, started_at)
@@ -121,7 +122,8 @@ class EvaluatorJobs:
         loaded = [
             await self._assessments.load(request.assessment_id, trial_document(trial.trial_id)) for trial in plan.trials
         ]
-        verdicts = [document for document in loaded if document is not None]
+        late = [sum((await self._traces.late(trial.trace_id)).values()) for trial in plan.trials]
+        verdicts = [(document, n) for document, n in zip(loaded, late, strict=True) if document is not None]
         row = await self._pool.run(request.job_id, row_of, plan, verdicts, request.infrastructure)
         await self._assessments.save(request.assessment_id, ROW_DOCUMENT, row)
         logger.info("aggregated", job=request.job_id, trials=len(plan.trials), verdicts=len(verdicts))

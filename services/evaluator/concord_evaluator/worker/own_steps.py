@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from concord.assignment import Assignment
 from concord.identity import GREEN_AGENT
+from concord.redaction import redact
 from concord.reports import BatchReceipt, Channel, ReportBatch, StepBatch, pack
 from concord.steps import CallType, InteractionStep, StepAction, ToolInvocation
 
@@ -53,6 +54,6 @@ def own_report(
         received_at=now,
         n_steps=len(batch.steps),
         dropped=0,
-        body=pack(batch.model_dump_json(exclude_none=True).encode()),
+        body=pack(redact(batch.model_dump_json(exclude_none=True).encode())),
     )
     return OwnReport(stored, BatchReceipt(accepted=len(batch.steps), rejected=[]), seconds)

@@ -11,13 +11,24 @@ from concord_evaluator.documents import JudgedTrial
 from concord_evaluator.pipeline import evaluate_trial
 
 
-def evaluation_of(plan: AssessmentPlan, request: EvaluateTrial, batches: Sequence[ReportBatch]) -> str:
-    """The `TrialEvaluation` of a trial, as JSON."""
-    return evaluate_trial(plan, request, batches).model_dump_json()
+def evaluation_of(
+    plan: AssessmentPlan, request: EvaluateTrial, batches: Sequence[ReportBatch], late: Sequence[str] = ()
+) -> str:
+    """The `TrialEvaluation` of a trial, as JSON. `late`: who reported after the trial was closed."""
+    return evaluate_trial(plan, request, batches, late=late).model_dump_json()
 
 
-def row_of(plan: AssessmentPlan, verdicts: Sequence[str], infrastructure: Sequence[InfrastructureFailure]) -> str:
-    """The `ResultRow` of an assessment from its verdicts' JSON, as JSON."""
-    return make_row(
-        plan, [JudgedTrial.model_validate_json(each) for each in verdicts], infrastructure
-    ).model_dump_json()
+def row_of(
+    plan: AssessmentPlan, verdicts: Sequence[tuple[str, int]], infrastructure: Sequence[InfrastructureFailure]
+) -> str:
+    """The `ResultRow` of an assessment, as JSON, from its verdicts' JSON, each with how many steps came too late."""
+    judged = [_with_late(JudgedTrial.model_validate_json(verdict), late) for verdict, late in verdicts]
+    return make_row(plan, judged, infrastructure).model_dump_json()
+
+
+def _with_late(trial: JudgedTrial, late: int) -> JudgedTrial:
+    if trial.record is None or not late:
+        return trial
+    known = trial.record.trace_integrity
+    counted = known.model_copy(update={"late": known.late + late})
+    return trial.model_copy(update={"record": trial.record.model_copy(update={"trace_integrity": counted})})

@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from concord.a2a import AgentTimeoutError, AgentUnreachableError, Answer, RemoteError, TaskUpdate
 from concord.identity import RosterEntry
+from concord.redaction import redact
 from concord.results import AgentAnswer, TrialOutcome
 from concord_gateway.drivers.driver import TrialContext
 
@@ -46,12 +47,12 @@ async def _ask(context: TrialContext, entry: RosterEntry, n_asked: int) -> Agent
         return _without(entry, "failed", str(error))
     if answer.state != "completed":
         return _without(entry, "failed", f"ended with {answer.state}: {answer.status_text}")
-    text = _text_of(answer)[: min(MAX_ANSWER, MAX_ANSWERS // n_asked)]
+    text = redact(_text_of(answer))[: min(MAX_ANSWER, MAX_ANSWERS // n_asked)]
     return AgentAnswer(agent=entry.id, state="completed", text=text, error=None)
 
 
 def _without(entry: RosterEntry, state: Literal["failed", "timeout"], error: str) -> AgentAnswer:
-    return AgentAnswer(agent=entry.id, state=state, text=None, error=error)
+    return AgentAnswer(agent=entry.id, state=state, text=None, error=redact(error))
 
 
 def _text_of(answer: Answer) -> str:

@@ -2,6 +2,7 @@
 
 from starlette.routing import Route
 
+from concord.closed_trials import ClosedTrials
 from concord.keyring import Keyring
 from concord.proxy_urls import PROXY_PATH
 from concord.storage import Storage
@@ -14,9 +15,9 @@ __all__ = ["Carrier", "Upstream", "proxy_routes"]
 
 
 def proxy_routes(
-    keyring: Keyring, storage: Storage, upstream: Upstream, carrier: Carrier, public_url: str
+    keyring: Keyring, storage: Storage, upstream: Upstream, carrier: Carrier, closed: ClosedTrials, public_url: str
 ) -> list[Route]:
     """The proxy's routes; `public_url` is where participants reach this gateway."""
-    endpoint = ProxyEndpoint(keyring, Callees(storage.assessments, upstream), carrier, public_url)
+    endpoint = ProxyEndpoint(keyring, Callees(storage.assessments, upstream), carrier, closed, public_url)
     paths = (f"{PROXY_PATH}/{{token}}/{{callee}}", f"{PROXY_PATH}/{{token}}/{{callee}}/{{rest:path}}")
     return [Route(path, endpoint, include_in_schema=False) for path in paths]

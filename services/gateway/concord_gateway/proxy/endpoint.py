@@ -4,14 +4,15 @@ import asyncio
 import json
 import re
 from collections import Counter
-from collections.abc import Coroutine, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from starlette.requests import ClientDisconnect, Request
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
+from concord.closed_trials import ClosedTrials
 from concord.identity import RosterEntry
 from concord.keyring import Keyring
 from concord.proxy_urls import proxy_url
@@ -28,16 +29,20 @@ MAX_CALLS: Final = 2048
 MAX_CALLS_OF_ONE: Final = 256
 """Exchanges under way at once, in all and of one caller: one that floods is told to wait, and delays no other."""
 
+_OVER: Final = "the trial is closed, and its tokens with it"
 _INTERFACE: Final = re.compile(r"(\d?)/?")
 
 
 class ProxyEndpoint:
     """An ASGI app whose path has `token`, `callee` and perhaps `rest`. Nothing here logs that path: it has a token."""
 
-    def __init__(self, keyring: Keyring, callees: Callees, carrier: Carrier, public_url: str) -> None:
+    def __init__(
+        self, keyring: Keyring, callees: Callees, carrier: Carrier, closed: ClosedTrials, public_url: str
+    ) -> None:
         self._keyring = keyring
         self._callees = callees
         self._carrier = carrier
+        self._closed = closed
         self._public_url = public_url
         self._under_way: Counter[str] = Counter()
 
@@ -46,6 +51,7 @@ class ProxyEndpoint:
         request = Request(scope, receive)
         try:
             claims = await self._claims(request.path_params["token"])
+            await self._expect_open(claims)
             callee = await self._callees.find(claims, request.path_params["callee"])
             if callee is None:
                 raise Refusal(404, "no such agent in this assessment")
@@ -64,6 +70,10 @@ class ProxyEndpoint:
             return await self._keyring.verify(token)
         except TokenRejectedError as error:
             raise Refusal(401, str(error), {"www-authenticate": "Bearer"}) from None
+
+    async def _expect_open(self, claims: Claims) -> None:
+        if await self._closed.contain(claims.trace_id):
+            raise Refusal(403, _OVER)
 
     @contextmanager
     def _counted(self, caller: str) -> Iterator[None]:
@@ -115,7 +125,20 @@ class ProxyEndpoint:
             rpc=rpc,
             headers=visit.request.headers.raw,
         )
-        await _while_connected(visit.request, self._carrier.carry(delivery, visit.send))
+        # It may have ended while the request came in.
+        await self._expect_open(visit.claims)
+        begun = False
+
+        async def send(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await visit.send(message)
+
+        carrying = asyncio.create_task(self._carrier.carry(delivery, send))
+        with self._closed.leaving(visit.claims.trace_id, carrying.cancel):
+            gone = await _while_connected(visit.request, carrying)
+        if not gone and carrying.cancelled():
+            raise BrokenOffError(_OVER) if begun else Refusal(403, _OVER)
 
     def _own_url(self, visit: "_Visit") -> str:
         return proxy_url(self._public_url, visit.callee.id, visit.token)
@@ -136,18 +159,20 @@ class _Visit:
         return token
 
 
-async def _while_connected(request: Request, carrying: Coroutine[Any, Any, None]) -> None:
-    """Carries to the end, or until the caller is gone."""
-    carried = asyncio.create_task(carrying)
+async def _while_connected(request: Request, carried: asyncio.Task[None]) -> bool:
+    """Carries to the end, or until the caller is gone; returns whether it is."""
     gone = asyncio.ensure_future(request.receive())
+    left = False
     try:
         await asyncio.wait({carried, gone}, return_when=asyncio.FIRST_COMPLETED)
+        left = not carried.done()
     finally:
         carried.cancel()
         gone.cancel()
         await asyncio.gather(carried, gone, return_exceptions=True)
     with suppress(asyncio.CancelledError):
         carried.result()
+    return left
 
 
 async def _send_json(send: Send, status: int, document: object, headers: Mapping[str, str]) -> None:

@@ -1,0 +1,38 @@
+"""What is left of a secret in a text, found independently of what takes it out."""
+
+import base64
+
+PART = 16
+
+
+def forms(secret: str) -> dict[str, str]:
+    """A secret as somebody may write it who wants to get it past whoever looks for it."""
+    end = secret.rpartition(".")[2]
+    whole, rest = secret.encode(), end.encode()
+    return {
+        "as it is": secret,
+        "in base64": base64.b64encode(whole).decode(),
+        "in base64 without padding": base64.b64encode(whole).decode().rstrip("="),
+        "in URL-safe base64": base64.urlsafe_b64encode(whole).decode(),
+        "in URL-safe base64 without padding": base64.urlsafe_b64encode(whole).decode().rstrip("="),
+        "in base64, one further": base64.b64encode(b"?" + whole + b"?").decode(),
+        "in base64, two further": base64.b64encode(b"??" + whole + b"??").decode(),
+        "its end": end,
+        "the base64 of its end": base64.b64encode(rest).decode(),
+        "the base64 of its end, one further": base64.urlsafe_b64encode(b"?" + rest).decode(),
+        "sixteen of it": end[3:19],
+        "twenty of it": end[-20:],
+        "the base64 of twenty of it": base64.b64encode(end[8:28].encode()).decode(),
+    }
+
+
+def left_of(secret: str, text: bytes) -> set[str]:
+    """The parts of a secret, sixteen characters each, that stand in a text as they are or in base64 of any kind."""
+    end = secret.rpartition(".")[2].encode()
+    written = {end} | {
+        encode(bytes(shift) + end)[-(-shift * 8 // 6) : (shift + len(end)) * 8 // 6]
+        for encode in (base64.b64encode, base64.urlsafe_b64encode)
+        for shift in range(3)
+    }
+    parts = {form[at : at + PART] for form in written for at in range(len(form) - PART + 1)}
+    return {part.decode() for part in parts if part in text}

@@ -1,0 +1,177 @@
+"""The whole system in one process: gateway, collector and workers, and what a client and its enemies send to it."""
+
+import asyncio
+import json
+import zlib
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+import httpx
+import redis
+from pydantic import SecretStr
+
+from concord.a2a import A2AClient, Answer, TaskUpdate
+from concord.ids import new_step_id
+from concord.llm import LLMSettings
+from concord.storage import Queue, Storage, WorkerPolicy, connect, run_worker
+from concord_collector.app import create_app as create_collector
+from concord_collector.settings import CollectorSettings
+from concord_evaluator.judge import TrialJudge
+from concord_evaluator.worker import EvaluatorJobs, ProcessPool
+from concord_gateway.app import create_app as create_gateway
+from concord_gateway.settings import GatewaySettings
+from tests.serving import reserved, served, url_of
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_QUICK = {"quiet_s": 0.1, "closing_cap_s": 0.3}
+
+SECRET = SecretStr("what-signs-tokens-in-these-tests-only")
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """Where everything is."""
+
+    gateway: str
+    collector: str
+    storage: Storage
+    output: Path
+
+    async def assess(self, participants: Mapping[str, str], **config: object) -> Answer:
+        """One assessment as a client asks for it, to its end."""
+        async with await A2AClient.connect(self.gateway) as client:
+            async for event in client.stream(text=request(participants, **config)):
+                if isinstance(event, Answer):
+                    return event
+        raise AssertionError("no answer")
+
+    async def row(self, participants: Mapping[str, str], **config: object) -> dict[str, Any]:
+        """The row of an assessment that has one."""
+        answer = await self.assess(participants, **config)
+        assert answer.data_parts, answer.status_text
+        row = answer.data_parts[0]
+        assert isinstance(row, dict)
+        return row
+
+    @asynccontextmanager
+    async def started(self, participants: Mapping[str, str], **config: object) -> AsyncIterator[str]:
+        """An assessment that goes on; yields the id of its task."""
+        named: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+        async def follow(client: A2AClient) -> None:
+            async for event in client.stream(text=request(participants, **config)):
+                if isinstance(event, TaskUpdate) and not named.done():
+                    named.set_result(event.task_id)
+
+        async with await A2AClient.connect(self.gateway) as client:
+            following = asyncio.create_task(follow(client))
+            try:
+                yield await named
+            finally:
+                following.cancel()
+                await asyncio.gather(following, return_exceptions=True)
+
+
+class _Here(ProcessPool):
+    """Computes in a thread: to start a process takes longer than all else in these tests."""
+
+    async def run(self, key: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:  # noqa: ARG002
+        return await asyncio.to_thread(function, *args, **kwargs)
+
+
+@asynccontextmanager
+async def stack(
+    redis_url: str,
+    output: Path,
+    llm: LLMSettings | None = None,
+    **gateway: Any,  # noqa: ANN401 - any setting
+) -> AsyncIterator[Stack]:
+    """Serves all of it; without `llm`, rules judge."""
+    holder, stop = reserved(), asyncio.Event()
+    async with AsyncExitStack() as exits:
+        storage = await exits.enter_async_context(connect(redis_url))
+        collector_url = await exits.enter_async_context(
+            served(create_collector(CollectorSettings(redis_url=redis_url, token_secret=SECRET)))
+        )
+        judge = TrialJudge(llm, samples=1, deadline_s=20, cache=storage.answers)
+        jobs = EvaluatorJobs(storage.traces, storage.assessments, storage.jobs, _Here(1), judge)
+        policy = WorkerPolicy(timeout_s=20, completion_wait_s=0)
+        workers = [
+            asyncio.create_task(
+                run_worker(redis_url, queue, jobs.functions(queue), policy, jobs.on_dead_letter, stop=stop)
+            )
+            for queue in Queue
+        ]
+        settings = GatewaySettings(
+            redis_url=redis_url, token_secret=SECRET, output_dir=output, collector_url=collector_url, **gateway
+        )
+        try:
+            async with served(create_gateway(settings, f"{url_of(holder)}/"), holder) as url:
+                yield Stack(url, collector_url, storage, output)
+        finally:
+            stop.set()
+            await asyncio.gather(*workers)
+
+
+def request(participants: Mapping[str, str], **config: object) -> str:
+    """What a client sends."""
+    task = {"id": "t", "text": "Say something.", "target": "something", "scorer": "includes"}
+    return json.dumps(
+        {"participants": dict(participants), "config": {"tasks": [task], "num_runs": 1, **_QUICK, **config}}
+    )
+
+
+def rpc(method: str, **params: object) -> dict[str, Any]:
+    """A JSON-RPC request."""
+    return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+
+
+def message(text: str) -> dict[str, Any]:
+    """The parameters that send a message, in the form of 0.3."""
+    parts = [{"kind": "text", "text": text}]
+    return {"message": {"kind": "message", "role": "user", "messageId": new_step_id(), "parts": parts}}
+
+
+async def called(
+    url: str, method: str, headers: Mapping[str, str] | None = None, **params: object
+) -> tuple[int, dict[str, Any]]:
+    """The status and the (first) document that a JSON-RPC request is answered with. 1.0 wants its version named."""
+    version = {"A2A-Version": "1.0"} if method[0].isupper() else {}
+    async with httpx.AsyncClient(timeout=20) as http:
+        response = await http.post(url, json=rpc(method, **params), headers={**version, **(headers or {})})
+        told = response.text.removeprefix("data: ").partition("\r\n\r\n")[0]
+        return response.status_code, json.loads(told)
+
+
+def everything_in(redis_url: str) -> bytes:
+    """Every key and every value of a Redis, one after the other; what is compressed is unpacked."""
+    told: list[bytes] = []
+    with redis.Redis.from_url(redis_url) as client:
+        for key in client.keys("*"):
+            told.append(key)
+            kind = client.type(key)
+            if kind == b"string":
+                told.append(client.get(key) or b"")
+            elif kind == b"hash":
+                told += [part for pair in client.hgetall(key).items() for part in pair]
+            elif kind == b"stream":
+                told += [part for _, fields in client.xrange(key) for pair in fields.items() for part in pair]
+            elif kind == b"zset":
+                told += [member for member, _ in client.zrange(key, 0, -1, withscores=True)]
+            elif kind == b"set":
+                told += list(client.smembers(key))
+            else:
+                told += client.lrange(key, 0, -1)
+    return b"\n".join(_unpacked(each) for each in told)
+
+
+def _unpacked(value: bytes) -> bytes:
+    try:
+        return zlib.decompress(value, wbits=47)
+    except zlib.error:
+        return value

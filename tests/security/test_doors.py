@@ -1,0 +1,230 @@
+"""Whose door it is: what participants get of the gateway's own methods, and what is left to whom it belongs."""
+
+import asyncio
+import base64
+import json
+import logging
+from pathlib import Path
+from urllib.parse import quote
+
+import httpx
+import pytest
+from pydantic import SecretStr
+
+from concord.a2a import IncomingMessage, TaskHandle
+from concord.assignment import Assignment
+from concord.peers import PeerList
+from concord_gateway.app import create_app
+from concord_gateway.settings import GatewaySettings
+from tests.security.stack import called, message, request, stack
+from tests.serving import served_agent
+
+KEYS = ("a-key-of-the-first-client", "a-key-of-the-second-client")
+
+
+class Spy:
+    """A participant that keeps all that it is told, and answers once it may."""
+
+    def __init__(self) -> None:
+        self.told: list[IncomingMessage] = []
+        self.asked = asyncio.Event()
+        self.may_end = asyncio.Event()
+
+    async def __call__(self, incoming: IncomingMessage, task: TaskHandle, /) -> None:
+        self.told.append(incoming)
+        self.asked.set()
+        await self.may_end.wait()
+        await task.complete("something")
+
+    @property
+    def assignment(self) -> Assignment:
+        found = Assignment.from_metadata(self.told[0].metadata)
+        assert found is not None
+        return found
+
+    @property
+    def token(self) -> str:
+        assert self.assignment.token is not None
+        return self.assignment.token.get_secret_value()
+
+
+async def test_a_task_is_known_to_its_client_alone(redis_url: str, tmp_path: Path) -> None:
+    spy = Spy()
+    async with (
+        stack(redis_url, tmp_path) as house,
+        served_agent(spy) as url,
+        house.started({"spy": url, "other": url}) as task_id,
+        httpx.AsyncClient() as http,
+    ):
+        await spy.asked.wait()
+        told = json.dumps([spy.told[0].metadata, spy.told[0].text, spy.told[0].message_id, spy.told[0].context_id])
+        peers = await http.get(str(spy.assignment.peers_url), headers={"authorization": f"Bearer {spy.token}"})
+        payload = spy.token.split(".")[1]
+        claims = base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)).decode()
+        assert PeerList.model_validate_json(peers.content).peers
+        assert task_id
+        for shown in (told, peers.text, claims, str(peers.request.url)):
+            assert task_id not in shown
+            assert task_id.replace("-", "") not in shown
+        # What it is told of its assessment leads to no task.
+        for method in ("tasks/get", "tasks/cancel"):
+            _, answer = await called(house.gateway, method, id=spy.assignment.assessment_id)
+            assert answer["error"]["code"] == -32001
+        spy.may_end.set()
+
+
+@pytest.mark.parametrize("place", ["authorization", "bare", "x-api-key", "cookie", "basic", "query", "path", "escaped"])
+async def test_whoever_shows_a_participants_token_is_refused_everywhere_but_at_its_own_doors(
+    place: str, redis_url: str, tmp_path: Path
+) -> None:
+    spy = Spy()
+    async with (
+        stack(redis_url, tmp_path) as house,
+        served_agent(spy) as url,
+        house.started({"spy": url}) as task_id,
+    ):
+        await spy.asked.wait()
+        headers, suffix = shown(place, spy.token)
+        async with httpx.AsyncClient(headers=headers) as http:
+            for at in (house.gateway, house.collector):
+                for path in ("/healthz", "/metrics", "/.well-known/agent-card.json", "/openapi.json"):
+                    assert (await http.get(f"{at}{path}{suffix}")).status_code == 403, (at, path)
+            for method, params in (
+                ("message/send", message(request({"spy": url}))),
+                ("message/stream", message(request({"spy": url}))),
+                ("tasks/get", {"id": task_id}),
+                ("tasks/cancel", {"id": task_id}),
+                ("tasks/resubscribe", {"id": task_id}),
+            ):
+                document = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+                assert (await http.post(f"{house.gateway}/{suffix}", json=document)).status_code == 403, method
+        _, answer = await called(house.gateway, "tasks/get", id=task_id)
+        assert answer["result"]["status"]["state"] == "working"
+        spy.may_end.set()
+
+
+def shown(place: str, token: str) -> tuple[dict[str, str], str]:
+    """The headers and the end of the URL with which a token is shown."""
+    basic = base64.b64encode(f"spy:{token}".encode()).decode()
+    headers = {
+        "authorization": {"authorization": f"Bearer {token}"},
+        "bare": {"authorization": token},
+        "x-api-key": {"x-api-key": token},
+        "cookie": {"cookie": f"session={token}"},
+        "basic": {"authorization": f"Basic {basic}"},
+    }
+    suffixes = {
+        "query": f"?token={token}",
+        "path": f"/{token}",
+        "escaped": "?" + "".join(f"%{ord(c):02x}" for c in token),
+    }
+    if place == "path":
+        suffixes["path"] = f"?/{quote(quote(token))}"
+    return headers.get(place, {}), suffixes.get(place, "")
+
+
+async def test_a_participants_token_opens_its_own_doors(redis_url: str, tmp_path: Path) -> None:
+    spy = Spy()
+    async with (
+        stack(redis_url, tmp_path) as house,
+        served_agent(spy) as url,
+        house.started({"spy": url, "other": url}, start="spy"),
+    ):
+        await spy.asked.wait()
+        async with httpx.AsyncClient(headers={"authorization": f"Bearer {spy.token}"}) as http:
+            assert (await http.get(f"{house.collector}/peers")).status_code == 200
+            card = f"{house.gateway}/a2a/{spy.token}/other/.well-known/agent-card.json"
+            assert (await http.get(card)).status_code == 200
+            assert (await http.post(f"{house.collector}/v1/traces", json={})).status_code == 200
+            batch = {"batch_id": "b", "trace_id": spy.assignment.trace_id, "reporter": "spy", "steps": []}
+            assert (await http.post(f"{house.collector}/traces", json=batch)).status_code == 202
+        spy.may_end.set()
+
+
+@pytest.mark.parametrize("method", ["ListTasks"])
+async def test_nobody_is_told_of_the_tasks_of_others(method: str, redis_url: str, tmp_path: Path) -> None:
+    spy = Spy()
+    spy.may_end.set()
+    async with stack(redis_url, tmp_path) as house, served_agent(spy) as url:
+        assert (await house.assess({"spy": url})).data_parts
+        _, answer = await called(house.gateway, method)
+        assert "result" not in answer
+        assert "API key" in answer["error"]["message"]
+
+
+async def test_tasks_of_no_key_are_reached_by_their_ids(redis_url: str, tmp_path: Path) -> None:
+    spy = Spy()
+    async with (
+        stack(redis_url, tmp_path) as house,
+        served_agent(spy) as url,
+        house.started({"spy": url}) as task_id,
+    ):
+        await spy.asked.wait()
+        _, answer = await called(house.gateway, "tasks/get", id=task_id)
+        assert answer["result"]["id"] == task_id
+        _, answer = await called(house.gateway, "tasks/cancel", id=task_id)
+        assert answer["result"]["status"]["state"] == "canceled"
+
+
+async def test_with_keys_only_their_holders_get_in_and_each_to_its_own_tasks(redis_url: str, tmp_path: Path) -> None:
+    spy = Spy()
+    spy.may_end.set()
+    async with stack(redis_url, tmp_path, api_keys=",".join(KEYS)) as house, served_agent(spy) as url:
+        first, second = {"authorization": f"Bearer {KEYS[0]}"}, {"x-api-key": KEYS[1]}
+        sent = message(request({"spy": url}))
+        status, answer = await called(house.gateway, "message/send", first, **sent)
+        assert (status, answer["result"]["status"]["state"]) == (200, "completed")
+        task_id = answer["result"]["id"]
+        _, answer = await called(house.gateway, "ListTasks", first)
+        assert [task["id"] for task in answer["result"]["tasks"]] == [task_id]
+        _, answer = await called(house.gateway, "ListTasks", second)
+        assert answer["result"]["tasks"] == []
+        for method in ("tasks/get", "tasks/cancel", "tasks/resubscribe"):
+            _, answer = await called(house.gateway, method, second, id=task_id)
+            assert answer["error"]["code"] == -32001, method
+        follow_up = message("more")
+        follow_up["message"]["taskId"] = task_id
+        _, answer = await called(house.gateway, "message/send", second, **follow_up)
+        assert answer["error"]["code"] == -32001
+        # The very same message of another key's holder is another task.
+        _, answer = await called(house.gateway, "message/send", second, **sent)
+        assert answer["result"]["id"] != task_id
+        strangers = [
+            {},
+            {"authorization": f"Bearer {KEYS[0]}x"},
+            {"x-api-key": KEYS[0][:-1]},
+            {"authorization": KEYS[0]},
+        ]
+        for headers in strangers:
+            for method, params in (
+                ("message/send", sent),
+                ("message/stream", sent),
+                ("tasks/get", {"id": task_id}),
+                ("tasks/cancel", {"id": task_id}),
+                ("tasks/resubscribe", {"id": task_id}),
+                ("ListTasks", {}),
+            ):
+                status, _ = await called(house.gateway, method, headers, **params)
+                assert status == 401, (headers, method)
+        async with httpx.AsyncClient(base_url=house.gateway) as http:
+            for path in ("/healthz", "/readyz", "/metrics"):
+                assert (await http.get(path)).status_code == 200
+            card = (await http.get("/.well-known/agent-card.json")).json()
+        assert card["securitySchemes"]["bearer"]["httpAuthSecurityScheme"]["scheme"] == "Bearer"
+        assert card["securitySchemes"]["api_key"]["apiKeySecurityScheme"]["name"] == "x-api-key"
+        assert [list(each["schemes"]) for each in card["securityRequirements"]] == [["bearer"], ["api_key"]]
+
+
+async def test_without_keys_the_gateway_says_at_its_start_who_may_use_it(
+    redis_url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    app = create_app(GatewaySettings(redis_url=redis_url, output_dir=tmp_path), "http://gateway:9009", "0.0.0.0:9009")
+    with caplog.at_level(logging.WARNING):
+        async with app.router.lifespan_context(app):
+            pass
+    assert "0.0.0.0:9009: anybody who reaches this port may start assessments" in caplog.text
+
+
+def test_a_key_that_can_be_guessed_is_none(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="at least 16"):
+        create_app(GatewaySettings(api_keys=SecretStr("password"), output_dir=tmp_path), "http://gateway:9009")
