@@ -1,0 +1,56 @@
+"""What an agent keeps of its tasks: so many messages, so many bytes, however much is said and asked for."""
+
+from contextlib import AsyncExitStack
+
+import httpx
+
+from concord.a2a import IncomingMessage, TaskHandle
+from concord.a2a.server import MAX_HISTORY, MAX_KEPT_MESSAGE, MAX_TASK_BYTES
+from tests.integration.observed import send
+from tests.security.assessing import rpc
+from tests.serving import served_agent
+
+
+async def test_a_task_keeps_its_first_message_and_the_latest() -> None:
+    async def talk(_: IncomingMessage, task: TaskHandle) -> None:
+        for number in range(3 * MAX_HISTORY):
+            await task.working(f"step {number}")
+        await task.complete("done")
+
+    async with served_agent(talk) as url, httpx.AsyncClient() as http:
+        task = (await http.post(url, json=send("message/send", "begin"))).json()["result"]
+    said = [message["parts"][0]["text"] for message in task["history"]]
+    assert len(said) <= MAX_HISTORY
+    assert (said[0], said[-1]) == ("begin", f"step {3 * MAX_HISTORY - 1}")
+
+
+async def test_a_large_message_is_read_whole_and_kept_in_part() -> None:
+    text, read = "x" * (2 * MAX_KEPT_MESSAGE), []
+
+    async def reader(message: IncomingMessage, task: TaskHandle) -> None:
+        await task.working("reading")
+        read.append(len(message.text))
+        await task.complete("done")
+
+    async with served_agent(reader) as url, httpx.AsyncClient() as http:
+        task = (await http.post(url, json=send("message/send", text))).json()["result"]
+    assert read == [len(text)]
+    assert len(str(task["history"])) < MAX_KEPT_MESSAGE
+
+
+async def test_ended_tasks_are_forgotten_by_their_size() -> None:
+    size = MAX_TASK_BYTES // 8
+
+    async def verbose(_: IncomingMessage, task: TaskHandle) -> None:
+        await task.complete("x" * size)
+
+    async with AsyncExitStack() as stack:
+        url = await stack.enter_async_context(served_agent(verbose))
+        http = await stack.enter_async_context(httpx.AsyncClient())
+        ids = [(await http.post(url, json=send("message/send"))).json()["result"]["id"] for _ in range(10)]
+        kept = [
+            task_id
+            for task_id in ids
+            if "result" in (await http.post(url, json=rpc("tasks/get", {"id": task_id}))).json()
+        ]
+    assert kept == ids[-7:]
