@@ -9,7 +9,15 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from concord.assessment import AssessmentConfig, AssessmentPlan, InteractionPattern, Mode, TaskSpec, TimeLimits
+from concord.assessment import (
+    AssessmentConfig,
+    AssessmentPlan,
+    AssessmentRequest,
+    InteractionPattern,
+    Mode,
+    TaskSpec,
+    TimeLimits,
+)
 from concord.assessment import plan_trials as plan_trials_of
 from concord.ids import new_trace_id
 from concord.jobs import ROW_DOCUMENT, EvaluateTrial, TrialVerdict, trial_document
@@ -24,6 +32,7 @@ from concord_evaluator.worker import EvaluatorJobs, ProcessPool
 from concord_gateway.assignments import Assignments
 from concord_gateway.drivers import ground_truth
 from concord_gateway.instruments import Instruments
+from concord_gateway.intake import NotAnAssessmentError, plan_work
 from concord_gateway.observer import Observer
 from concord_gateway.proxy import Carrier, Upstream
 from concord_gateway.run import AssessmentRun
@@ -101,6 +110,13 @@ async def walks(n_trials: int, storage: Storage) -> tuple[int, int]:
 async def test_no_list_of_a_plan_is_gone_through_for_each_of_its_trials(redis_url: str) -> None:
     async with connect(redis_url) as storage:
         assert await walks(8, storage) == await walks(24, storage)
+
+
+def test_a_small_message_does_not_ask_for_millions_of_calls() -> None:
+    tasks = [{"id": f"t{number}", "interaction_pattern": PAIR | {"steps_count": 10_000}} for number in range(101)]
+    with pytest.raises(NotAnAssessmentError, match="1010000 calls"):
+        plan_work(AssessmentRequest.model_validate({"config": {"tasks": tasks}}))
+    assert len(plan_work(AssessmentRequest.model_validate({"config": {"tasks": tasks[:100]}})).trials) == 100
 
 
 async def test_a_worker_reads_a_plan_once_however_many_trials_it_has(
