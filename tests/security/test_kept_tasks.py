@@ -1,5 +1,6 @@
 """What an agent keeps of its tasks: so many messages, so many bytes, however much is said and asked for."""
 
+import os
 from contextlib import AsyncExitStack
 
 import httpx
@@ -39,10 +40,8 @@ async def test_a_large_message_is_read_whole_and_kept_in_part() -> None:
 
 
 async def test_ended_tasks_are_forgotten_by_their_size() -> None:
-    size = MAX_TASK_BYTES // 8
-
     async def verbose(_: IncomingMessage, task: TaskHandle) -> None:
-        await task.complete("x" * size)
+        await task.complete(os.urandom(MAX_TASK_BYTES // 8).hex())  # of which half can be packed away
 
     async with AsyncExitStack() as stack:
         url = await stack.enter_async_context(served_agent(verbose))
@@ -53,4 +52,19 @@ async def test_ended_tasks_are_forgotten_by_their_size() -> None:
             for task_id in ids
             if "result" in (await http.post(url, json=rpc("tasks/get", {"id": task_id}))).json()
         ]
-    assert kept == ids[-7:]
+    assert 4 < len(kept) < 8
+    assert kept == ids[-len(kept) :]
+
+
+async def test_an_ended_task_is_given_as_it_was() -> None:
+    async def answer(message: IncomingMessage, task: TaskHandle) -> None:
+        await task.working("thinking")
+        await task.complete(message.text.upper(), status="well done")
+
+    async with served_agent(answer) as url, httpx.AsyncClient() as http:
+        first = (await http.post(url, json=send("message/send", "hello"))).json()["result"]
+        again = (await http.post(url, json=rpc("tasks/get", {"id": first["id"]}))).json()["result"]
+        listed = await http.post(url, json=rpc("ListTasks", {"includeArtifacts": True}), headers={"a2a-version": "1.0"})
+    assert again == first
+    [task] = listed.json()["result"]["tasks"]
+    assert task["artifacts"][0]["parts"][0]["text"] == "HELLO"

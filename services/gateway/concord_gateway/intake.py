@@ -21,7 +21,7 @@ from concord_gateway.default_tasks import default_tasks
 _SHOWN_ERRORS = 5
 
 MAX_CALLS: Final = 1_000_000
-"""Of the patterns of all trials together: what one trace may have. A few hundred bytes can ask for ten times as many."""
+"""Of the patterns of all trials together, evaluated in a minute or two: some kilobytes could ask for ten times that."""
 
 
 class NotAnAssessmentError(Exception):

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
@@ -32,7 +33,7 @@ logger = logging.getLogger(__name__)
 
 MAX_TASKS: Final = 1000
 MAX_TASK_BYTES: Final = 16 * 1024 * 1024
-"""Tasks kept for `tasks/get` after they ended, and their size together, as sent. The SDK's own store would keep
+"""Tasks kept for `tasks/get` after they ended, and their size together, packed. The SDK's own store would keep
 every one for ever."""
 
 MAX_HISTORY: Final = 32
@@ -171,13 +172,26 @@ class _Adapter03(JSONRPC03Adapter):
         return super()._generate_error_response(request_id, error)
 
 
+@dataclass(frozen=True, slots=True)
+class _EndedTask:
+    context: ServerCallContext
+    packed: bytes
+
+    def unpacked(self) -> pb.Task:
+        return pb.Task.FromString(zlib.decompress(self.packed))
+
+
 class _BoundedTaskStore(InMemoryTaskStore):
-    """The SDK's in-memory store, which forgets the oldest ended tasks beyond a bound."""
+    """The SDK's in-memory store, which forgets the oldest ended tasks beyond a bound.
+
+    Of an ended task it keeps what lists are made from, and the whole of it packed: as objects, a result takes thirty
+    times as much.
+    """
 
     def __init__(self, max_tasks: int) -> None:
         super().__init__()
         self._max_tasks = max_tasks
-        self._ended: dict[str, tuple[ServerCallContext, int]] = {}
+        self._ended: dict[str, _EndedTask] = {}
         self._bytes = 0
 
     async def save(self, task: pb.Task, context: ServerCallContext) -> None:
@@ -185,20 +199,36 @@ class _BoundedTaskStore(InMemoryTaskStore):
         for message in task.history:
             _forget_token(message)
             _cut(message)
-        await super().save(task, context)
         if task.status.state not in _TERMINAL:
+            await super().save(task, context)
             return
+        ended = _EndedTask(context, await asyncio.to_thread(zlib.compress, task.SerializeToString(), 1))
+        await super().save(pb.Task(id=task.id, context_id=task.context_id, status=task.status), context)
         self._forget(task.id)
-        self._ended[task.id] = context, task.ByteSize()
-        self._bytes += self._ended[task.id][1]
+        self._ended[task.id] = ended
+        self._bytes += len(ended.packed)
         while len(self._ended) > 1 and (len(self._ended) > self._max_tasks or self._bytes > MAX_TASK_BYTES):
             oldest = next(iter(self._ended))
             await self.delete(oldest, self._forget(oldest) or context)
 
+    async def get(self, task_id: str, context: ServerCallContext) -> pb.Task | None:
+        task = await super().get(task_id, context)
+        if task is None or task_id not in self._ended:
+            return task
+        return self._ended[task_id].unpacked()
+
+    async def list(self, params: pb.ListTasksRequest, context: ServerCallContext) -> pb.ListTasksResponse:
+        page = await super().list(params, context)
+        for task in page.tasks:
+            if task.id in self._ended:
+                task.CopyFrom(self._ended[task.id].unpacked())
+        return page
+
     def _forget(self, task_id: str) -> ServerCallContext | None:
-        context, size = self._ended.pop(task_id, (None, 0))
-        self._bytes -= size
-        return context
+        if (ended := self._ended.pop(task_id, None)) is None:
+            return None
+        self._bytes -= len(ended.packed)
+        return ended.context
 
 
 class _Executor(AgentExecutor):
