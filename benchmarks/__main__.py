@@ -8,7 +8,7 @@ from rich.console import Console
 
 from benchmarks.figures import write_section
 
-SECTIONS = ("collector", "defences", "environment", "evaluator", "proxy")
+SECTIONS = ("assessments", "collector", "defences", "environment", "evaluator", "proxy")
 """Each is a module here with `measure(soak_s)`, which returns its `Figures` and `Chart`s."""
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "benchmarks.md"

@@ -240,11 +240,12 @@ def served(name: str, redis_url: str) -> Iterator[Server]:
         process = stack.enter_context(subprocess.Popen(command))  # noqa: S603 - our own servers
         stack.callback(process.terminate)
         server = Server(f"http://127.0.0.1:{port}", redis_url)
-        _wait_until(lambda: httpx.get(f"{server.url}/usage").is_success)
+        wait_until(lambda: httpx.get(f"{server.url}/usage").is_success)
         yield server
 
 
-def _wait_until(holds: Callable[[], bool], timeout_s: float = 30) -> None:
+def wait_until(holds: Callable[[], bool], timeout_s: float = 30) -> None:
+    """Returns once something holds, which may ask a server that does not answer yet. Raises TimeoutError."""
     deadline = time.monotonic() + timeout_s
     while time.monotonic() < deadline:
         try:

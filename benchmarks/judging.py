@@ -26,7 +26,11 @@ async def limits(folder: Path) -> Figures:
     """The worker's own jobs over a real Redis and a model over real HTTP."""
     model = FakeModel(honest_judge(), delay_s=MODEL_TAKES_S)
     with redis_server(folder / "redis") as redis_url:
-        async with connect(redis_url) as storage, ProcessPool(1) as pool, fake_model(model) as endpoint:
+        async with (
+            connect(redis_url) as storage,
+            ProcessPool(1, memory_bytes=4 << 30, limit_s=100) as pool,
+            fake_model(model) as endpoint,
+        ):
             settings = endpoint.model_copy(update={"timeout_s": 6 * MODEL_TAKES_S})
             judge = TrialJudge(settings, samples=1, deadline_s=9 * MODEL_TAKES_S)
             jobs = EvaluatorJobs(storage.traces, storage.assessments, storage.jobs, pool, judge)

@@ -6,6 +6,7 @@ the machine is doing.
 
 import asyncio
 import json
+import logging
 import random
 import resource
 import sys
@@ -66,8 +67,33 @@ def body_only(redis_url: str) -> FastAPI:
 
 
 def gateway(redis_url: str) -> FastAPI:
-    """The gateway, whose proxy is measured."""
-    return create_gateway(GatewaySettings(redis_url=redis_url, token_secret=SecretStr(TOKEN_SECRET)), "http://gateway/")
+    """The gateway, whose proxy is measured; at `/longest`, the longest time its loop did nothing else (ms).
+
+    That is since it was last asked there, and from the first time on.
+    """
+    app = create_gateway(GatewaySettings(redis_url=redis_url, token_secret=SecretStr(TOKEN_SECRET)), "http://gateway/")
+    loop = _WatchedLoop()
+    app.get("/longest")(loop.longest_ms)
+    return app
+
+
+class _WatchedLoop:
+    """How long an event loop does not come round."""
+
+    def __init__(self) -> None:
+        self._longest_s = 0.0
+        self._watching: asyncio.Task[None] | None = None
+
+    async def longest_ms(self) -> float:
+        longest_s, self._longest_s = self._longest_s, 0.0
+        self._watching = self._watching or asyncio.create_task(self._watch())
+        return longest_s * 1000
+
+    async def _watch(self, every_s: float = 0.005) -> None:
+        while True:
+            began = time.perf_counter()
+            await asyncio.sleep(every_s)
+            self._longest_s = max(self._longest_s, time.perf_counter() - began - every_s)
 
 
 def echo_agent(_: str) -> FastAPI:
@@ -140,6 +166,7 @@ AGENTS: Final = {"gateway": gateway, "echo_agent": echo_agent, "bare_agent": bar
 
 def main(name: str, port: str, redis_url: str) -> None:
     """Serves one of them."""
+    logging.disable(logging.WARNING)
     app = (SERVERS | AGENTS)[name](redis_url)
     app.get("/usage")(usage)
     serve(app, "127.0.0.1", int(port))

@@ -64,5 +64,5 @@ def _batches(task: TaskSpec, trace_id: str) -> list[ReportBatch]:
             dropped=0,
             body=pack(StepBatch(trace_id=trace_id, reporter=caller, steps=steps).model_dump_json().encode()),
         )
-        for caller, steps in pattern_steps(task.interaction_pattern, trace_id).items()
+        for caller, steps in pattern_steps(task.interaction_pattern, trace_id)
     ]

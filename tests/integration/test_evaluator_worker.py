@@ -57,7 +57,7 @@ async def storage(redis_url: str) -> AsyncIterator[Storage]:
 
 @pytest.fixture
 async def pool() -> AsyncIterator[ProcessPool]:
-    async with ProcessPool(1) as opened:
+    async with ProcessPool(1, memory_bytes=1 << 30, limit_s=60) as opened:
         yield opened
 
 
@@ -218,7 +218,7 @@ class TestPool:
         assert await second < 0, "the second call got its own result, not that of the first"
 
     async def test_at_its_end_no_process_is_left_not_even_one_at_work(self) -> None:
-        async with ProcessPool(1) as opened:
+        async with ProcessPool(1, memory_bytes=1 << 30, limit_s=60) as opened:
             pid = await opened.run("first", os.getpid)
             at_work = asyncio.create_task(opened.run("long", _slow_pid, 60))
             await asyncio.sleep(0.1)

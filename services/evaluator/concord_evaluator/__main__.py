@@ -38,7 +38,9 @@ async def work(settings: EvaluatorSettings, queue: Queue) -> None:
     """Works on a queue until SIGTERM or SIGINT."""
     async with (
         connect(settings.redis_url, patience_s=WORK_PATIENCE_S) as storage,
-        ProcessPool(settings.pool_processes) as pool,
+        ProcessPool(
+            settings.pool_processes, memory_bytes=settings.pool_memory_bytes, limit_s=settings.pool_limit_s
+        ) as pool,
     ):
         if queue is Queue.FAST:
             await pool.warm_up()

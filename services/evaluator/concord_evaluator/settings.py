@@ -21,11 +21,18 @@ class EvaluatorSettings(StatefulServiceSettings):
     """How often a job that meets passing faults is tried before it is a dead letter."""
     pool_processes: Annotated[int, Field(ge=1)] = os.cpu_count() or 1
     """Processes of one worker for CPU-bound work."""
+    pool_memory_bytes: Annotated[int, Field(ge=256 * 1024 * 1024)] = 4 * 1024 * 1024 * 1024
+    """What the data of each of them may take: a job that takes more fails."""
     completion_wait_s: Annotated[int, Field(ge=0, lt=10)] = 8
     """How long running jobs may take after SIGTERM: below the ten seconds after which containers are killed."""
 
     judge_samples: Annotated[int, Field(ge=1, le=9)] = 1
     """How often the language model judges each trial on the same evidence."""
+
+    @property
+    def pool_limit_s(self) -> float:
+        """How long one call in a process may run: until its job, which comes back to it, has had all its tries."""
+        return 2 * self.max_tries * self.job_timeout_fast_s
 
     @property
     def judge_deadline_s(self) -> float:

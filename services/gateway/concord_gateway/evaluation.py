@@ -20,6 +20,9 @@ from concord.storage import Storage, StorageUnavailableError
 logger = logging.getLogger(__name__)
 
 _POLL_S: Final = 0.1
+_POLL_SHARE: Final = 0.05
+"""Of the time waited so far, from one look to the next: who waits long does not notice, and Redis has less to do."""
+
 _ASK_AGAIN_S: Final = 5.0
 
 
@@ -58,9 +61,9 @@ async def _result_of(
     It is queued again every few seconds, which changes nothing while it is pending, and brings it back should Redis
     have lost it. Faults of storage are waited out.
     """
-    deadline = time.monotonic() + timeout_s
+    began = time.monotonic()
     asked_at = -_ASK_AGAIN_S
-    while (now := time.monotonic()) < deadline:
+    while (now := time.monotonic()) - began < timeout_s:
         try:
             for name in names:
                 if (content := await storage.assessments.load(request.assessment_id, name)) is not None:
@@ -71,7 +74,7 @@ async def _result_of(
         except StorageUnavailableError as error:
             logger.warning("waiting for %s: %s", request.job_id, error)
             await asyncio.sleep(_POLL_S * 5)
-        await asyncio.sleep(_POLL_S)
+        await asyncio.sleep(max(_POLL_S, _POLL_SHARE * (now - began)))
     return None
 
 

@@ -2,16 +2,19 @@
 
 import asyncio
 import logging
+from contextlib import suppress
 
 import structlog
 
 from concord.a2a import IncomingMessage, TaskHandle
+from concord.assessment import AssessmentRequest
 from concord.redaction import redact
 from concord.results import ResultRow
 from concord.storage import Storage, StorageUnavailableError
+from concord_gateway.admission import Admission, FullError
 from concord_gateway.evaluation import EvaluationFailedError
 from concord_gateway.instruments import Instruments
-from concord_gateway.intake import NotAnAssessmentError, plan_work, read_request
+from concord_gateway.intake import NotAnAssessmentError, Work, plan_work, read_request
 from concord_gateway.observer import Observer
 from concord_gateway.plan import NobodyThereError, make_plan
 from concord_gateway.progress import Progress
@@ -32,37 +35,44 @@ class AssessmentHandler:
         self._observer = observer
         self._settings = settings
         self._instruments = instruments
-        self._running = 0
+        self._admission = Admission(settings.max_assessments, settings.max_waiting)
+        self._evaluations = asyncio.Semaphore(settings.max_queued_trials)
 
     async def __call__(self, message: IncomingMessage, task: TaskHandle) -> None:
         """See `concord.a2a.Handler`."""
+        progress = Progress(task)
         try:
-            request = read_request(message)
-            work = plan_work(request)
-        except NotAnAssessmentError as error:
+            # Only to send away at once what is no assessment: a request that waits is kept as it came, which is small.
+            await asyncio.to_thread(_read, message)
+            async with (
+                progress.heartbeat(),
+                self._admission.place(len(message.text), progress.wait, progress.move),
+            ):
+                progress.begin()
+                await self._assess(*await asyncio.to_thread(_read, message), task, progress)
+        except (NotAnAssessmentError, FullError) as error:
             await self._reject(task, str(error))
-            return
-        if self._running >= self._settings.max_assessments:
-            await self._reject(task, f"busy: {self._running} assessments are running; try again later")
-            return
-        self._running += 1
+
+    async def _assess(self, request: AssessmentRequest, work: Work, task: TaskHandle, progress: Progress) -> None:
+        await progress.tell(f"assessing {len(request.participants) or 'a pattern of'} agents")
         try:
-            progress = Progress(task)
-            async with progress.heartbeat():
-                await progress.tell(f"assessing {len(request.participants) or 'a pattern of'} agents")
-                try:
-                    plan, failures = await make_plan(request, work, self._observer, progress)
-                except NobodyThereError as error:
-                    await self._fail(task, f"could not reach {error}")
-                    return
-                structlog.contextvars.bind_contextvars(assessment_id=plan.assessment_id)
-                run = AssessmentRun(
-                    plan, work.limits, self._storage, self._settings, progress, self._observer, failures
-                )
-                logger.info("assessment of %d trials, mode %s", len(plan.trials), plan.mode.value)
-                await self._finish(run, task)
-        finally:
-            self._running -= 1
+            plan, failures = await make_plan(request, work, self._observer, progress)
+        except NobodyThereError as error:
+            await self._fail(task, f"could not reach {error}")
+            return
+        structlog.contextvars.bind_contextvars(assessment_id=plan.assessment_id)
+        run = AssessmentRun(
+            plan,
+            work.limits,
+            self._storage,
+            self._settings,
+            progress,
+            self._observer,
+            self._evaluations,
+            failures,
+        )
+        logger.info("assessment of %d trials, mode %s", len(plan.trials), plan.mode.value)
+        await self._finish(run, task)
 
     async def _finish(self, run: AssessmentRun, task: TaskHandle) -> None:
         try:
@@ -70,7 +80,12 @@ class AssessmentHandler:
         except (EvaluationFailedError, StorageUnavailableError) as error:
             await self._fail(task, f"no result: {error}")
             return
-        path = await asyncio.to_thread(write_results, self._settings.output_dir, run.plan, row)
+        finally:
+            with suppress(StorageUnavailableError):  # then it is kept as long as if it had not ended
+                await self._storage.assessments.retire(run.plan, self._settings.keep_s)
+        path = await asyncio.to_thread(
+            write_results, self._settings.output_dir, run.plan, row, keep=self._settings.keep_assessments
+        )
         logger.info("wrote %s", path)
         if run.plan.trials and row.detail.scoring.usable_trials == 0:
             reasons = "; ".join(failure.message for failure in row.detail.infrastructure) or "no trial was usable"
@@ -88,6 +103,12 @@ class AssessmentHandler:
         self._instruments.assessments.labels(outcome="failed").inc()
         logger.error("failed: %s", reason)
         await task.fail(redact(f"Failed: {reason}"))
+
+
+def _read(message: IncomingMessage) -> tuple[AssessmentRequest, Work]:
+    """What a message asks for. Raises NotAnAssessmentError."""
+    request = read_request(message)
+    return request, plan_work(request)
 
 
 def _headline(row: ResultRow) -> str:

@@ -2,14 +2,26 @@
 
 import json
 from dataclasses import dataclass
+from typing import Final
 
 from pydantic import ValidationError
 
 from concord.a2a import IncomingMessage
-from concord.assessment import AssessmentRequest, TaskSpec, TimeLimits, TrialSpec, plan_trials, time_limits
+from concord.assessment import (
+    AssessmentRequest,
+    InteractionPattern,
+    TaskSpec,
+    TimeLimits,
+    TrialSpec,
+    plan_trials,
+    time_limits,
+)
 from concord_gateway.default_tasks import default_tasks
 
 _SHOWN_ERRORS = 5
+
+MAX_CALLS: Final = 1_000_000
+"""Of the patterns of all trials together, evaluated in a minute or two: some kilobytes could ask for ten times that."""
 
 
 class NotAnAssessmentError(Exception):
@@ -50,7 +62,16 @@ def plan_work(request: AssessmentRequest) -> Work:
     except ValueError as error:
         raise NotAnAssessmentError(str(error)) from error
     used = {trial.task_id for trial in trials}
+    calls = {task.id: _calls(task.interaction_pattern) for task in tasks}
+    if (n_calls := sum(calls[trial.task_id] for trial in trials)) > MAX_CALLS:
+        raise NotAnAssessmentError(f"{n_calls} calls in the patterns of all trials are more than {MAX_CALLS}")
     return Work([task for task in tasks if task.id in used], trials, limits)
+
+
+def _calls(pattern: InteractionPattern | None) -> int:
+    if pattern is None or not pattern.edges:
+        return 0
+    return len(pattern.edges) if pattern.steps_count is None else pattern.steps_count
 
 
 def _complaints(error: ValidationError) -> str:

@@ -31,7 +31,8 @@ async def make_plan(
     plan = AssessmentPlan(
         assessment_id=new_trace_id(),
         mode=request.mode,
-        config=request.config,
+        # What the tasks are stands in the plan once: every evaluation reads it.
+        config=request.config.model_copy(update={"tasks": None, "task": None, "interaction_pattern": None}),
         tasks=work.tasks,
         roster=await make_roster(request, contacts.cards, observer.peer_urls, observer.proxy_base),
         trials=work.trials,
@@ -46,6 +47,7 @@ async def make_plan(
 
 
 def _check(plan: AssessmentPlan, missing: Mapping[str, str]) -> None:
-    needed = {name for task in plan.tasks for name in plan.answerers(task.id)}
-    if missing and (not plan.config.allow_missing or not plan.recipients or needed & missing.keys()):
+    asked = [entry.id for entry in plan.recipients]
+    needed = {name for task in plan.tasks for name in task.answer_from or plan.config.answer_from or asked}
+    if missing and (not plan.config.allow_missing or not asked or needed & missing.keys()):
         raise NobodyThereError("; ".join(missing[name] for name in sorted(missing)))

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Final
 
@@ -18,9 +18,24 @@ class Progress:
 
     def __init__(self, task: TaskHandle) -> None:
         self._task = task
+        self._say: Callable[[str], Awaitable[None]] = task.working
         self._latest = "starting"
         self._told_at = time.monotonic()
         self._started = self._told_at
+
+    async def wait(self, position: int) -> None:
+        """Tells that the assessment waits for its turn, as it says until `begin`; 1: it is the next."""
+        self._say = self._task.submitted
+        self.move(position)
+        await self._send(self._latest)
+
+    def move(self, position: int) -> None:
+        """Keeps the position in which the assessment waits for the next heartbeat."""
+        self._latest = f"waiting: {position - 1} before this assessment" if position > 1 else "waiting: this is next"
+
+    def begin(self) -> None:
+        """From now on the assessment is at work."""
+        self._say = self._task.working
 
     async def tell(self, text: str) -> None:
         """Sends an update now."""
@@ -51,4 +66,4 @@ class Progress:
 
     async def _send(self, text: str) -> None:
         self._told_at = time.monotonic()
-        await self._task.working(redact(text))
+        await self._say(redact(text))

@@ -1,5 +1,6 @@
 """`results.json` on the gateway's own disk, in the form in which the platform's client writes it."""
 
+from contextlib import suppress
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
@@ -8,17 +9,30 @@ from concord.redaction import redact
 from concord.results import ResultRow, ResultsDocument
 
 
-def write_results(output_dir: Path, plan: AssessmentPlan, row: ResultRow) -> Path:
-    """Writes `assessments/<id>.json` and then replaces `results.json`; returns the latter. Raises OSError."""
+def write_results(output_dir: Path, plan: AssessmentPlan, row: ResultRow, *, keep: int) -> Path:
+    """Writes `assessments/<id>.json` and then replaces `results.json`; returns the latter. Raises OSError.
+
+    Of the files of assessments, the newest `keep` stay.
+    """
     results = ResultsDocument(
         participants={entry.id: entry.agentbeats_id for entry in plan.roster if entry.agentbeats_id is not None},
         results=[row],
     )
     document = redact(results.model_dump_json(indent=2))
     _replace(output_dir / "assessments" / f"{plan.assessment_id}.json", document)
+    _remove_old(output_dir / "assessments", keep)
     latest = output_dir / "results.json"
     _replace(latest, document)
     return latest
+
+
+def _remove_old(folder: Path, keep: int) -> None:
+    written: list[tuple[int, Path]] = []
+    for path in folder.glob("*.json"):
+        with suppress(FileNotFoundError):  # another assessment that ends now removes them too
+            written.append((path.stat().st_mtime_ns, path))
+    for _, path in sorted(written, reverse=True)[keep:]:
+        path.unlink(missing_ok=True)
 
 
 def _replace(path: Path, text: str) -> None:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from concord.a2a import Messenger
-from concord.assessment import AssessmentPlan, Mode, TimeLimits, TrialSpec
+from concord.assessment import AssessmentPlan, Mode, TaskSpec, TimeLimits, TrialSpec
 from concord.assignment import Assignment
 from concord.identity import GREEN_AGENT
 from concord.ids import new_step_id
@@ -45,6 +45,8 @@ class AssessmentRun:
     settings: GatewaySettings
     progress: Progress
     observer: Observer
+    evaluations: asyncio.Semaphore
+    """How many more trials of all assessments may be waiting for their evaluation."""
     failures: list[InfrastructureFailure] = field(default_factory=list)
     """What went wrong that is not the team's."""
     _reporters: Reporters = field(default_factory=Reporters)
@@ -63,26 +65,37 @@ class AssessmentRun:
         if self.plan.roster:
             await self.storage.registry.register(self.plan.assessment_id, self.observer.peers(self.plan.roster))
         async with asyncio.TaskGroup() as evaluations:
-            for trial in self.plan.trials:
-                await self._trial(trial, evaluations)
+            tasks = {task.id: task for task in self.plan.tasks}
+            for number, trial in enumerate(self.plan.trials, start=1):
+                await self._trial(number, trial, tasks[trial.task_id], evaluations)
         await self.progress.tell("putting the row together")
         request = AggregateAssessment(assessment_id=self.plan.assessment_id, infrastructure=self.failures)
         return await aggregate(self.storage, request, self.settings.evaluation_timeout_s)
 
-    async def _trial(self, trial: TrialSpec, evaluations: asyncio.TaskGroup) -> None:
-        number = f"trial {self.plan.trials.index(trial) + 1} of {len(self.plan.trials)}"
-        await self.progress.tell(f"{number}: {trial.task_id}, run {trial.run}")
+    async def _trial(self, number: int, trial: TrialSpec, task: TaskSpec, evaluations: asyncio.TaskGroup) -> None:
+        place = f"trial {number} of {len(self.plan.trials)}"
+        await self.progress.tell(f"{place}: {trial.task_id}, run {trial.run}")
         budget_s = min(self.limits.trial_s, self._deadline - time.monotonic())
         try:
             if budget_s <= 0:
                 outcome, closed_after = self._not_started(trial), 0
             else:
-                outcome, closed_after = await self._drive_and_close(trial, budget_s)
+                outcome, closed_after = await self._drive_and_close(trial, task, budget_s)
         except StorageUnavailableError as error:
             self._fail(trial, "trial", str(error))
             return
-        await self.progress.tell(f"{number}: {outcome.state} in {outcome.time_used:.1f} s, evaluating")
-        evaluations.create_task(self._evaluate(outcome, closed_after))
+        await self.progress.tell(f"{place}: {outcome.state} in {outcome.time_used:.1f} s, evaluating")
+        await self._wait_for_evaluators()
+        evaluation = evaluations.create_task(self._evaluate(outcome, closed_after))
+        evaluation.add_done_callback(lambda _: self.evaluations.release())
+
+    async def _wait_for_evaluators(self) -> None:
+        """Takes a place among the trials whose evaluation is awaited. The team is not charged for that time."""
+        began = time.monotonic()
+        await self.evaluations.acquire()
+        waited_s = time.monotonic() - began
+        self._deadline += waited_s
+        self._expires_at += waited_s
 
     def _not_started(self, trial: TrialSpec) -> TrialOutcome:
         """The team's own: each trial has its time, and all of it together was used up before this one."""
@@ -92,11 +105,11 @@ class AssessmentRun:
         ]
         return outcome_of(trial.trial_id, answers, 0.0)
 
-    async def _drive_and_close(self, trial: TrialSpec, budget_s: float) -> tuple[TrialOutcome, int]:
+    async def _drive_and_close(self, trial: TrialSpec, task: TaskSpec, budget_s: float) -> tuple[TrialOutcome, int]:
         """The outcome, and of how many batches the trace consisted when it was closed."""
         with self.observer.watches.trial(trial.trace_id) as watch:
             try:
-                outcome = await self._drive(trial, watch, budget_s)
+                outcome = await self._drive(trial, task, watch, budget_s)
                 await wait_until_settled(
                     self.storage.traces,
                     trial.trace_id,
@@ -112,7 +125,7 @@ class AssessmentRun:
             await self.observer.close(trial.trace_id)
             return outcome, await self.storage.traces.length(trial.trace_id)
 
-    async def _drive(self, trial: TrialSpec, watch: TrialWatch, budget_s: float) -> TrialOutcome:
+    async def _drive(self, trial: TrialSpec, task: TaskSpec, watch: TrialWatch, budget_s: float) -> TrialOutcome:
         recorder = Recorder(self.storage.traces, trial.trace_id)
         claims = Claims(self.plan.assessment_id, trial.trace_id, GREEN_AGENT, self._expires_at)
         own = self.observer.assignments.own(self.plan.assessment_id, trial.trace_id, new_step_id())
@@ -128,7 +141,7 @@ class AssessmentRun:
                 context = TrialContext(
                     plan=self.plan,
                     trial=trial,
-                    task=self.plan.task(trial.task_id),
+                    task=task,
                     assignment=assignment,
                     claims=claims,
                     assignments=self.observer.assignments,

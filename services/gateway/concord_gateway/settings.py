@@ -21,7 +21,16 @@ class GatewaySettings(StatefulServiceSettings):
     """Comma-separated: who has one may start assessments. Without any, whoever reaches the gateway may."""
     output_dir: Path = Path("output")
     max_assessments: Annotated[int, Field(ge=1)] = 16
-    """Assessments at once; more are rejected."""
+    """Assessments at once; more wait for their turn."""
     evaluation_timeout_s: Annotated[float, Field(gt=0)] = 120
     """How long to wait for the evaluation of a closed trial: a killed worker's job is taken up again within it."""
     max_body_bytes: int = 4 * 1024 * 1024
+
+    max_waiting: Annotated[int, Field(ge=0)] = 200
+    """Assessments that wait for their turn; more are rejected."""
+    max_queued_trials: Annotated[int, Field(ge=1)] = 64
+    """Trials of all assessments whose evaluation is awaited; the next trials end only when there is room."""
+    keep_assessments: Annotated[int, Field(ge=1)] = 1000
+    """Files in `output_dir/assessments`, the newest."""
+    keep_s: Annotated[int, Field(ge=1)] = 3600
+    """How long storage keeps an assessment that has ended."""

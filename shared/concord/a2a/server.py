@@ -1,6 +1,8 @@
 """The A2A server: an agent's card and JSON-RPC endpoint on a FastAPI app, for 1.0 and 0.3 clients at once."""
 
+import asyncio
 import logging
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
@@ -33,7 +35,15 @@ from concord.extensions import ASSIGNMENT_KEY, SUPPORTED_URIS
 logger = logging.getLogger(__name__)
 
 MAX_TASKS: Final = 1000
-"""Tasks kept for `tasks/get` after they ended; the SDK's own store would keep every one for ever."""
+MAX_TASK_BYTES: Final = 16 * 1024 * 1024
+"""Tasks kept for `tasks/get` after they ended, and their size together, packed. The SDK's own store would keep
+every one for ever."""
+
+MAX_HISTORY: Final = 32
+"""Messages of a task that are kept: its first and the latest. The task is copied with each that comes."""
+
+MAX_KEPT_MESSAGE: Final = 128 * 1024
+"""Bytes of a message that is kept; of a larger one, the beginning of its text."""
 
 _INTERRUPTED_S: Final = 600.0
 _CARD_CACHE: Final = "public, max-age=60"
@@ -67,6 +77,10 @@ class TaskHandle:
     def __init__(self, updater: TaskUpdater) -> None:
         self._updater = updater
 
+    async def submitted(self, text: str) -> None:
+        """Tells the client that the work has not begun, and why."""
+        await self._updater.update_status(pb.TaskState.TASK_STATE_SUBMITTED, self._said(text))
+
     async def working(self, text: str, *, data: JsonValue = None) -> None:
         """Tells the client how far the work is."""
         parts = [text_part(text)] if data is None else [text_part(text), data_part(data)]
@@ -85,7 +99,8 @@ class TaskHandle:
         """Ends the task well: one artifact with what is given of text and data, and a status message beside it."""
         parts = [text_part(text)] if text is not None else []
         if data is not None:
-            parts.append(data_part(data))
+            # Whole rows of results take seconds, in which others want their answers.
+            parts.append(await asyncio.to_thread(data_part, data))
         if parts:
             await self._updater.add_artifact(
                 parts,
@@ -200,24 +215,63 @@ class _Adapter03(JSONRPC03Adapter):
         return super()._generate_error_response(request_id, error)
 
 
+@dataclass(frozen=True, slots=True)
+class _EndedTask:
+    context: ServerCallContext
+    packed: bytes
+
+    def unpacked(self) -> pb.Task:
+        return pb.Task.FromString(zlib.decompress(self.packed))
+
+
 class _BoundedTaskStore(InMemoryTaskStore):
-    """The SDK's in-memory store, which forgets the oldest ended tasks beyond a bound."""
+    """The SDK's in-memory store, which forgets the oldest ended tasks beyond a bound.
+
+    Of an ended task it keeps what lists are made from, and the whole of it packed: as objects, a result takes thirty
+    times as much.
+    """
 
     def __init__(self, max_tasks: int) -> None:
         super().__init__()
         self._max_tasks = max_tasks
-        self._ended: dict[str, ServerCallContext] = {}
+        self._ended: dict[str, _EndedTask] = {}
+        self._bytes = 0
 
     async def save(self, task: pb.Task, context: ServerCallContext) -> None:
+        del task.history[1 : 1 - MAX_HISTORY]
         for message in task.history:
             _forget_token(message)
-        await super().save(task, context)
+            _cut(message)
         if task.status.state not in _TERMINAL:
+            await super().save(task, context)
             return
-        self._ended[task.id] = context
-        while len(self._ended) > self._max_tasks:
+        ended = _EndedTask(context, await asyncio.to_thread(zlib.compress, task.SerializeToString(), 1))
+        await super().save(pb.Task(id=task.id, context_id=task.context_id, status=task.status), context)
+        self._forget(task.id)
+        self._ended[task.id] = ended
+        self._bytes += len(ended.packed)
+        while len(self._ended) > 1 and (len(self._ended) > self._max_tasks or self._bytes > MAX_TASK_BYTES):
             oldest = next(iter(self._ended))
-            await self.delete(oldest, self._ended.pop(oldest))
+            await self.delete(oldest, self._forget(oldest) or context)
+
+    async def get(self, task_id: str, context: ServerCallContext) -> pb.Task | None:
+        task = await super().get(task_id, context)
+        if task is None or task_id not in self._ended:
+            return task
+        return self._ended[task_id].unpacked()
+
+    async def list(self, params: pb.ListTasksRequest, context: ServerCallContext) -> pb.ListTasksResponse:
+        page = await super().list(params, context)
+        for task in page.tasks:
+            if task.id in self._ended:
+                task.CopyFrom(self._ended[task.id].unpacked())
+        return page
+
+    def _forget(self, task_id: str) -> ServerCallContext | None:
+        if (ended := self._ended.pop(task_id, None)) is None:
+            return None
+        self._bytes -= len(ended.packed)
+        return ended.context
 
 
 class _Executor(AgentExecutor):
@@ -271,6 +325,15 @@ def _forget_token(message: pb.Message) -> None:
     """Takes the reader's own token out of a message that goes into a task's history, where others may read it."""
     if ASSIGNMENT_KEY in message.metadata.fields:
         message.metadata.fields[ASSIGNMENT_KEY].struct_value.fields.pop("token", None)
+
+
+def _cut(message: pb.Message) -> None:
+    """Shortens a large message that goes into a task's history."""
+    if message.ByteSize() > MAX_KEPT_MESSAGE:
+        said = texts_of(message.parts)
+        message.ClearField("metadata")
+        del message.parts[:]
+        message.parts.append(text_part(said[0][: MAX_KEPT_MESSAGE // 4] if said else ""))
 
 
 def _incoming(context: RequestContext, task_id: str, context_id: str) -> IncomingMessage:

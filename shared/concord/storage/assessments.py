@@ -11,6 +11,8 @@ from concord.storage import keys
 from concord.storage.faults import storage_faults
 
 TTL_S: Final = 24 * 3600
+"""From the last document on, should nobody say that the assessment has ended."""
+
 _PLAN: Final = "plan"
 
 
@@ -35,6 +37,14 @@ class RedisAssessmentStore:
             async with self._redis.pipeline(transaction=True) as pipe:
                 pipe.hset(keys.assessment(assessment_id), name, redact(document))
                 pipe.expire(keys.assessment(assessment_id), TTL_S)
+                await pipe.execute()
+
+    async def retire(self, plan: AssessmentPlan, keep_s: int) -> None:
+        """See `AssessmentStore.retire`."""
+        with storage_faults():
+            async with self._redis.pipeline(transaction=False) as pipe:
+                for name in keys.of_assessment(plan):
+                    pipe.expire(name, keep_s)
                 await pipe.execute()
 
     async def load(self, assessment_id: str, name: str) -> str | None:

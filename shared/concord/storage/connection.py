@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from arq.connections import ArqRedis
+from redis.asyncio import BlockingConnectionPool
 
 from concord.redaction import redact
 from concord.storage.answers import RedisAnswerCache
@@ -25,6 +26,12 @@ REQUEST_PATIENCE_S: Final = 0.3
 
 WORK_PATIENCE_S: Final = 15.0
 """For a worker, or an assessment that runs for minutes: it sits out a Redis restart."""
+
+MAX_CONNECTIONS: Final = 32
+"""Of one process. Commands that come when all are at work wait for one: each is done within a millisecond or so."""
+
+_TURN_S: Final = 20.0
+"""For which a command waits until it counts as a lost Redis."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +60,19 @@ class Storage:
 
 def open_redis(url: str, *, patience_s: float) -> ArqRedis:
     """A client of the Redis at `url` that waits so long for lost connections; connects on first use."""
-    redis: ArqRedis = ArqRedis.from_url(
+    pool: BlockingConnectionPool = BlockingConnectionPool.from_url(
         url,
+        max_connections=MAX_CONNECTIONS,
+        timeout=_TURN_S,
         socket_connect_timeout=2,
         socket_timeout=10,
         health_check_interval=30,
         retry=Patience(patience_s),
         retry_on_error=list(PASSING_FAULTS),
     )
-    make_prompt(redis.connection_pool)
+    make_prompt(pool)
+    redis = ArqRedis(pool)
+    redis.auto_close_connection_pool = True
     redis.job_serializer = to_json
     redis.job_deserializer = from_json
     return redis

@@ -12,7 +12,9 @@ from concord.storage import keys
 from concord.storage.faults import storage_faults
 from concord.storage.ports import DeadLetter, Job, Queue
 
-MAX_DEAD_LETTERS: Final = 10_000
+MAX_DEAD_LETTERS: Final = 1000
+DEAD_LETTERS_TTL_S: Final = 7 * 24 * 3600
+"""From the last letter on. What a letter's job worked on is gone sooner."""
 
 
 class ArqJobQueue:
@@ -44,7 +46,10 @@ class ArqJobQueue:
         """Writes a dead letter. The oldest are let go beyond `MAX_DEAD_LETTERS`."""
         written = redact(json.dumps({"job": _written(job), "error": error}))
         with storage_faults():
-            await self._redis.xadd(keys.DEAD_LETTERS, {"letter": written}, maxlen=MAX_DEAD_LETTERS)
+            async with self._redis.pipeline(transaction=True) as pipe:
+                pipe.xadd(keys.DEAD_LETTERS, {"letter": written}, maxlen=MAX_DEAD_LETTERS)
+                pipe.expire(keys.DEAD_LETTERS, DEAD_LETTERS_TTL_S)
+                await pipe.execute()
 
     async def dead_letters(self) -> list[DeadLetter]:
         """See `JobQueue.dead_letters`."""

@@ -1,6 +1,9 @@
 """The names of everything in Redis: one prefix, and one hash tag for all keys of a trace."""
 
+from collections.abc import Iterator
 from typing import Final
+
+from concord.assessment import AssessmentPlan
 
 PREFIX: Final = "concord:v1"
 
@@ -27,6 +30,15 @@ def closing(trace_id: str) -> str:
 def assessment(assessment_id: str) -> str:
     """The hash of an assessment's documents."""
     return f"{PREFIX}:assessment:{assessment_id}"
+
+
+def of_assessment(plan: AssessmentPlan) -> Iterator[str]:
+    """All that is kept of an assessment: its documents, its agents and its traces."""
+    yield assessment(plan.assessment_id)
+    yield agents(plan.assessment_id)
+    for trial in plan.trials:
+        yield reports(trial.trace_id)
+        yield seen(trial.trace_id)
 
 
 def answer(digest: str) -> str:

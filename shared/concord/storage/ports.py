@@ -140,6 +140,9 @@ class AssessmentStore(Protocol):
     async def save(self, assessment_id: str, name: str, document: str) -> None:
         """Stores a JSON document under a name of the assessment, replacing what was there."""
 
+    async def retire(self, plan: AssessmentPlan, keep_s: int) -> None:
+        """Has all that is kept of an assessment forgotten in `keep_s` seconds: it has ended."""
+
     async def load(self, assessment_id: str, name: str) -> str | None:
         """The JSON document of that name, or None."""
 

@@ -41,7 +41,7 @@ def at_the_gateway(folder: Path, row: ResultRow) -> Path:
         roster=[RosterEntry(id=role, url="http://a", agentbeats_id=known) for role, known in IDS.items()],
         trials=[],
     )
-    return write_at_the_gateway(folder, plan, ResultRow.model_validate_json(row.model_dump_json()))
+    return write_at_the_gateway(folder, plan, ResultRow.model_validate_json(row.model_dump_json()), keep=1)
 
 
 @pytest.mark.parametrize("team", [mesh_of_five, troubled_six, ground_truth, half_judged, unjudged_and_unseen, recorded])

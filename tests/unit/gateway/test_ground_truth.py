@@ -18,7 +18,7 @@ def calls(given: InteractionPattern) -> list[tuple[str, str, str]]:
     by_caller = pattern_steps(given, "t")
     return sorted(
         (step.step_id[-1], caller, step.agent_call.agent_name)
-        for caller, steps in by_caller.items()
+        for caller, steps in by_caller
         for step in steps
         if step.agent_call is not None
     )
@@ -45,5 +45,5 @@ def test_without_edges_there_are_no_calls_whatever_the_count() -> None:
 
 
 def test_nothing_was_measured_so_no_latency_is_claimed() -> None:
-    (steps,) = pattern_steps(pattern("ab"), "t").values()
+    ((_, steps),) = pattern_steps(pattern("ab"), "t")
     assert [step.latency_ms for step in steps] == [None]

@@ -1,6 +1,6 @@
 """The edge of the evaluator: its jobs, the storage they work on, and the processes in which they compute."""
 
 from concord_evaluator.worker.jobs import EvaluatorJobs
-from concord_evaluator.worker.pool import ProcessPool
+from concord_evaluator.worker.pool import JobTooLargeError, ProcessPool
 
-__all__ = ["EvaluatorJobs", "ProcessPool"]
+__all__ = ["EvaluatorJobs", "JobTooLargeError", "ProcessPool"]

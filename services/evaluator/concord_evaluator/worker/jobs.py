@@ -28,6 +28,7 @@ from concord_evaluator.judge import TrialJudge
 from concord_evaluator.pipeline import JUDGE, verdict_on, without_metrics
 from concord_evaluator.trace import is_observed
 from concord_evaluator.worker.own_steps import own_report
+from concord_evaluator.worker.plans import Plans
 from concord_evaluator.worker.pool import ProcessPool
 from concord_evaluator.worker.work import evaluation_of, row_of
 
@@ -51,6 +52,7 @@ class EvaluatorJobs:
     ) -> None:
         self._traces = traces
         self._assessments = assessments
+        self._plans = Plans(assessments)
         self._queue = queue
         self._pool = pool
         self._judge = judge
@@ -75,7 +77,7 @@ class EvaluatorJobs:
 
     async def _evaluate(self, request: EvaluateTrial) -> None:
         started_at = datetime.now(UTC)
-        plan = await self._plan(request.assessment_id)
+        plan = await self._plans.of_trial(request.assessment_id, request.trial_id)
         trace_id = plan.trial(request.trial_id).trace_id
         batches = [batch async for batch in self._traces.batches(trace_id)]
         late = await self._traces.late(trace_id)
@@ -91,7 +93,8 @@ class EvaluatorJobs:
         request = JudgeTrial.model_validate(arguments)
         if await self._is_judged(request.assessment_id, request.trial_id):
             return
-        plan, evaluation = await self._plan(request.assessment_id), await self._evaluation(request)
+        plan = await self._plans.of_trial(request.assessment_id, request.trial_id)
+        evaluation = await self._evaluation(request)
         judgment = None
         if JUDGE in plan.config.chosen_evaluators((JUDGE,)):
             judgment, evaluation = await self._judge_trial(plan, request, evaluation)
@@ -118,7 +121,7 @@ class EvaluatorJobs:
         request = AggregateAssessment.model_validate(arguments)
         if await self._assessments.load(request.assessment_id, ROW_DOCUMENT) is not None:
             return
-        plan = await self._plan(request.assessment_id)
+        plan = await self._plans.whole(request.assessment_id)
         loaded = [
             await self._assessments.load(request.assessment_id, trial_document(trial.trial_id)) for trial in plan.trials
         ]
@@ -155,7 +158,7 @@ class EvaluatorJobs:
         """Raises LookupError, ValueError for a job that could not have been done in any way."""
         if job.function == EvaluateTrial.function:
             request = EvaluateTrial.model_validate(job.arguments)
-            plan = await self._plan(request.assessment_id)
+            plan = await self._plans.of_trial(request.assessment_id, request.trial_id)
             trace_id = plan.trial(request.trial_id).trace_id
             observed = [batch async for batch in self._traces.batches(trace_id) if is_observed(batch)]
             evaluation = await asyncio.to_thread(without_metrics, plan, request, observed, failure.message)
@@ -163,7 +166,7 @@ class EvaluatorJobs:
             await self._queue.enqueue(_judging(request).job())
         else:
             judging = JudgeTrial.model_validate(job.arguments)
-            plan = await self._plan(judging.assessment_id)
+            plan = await self._plans.of_trial(judging.assessment_id, judging.trial_id)
             evaluation = await self._evaluation(judging)
             given_up = evaluation.model_copy(
                 update={"failure": failure, "warnings": [*evaluation.warnings, failure.message]}
@@ -194,12 +197,6 @@ class EvaluatorJobs:
         if document is None:
             raise LookupError(f"{request.trial_id} is not evaluated")
         return TrialEvaluation.model_validate_json(document)
-
-    async def _plan(self, assessment_id: str) -> AssessmentPlan:
-        plan = await self._assessments.plan(assessment_id)
-        if plan is None:
-            raise LookupError(f"there is no assessment {assessment_id!r}")
-        return plan
 
 
 def _root(assessment_id: str, trace_id: str) -> Assignment:

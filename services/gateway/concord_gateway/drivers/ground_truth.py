@@ -1,14 +1,19 @@
 """Ground truth: a given pattern of interactions, written into the trace as if its agents had just had them."""
 
 from collections import defaultdict
+from collections.abc import Iterator
 from itertools import cycle, islice
+from typing import Final
 
 from concord.assessment import InteractionPattern, PatternEdge, pattern_url
-from concord.reports import MAX_BATCH_STEPS, Channel, StepBatch
+from concord.reports import Channel, StepBatch
 from concord.results import TrialOutcome
 from concord.steps import AgentInvocation, CallType, InteractionStep, StepAction
 from concord_gateway.drivers.driver import TrialContext
 from concord_gateway.recorder import receipt, stored
+
+MAX_STEPS: Final = 500
+"""Written at once: some milliseconds of work."""
 
 
 async def drive_pattern(context: TrialContext) -> TrialOutcome:
@@ -16,11 +21,9 @@ async def drive_pattern(context: TrialContext) -> TrialOutcome:
     pattern = context.task.interaction_pattern
     if pattern is None:
         raise ValueError(f"task {context.task.id!r} has no interaction_pattern")
-    for caller, steps in pattern_steps(pattern, context.trial.trace_id).items():
-        for start in range(0, len(steps), MAX_BATCH_STEPS):
-            some = steps[start : start + MAX_BATCH_STEPS]
-            batch = StepBatch(trace_id=context.trial.trace_id, reporter=caller, steps=some)
-            await context.traces.append(stored(batch, Channel.OBSERVED), receipt(batch))
+    for caller, steps in pattern_steps(pattern, context.trial.trace_id):
+        batch = StepBatch(trace_id=context.trial.trace_id, reporter=caller, steps=steps)
+        await context.traces.append(stored(batch, Channel.OBSERVED), receipt(batch))
     return TrialOutcome(
         trial_id=context.trial.trial_id,
         state="completed",
@@ -30,20 +33,28 @@ async def drive_pattern(context: TrialContext) -> TrialOutcome:
     )
 
 
-def pattern_steps(pattern: InteractionPattern, trace_id: str) -> dict[str, list[InteractionStep]]:
-    """One AGENT step per call of the pattern, by caller, in the pattern's order; the ids are the calls' numbers."""
+def pattern_steps(pattern: InteractionPattern, trace_id: str) -> Iterator[tuple[str, list[InteractionStep]]]:
+    """One AGENT step per call of the pattern, by caller, in the pattern's order; the ids are the calls' numbers.
+
+    At most `MAX_STEPS` at a time, made when they are asked for: whoever writes them does other things in between.
+    """
     edges: list[PatternEdge] = list(pattern.edges)
     if pattern.steps_count is not None and edges:
         edges = list(islice(cycle(edges), pattern.steps_count))
-    by_caller: defaultdict[str, list[InteractionStep]] = defaultdict(list)
+    by_caller: defaultdict[str, list[tuple[int, str]]] = defaultdict(list)
     for number, edge in enumerate(edges, start=1):
-        invocation = AgentInvocation(agent_url=pattern_url(edge.callee), agent_name=edge.callee)
-        by_caller[edge.caller].append(
-            InteractionStep(
-                step_id=f"{number:016x}",
-                trace_id=trace_id,
-                call_type=CallType.AGENT,
-                step_action=StepAction(agent_invocation=invocation),
-            )
-        )
-    return dict(by_caller)
+        by_caller[edge.caller].append((number, edge.callee))
+    for caller, calls in by_caller.items():
+        for start in range(0, len(calls), MAX_STEPS):
+            yield caller, [_step(trace_id, *call) for call in calls[start : start + MAX_STEPS]]
+
+
+def _step(trace_id: str, number: int, callee: str) -> InteractionStep:
+    return InteractionStep(
+        step_id=f"{number:016x}",
+        trace_id=trace_id,
+        call_type=CallType.AGENT,
+        step_action=StepAction(
+            agent_invocation=AgentInvocation(agent_url=pattern_url(callee), agent_name=callee),
+        ),
+    )

@@ -1,0 +1,49 @@
+"""The plans of the assessments that are at work here: each is read once, however many trials it has."""
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Final
+
+from concord.assessment import AssessmentPlan, TaskSpec, TrialSpec
+from concord.storage import AssessmentStore
+
+_MAX_KEPT: Final = 4
+"""A plan may be as large as a request, and a worker has its jobs of few assessments at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Indexed:
+    plan: AssessmentPlan
+    trials: dict[str, TrialSpec]
+    tasks: dict[str, TaskSpec]
+
+
+class Plans:
+    """Reads plans, which never change, and keeps the latest."""
+
+    def __init__(self, assessments: AssessmentStore) -> None:
+        self._assessments = assessments
+        self._kept: OrderedDict[str, _Indexed] = OrderedDict()
+
+    async def whole(self, assessment_id: str) -> AssessmentPlan:
+        """A plan. Raises LookupError where there is none, StorageUnavailableError."""
+        return (await self._indexed(assessment_id)).plan
+
+    async def of_trial(self, assessment_id: str, trial_id: str) -> AssessmentPlan:
+        """A plan with that trial and its task alone: what a job takes along. Raises as `whole`."""
+        found = await self._indexed(assessment_id)
+        trial = found.trials[trial_id]
+        return found.plan.model_copy(update={"trials": [trial], "tasks": [found.tasks[trial.task_id]]})
+
+    async def _indexed(self, assessment_id: str) -> _Indexed:
+        if assessment_id not in self._kept:
+            plan = await self._assessments.plan(assessment_id)
+            if plan is None:
+                raise LookupError(f"there is no assessment {assessment_id!r}")
+            self._kept[assessment_id] = _Indexed(
+                plan, {trial.trial_id: trial for trial in plan.trials}, {task.id: task for task in plan.tasks}
+            )
+        self._kept.move_to_end(assessment_id)
+        while len(self._kept) > _MAX_KEPT:
+            self._kept.popitem(last=False)
+        return self._kept[assessment_id]

@@ -1,0 +1,70 @@
+"""What an agent keeps of its tasks: so many messages, so many bytes, however much is said and asked for."""
+
+import os
+from contextlib import AsyncExitStack
+
+import httpx
+
+from concord.a2a import IncomingMessage, TaskHandle
+from concord.a2a.server import MAX_HISTORY, MAX_KEPT_MESSAGE, MAX_TASK_BYTES
+from tests.integration.observed import send
+from tests.security.assessing import rpc
+from tests.serving import served_agent
+
+
+async def test_a_task_keeps_its_first_message_and_the_latest() -> None:
+    async def talk(_: IncomingMessage, task: TaskHandle) -> None:
+        for number in range(3 * MAX_HISTORY):
+            await task.working(f"step {number}")
+        await task.complete("done")
+
+    async with served_agent(talk) as url, httpx.AsyncClient() as http:
+        task = (await http.post(url, json=send("message/send", "begin"))).json()["result"]
+    said = [message["parts"][0]["text"] for message in task["history"]]
+    assert len(said) <= MAX_HISTORY
+    assert (said[0], said[-1]) == ("begin", f"step {3 * MAX_HISTORY - 1}")
+
+
+async def test_a_large_message_is_read_whole_and_kept_in_part() -> None:
+    text, read = "x" * (2 * MAX_KEPT_MESSAGE), []
+
+    async def reader(message: IncomingMessage, task: TaskHandle) -> None:
+        await task.working("reading")
+        read.append(len(message.text))
+        await task.complete("done")
+
+    async with served_agent(reader) as url, httpx.AsyncClient() as http:
+        task = (await http.post(url, json=send("message/send", text))).json()["result"]
+    assert read == [len(text)]
+    assert len(str(task["history"])) < MAX_KEPT_MESSAGE
+
+
+async def test_ended_tasks_are_forgotten_by_their_size() -> None:
+    async def verbose(_: IncomingMessage, task: TaskHandle) -> None:
+        await task.complete(os.urandom(MAX_TASK_BYTES // 8).hex())  # of which half can be packed away
+
+    async with AsyncExitStack() as stack:
+        url = await stack.enter_async_context(served_agent(verbose))
+        http = await stack.enter_async_context(httpx.AsyncClient())
+        ids = [(await http.post(url, json=send("message/send"))).json()["result"]["id"] for _ in range(10)]
+        kept = [
+            task_id
+            for task_id in ids
+            if "result" in (await http.post(url, json=rpc("tasks/get", {"id": task_id}))).json()
+        ]
+    assert 4 < len(kept) < 8
+    assert kept == ids[-len(kept) :]
+
+
+async def test_an_ended_task_is_given_as_it_was() -> None:
+    async def answer(message: IncomingMessage, task: TaskHandle) -> None:
+        await task.working("thinking")
+        await task.complete(message.text.upper(), status="well done")
+
+    async with served_agent(answer) as url, httpx.AsyncClient() as http:
+        first = (await http.post(url, json=send("message/send", "hello"))).json()["result"]
+        again = (await http.post(url, json=rpc("tasks/get", {"id": first["id"]}))).json()["result"]
+        listed = await http.post(url, json=rpc("ListTasks", {"includeArtifacts": True}), headers={"a2a-version": "1.0"})
+    assert again == first
+    [task] = listed.json()["result"]["tasks"]
+    assert task["artifacts"][0]["parts"][0]["text"] == "HELLO"

@@ -1,0 +1,187 @@
+"""Requests that ask for as much as they may: their cost grows with their size and no faster, and in small pieces."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from concord.assessment import (
+    AssessmentConfig,
+    AssessmentPlan,
+    AssessmentRequest,
+    InteractionPattern,
+    Mode,
+    TaskSpec,
+    TimeLimits,
+)
+from concord.assessment import plan_trials as plan_trials_of
+from concord.ids import new_trace_id
+from concord.jobs import ROW_DOCUMENT, EvaluateTrial, TrialVerdict, trial_document
+from concord.keyring import Keyring
+from concord.llm import LLMSettings
+from concord.results import InfrastructureFailure
+from concord.steps import InteractionStep
+from concord.storage import Queue, Storage, connect
+from concord.urls import PeerUrls
+from concord_evaluator.judge import TrialJudge
+from concord_evaluator.worker import EvaluatorJobs, ProcessPool
+from concord_gateway.assignments import Assignments
+from concord_gateway.drivers import ground_truth
+from concord_gateway.instruments import Instruments
+from concord_gateway.intake import NotAnAssessmentError, plan_work
+from concord_gateway.observer import Observer
+from concord_gateway.proxy import Carrier, Upstream
+from concord_gateway.run import AssessmentRun
+from concord_gateway.settings import GatewaySettings
+from concord_gateway.watch import Watches
+from tests.progress import Unheard
+from tests.rows import make_row
+from tests.unit.evaluator.trials import outcome
+
+PAIR = {"agents": ["A", "B"], "edges": [{"from": "A", "to": "B"}]}
+
+
+class Walked(list[Any]):
+    """A list that counts how often somebody goes through it."""
+
+    walks = 0
+
+    def __iter__(self) -> Iterator[Any]:
+        self.walks += 1
+        return super().__iter__()
+
+    def index(self, *arguments: object) -> int:
+        self.walks += 1
+        return super().index(*arguments)  # type: ignore[arg-type]
+
+
+def plan_of(n_trials: int, **pattern: int) -> AssessmentPlan:
+    """As many tasks, each with one trial."""
+    given = InteractionPattern.model_validate(PAIR | pattern)
+    tasks = [TaskSpec(id=f"t{number}", interaction_pattern=given) for number in range(n_trials)]
+    plan = AssessmentPlan(
+        assessment_id=new_trace_id(),
+        mode=Mode.GROUND_TRUTH,
+        config=AssessmentConfig(),
+        tasks=tasks,
+        roster=[],
+        trials=plan_trials_of(AssessmentConfig(), tasks),
+    )
+    return plan.model_copy(update={"tasks": Walked(plan.tasks), "trials": Walked(plan.trials)})
+
+
+@asynccontextmanager
+async def run_of(plan: AssessmentPlan, storage: Storage, slots: int = 64) -> AsyncIterator[AssessmentRun]:
+    """An assessment about to be run."""
+    keyring = Keyring(SecretStr("s" * 40), storage.secrets.token_secret)
+    assignments, watches = Assignments(keyring, "http://collector"), Watches()
+    async with Upstream() as upstream:
+        carrier = Carrier(upstream, storage.traces, assignments, watches, Instruments())
+        observer = Observer(assignments, watches, carrier, None, PeerUrls(()))
+        limits = TimeLimits(60, 60)
+        yield AssessmentRun(plan, limits, storage, GatewaySettings(), Unheard(), observer, asyncio.Semaphore(slots), [])
+
+
+async def evaluated(storage: Storage, plan: AssessmentPlan) -> None:
+    """Leaves what the evaluator would."""
+    failure = InfrastructureFailure(trial_id=None, stage="evaluation", message="nobody looked")
+    verdict = TrialVerdict(state="failed", failure=failure).model_dump_json()
+    for trial in list(plan.trials):
+        await storage.assessments.save(plan.assessment_id, trial_document(trial.trial_id), verdict)
+    await storage.assessments.save(plan.assessment_id, ROW_DOCUMENT, make_row().model_dump_json())
+
+
+async def walks(n_trials: int, storage: Storage) -> tuple[int, int]:
+    plan = plan_of(n_trials)
+    await evaluated(storage, plan)
+    async with run_of(plan, storage) as run:
+        tasks, trials = run.plan.tasks, run.plan.trials
+        assert isinstance(tasks, Walked)
+        assert isinstance(trials, Walked)
+        tasks.walks = trials.walks = 0
+        await run.run()
+    return tasks.walks, trials.walks
+
+
+async def test_no_list_of_a_plan_is_gone_through_for_each_of_its_trials(redis_url: str) -> None:
+    async with connect(redis_url) as storage:
+        assert await walks(8, storage) == await walks(24, storage)
+
+
+def test_a_small_message_does_not_ask_for_millions_of_calls() -> None:
+    tasks = [{"id": f"t{number}", "interaction_pattern": PAIR | {"steps_count": 10_000}} for number in range(101)]
+    with pytest.raises(NotAnAssessmentError, match="1010000 calls"):
+        plan_work(AssessmentRequest.model_validate({"config": {"tasks": tasks}}))
+    assert len(plan_work(AssessmentRequest.model_validate({"config": {"tasks": tasks[:100]}})).trials) == 100
+
+
+async def test_a_worker_reads_a_plan_once_however_many_trials_it_has(
+    redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    n_trials, plan, reads = 12, plan_of(12), 0
+    async with connect(redis_url) as storage, ProcessPool(1, memory_bytes=1 << 30, limit_s=60) as pool:
+        await storage.assessments.save_plan(plan)
+        load = storage.assessments.plan
+
+        async def counted(assessment_id: str) -> AssessmentPlan | None:
+            nonlocal reads
+            reads += 1
+            return await load(assessment_id)
+
+        monkeypatch.setattr(storage.assessments, "plan", counted)
+        judge = TrialJudge(LLMSettings(api_key=None), samples=1, deadline_s=5)
+        jobs = EvaluatorJobs(storage.traces, storage.assessments, storage.jobs, pool, judge)
+        for trial in list(plan.trials):
+            done = outcome(trial.trial_id)
+            request = EvaluateTrial(assessment_id=plan.assessment_id, trial_id=trial.trial_id, outcome=done)
+            await jobs.evaluate_trial(request.job().arguments)
+        assert await storage.jobs.depth(Queue.LLM) == n_trials
+    assert reads == 1
+
+
+async def test_a_long_pattern_is_written_in_pieces_between_which_others_get_their_turn(
+    redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rounds, made = 0, Counter[int]()
+
+    class Counted(InteractionStep):
+        def model_post_init(self, _: object, /) -> None:
+            made[rounds] += 1
+
+    async def count_rounds() -> None:
+        nonlocal rounds
+        while True:
+            await asyncio.sleep(0)
+            rounds += 1
+
+    monkeypatch.setattr(ground_truth, "InteractionStep", Counted)
+    plan = plan_of(1, steps_count=10_000)
+    async with connect(redis_url) as storage, run_of(plan, storage) as run:
+        await evaluated(storage, plan)
+        counting = asyncio.create_task(count_rounds())
+        await run.run()
+        counting.cancel()
+        assert await storage.traces.length(plan.trials[0].trace_id) > 10
+    assert sum(made.values()) == 10_000
+    assert max(made.values()) <= ground_truth.MAX_STEPS
+
+
+async def test_no_more_trials_wait_for_their_evaluation_than_may(redis_url: str) -> None:
+    plan, slots = plan_of(9), 3
+    async with connect(redis_url) as storage, run_of(plan, storage, slots) as run:
+        running = asyncio.create_task(run.run())
+        async with asyncio.timeout(10):
+            while not await storage.traces.length(plan.trials[slots].trace_id):
+                await asyncio.sleep(0.01)
+        for _ in range(50):  # times in which the next could be driven
+            await storage.ping()
+        assert await storage.jobs.depth(Queue.FAST) == slots
+        assert not await storage.traces.length(plan.trials[slots + 1].trace_id)
+        await evaluated(storage, plan)
+        await running
+        assert all([await storage.traces.length(trial.trace_id) for trial in list(plan.trials)])
+        assert run.evaluations._value == slots
