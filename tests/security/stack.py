@@ -99,7 +99,9 @@ async def stack(
             served(create_collector(CollectorSettings(redis_url=redis_url, token_secret=SECRET)))
         )
         judge = TrialJudge(llm, samples=1, deadline_s=20, cache=storage.answers)
-        jobs = EvaluatorJobs(storage.traces, storage.assessments, storage.jobs, _Here(1), judge)
+        jobs = EvaluatorJobs(
+            storage.traces, storage.assessments, storage.jobs, _Here(1, memory_bytes=2**32, limit_s=20), judge
+        )
         policy = WorkerPolicy(timeout_s=20, completion_wait_s=0)
         workers = [
             asyncio.create_task(

@@ -19,6 +19,7 @@ from concord.assessment import (
     TimeLimits,
 )
 from concord.assessment import plan_trials as plan_trials_of
+from concord.closed_trials import ClosedTrials
 from concord.ids import new_trace_id
 from concord.jobs import ROW_DOCUMENT, EvaluateTrial, TrialVerdict, trial_document
 from concord.keyring import Keyring
@@ -81,7 +82,8 @@ async def run_of(plan: AssessmentPlan, storage: Storage, slots: int = 64) -> Asy
     assignments, watches = Assignments(keyring, "http://collector"), Watches()
     async with Upstream() as upstream:
         carrier = Carrier(upstream, storage.traces, assignments, watches, Instruments())
-        observer = Observer(assignments, watches, carrier, None, PeerUrls(()))
+        closed = ClosedTrials(storage.traces.is_closed)
+        observer = Observer(assignments, watches, carrier, None, PeerUrls(()), storage.traces, closed)
         limits = TimeLimits(60, 60)
         yield AssessmentRun(plan, limits, storage, GatewaySettings(), Unheard(), observer, asyncio.Semaphore(slots), [])
 
