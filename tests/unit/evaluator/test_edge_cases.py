@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+from concord.assessment import Mode
 from concord.identity import GREEN_AGENT
 from concord.reports import Report
 from concord_evaluator.documents import TrialEvaluation
@@ -9,9 +10,12 @@ from tests.unit.evaluator.traces import RECEIVED_AT, call, observed, told, tool
 from tests.unit.evaluator.trials import batch, evaluated, plan
 
 
-def evaluation(*reports: list[Report], agents: str = "ABC", seen: bool = True) -> TrialEvaluation:
+def evaluation(
+    *reports: list[Report], agents: str = "ABC", seen: bool = True, mode: Mode = Mode.LIVE
+) -> TrialEvaluation:
     """`seen`: whether the agents declare that they report."""
-    return evaluated(plan(agents, reports=seen), [batch(number, each) for number, each in enumerate(reports)])
+    planned = plan(agents, reports=seen).model_copy(update={"mode": mode})
+    return evaluated(planned, [batch(number, each) for number, each in enumerate(reports)])
 
 
 def values(found: TrialEvaluation) -> dict[str, float | None]:
@@ -105,11 +109,11 @@ def test_retries_are_one_call_in_the_graph_and_several_in_the_timeline() -> None
     assert [each.error for each in found.timeline] == ["busy", None]
 
 
-def test_clock_skew_moves_neither_order_nor_durations() -> None:
+def test_clock_skew_in_a_recorded_trace_moves_neither_order_nor_durations() -> None:
     def at(skew: timedelta) -> TrialEvaluation:
         outer = call("1", "B", latency=5000, start_time=RECEIVED_AT)
         inner = call("2", "C", parent="1", latency=2000, start_time=RECEIVED_AT + skew)
-        return evaluation(told("A", outer), told("B", inner))
+        return evaluation(told("A", outer), told("B", inner), mode=Mode.RECORDED)
 
     right, behind, ahead = at(timedelta(seconds=1)), at(timedelta(hours=-3)), at(timedelta(days=400))
     for found in (behind, ahead):
@@ -119,9 +123,9 @@ def test_clock_skew_moves_neither_order_nor_durations() -> None:
     assert [each.start_ms for each in behind.timeline] == [10_800_000.0, 0.0]
 
 
-def test_a_step_that_ends_before_it_begins_took_no_time() -> None:
+def test_a_recorded_step_that_ends_before_it_begins_took_no_time() -> None:
     step = call("1", "B", start_time=RECEIVED_AT, end_time=RECEIVED_AT - timedelta(seconds=9))
-    (record,) = evaluation(told("A", step)).timeline
+    (record,) = evaluation(told("A", step), mode=Mode.RECORDED).timeline
     assert (record.start_ms, record.duration_ms) == (0.0, 0.0)
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from concord.assessment import AssessmentConfig, TaskSpec
+from concord.assessment import AssessmentConfig, Mode, TaskSpec
 from concord.reports import ReportBatch, StepBatch, pack
 from concord_evaluator.graph import CallTally
 from concord_evaluator.metrics import Parameter
@@ -188,7 +188,8 @@ class TestTrial:
             call("3", "B", attributes={"retry_of": "2"}, latency=60),
             call("4", "C", error="down"),
         ]
-        evaluation = evaluated(plan("ABC"), [batch(1, told("A", *steps)), batch(2, told("B", tool("5", parent="1")))])
+        recorded = plan("ABC").model_copy(update={"mode": Mode.RECORDED})
+        evaluation = evaluated(recorded, [batch(1, told("A", *steps)), batch(2, told("B", tool("5", parent="1")))])
         to_b, to_c = evaluation.interactions
         assert (to_b.caller, to_b.callee, to_b.calls, to_b.errors, to_b.retries) == ("A", "B", 2, 0, 1)
         assert (to_b.observed, to_b.corroborated, to_b.reported) == (0, 1, 1)

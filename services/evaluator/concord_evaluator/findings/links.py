@@ -10,7 +10,7 @@ from concord.assessment import Thresholds
 from concord.results import Finding
 from concord_evaluator.findings.evidence import MAX_OF_A_KIND, some
 from concord_evaluator.graph import AgentGraph
-from concord_evaluator.trace import Links
+from concord_evaluator.trace import LinkCalls, Links
 
 
 def find(graph: AgentGraph, thresholds: Thresholds) -> Iterator[Finding]:
@@ -36,10 +36,15 @@ def _slow_links(links: Links, threshold: float) -> Iterator[Finding]:
             measured="times the usual latency",
             value=-times,
             threshold=threshold,
-            step_ids=some(step_id for call in links[caller, callee].calls for step_id in call.step_ids),
+            step_ids=some(_timed(links[caller, callee])),
             advice=f"{caller} waits {-times:.0f} times as long for {callee} as is usual in this team: see what "
             f"{callee} is busy with, or ask it earlier and go on meanwhile.",
         )
+
+
+def _timed(link: LinkCalls) -> Iterator[str]:
+    """The attempts whose latency is known."""
+    return (each.step_id for call in link.calls for each in call if each.record.latency_ms is not None)
 
 
 def _median_without(ascending: list[float], value: float) -> float | None:

@@ -61,8 +61,11 @@ def _evaluate(
 ) -> TrialEvaluation:
     roster = Roster(plan.agents(plan.trial(request.trial_id).task_id))
     in_time = batches if request.closed_after is None else batches[: request.closed_after]
-    projection = project(_reports(in_time), roster, plan.config.evidence, observed=plan.observed, heard=heard)
-    observable = plan.mode is Mode.LIVE and len(roster) > 1
+    live = plan.mode is Mode.LIVE
+    projection = project(
+        _reports(in_time), roster, plan.config.evidence, observed=plan.observed, live=live, heard=heard
+    )
+    observable = live and len(roster) > 1
     participants = tuple(observability_of(projection, roster, heard)) if observable else ()
     grading = graded(plan, request.outcome)
     task_failed = task_failed or (grading is not None and grading.value == 0)

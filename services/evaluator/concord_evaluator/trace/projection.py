@@ -25,6 +25,7 @@ from concord_evaluator.trace.interactions import (
     join_attempts,
 )
 from concord_evaluator.trace.names import NOT_IN_GRAPH, participant_of
+from concord_evaluator.trace.records import StepRecord
 from concord_evaluator.trace.refutation import without_refuted
 from concord_evaluator.trace.timeline import Timeline, causal_order
 from concord_evaluator.trace.trees import ROOT
@@ -80,15 +81,19 @@ def project(
     evidence: Evidence = "any",
     *,
     observed: bool = False,
+    live: bool = False,
     heard: Collection[str] = (),
 ) -> Projection:
     """Projects the reports of one trace. Depends on what was reported, not on its order or repetition.
 
-    `observed`: participants reached each other through the gateway alone, so that it saw their calls. `heard`: who
-    reported anything, though it may have come too late, or contradict itself, and so stand nowhere in `reports`.
+    `observed`: participants reached each other through the gateway alone, so that it saw their calls. `live`: the
+    trace tells of agents that are being assessed, so that a call has no latency but the one that we measured. `heard`:
+    who reported anything, though it may have come too late, or contradict itself, and so stand nowhere in `reports`.
     `integrity.late` and `integrity.dropped` are not known from reports, and 0.
     """
     trace, forest = _grown(reports)
+    if live:
+        _forget_claimed_latencies(trace.records)
     makers, contradicted, timeline = _calls(forest, roster, evidence, observed=observed)
     logical = join_attempts(timeline.calls)
     between = {link: calls for link, calls in logical.items() if GREEN_AGENT not in link}
@@ -120,6 +125,13 @@ def _grown(reports: Iterable[Report]) -> tuple[FoldedTrace, Forest]:
     """The trace and its forest; the index of its steps, which takes a tenth of all room, is needed no longer."""
     trace, index = fold(reports)
     return trace, grow(trace, index)
+
+
+def _forget_claimed_latencies(records: Iterable[StepRecord]) -> None:
+    """Whoever is assessed could make itself quick and others slow by what it says of its calls."""
+    for record in records:
+        if record.latency_ms is not None and not record.observed:
+            record.latency_ms = None
 
 
 def _calls(
