@@ -26,9 +26,12 @@ from concord_evaluator.latency import latencies_of, summarise
 from concord_evaluator.metrics import measure
 from concord_evaluator.trace import project
 from concord_evaluator.trace.fold import fold
-from concord_evaluator.worker.work import evaluation_of
+from concord_evaluator.worker.work import EvaluationLimits, evaluation_of
 
 Made = TypeVar("Made")
+
+UNBOUNDED: Final = EvaluationLimits(steps=10**9, seconds=10**9)
+"""What an evaluation takes is measured here, not cut."""
 
 YARDSTICK: Final = "json.loads of the same bodies"
 """Not part of an evaluation: what this machine takes to read the same JSON into dictionaries."""
@@ -74,7 +77,7 @@ def _read(file: Path) -> Iterator[ReportBatch]:
 def _whole(batches: list[ReportBatch], agents: int) -> dict[str, float]:
     """Stored batches in, the evaluation as JSON out, as a worker's process does it."""
     started, cpu = time.perf_counter(), time.process_time()
-    size = len(evaluation_of(plan(agents), request(), batches))
+    size = len(evaluation_of(plan(agents), request(), batches, {}, UNBOUNDED))
     return {
         "seconds": time.perf_counter() - started,
         "cpu_s": time.process_time() - cpu,

@@ -13,13 +13,14 @@ from concord.jobs import JudgeTrial, TrialVerdict, trial_document
 from concord.reports import BatchReceipt
 from concord.storage import Storage, connect
 from concord_evaluator.judge import TrialJudge
-from concord_evaluator.worker import EvaluatorJobs, ProcessPool
+from concord_evaluator.worker import EvaluationLimits, EvaluatorJobs, ProcessPool
 from tests.llm_server import FakeModel, fake_model, honest_judge
 
 AGENTS: Final = 100
 STEPS: Final = 10_000
 MODEL_TAKES_S: Final = 5.0
 PROMISED_S: Final = 30
+UNBOUNDED: Final = EvaluationLimits(steps=10**9, seconds=10**9)
 
 
 async def limits(folder: Path) -> Figures:
@@ -33,7 +34,7 @@ async def limits(folder: Path) -> Figures:
         ):
             settings = endpoint.model_copy(update={"timeout_s": 6 * MODEL_TAKES_S})
             judge = TrialJudge(settings, samples=1, deadline_s=9 * MODEL_TAKES_S)
-            jobs = EvaluatorJobs(storage.traces, storage.assessments, storage.jobs, pool, judge)
+            jobs = EvaluatorJobs(storage.traces, storage.assessments, storage.jobs, pool, judge, UNBOUNDED)
             await pool.warm_up()
             await _store(storage)
             moments = [time.perf_counter()]

@@ -36,7 +36,13 @@ _UNBOUNDED: Final = 1 << 40
 def collector(redis_url: str) -> FastAPI:
     """The collector itself, all checks on, with a rate that one caller alone does not exhaust."""
     return create_app(
-        CollectorSettings(redis_url=redis_url, open=True, rate_bytes_per_s=_UNBOUNDED, max_trace_bytes=_UNBOUNDED)
+        CollectorSettings(
+            redis_url=redis_url,
+            open=True,
+            rate_bytes_per_s=_UNBOUNDED,
+            max_trace_bytes=_UNBOUNDED,
+            max_steps=_UNBOUNDED,
+        )
     )
 
 

@@ -1,6 +1,7 @@
 """Reports: who claimed which step, over which channel. Provenance is derived from these, never stored."""
 
 import zlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -86,6 +87,23 @@ class ReportBatch:
     n_steps: int
     dropped: int
     body: bytes
+    n_nested: int = 0
+    """The steps that came inside the answers of these, which `n_steps` does not count."""
+
+    @property
+    def account(self) -> str:
+        """Under which name it counts: its reporter's, or "" for all without a token together, whose names are free."""
+        return self.reporter if self.authenticated else ""
+
+
+def n_nested(steps: Iterable[StepFacts]) -> int:
+    """How many steps came inside the answers of these, at any depth."""
+    pending, found = list(steps), 0
+    while pending:
+        inner = pending.pop().answer_steps
+        found += len(inner)
+        pending.extend(inner)
+    return found
 
 
 def pack(body: bytes) -> bytes:

@@ -96,11 +96,19 @@ class House:
 
 
 @asynccontextmanager
-async def house(redis_url: str, output_dir: Path, token_secret: SecretStr = SECRET) -> AsyncIterator[House]:
+async def house(
+    redis_url: str,
+    output_dir: Path,
+    token_secret: SecretStr = SECRET,
+    **limits: Any,  # noqa: ANN401 - any setting
+) -> AsyncIterator[House]:
     """Serves a gateway."""
     holder = reserved()
     settings = GatewaySettings(
-        redis_url=redis_url, token_secret=token_secret, output_dir=output_dir, max_body_bytes=MAX_BODY_BYTES
+        redis_url=redis_url,
+        token_secret=token_secret,
+        output_dir=output_dir,
+        **{"max_body_bytes": MAX_BODY_BYTES} | limits,
     )
     async with connect(redis_url) as storage, served(create_app(settings, f"{url_of(holder)}/"), holder) as url:
         yield House(url, storage)

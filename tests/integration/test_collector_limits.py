@@ -94,19 +94,23 @@ async def test_a_full_trace_takes_no_more_of_a_reporter_and_loses_nothing(redis_
     async with collector(redis_url, token_secret=SECRET, max_trace_bytes=2_000) as client:
         flood = bearer("flood")
         sent = [batch(step(f"s{i}"), batch_id=f"b{i}") for i in range(40)]
-        statuses = [(await client.post("/traces", json=each, headers=flood)).status_code for each in sent]
-        assert set(statuses) == {202, 413}
-        taken = statuses.count(202)
-        assert (await client.post("/traces", json=sent[0], headers=flood)).status_code == 202
-        assert (await client.post("/traces", json=batch(step()), headers=bearer("writer"))).status_code == 202
+        receipts = [(await client.post("/traces", json=each, headers=flood)).json() for each in sent]
+        taken = sum(receipt["accepted"] for receipt in receipts)
+        assert 0 < taken < 40
+        refused = {receipt["rejected"][0]["reason"] for receipt in receipts if not receipt["accepted"]}
+        assert refused == {"the trace is full"}
+        assert (await client.post("/traces", json=sent[0], headers=flood)).json() == {"accepted": 1, "rejected": []}
+        writer = await client.post("/traces", json=batch(step()), headers=bearer("writer"))
+        assert writer.json() == {"accepted": 1, "rejected": []}
     assert sum(report.reporter == "flood" for report in await reports(storage)) == taken
+    assert await storage.traces.refused("t1") == {"flood": 40 - taken}
 
 
 async def test_highly_compressible_batches_fill_a_trace_too(redis_url: str) -> None:
     padded = step(additional_attributes={str(i): " " * 8000 for i in range(60)})
     async with collector(redis_url, max_trace_bytes=200_000) as client:
-        statuses = [(await client.post("/traces", json=batch(padded, batch_id=f"b{i}"))).status_code for i in range(12)]
-    assert 413 in statuses
+        receipts = [(await client.post("/traces", json=batch(padded, batch_id=f"b{i}"))).json() for i in range(12)]
+    assert 0 in [receipt["accepted"] for receipt in receipts]
 
 
 async def test_over_the_watermark_nothing_is_taken_until_there_is_room(redis_url: str, storage: Storage) -> None:

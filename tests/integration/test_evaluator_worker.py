@@ -29,7 +29,7 @@ from concord_evaluator.__main__ import replay
 from concord_evaluator.documents import evaluation_document
 from concord_evaluator.judge import TrialJudge
 from concord_evaluator.settings import EvaluatorSettings
-from concord_evaluator.worker import EvaluatorJobs, ProcessPool
+from concord_evaluator.worker import EvaluationLimits, EvaluatorJobs, ProcessPool
 from tests.integration.workers import alive, children, gone, pool_of, worker
 from tests.llm_server import FakeModel, fake_model, honest_judge
 from tests.unit.evaluator.graphs import mesh
@@ -37,6 +37,7 @@ from tests.unit.evaluator.traces import TRACE_ID, call, told
 from tests.unit.evaluator.trials import answered_by_all, batch, batches_of, outcome, plan
 
 TEAM = mesh(3)
+LIMITS = EvaluationLimits(steps=1000, seconds=30)
 PLAN = plan(TEAM[0])
 EVALUATE = EvaluateTrial(
     assessment_id=PLAN.assessment_id, trial_id="trial-1", outcome=answered_by_all(PLAN, outcome()), closed_after=6
@@ -64,7 +65,7 @@ async def pool() -> AsyncIterator[ProcessPool]:
 @pytest.fixture
 def jobs(storage: Storage, pool: ProcessPool) -> EvaluatorJobs:
     judge = TrialJudge(LLMSettings(api_key=None), samples=1, deadline_s=5)
-    return EvaluatorJobs(storage.traces, storage.assessments, storage.jobs, pool, judge)
+    return EvaluatorJobs(storage.traces, storage.assessments, storage.jobs, pool, judge, LIMITS)
 
 
 async def document(storage: Storage, name: str, timeout_s: float = 60) -> str:
@@ -130,7 +131,12 @@ class TestJobs:
         model = FakeModel(honest_judge())
         async with fake_model(model) as settings:
             jobs = EvaluatorJobs(
-                storage.traces, storage.assessments, storage.jobs, pool, TrialJudge(settings, samples=1, deadline_s=10)
+                storage.traces,
+                storage.assessments,
+                storage.jobs,
+                pool,
+                TrialJudge(settings, samples=1, deadline_s=10),
+                LIMITS,
             )
             await jobs.evaluate_trial(EVALUATE.job().arguments)
             await jobs.judge_trial(JUDGE.job().arguments)

@@ -18,7 +18,7 @@ from concord.keyring import Keyring
 from concord.reports import Channel
 from concord.results import TrialOutcome
 from concord.steps import CallType, InteractionStep, ResponseTrace
-from concord.storage import Storage, connect
+from concord.storage import Storage, TraceLimits, connect
 from concord.tokens import Claims, TokenVerifier
 from concord.wire import reports_of
 from concord_gateway.assignments import Assignments
@@ -78,7 +78,7 @@ async def drive(
             trials=plan_trials(AssessmentConfig(), tasks),
         )
         (trial,) = plan.trials
-        recorder = Recorder(storage.traces, trial.trace_id)
+        recorder = Recorder(storage.traces, trial.trace_id, TraceLimits())
         assignments = Assignments(Keyring(SecretStr("x" * 32), storage.secrets.token_secret), "http://collector")
         own = assignments.own("a1", trial.trace_id, new_step_id())
         async with Messenger(lambda step, _: recorder.add(step), timeout_s=budget_s) as messenger:

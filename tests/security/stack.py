@@ -20,6 +20,7 @@ from concord.storage import Queue, Storage, WorkerPolicy, connect, run_worker
 from concord_collector.app import create_app as create_collector
 from concord_collector.settings import CollectorSettings
 from concord_evaluator.judge import TrialJudge
+from concord_evaluator.settings import EvaluatorSettings
 from concord_evaluator.worker import EvaluatorJobs, ProcessPool
 from concord_gateway.app import create_app as create_gateway
 from concord_gateway.settings import GatewaySettings
@@ -100,7 +101,12 @@ async def stack(
         )
         judge = TrialJudge(llm, samples=1, deadline_s=20, cache=storage.answers)
         jobs = EvaluatorJobs(
-            storage.traces, storage.assessments, storage.jobs, _Here(1, memory_bytes=2**32, limit_s=20), judge
+            storage.traces,
+            storage.assessments,
+            storage.jobs,
+            _Here(1, memory_bytes=2**32, limit_s=20),
+            judge,
+            EvaluatorSettings(redis_url=redis_url).evaluation_limits,
         )
         policy = WorkerPolicy(timeout_s=20, completion_wait_s=0)
         workers = [

@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from concord.a2a import IncomingMessage, TaskHandle
 from concord.assignment import Assignment
 from concord.closed_trials import ASK_AGAIN_S, ClosedTrials
-from concord.reports import Channel
+from concord.reports import BatchReceipt, Channel
 from concord.storage import LATE_S, connect
 from concord.storage.keys import closing
 from tests.integration.collectors import SECRET, batch, bearer, bearer_of, collector, step
@@ -164,12 +164,18 @@ async def test_late_batches_count_towards_what_a_trace_takes(redis_url: str) -> 
     ):
         await storage.traces.close("t1")
         answers = [
-            (await client.post("/traces", json=batch(step(), batch_id=f"b{n}"), headers=bearer("writer"))).status_code
+            await client.post("/traces", json=batch(step(), batch_id=f"b{n}"), headers=bearer("writer"))
             for n in range(60)
         ]
-        assert answers == sorted(answers)
-        assert set(answers) == {202, 413}
-        assert await storage.traces.late("t1") == {"writer": answers.count(202)}
+        assert {answer.status_code for answer in answers} == {202}
+        receipts = [BatchReceipt.model_validate_json(answer.content) for answer in answers]
+        late = sum(receipt.late for receipt in receipts)
+        assert [receipt.late for receipt in receipts] == [1] * late + [0] * (60 - late)
+        assert {receipt.accepted for receipt in receipts} == {0}
+        assert [len(receipt.rejected) for receipt in receipts] == [0] * late + [1] * (60 - late)
+        assert 0 < late < 60
+        assert await storage.traces.late("t1") == {"writer": late}
+        assert await storage.traces.refused("t1") == {"writer": 60 - late}
 
 
 async def test_another_gateway_learns_within_a_second_that_a_trial_is_closed(redis_url: str) -> None:

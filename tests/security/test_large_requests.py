@@ -26,10 +26,10 @@ from concord.keyring import Keyring
 from concord.llm import LLMSettings
 from concord.results import InfrastructureFailure
 from concord.steps import InteractionStep
-from concord.storage import Queue, Storage, connect
+from concord.storage import Queue, Storage, TraceLimits, connect
 from concord.urls import PeerUrls
 from concord_evaluator.judge import TrialJudge
-from concord_evaluator.worker import EvaluatorJobs, ProcessPool
+from concord_evaluator.worker import EvaluationLimits, EvaluatorJobs, ProcessPool
 from concord_gateway.assignments import Assignments
 from concord_gateway.drivers import ground_truth
 from concord_gateway.instruments import Instruments
@@ -81,7 +81,7 @@ async def run_of(plan: AssessmentPlan, storage: Storage, slots: int = 64) -> Asy
     keyring = Keyring(SecretStr("s" * 40), storage.secrets.token_secret)
     assignments, watches = Assignments(keyring, "http://collector"), Watches()
     async with Upstream() as upstream:
-        carrier = Carrier(upstream, storage.traces, assignments, watches, Instruments())
+        carrier = Carrier(upstream, storage.traces, assignments, watches, Instruments(), TraceLimits())
         closed = ClosedTrials(storage.traces.is_closed)
         observer = Observer(assignments, watches, carrier, None, PeerUrls(()), storage.traces, closed)
         limits = TimeLimits(60, 60)
@@ -136,7 +136,7 @@ async def test_a_worker_reads_a_plan_once_however_many_trials_it_has(
 
         monkeypatch.setattr(storage.assessments, "plan", counted)
         judge = TrialJudge(LLMSettings(api_key=None), samples=1, deadline_s=5)
-        jobs = EvaluatorJobs(storage.traces, storage.assessments, storage.jobs, pool, judge)
+        jobs = EvaluatorJobs(storage.traces, storage.assessments, storage.jobs, pool, judge, EvaluationLimits(1000, 30))
         for trial in list(plan.trials):
             done = outcome(trial.trial_id)
             request = EvaluateTrial(assessment_id=plan.assessment_id, trial_id=trial.trial_id, outcome=done)

@@ -13,7 +13,7 @@ REFUSALS: Final[dict[int | str, dict[str, Any]]] = {
     400: {"description": "Final: it cannot be read, or says what it must not."},
     401: {"description": "Final: the token is missing, none of ours, or expired."},
     403: {"description": "Final: the token is for something else, or its trial is closed."},
-    413: {"description": "Final: it is too large, or its trace is full."},
+    413: {"description": "Final: it is too large."},
     415: {"description": "Final: the content type or encoding is none that is taken."},
     429: {"description": "Later: this caller sends more than its share. Retry-After says when."},
     503: {"description": "Later: storage is full or away. Retry-After says when."},

@@ -14,7 +14,7 @@ from concord.closed_trials import ClosedTrials
 from concord.keyring import Keyring
 from concord.reports import StepBatch
 from concord.service import BodyLimit, TokenDoor, probe_routes
-from concord.storage import Storage, connect
+from concord.storage import Storage, TraceLimits, connect
 from concord.urls import PeerUrls
 from concord_collector import __version__
 from concord_collector.callers import Callers
@@ -70,7 +70,7 @@ def _include_routes(
     callers = Callers(keyring, ClosedTrials(storage.traces.is_closed), storage.registry, open_house=settings.open)
     rate = Rate(settings.rate_bytes_per_s, _BURST_S)
     reception = Reception(callers, pressure, rate, instruments, max_inflated_bytes=settings.max_inflated_bytes)
-    keeper = Keeper(storage.traces, instruments, max_trace_bytes=settings.max_trace_bytes)
+    keeper = Keeper(storage.traces, instruments, TraceLimits(settings.max_trace_bytes, settings.max_steps))
     registrations = Rate(settings.registrations_per_minute / _MINUTE_S, _MINUTE_S)
     _mount_bare(app, trace_routes(reception, keeper))
     _mount_bare(app, otlp_routes(reception, keeper))

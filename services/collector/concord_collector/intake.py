@@ -7,7 +7,7 @@ from typing import Annotated, Final
 from pydantic import Field, JsonValue, TypeAdapter, ValidationError
 
 from concord.redaction import redact
-from concord.reports import MAX_BATCH_STEPS, RejectedStep, StepBatch
+from concord.reports import MAX_BATCH_STEPS, RejectedStep, StepBatch, n_nested
 from concord.steps import InteractionStep
 from concord.wire import FastBatch, read_fast
 
@@ -36,6 +36,8 @@ class Intake:
     n_steps: int
     dropped: int
     body: bytes
+    n_nested: int = 0
+    """The steps that came inside others."""
     rejected: tuple[RejectedStep, ...] = ()
     n_foreign: int = 0
     """Of the refused, those of another trace."""
@@ -68,6 +70,8 @@ def _intake(batch: FastBatch | StepBatch, body: bytes) -> Intake:
         n_steps=len(batch.steps),
         dropped=sum(batch.dropped.values()),
         body=body,
+        # The fast reading takes none.
+        n_nested=n_nested(batch.steps) if isinstance(batch, StepBatch) else 0,
     )
 
 

@@ -6,32 +6,30 @@ from typing import Final
 from fastapi import HTTPException
 
 from concord.identity import RESERVED_IDS
-from concord.reports import BatchReceipt, Channel, ReportBatch, pack
-from concord.storage import Quota, StorageUnavailableError, TraceClosedError, TraceFullError, TraceStore
+from concord.reports import BatchReceipt, Channel, RejectedStep, ReportBatch, pack
+from concord.storage import StorageUnavailableError, TraceClosedError, TraceFullError, TraceLimits, TraceStore
 from concord_collector.answers import storage_is_away, trial_is_closed
 from concord_collector.callers import Caller
 from concord_collector.instruments import Instruments
 from concord_collector.intake import Intake
 
-_MOST_SHRUNK: Final = 16
-"""A body counts as if compression made it at most so many times smaller, or a trace could be inflated without end."""
-
-_OPEN_ACCOUNT: Final = ""
-"""What all reporters without a token count under together, since their names are free."""
+TRACE_FULL: Final = "the trace is full"
+"""Why a step was refused that its trace had no more room for."""
 
 
 class Keeper:
     """Stores intakes. An answer is given only after storage has the batch."""
 
-    def __init__(self, traces: TraceStore, instruments: Instruments, *, max_trace_bytes: int) -> None:
+    def __init__(self, traces: TraceStore, instruments: Instruments, limits: TraceLimits) -> None:
         self._traces = traces
         self._instruments = instruments
-        self._max_trace_bytes = max_trace_bytes
+        self._limits = limits
 
     async def keep(self, caller: Caller, intake: Intake, channel: Channel, packed: bytes | None = None) -> BatchReceipt:
         """Stores a batch and returns its receipt: for a batch id seen before, the first one again.
 
-        `packed`: the intake's body as its sender compressed it. Raises 400, 403, 413 and 503.
+        Where the trace has no room for it, every step is refused: the answer is final, and the trace counts them, so
+        that no sender has to. `packed`: the intake's body as its sender compressed it. Raises 400, 403 and 503.
         """
         reporter = _reporter(caller, intake)
         receipt = BatchReceipt(accepted=intake.n_steps, rejected=list(intake.rejected))
@@ -49,8 +47,13 @@ class Keeper:
             n_steps=intake.n_steps,
             dropped=intake.dropped,
             body=packed if packed is not None else pack(intake.body),
+            n_nested=intake.n_nested,
         )
-        first = await self._append(batch, receipt, len(intake.body))
+        try:
+            first = await self._append(batch, receipt, len(intake.body))
+        except TraceFullError:
+            self._count_beyond(intake)
+            return _all_refused(intake)
         self._count(intake, batch, first)
         return receipt if first is None else first
 
@@ -61,16 +64,16 @@ class Keeper:
         self._instruments.rejected.labels(reason="foreign_trace").inc(foreign)
 
     async def _append(self, batch: ReportBatch, receipt: BatchReceipt, inflated: int) -> BatchReceipt | None:
-        cost = max(len(batch.body), inflated // _MOST_SHRUNK) + sum(len(each.reason) for each in receipt.rejected)
-        account = batch.reporter if batch.authenticated else _OPEN_ACCOUNT
         try:
-            return await self._traces.append(batch, receipt, quota=Quota(account, cost, self._max_trace_bytes))
+            return await self._traces.append(batch, receipt, quota=self._limits.quota(batch, receipt, inflated))
         except TraceClosedError as error:
             raise trial_is_closed() from error
-        except TraceFullError as error:
-            raise HTTPException(413, "the trace is full") from error
         except StorageUnavailableError as error:
             raise storage_is_away() from error
+
+    def _count_beyond(self, intake: Intake) -> None:
+        self._instruments.steps.labels(outcome="rejected").inc(intake.n_steps)
+        self._instruments.rejected.labels(reason="trace_full").inc(intake.n_steps)
 
     def _count(self, intake: Intake, batch: ReportBatch, first: BatchReceipt | None) -> None:
         outcome = "accepted" if first is None else "late" if first.late else "duplicate"
@@ -79,6 +82,15 @@ class Keeper:
             self._instruments.bytes.inc(len(intake.body))
             self._instruments.stored_bytes.inc(len(batch.body))
             self._instruments.dropped.inc(intake.dropped)
+
+
+def _all_refused(intake: Intake) -> BatchReceipt:
+    told = {each.index: each for each in intake.rejected}
+    rejected = [
+        told.get(index) or RejectedStep(index=index, step_id=None, reason=TRACE_FULL)
+        for index in range(intake.n_steps + len(told))
+    ]
+    return BatchReceipt(accepted=0, rejected=rejected)
 
 
 def _reporter(caller: Caller, intake: Intake) -> str:

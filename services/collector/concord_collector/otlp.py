@@ -14,7 +14,7 @@ from concord.steps import MAX_ID_LENGTH, InteractionStep
 from concord.tokens import Claims
 from concord_collector.answers import REFUSALS
 from concord_collector.intake import Intake, of_batch
-from concord_collector.keeper import Keeper
+from concord_collector.keeper import TRACE_FULL, Keeper
 from concord_collector.otlp_form import read_protobuf, write_json, write_protobuf
 from concord_collector.reception import Reception
 
@@ -53,9 +53,10 @@ def otlp_routes(reception: Reception, keeper: Keeper) -> APIRouter:
         keeper.count_rejected(export.rejected - export.n_foreign, export.n_foreign)
         if spans and export.n_foreign == len(spans):
             raise HTTPException(403, "the token is for another trace")
-        for intake in export.intakes:
-            await keeper.keep(received.caller, intake, Channel.OTLP)
-        answer = _WRITE[received.content_type](export.rejected, export.reason)
+        receipts = [await keeper.keep(received.caller, intake, Channel.OTLP) for intake in export.intakes]
+        beyond = sum(len(receipt.rejected) for receipt in receipts)
+        reason = export.reason or (TRACE_FULL if beyond else "")
+        answer = _WRITE[received.content_type](export.rejected + beyond, reason)
         return Response(answer, media_type=received.content_type)
 
     return router

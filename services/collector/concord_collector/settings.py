@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from concord.service import StatefulServiceSettings
+from concord.storage import MAX_STEPS, MAX_TRACE_BYTES
 
 _MIB = 1024 * 1024
 
@@ -18,8 +19,10 @@ class CollectorSettings(StatefulServiceSettings):
     """Of a request, as it comes over the wire."""
     max_inflated_bytes: Annotated[int, Field(gt=0)] = 16 * _MIB
     """Of a request, decompressed."""
-    max_trace_bytes: Annotated[int, Field(gt=0)] = 64 * _MIB
+    max_trace_bytes: Annotated[int, Field(gt=0)] = MAX_TRACE_BYTES
     """Of a trace and reporter, compressed; 10⁶ steps take about 40 MB. Reporters without a token share one such sum."""
+    max_steps: Annotated[int, Field(gt=0)] = MAX_STEPS
+    """Of a trace and reporter, in the same way; those inside other steps count too."""
     rate_bytes_per_s: Annotated[int, Field(gt=0)] = 4 * _MIB
     """Of a participant (without a token: an address), decompressed, over ten seconds; about 10,000 steps a second."""
     registrations_per_minute: Annotated[int, Field(gt=0)] = 60

@@ -47,7 +47,7 @@ async def work(settings: EvaluatorSettings, queue: Queue) -> None:
         judge = TrialJudge(
             LLMSettings(), samples=settings.judge_samples, deadline_s=settings.judge_deadline_s, cache=storage.answers
         )
-        jobs = EvaluatorJobs(storage.traces, storage.assessments, storage.jobs, pool, judge)
+        jobs = EvaluatorJobs(storage.traces, storage.assessments, storage.jobs, pool, judge, settings.evaluation_limits)
         await run_worker(settings.redis_url, queue, jobs.functions(queue), settings.policy(queue), jobs.on_dead_letter)
 
 

@@ -1,12 +1,16 @@
 """The evaluator's settings, from the environment."""
 
 import os
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import Field
 
 from concord.service import StatefulServiceSettings
 from concord.storage import Queue, WorkerPolicy
+from concord_evaluator.worker import EvaluationLimits
+
+_STEPS_PER_S: Final = 20_000
+"""Steps that are read for each second of the job's limit: to read them takes half of it (`docs/benchmarks.md`)."""
 
 
 class EvaluatorSettings(StatefulServiceSettings):
@@ -38,6 +42,13 @@ class EvaluatorSettings(StatefulServiceSettings):
     def judge_deadline_s(self) -> float:
         """How long the model may take over a trial before the rules judge: within the job's own limit."""
         return 0.75 * self.job_timeout_llm_s
+
+    @property
+    def evaluation_limits(self) -> EvaluationLimits:
+        """What one evaluation may take, so that it ends within its job's limit."""
+        return EvaluationLimits(
+            steps=max(1, round(_STEPS_PER_S * self.job_timeout_fast_s)), seconds=0.7 * self.job_timeout_fast_s
+        )
 
     def policy(self, queue: Queue) -> WorkerPolicy:
         """How a worker of that queue treats its jobs."""

@@ -80,7 +80,7 @@ def _observer(
     return Observer(
         assignments=assignments,
         watches=watches,
-        carrier=Carrier(upstream, storage.traces, assignments, watches, instruments),
+        carrier=Carrier(upstream, storage.traces, assignments, watches, instruments, settings.trace_limits),
         proxy_base=(settings.proxy_url or card_url) if settings.observe else None,
         peer_urls=PeerUrls(settings.allowed_peer_networks),
         traces=storage.traces,

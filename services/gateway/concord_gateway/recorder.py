@@ -1,14 +1,17 @@
 """The gateway's own testimony: the calls it made or carried, and what came in band with their answers."""
 
+import logging
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final
 
 from concord.identity import GREEN_AGENT
 from concord.redaction import redact
-from concord.reports import MAX_BATCH_STEPS, BatchReceipt, Channel, ReportBatch, StepBatch, pack
+from concord.reports import MAX_BATCH_STEPS, BatchReceipt, Channel, ReportBatch, StepBatch, n_nested, pack
 from concord.steps import AgentInvocation, InteractionStep, ResponseTrace
-from concord.storage import TraceStore
+from concord.storage import TraceFullError, TraceLimits, TraceStore
+
+logger = logging.getLogger(__name__)
 
 _DROPPED_FOREIGN: Final = "foreign_trace"
 
@@ -20,9 +23,10 @@ class Recorder:
     which others may claim to have observed it.
     """
 
-    def __init__(self, traces: TraceStore, trace_id: str) -> None:
+    def __init__(self, traces: TraceStore, trace_id: str, limits: TraceLimits) -> None:
         self._traces = traces
         self._trace_id = trace_id
+        self._limits = limits
         self._observed: list[InteractionStep] = []
         self._in_band: list[tuple[str, ResponseTrace]] = []
 
@@ -36,7 +40,10 @@ class Recorder:
         self._observed.append(_without_response(step, call))
 
     async def write(self) -> None:
-        """Appends what was collected to the trace. Raises StorageUnavailableError; then it is kept for another try."""
+        """Appends what was collected to the trace. Raises StorageUnavailableError; then it is kept for another try.
+
+        What came in band counts as its sender's reports do, and beyond the limits is counted and not kept.
+        """
         while self._observed:
             await self._append(GREEN_AGENT, Channel.OBSERVED, self._observed[:MAX_BATCH_STEPS], dropped=0)
             del self._observed[:MAX_BATCH_STEPS]
@@ -49,11 +56,25 @@ class Recorder:
     async def _append(self, reporter: str, channel: Channel, steps: Sequence[InteractionStep], *, dropped: int) -> None:
         counts = {_DROPPED_FOREIGN: dropped} if dropped else {}
         batch = StepBatch(trace_id=self._trace_id, reporter=reporter, steps=list(steps), dropped=counts)
-        await self._traces.append(stored(batch, channel), receipt(batch))
+        body = _written(batch)
+        kept, answer = _stored(batch, channel, body), receipt(batch)
+        quota = None if channel is Channel.OBSERVED else self._limits.quota(kept, answer, len(body))
+        try:
+            await self._traces.append(kept, answer, quota=quota)
+        except TraceFullError as error:
+            logger.warning("%d steps that came in band were not kept: %s", len(steps), error)
 
 
 def stored(batch: StepBatch, channel: Channel) -> ReportBatch:
     """A batch that the gateway itself vouches for, as the trace store keeps it."""
+    return _stored(batch, channel, _written(batch))
+
+
+def _written(batch: StepBatch) -> bytes:
+    return redact(batch.model_dump_json(exclude_none=True).encode())
+
+
+def _stored(batch: StepBatch, channel: Channel, body: bytes) -> ReportBatch:
     return ReportBatch(
         batch_id=batch.batch_id,
         trace_id=batch.trace_id,
@@ -63,7 +84,8 @@ def stored(batch: StepBatch, channel: Channel) -> ReportBatch:
         received_at=datetime.now(UTC),
         n_steps=len(batch.steps),
         dropped=sum(batch.dropped.values()),
-        body=pack(redact(batch.model_dump_json(exclude_none=True).encode())),
+        body=pack(body),
+        n_nested=n_nested(batch.steps),
     )
 
 

@@ -126,7 +126,7 @@ class AssessmentRun:
             return outcome, await self.storage.traces.length(trial.trace_id)
 
     async def _drive(self, trial: TrialSpec, task: TaskSpec, watch: TrialWatch, budget_s: float) -> TrialOutcome:
-        recorder = Recorder(self.storage.traces, trial.trace_id)
+        recorder = Recorder(self.storage.traces, trial.trace_id, self.settings.trace_limits)
         claims = Claims(self.plan.assessment_id, trial.trace_id, GREEN_AGENT, self._expires_at)
         own = self.observer.assignments.own(self.plan.assessment_id, trial.trace_id, new_step_id())
         assignment = own.model_copy(update={"agent_seed": trial.seed})

@@ -6,6 +6,7 @@ from typing import Annotated
 from pydantic import Field, SecretStr
 
 from concord.service import StatefulServiceSettings
+from concord.storage import MAX_STEPS, MAX_TRACE_BYTES, TraceLimits
 
 
 class GatewaySettings(StatefulServiceSettings):
@@ -25,6 +26,9 @@ class GatewaySettings(StatefulServiceSettings):
     evaluation_timeout_s: Annotated[float, Field(gt=0)] = 120
     """How long to wait for the evaluation of a closed trial: a killed worker's job is taken up again within it."""
     max_body_bytes: int = 4 * 1024 * 1024
+    max_trace_bytes: Annotated[int, Field(gt=0)] = MAX_TRACE_BYTES
+    max_steps: Annotated[int, Field(gt=0)] = MAX_STEPS
+    """What a trace takes of one participant, compressed, and in steps; what it sends in band counts too."""
 
     max_waiting: Annotated[int, Field(ge=0)] = 200
     """Assessments that wait for their turn; more are rejected."""
@@ -34,3 +38,8 @@ class GatewaySettings(StatefulServiceSettings):
     """Files in `output_dir/assessments`, the newest."""
     keep_s: Annotated[int, Field(ge=1)] = 3600
     """How long storage keeps an assessment that has ended."""
+
+    @property
+    def trace_limits(self) -> TraceLimits:
+        """`max_trace_bytes` and `max_steps`."""
+        return TraceLimits(self.max_trace_bytes, self.max_steps)

@@ -23,10 +23,13 @@ from concord.storage.ports import (
     TraceFullError,
     TraceStore,
 )
+from concord.storage.quotas import MAX_STEPS, MAX_TRACE_BYTES, TraceLimits
 from concord.storage.worker import WorkerPolicy, run_worker
 
 __all__ = [
     "LATE_S",
+    "MAX_STEPS",
+    "MAX_TRACE_BYTES",
     "OPEN_SCOPE",
     "REQUEST_PATIENCE_S",
     "WORK_PATIENCE_S",
@@ -48,6 +51,7 @@ __all__ = [
     "StorageUnavailableError",
     "TraceClosedError",
     "TraceFullError",
+    "TraceLimits",
     "TraceStore",
     "WorkerPolicy",
     "connect",

@@ -27,6 +27,11 @@ def closing(trace_id: str) -> str:
     return f"{PREFIX}:{{{trace_id}}}:closing"
 
 
+def refused(trace_id: str) -> str:
+    """The hash of how many steps a trace refused, by who told them."""
+    return f"{PREFIX}:{{{trace_id}}}:refused"
+
+
 def assessment(assessment_id: str) -> str:
     """The hash of an assessment's documents."""
     return f"{PREFIX}:assessment:{assessment_id}"
@@ -39,6 +44,7 @@ def of_assessment(plan: AssessmentPlan) -> Iterator[str]:
     for trial in plan.trials:
         yield reports(trial.trace_id)
         yield seen(trial.trace_id)
+        yield refused(trial.trace_id)
 
 
 def answer(digest: str) -> str:

@@ -56,11 +56,16 @@ class DeadLetter:
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """What a batch counts for, and the sum that a trace takes of those who count together (`account`), in bytes."""
+    """What a batch counts for, and the sums that a trace takes of those who count together (`account`).
+
+    `cost` and `limit` in bytes; `steps` and `max_steps` in steps.
+    """
 
     account: str
     cost: int
     limit: int
+    steps: int
+    max_steps: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +92,13 @@ class TraceStore(Protocol):
         """Stores a batch with its answer, in one step.
 
         Returns None, or the first answer to a batch id that the same reporter used before, or that it came late. Raises
-        StorageUnavailableError, TraceClosedError, and TraceFullError beyond the quota: nothing is trimmed to make room.
+        StorageUnavailableError, TraceClosedError, and TraceFullError beyond the quota: nothing is trimmed to make room,
+        and what the batch told of counts as `refused`.
         """
+
+    async def refused(self, trace_id: str) -> Mapping[str, int]:
+        """By account, the steps that a trace refused beyond a quota, and those that the refused batches told as
+        dropped. Raises StorageUnavailableError."""
 
     def batches(self, trace_id: str) -> AsyncIterator[ReportBatch]:
         """All batches of a trace, oldest first. Raises StorageUnavailableError."""

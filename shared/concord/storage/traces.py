@@ -1,6 +1,6 @@
 """Report batches in Redis: a stream per trace, and the answers already given by batch id."""
 
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Awaitable, Mapping
 from datetime import datetime
 from typing import Any, Final, cast
 
@@ -20,21 +20,27 @@ _PAGE: Final = 64
 _APPEND: Final = """
 local first = redis.call('HGET', KEYS[2], ARGV[1])
 if first then return first end
-local closed = ARGV[9] ~= '' and redis.call('HGET', KEYS[3], 'at')
-if closed then
-  if tonumber(redis.call('TIME')[1]) - tonumber(closed) > tonumber(ARGV[11]) then return -1 end
-  local used = tonumber(redis.call('HGET', KEYS[2], ARGV[6]) or '0')
-  if used + #ARGV[9] > tonumber(ARGV[8]) then return 0 end
-  redis.call('HINCRBY', KEYS[2], ARGV[6], #ARGV[9] + #ARGV[1])
-  redis.call('HINCRBY', KEYS[3], ARGV[12], ARGV[10])
-  redis.call('HSET', KEYS[2], ARGV[1], ARGV[9])
-  redis.call('EXPIRE', KEYS[2], ARGV[5])
-  return ARGV[9]
+local closed = ARGV[14] ~= '' and redis.call('HGET', KEYS[4], 'at')
+if closed and tonumber(redis.call('TIME')[1]) - tonumber(closed) > tonumber(ARGV[16]) then return -1 end
+local function refuse()
+  redis.call('HINCRBY', KEYS[3], ARGV[12], ARGV[13])
+  redis.call('EXPIRE', KEYS[3], ARGV[5])
+  return 0
 end
-if tonumber(ARGV[7]) > 0 then
+if closed then
   local used = tonumber(redis.call('HGET', KEYS[2], ARGV[6]) or '0')
-  if used + tonumber(ARGV[7]) > tonumber(ARGV[8]) then return 0 end
-  redis.call('HINCRBY', KEYS[2], ARGV[6], ARGV[7])
+  if used + #ARGV[14] > tonumber(ARGV[8]) then return refuse() end
+  redis.call('HINCRBY', KEYS[2], ARGV[6], #ARGV[14] + #ARGV[1])
+  redis.call('HINCRBY', KEYS[4], ARGV[17], ARGV[15])
+  redis.call('HSET', KEYS[2], ARGV[1], ARGV[14])
+  redis.call('EXPIRE', KEYS[2], ARGV[5])
+  return ARGV[14]
+end
+if ARGV[6] ~= '' then
+  local bytes = tonumber(redis.call('HGET', KEYS[2], ARGV[6]) or '0') + tonumber(ARGV[7])
+  local steps = tonumber(redis.call('HGET', KEYS[2], ARGV[9]) or '0') + tonumber(ARGV[10])
+  if bytes > tonumber(ARGV[8]) or steps > tonumber(ARGV[11]) then return refuse() end
+  redis.call('HSET', KEYS[2], ARGV[6], bytes, ARGV[9], steps)
 end
 redis.call('XADD', KEYS[1], '*', 'meta', ARGV[3], 'body', ARGV[4])
 redis.call('HSET', KEYS[2], ARGV[1], ARGV[2])
@@ -42,9 +48,11 @@ redis.call('EXPIRE', KEYS[1], ARGV[5])
 redis.call('EXPIRE', KEYS[2], ARGV[5])
 return false
 """
-_FREE: Final = Quota(account="", cost=0, limit=0)
 _REPORTED: Final = frozenset({Channel.HTTP, Channel.OTLP})
 """What participants send by themselves. What the gateway and the evaluator write they also write of a closed trial."""
+
+_UNLIMITED: Final = ("", 0, 0, "", 0, 0, "", 0)
+_NEVER_LATE: Final = ("", 0, 0, "")
 
 _CLOSE: Final = """
 redis.call('HSETNX', KEYS[1], 'at', redis.call('TIME')[1])
@@ -62,6 +70,7 @@ class _Meta(BaseModel):
     received_at: datetime
     n_steps: int
     dropped: int
+    n_nested: int = 0
 
 
 class RedisTraceStore:
@@ -77,22 +86,28 @@ class RedisTraceStore:
     ) -> BatchReceipt | None:
         """See `TraceStore.append`."""
         meta = _Meta.model_validate(batch, from_attributes=True).model_dump_json()
-        names = [keys.reports(batch.trace_id), keys.seen(batch.trace_id), keys.closing(batch.trace_id)]
-        too_late = BatchReceipt(accepted=0, rejected=[], late=batch.n_steps).model_dump_json()
-        counted = quota or _FREE
+        names = [
+            *(keys.reports(batch.trace_id), keys.seen(batch.trace_id)),
+            *(keys.refused(batch.trace_id), keys.closing(batch.trace_id)),
+        ]
         arguments: list[str | bytes | int] = [
             *(_batch_field(batch), receipt.model_dump_json(), meta, batch.body, TTL_S),
-            *(_account_field(counted), counted.cost, counted.limit),
-            too_late if batch.channel in _REPORTED and quota is not None else "",
-            *(batch.n_steps, LATE_S, f"{_LATE}{counted.account}"),
+            *(_UNLIMITED if quota is None else _counted(batch, quota)),
+            *(_NEVER_LATE if quota is None or batch.channel not in _REPORTED else _if_late(batch, quota)),
         ]
         with storage_faults():
             first = await self._append(names, arguments)
         if first == 0:
-            raise TraceFullError(f"trace {batch.trace_id} takes no more than {counted.limit} bytes of a reporter")
+            raise TraceFullError(f"trace {batch.trace_id} takes no more of {batch.reporter}")
         if first == -1:
             raise TraceClosedError(f"the trial of trace {batch.trace_id} is over")
         return None if first is None else BatchReceipt.model_validate_json(first)
+
+    async def refused(self, trace_id: str) -> Mapping[str, int]:
+        """See `TraceStore.refused`."""
+        with storage_faults():
+            found = await cast(Awaitable[dict[bytes, bytes]], self._redis.hgetall(keys.refused(trace_id)))
+        return {account.decode(): int(steps) for account, steps in found.items()}
 
     async def batches(self, trace_id: str) -> AsyncIterator[ReportBatch]:
         """See `TraceStore.batches`."""
@@ -138,8 +153,17 @@ def _batch_field(batch: ReportBatch) -> str:
     return f"batch:{len(batch.reporter)}:{batch.reporter}:{batch.batch_id}"
 
 
-def _account_field(quota: Quota) -> str:
-    return f"bytes:{quota.account}"
+def _counted(batch: ReportBatch, quota: Quota) -> list[str | int]:
+    return [
+        *(f"bytes:{quota.account}", quota.cost, quota.limit),
+        *(f"steps:{quota.account}", quota.steps, quota.max_steps),
+        *(quota.account, batch.n_steps + batch.dropped),
+    ]
+
+
+def _if_late(batch: ReportBatch, quota: Quota) -> list[str | int]:
+    too_late = BatchReceipt(accepted=0, rejected=[], late=batch.n_steps).model_dump_json()
+    return [too_late, batch.n_steps, LATE_S, f"{_LATE}{quota.account}"]
 
 
 def _stored(fields: dict[bytes, Any]) -> ReportBatch:

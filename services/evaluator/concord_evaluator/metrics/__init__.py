@@ -7,13 +7,14 @@ A package adds its own with an entry point in the group `concord.metrics` that n
 """
 
 from concord_evaluator.metrics.catalogue import definition_of
-from concord_evaluator.metrics.measuring import measure
+from concord_evaluator.metrics.measuring import LEFT_OUT, measure
 from concord_evaluator.metrics.metric import Measured, Metric, Parameter, metric, objection_to, undefined
 from concord_evaluator.metrics.registry import ENTRY_POINT_GROUP, BrokenMetricError, installed_metrics, metric_ids
 from concord_evaluator.metrics.similarity import TfIdf
 
 __all__ = [
     "ENTRY_POINT_GROUP",
+    "LEFT_OUT",
     "BrokenMetricError",
     "Measured",
     "Metric",

@@ -1,34 +1,44 @@
 """Measuring: the chosen metrics of a graph, as records."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Final
 
 from concord.results import MetricParameter, MetricRecord
 from concord_evaluator.graph import AgentGraph
 from concord_evaluator.metrics.metric import Measured, Metric, objection_to, undefined
 from concord_evaluator.metrics.registry import installed_metrics
 
+LEFT_OUT: Final = "left out: the evaluation's time was used up"
+
 Choice = Mapping[str, Mapping[str, float]]
 """The ids of metrics, each with the parameters that are not to have their defaults."""
 
 
-def measure(graph: AgentGraph, choice: Choice | None = None) -> list[MetricRecord]:
+def measure(
+    graph: AgentGraph, choice: Choice | None = None, *, time_is_up: Callable[[], bool] = lambda: False
+) -> list[MetricRecord]:
     """The chosen metrics of a graph (None: all of them), sorted by id and agent. Ids that nobody knows are ignored.
 
-    A metric that is given what it cannot take, or that fails, is undefined and says so: it costs no other its value.
+    A metric that is given what it cannot take, that fails, or that comes after `time_is_up`, is undefined and says so:
+    it costs no other its value.
     """
     metrics = installed_metrics()
     chosen: Choice = {metric_id: {} for metric_id in metrics} if choice is None else choice
     return [
         record
         for metric_id in sorted(metrics.keys() & chosen)
-        for record in _records(metrics[metric_id], graph, chosen[metric_id])
+        for record in _records(metrics[metric_id], graph, chosen[metric_id], time_is_up)
     ]
 
 
-def _records(metric: Metric, graph: AgentGraph, given: Mapping[str, float]) -> list[MetricRecord]:
+def _records(
+    metric: Metric, graph: AgentGraph, given: Mapping[str, float], time_is_up: Callable[[], bool]
+) -> list[MetricRecord]:
     params = {name: parameter.default for name, parameter in metric.parameters.items()} | dict(given)
     if (objection := objection_to(metric.parameters, given)) is not None:
         return [_record(metric, undefined(0, objection), params)]
+    if time_is_up():
+        return [_record(metric, undefined(0, LEFT_OUT), params)]
     try:
         measured = sorted(metric.compute(graph, **params), key=lambda measured: measured.agent or "")
         return [_record(metric, each, params) for each in measured]

@@ -6,6 +6,7 @@ A package adds an evaluator with an entry point in the group `concord.evaluators
     mine = "my_package:EVALUATOR"
 """
 
+from concord_evaluator.pipeline.budget import Budget
 from concord_evaluator.pipeline.evaluator import Contribution, Evaluator, Tier, TrialInput, evaluator
 from concord_evaluator.pipeline.exchange import MAX_EXCHANGES, Exchange, exchanges
 from concord_evaluator.pipeline.registry import (
@@ -25,6 +26,7 @@ __all__ = [
     "JUDGE",
     "MAX_EXCHANGES",
     "BrokenEvaluatorError",
+    "Budget",
     "Contribution",
     "Evaluator",
     "Exchange",

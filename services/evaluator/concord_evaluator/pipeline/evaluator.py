@@ -25,7 +25,7 @@ class TrialInput:
     `task`: the text that the team was given, empty where there is none. `completed`: whether the task was.
     `participants`: how much of each participant's calls could have been seen; empty where there was nothing to observe.
     `reports`: everything that was reported, read anew at each call: costly for a long trace, so only for an evaluator
-    that needs more than the projection.
+    that needs more than the projection. `time_is_up`: whether no more is to be begun that can be left out.
     """
 
     projection: Projection
@@ -35,6 +35,7 @@ class TrialInput:
     completed: bool = True
     participants: tuple[ParticipantObservability, ...] = ()
     reports: Callable[[], Iterable[Report]] = tuple
+    time_is_up: Callable[[], bool] = lambda: False
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ def evaluate_graph(trial: TrialInput, _: Mapping[str, Contribution]) -> Contribu
     seen = of_team(trial.participants) != "none"
     shown = trial.config.chosen_metrics(metric_ids())
     needed: dict[str, dict[str, float]] = {metric_id: {} for metric_id in METRICS_NEEDED}
-    measured = measure(graph, needed | shown)
+    measured = measure(graph, needed | shown, time_is_up=trial.time_is_up)
     findings = find(graph, measured, trial.config.thresholds)
     return Contribution(
         metrics=tuple(record if seen else _unknown(record) for record in measured if record.id in shown),

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from graphlib import TopologicalSorter
 
-from concord_evaluator.metrics import objection_to
+from concord_evaluator.metrics import LEFT_OUT, objection_to
 from concord_evaluator.pipeline.evaluator import Contribution, Evaluator, TrialInput
 
 Choice = Mapping[str, Mapping[str, float]]
@@ -16,8 +16,9 @@ def run_evaluators(
 ) -> dict[str, Contribution]:
     """Runs the chosen evaluators (None: all) and those they need, each after its needs.
 
-    Ids that nobody knows are ignored. One of tier 3 that fails contributes a warning and no more; what fails in
-    another is raised, since a score would be made without it. Raises KeyError and CycleError as `in_order` does.
+    Ids that nobody knows are ignored. One of tier 3 that fails, or for which no time is left, contributes a warning and
+    no more; what fails in another is raised, since a score would be made without it. Raises KeyError and CycleError as
+    `in_order` does.
     """
     chosen: Choice = {evaluator_id: {} for evaluator_id in evaluators} if choice is None else choice
     done: dict[str, Contribution] = {}
@@ -47,6 +48,8 @@ def _contribution(
 ) -> Contribution:
     params = {name: parameter.default for name, parameter in evaluator.parameters.items()}
     objection = objection_to(evaluator.parameters, given)
+    if evaluator.tier == 3 and trial.time_is_up():
+        return Contribution(warnings=(f"the evaluator {evaluator.id} is {LEFT_OUT}",))
     try:
         made: Contribution = evaluator.evaluate(trial, needed, **(params if objection else params | dict(given)))
         if evaluator.tier == 3:

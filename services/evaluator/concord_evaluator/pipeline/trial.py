@@ -14,6 +14,7 @@ from concord.reports import Report, ReportBatch
 from concord.results import InteractionRecord, MetricStatus, TraceIntegrity
 from concord.wire import reports_of
 from concord_evaluator.documents import AgentTally, TrialEvaluation
+from concord_evaluator.pipeline.budget import NOBODY_REFUSED, Budget, beyond, within
 from concord_evaluator.pipeline.evaluator import Contribution, TrialInput
 from concord_evaluator.pipeline.registry import installed_evaluators
 from concord_evaluator.pipeline.running import run_evaluators
@@ -33,15 +34,20 @@ def evaluate_trial(
     *,
     task_failed: bool = False,
     late: Iterable[str] = (),
+    refused: Mapping[str, int] = NOBODY_REFUSED,
+    budget: Budget | None = None,
 ) -> TrialEvaluation:
     """Evaluates a trial from all batches of its trace, oldest first. Raises KeyError for a trial not in the plan.
 
     `task_failed`: whether it is known of a recorded trace that its task was not completed. `late`: reporters of whom
-    something came after the trial was closed, which is in no batch.
+    something came after the trial was closed, which is in no batch. `refused`: by account, the steps that the trace
+    had no room for. What the `budget` has no room for is left out, and said to be; the score is not made from it.
     """
     heard = {batch.reporter for batch in batches} | set(late)
     with _no_garbage_collection():
-        return _evaluate(plan, request, batches, heard - {GREEN_AGENT}, task_failed=task_failed)
+        return _evaluate(
+            plan, request, batches, heard - {GREEN_AGENT}, refused, budget or Budget(), task_failed=task_failed
+        )
 
 
 @contextmanager
@@ -57,13 +63,21 @@ def _no_garbage_collection() -> Iterator[None]:
 
 
 def _evaluate(
-    plan: AssessmentPlan, request: EvaluateTrial, batches: Sequence[ReportBatch], heard: set[str], *, task_failed: bool
+    plan: AssessmentPlan,
+    request: EvaluateTrial,
+    batches: Sequence[ReportBatch],
+    heard: set[str],
+    refused: Mapping[str, int],
+    budget: Budget,
+    *,
+    task_failed: bool,
 ) -> TrialEvaluation:
     roster = Roster(plan.agents(plan.trial(request.trial_id).task_id))
     in_time = batches if request.closed_after is None else batches[: request.closed_after]
     live = plan.mode is Mode.LIVE
+    reading = within(in_time, budget.steps)
     projection = project(
-        _reports(in_time), roster, plan.config.evidence, observed=plan.observed, live=live, heard=heard
+        _reports(reading.batches), roster, plan.config.evidence, observed=plan.observed, live=live, heard=heard
     )
     observable = live and len(roster) > 1
     participants = tuple(observability_of(projection, roster, heard)) if observable else ()
@@ -76,11 +90,13 @@ def _evaluate(
         task=task_text(plan, request.trial_id),
         completed=request.outcome.state == "completed" and not task_failed,
         participants=participants,
-        reports=lambda: _reports(in_time),
+        reports=lambda: _reports(reading.batches),
+        time_is_up=budget.time_is_up,
     )
     evaluators = installed_evaluators()
     done = run_evaluators(evaluators, trial, plan.config.chosen_evaluators(evaluators))
-    integrity = _integrity(projection, batches, in_time).model_copy(
+    unread = sum(reading.left_out.values()) + sum(refused.values())
+    integrity = _integrity(projection, batches, in_time, unread).model_copy(
         update={"observability": of_team(participants), "participants": list(participants)}
     )
     evaluation = _evaluation(request, projection, done, integrity)
@@ -89,6 +105,7 @@ def _evaluate(
             "grading": grading,
             "conduct": conduct_in(plan, request.outcome, in_time),
             "coordination_status": _coordination_status(plan, evaluation),
+            "warnings": [*beyond(reading.left_out, refused), *evaluation.warnings],
         }
     )
 
@@ -112,10 +129,10 @@ def _reports(batches: Iterable[ReportBatch]) -> Iterator[Report]:
 
 
 def _integrity(
-    projection: Projection, batches: Sequence[ReportBatch], in_time: Sequence[ReportBatch]
+    projection: Projection, batches: Sequence[ReportBatch], in_time: Sequence[ReportBatch], unread: int
 ) -> TraceIntegrity:
     late = sum(batch.n_steps for batch in batches[len(in_time) :])
-    dropped = sum(batch.dropped for batch in batches)
+    dropped = sum(batch.dropped for batch in batches) + unread
     return projection.integrity.model_copy(update={"late": late, "dropped": dropped})
 
 
@@ -176,5 +193,7 @@ def _warnings(projection: Projection, integrity: TraceIntegrity) -> Iterator[str
         yield UNSEEN
     if projection.self_calls:
         yield f"{projection.self_calls} calls of an agent to itself are left out of structure"
+    if projection.unnamed:
+        yield f"{projection.unnamed} agents that nobody declared are left out of structure: there are too many of them"
     if projection.unattributed_calls:
         yield f"{projection.unattributed_calls} calls with an unknown end are left out of structure"

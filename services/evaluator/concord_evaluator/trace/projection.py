@@ -9,7 +9,7 @@ from concord.identity import GREEN_AGENT, Roster
 from concord.reports import Report
 from concord.results import StepCounts, TraceIntegrity
 from concord.steps import CallType
-from concord_evaluator.trace.attribution import attribute, step_reporters
+from concord_evaluator.trace.attribution import Attribution, attribute, step_reporters
 from concord_evaluator.trace.claims import find_attempts
 from concord_evaluator.trace.contradictions import Contradictions
 from concord_evaluator.trace.fold import FoldedTrace, fold
@@ -27,6 +27,7 @@ from concord_evaluator.trace.interactions import (
 from concord_evaluator.trace.names import NOT_IN_GRAPH, participant_of
 from concord_evaluator.trace.records import StepRecord
 from concord_evaluator.trace.refutation import without_refuted
+from concord_evaluator.trace.strangers import Acquainted, acquainted
 from concord_evaluator.trace.timeline import Timeline, causal_order
 from concord_evaluator.trace.trees import ROOT
 
@@ -48,7 +49,8 @@ class Projection:
     agent to itself and calls with an unknown end are counted, and left out of structure. `calls`: every attempt at
     any call, of whatever ends, in causal order. `unheard`: declared agents that sent nothing: no report, no reply.
     `tokens`: those that were reported; None where nobody reports any. `texts`: a sample of what was asked.
-    `contradictions`: claims that what was seen refutes.
+    `contradictions`: claims that what was seen refutes. `unnamed`: undeclared agents beyond those that are
+    told apart.
     """
 
     agents: tuple[str, ...]
@@ -61,6 +63,7 @@ class Projection:
     contradictions: Contradictions
     self_calls: int
     unattributed_calls: int
+    unnamed: int
     steps: StepCounts
     integrity: TraceIntegrity
 
@@ -87,14 +90,18 @@ def project(
     """Projects the reports of one trace. Depends on what was reported, not on its order or repetition.
 
     `observed`: participants reached each other through the gateway alone, so that it saw their calls. `live`: the
-    trace tells of agents that are being assessed, so that a call has no latency but the one that we measured. `heard`:
-    who reported anything, though it may have come too late, or contradict itself, and so stand nowhere in `reports`.
+    trace tells of agents that are being assessed, so that a call has no latency but the one that we measured, and
+    agents that nobody declared are bounded in number. `heard`: who reported anything, though it may have come too late,
+    or contradict itself, and so stand nowhere in `reports`.
     `integrity.late` and `integrity.dropped` are not known from reports, and 0.
     """
     trace, forest = _grown(reports)
+    made = Acquainted(attribute(forest, roster), 0)
     if live:
         _forget_claimed_latencies(trace.records)
-    makers, contradicted, timeline = _calls(forest, roster, evidence, observed=observed)
+        made = acquainted(made.made, roster)
+    makers = made.made.makers
+    contradicted, timeline = _calls(made.made, forest, roster, evidence, observed=observed)
     logical = join_attempts(timeline.calls)
     between = {link: calls for link, calls in logical.items() if GREEN_AGENT not in link}
     named = {link: calls for link, calls in between.items() if NOT_IN_GRAPH.isdisjoint(link)}
@@ -116,6 +123,7 @@ def project(
         contradictions=contradicted,
         self_calls=_size(named) - _size(structural),
         unattributed_calls=_size(between) - _size(named),
+        unnamed=made.n_unnamed,
         steps=_step_counts(trace),
         integrity=_integrity(trace, forest, contradicted.total, structural),
     )
@@ -135,13 +143,12 @@ def _forget_claimed_latencies(records: Iterable[StepRecord]) -> None:
 
 
 def _calls(
-    forest: Forest, roster: Roster, evidence: Evidence, *, observed: bool
-) -> tuple[frozenset[str], Contradictions, Timeline]:
-    """Who made steps, the claims of calls that were contradicted, and the calls that are believed."""
-    made = attribute(forest, roster)
+    made: Attribution, forest: Forest, roster: Roster, evidence: Evidence, *, observed: bool
+) -> tuple[Contradictions, Timeline]:
+    """The claims of calls that were contradicted, and the calls that are believed."""
     claims = find_attempts(made.calls, forest.records, step_reporters(forest.records))
     attempts = without_refuted(claims.attempts, roster, claims.contradicted) if observed else claims.attempts
-    return made.makers, claims.contradicted, causal_order(attempts, len(forest.records), _COUNTED[evidence])
+    return claims.contradicted, causal_order(attempts, len(forest.records), _COUNTED[evidence])
 
 
 def _size(links: Links) -> int:

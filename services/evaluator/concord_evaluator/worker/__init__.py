@@ -2,5 +2,6 @@
 
 from concord_evaluator.worker.jobs import EvaluatorJobs
 from concord_evaluator.worker.pool import JobTooLargeError, ProcessPool
+from concord_evaluator.worker.work import EvaluationLimits
 
-__all__ = ["EvaluatorJobs", "JobTooLargeError", "ProcessPool"]
+__all__ = ["EvaluationLimits", "EvaluatorJobs", "JobTooLargeError", "ProcessPool"]

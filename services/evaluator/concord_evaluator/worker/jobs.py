@@ -30,7 +30,7 @@ from concord_evaluator.trace import is_observed
 from concord_evaluator.worker.own_steps import own_report
 from concord_evaluator.worker.plans import Plans
 from concord_evaluator.worker.pool import ProcessPool
-from concord_evaluator.worker.work import evaluation_of, row_of
+from concord_evaluator.worker.work import EvaluationLimits, evaluation_of, row_of
 
 MAX_MESSAGE: Final = 500
 """Characters of an error that a failure quotes."""
@@ -48,7 +48,13 @@ class EvaluatorJobs:
     """The job functions over their storage. What they leave is what whoever asked for them waits for."""
 
     def __init__(
-        self, traces: TraceStore, assessments: AssessmentStore, queue: JobQueue, pool: ProcessPool, judge: TrialJudge
+        self,
+        traces: TraceStore,
+        assessments: AssessmentStore,
+        queue: JobQueue,
+        pool: ProcessPool,
+        judge: TrialJudge,
+        limits: EvaluationLimits,
     ) -> None:
         self._traces = traces
         self._assessments = assessments
@@ -56,6 +62,7 @@ class EvaluatorJobs:
         self._queue = queue
         self._pool = pool
         self._judge = judge
+        self._limits = limits
 
     def functions(self, queue: Queue) -> dict[str, JobFunction]:
         """The functions of a queue's jobs, by the names that these have."""
@@ -80,8 +87,10 @@ class EvaluatorJobs:
         plan = await self._plans.of_trial(request.assessment_id, request.trial_id)
         trace_id = plan.trial(request.trial_id).trace_id
         batches = [batch async for batch in self._traces.batches(trace_id)]
-        late = await self._traces.late(trace_id)
-        evaluation = await self._pool.run(request.job_id, evaluation_of, plan, request, batches, sorted(late))
+        late, refused = await self._traces.late(trace_id), await self._traces.refused(trace_id)
+        evaluation = await self._pool.run(
+            request.job_id, evaluation_of, plan, request, batches, refused, self._limits, late=sorted(late)
+        )
         await self._save_evaluation(request.assessment_id, request.trial_id, evaluation)
         root = _root(request.assessment_id, trace_id)
         own = own_report("evaluate_trial", request.trial_id, root, started_at)

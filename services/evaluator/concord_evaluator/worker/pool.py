@@ -64,8 +64,8 @@ class ProcessPool:
             await self._end(executor)
 
     async def warm_up(self) -> None:
-        """Starts a process, so that the first job does not wait for its imports."""
-        await self.run("warm up", os.getpid)
+        """Starts a process, so that the first job does not wait for its imports, however long they take."""
+        await self._compute(os.getpid, limit_s=None)
 
     async def run(self, key: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """The function's result, computed in another process: function, arguments and result must pickle.
@@ -76,16 +76,16 @@ class ProcessPool:
         """
         running = cast("asyncio.Task[T] | None", self._running.get(key))
         if running is None:
-            running = asyncio.create_task(self._compute(partial(function, *args, **kwargs)))
+            running = asyncio.create_task(self._compute(partial(function, *args, **kwargs), self._limit_s))
             running.add_done_callback(lambda _: self._running.pop(key))
             self._running[key] = cast("asyncio.Task[object]", running)
         return await asyncio.shield(running)
 
-    async def _compute(self, function: Callable[[], T]) -> T:
+    async def _compute(self, function: Callable[[], T], limit_s: float | None) -> T:
         executor = await self._idle.get()
         whole = False
         try:
-            async with asyncio.timeout(self._limit_s):
+            async with asyncio.timeout(limit_s):
                 result = await asyncio.get_running_loop().run_in_executor(executor, function)
             whole = True
             return result
@@ -93,7 +93,7 @@ class ProcessPool:
             limit = f"{self._memory_bytes / 2**30:.3g} GiB"
             raise JobTooLargeError(f"it took more than the {limit} of memory that one job may") from error
         except TimeoutError as error:
-            raise JobTooLargeError(f"it took more than the {self._limit_s:g} s that one job may") from error
+            raise JobTooLargeError(f"it took more than the {limit_s:g} s that one job may") from error
         except BrokenProcessPool as error:
             raise RetryLater("its process died") from error
         except Exception:

@@ -1,6 +1,8 @@
 """What is computed in the pool's processes: documents in, documents out."""
 
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from concord.assessment import AssessmentPlan
 from concord.jobs import EvaluateTrial
@@ -8,14 +10,30 @@ from concord.reports import ReportBatch
 from concord.results import InfrastructureFailure
 from concord_evaluator.aggregate import make_row
 from concord_evaluator.documents import JudgedTrial
-from concord_evaluator.pipeline import evaluate_trial
+from concord_evaluator.pipeline import Budget, evaluate_trial
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationLimits:
+    """How many steps an evaluation reads, and the seconds after which it begins nothing that can be left out."""
+
+    steps: int
+    seconds: float
 
 
 def evaluation_of(
-    plan: AssessmentPlan, request: EvaluateTrial, batches: Sequence[ReportBatch], late: Sequence[str] = ()
+    plan: AssessmentPlan,
+    request: EvaluateTrial,
+    batches: Sequence[ReportBatch],
+    refused: Mapping[str, int],
+    limits: EvaluationLimits,
+    *,
+    late: Sequence[str] = (),
 ) -> str:
     """The `TrialEvaluation` of a trial, as JSON. `late`: who reported after the trial was closed."""
-    return evaluate_trial(plan, request, batches, late=late).model_dump_json()
+    ends_at = time.monotonic() + limits.seconds
+    budget = Budget(limits.steps, lambda: time.monotonic() >= ends_at)
+    return evaluate_trial(plan, request, batches, late=late, refused=refused, budget=budget).model_dump_json()
 
 
 def row_of(

@@ -15,7 +15,7 @@ from concord.assignment import Assignment
 from concord.identity import RosterEntry
 from concord.ids import traceparent
 from concord.observation import MAX_WORDS
-from concord.storage import StorageUnavailableError, TraceStore
+from concord.storage import StorageUnavailableError, TraceLimits, TraceStore
 from concord.tokens import Claims
 from concord.vocabulary import words_beyond
 from concord_gateway.assignments import Assignments
@@ -65,12 +65,14 @@ class Carrier:
         assignments: Assignments,
         watches: Watches,
         instruments: Instruments,
+        trace_limits: TraceLimits,
     ) -> None:
         self._upstream = upstream
         self._traces = traces
         self._assignments = assignments
         self._watches = watches
         self._instruments = instruments
+        self._trace_limits = trace_limits
         self._open: defaultdict[str, dict[str, CarriedCall]] = defaultdict(dict)
         """By trace id and step id, the calls that are not yet in their traces: from when they were accepted."""
         self._left: OrderedDict[str, _TaskKey] = OrderedDict()
@@ -201,7 +203,7 @@ class Carrier:
         writing.add_done_callback(self._writing.discard)
 
     async def _write(self, call: CarriedCall) -> None:
-        recorder = Recorder(self._traces, call.trace_id)
+        recorder = Recorder(self._traces, call.trace_id, self._trace_limits)
         recorder.add(step := call.step())
         self._instruments.carried.labels(outcome="answered" if step.failure is None else "failed").inc()
         try:

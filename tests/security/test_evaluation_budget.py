@@ -1,0 +1,98 @@
+"""An evaluation ends within its budget, says what it left out, and nobody's flood displaces what others told."""
+
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from concord.identity import GREEN_AGENT
+from concord.jobs import EvaluateTrial
+from concord.reports import ReportBatch
+from concord.results import MetricStatus
+from concord_evaluator.documents import TrialEvaluation
+from concord_evaluator.metrics import LEFT_OUT
+from concord_evaluator.pipeline import Budget, evaluate_trial
+from concord_evaluator.pipeline.budget import within
+from concord_evaluator.trace import is_observed
+from concord_evaluator.trace.strangers import MAX_STRANGERS
+from tests.unit.evaluator.traces import call, told, tool, url_of
+from tests.unit.evaluator.trials import answered_by_all, batch, carried, outcome, plan
+
+TEAM = plan("ABC")
+SEEN = [batch(0, carried(1, "A", "B")), batch(1, carried(2, "B", "C"))]
+
+
+def evaluated(batches: list[ReportBatch], budget: Budget, refused: dict[str, int] | None = None) -> TrialEvaluation:
+    request = EvaluateTrial(
+        assessment_id=TEAM.assessment_id, trial_id="trial-1", outcome=answered_by_all(TEAM, outcome())
+    )
+    return evaluate_trial(TEAM, request, batches, refused=refused or {}, budget=budget)
+
+
+@st.composite
+def traces(draw: st.DrawFn) -> list[ReportBatch]:
+    """Batches of any sizes: some that the gateway wrote, and those of three participants."""
+    found = []
+    for number in range(draw(st.integers(0, 12))):
+        if draw(st.booleans()):
+            steps = [tool(f"{number}.{i}") for i in range(draw(st.integers(1, 9)))]
+            found.append(batch(number, told(draw(st.sampled_from("ABC")), *steps, authenticated=True)))
+        else:
+            found.append(batch(number, carried(number, "A", "B")))
+    return found
+
+
+@given(traces(), st.integers(0, 60))
+def test_what_was_seen_is_always_read_and_no_more_reports_than_the_budget_has_room_for(
+    batches: list[ReportBatch], steps: int
+) -> None:
+    reading = within(batches, steps)
+    assert [each for each in batches if is_observed(each)] == [each for each in reading.batches if is_observed(each)]
+    assert sum(each.n_steps for each in reading.batches if not is_observed(each)) <= steps
+    assert sum(each.n_steps for each in batches) == sum(
+        [*(each.n_steps for each in reading.batches), *reading.left_out.values()]
+    )
+
+
+@given(traces(), st.integers(3, 60))
+def test_of_whoever_told_no_more_than_an_even_share_everything_is_read(batches: list[ReportBatch], steps: int) -> None:
+    told_by = Counter[str]()
+    for each in batches:
+        told_by[each.reporter] += each.n_steps
+    reading = within(batches, steps)
+    assert all(told_by[account] > steps // 3 for account in reading.left_out)
+
+
+def test_what_is_not_read_counts_as_dropped_and_is_told() -> None:
+    flood = [batch(10 + lo, told("A", *[tool(f"{lo}.{i}") for i in range(100)], authenticated=True)) for lo in range(9)]
+    honest = batch(90, told("C", call("c", "B"), authenticated=True))
+    found = evaluated([*SEEN, *flood, honest], Budget(steps=250), {"B": 7})
+    assert found.trace_integrity.dropped == 700 + 7
+    assert found.trace_integrity.steps == 2 + 200 + 1
+    assert [text for text in found.warnings if "too many" in text] == [
+        "700 steps of A were too many, and count as dropped",
+        "7 steps of B were too many, and count as dropped",
+    ]
+
+
+def test_metrics_for_which_no_time_is_left_say_so_and_the_score_stands() -> None:
+    in_time, late = evaluated(SEEN, Budget()), evaluated(SEEN, Budget(time_is_up=lambda: True))
+    assert {(metric.status, metric.reason) for metric in late.metrics} == {(MetricStatus.UNDEFINED, LEFT_OUT)}
+    assert {metric.id for metric in late.metrics} == {metric.id for metric in in_time.metrics}
+    assert (late.grading, late.conduct, late.latency) == (in_time.grading, in_time.conduct, in_time.latency)
+    assert late.conduct is not None
+
+
+def test_names_of_agents_that_nobody_declared_are_bounded() -> None:
+    claims = [call(f"c{number}", "", url=url_of(f"x{number}")) for number in range(MAX_STRANGERS)]
+    inner = [tool(f"t{number}", attributes={"agent_name": f"i{number}"}) for number in range(MAX_STRANGERS)]
+    reports = told("A", *claims, authenticated=True), told("C", *inner, authenticated=True)
+    found = evaluated([*SEEN, *(batch(5 + number, each) for number, each in enumerate(reports))], Budget())
+    assert len(found.agents) <= MAX_STRANGERS + 3
+    assert ("A", "B") in {(each.caller, each.callee) for each in found.interactions}
+    assert f"{MAX_STRANGERS} agents that nobody declared" in " ".join(found.warnings)
+
+
+def test_reports_under_the_gateways_name_are_not_taken_for_what_it_saw() -> None:
+    flood = batch(7, told(GREEN_AGENT, *[tool(str(i)) for i in range(100)], authenticated=True))
+    assert within([*SEEN, flood], 10).left_out == {GREEN_AGENT: 100}

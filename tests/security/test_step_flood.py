@@ -1,0 +1,175 @@
+"""However many steps a participant tells, the trial stays usable, and what is left out is counted."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+from fastapi.responses import JSONResponse
+
+from concord import Assignment, CallType, InteractionStep, TraceReporter
+from concord.extensions import TRACEABILITY_KEY
+from concord.jobs import EvaluateTrial, TrialVerdict, trial_document
+from concord.reports import BatchReceipt, Channel
+from concord.steps import ResponseTrace
+from concord.storage import Queue, Storage, connect
+from tests.integration.collectors import SECRET, batch, bearer, collector, reports, step
+from tests.integration.observed import agent_that_answers, house, send
+from tests.integration.workers import worker
+from tests.unit.evaluator.traces import TRACE_ID, call, told, url_of
+from tests.unit.evaluator.trials import answered_by_all, carried, outcome, plan
+from tests.unit.evaluator.trials import batch as stored
+
+TEAM = plan("ABC")
+EVALUATE = EvaluateTrial(assessment_id=TEAM.assessment_id, trial_id="trial-1", outcome=answered_by_all(TEAM, outcome()))
+
+
+@pytest.fixture
+async def storage(redis_url: str) -> AsyncIterator[Storage]:
+    async with connect(redis_url) as opened:
+        yield opened
+
+
+def tiny(number: int, count: int) -> dict[str, object]:
+    return batch(*[step(f"{number}.{i}") for i in range(count)], batch_id=f"b{number}")
+
+
+async def test_beyond_its_share_a_participants_steps_are_refused_for_good_and_counted(
+    redis_url: str, storage: Storage
+) -> None:
+    async with collector(redis_url, token_secret=SECRET, max_steps=1000) as client:
+        answers = [await client.post("/traces", json=tiny(number, 300), headers=bearer("flood")) for number in range(5)]
+        other = await client.post("/traces", json=tiny(9, 300), headers=bearer("writer"))
+    assert {answer.status_code for answer in answers} == {202}, "nothing that a reporter would send again"
+    assert [answer.json()["accepted"] for answer in answers] == [300, 300, 300, 0, 0]
+    assert len(answers[-1].json()["rejected"]) == 300
+    assert other.json()["accepted"] == 300
+    assert await storage.traces.refused("t1") == {"flood": 600}
+    assert len(await reports(storage)) == 1200
+
+
+async def test_steps_inside_other_steps_fill_a_share_too(redis_url: str, storage: Storage) -> None:
+    inner = [step(f"i{number}") for number in range(90)]
+    action = {"agent_invocation": {"agent_name": "x", "response_trace": {"trace_id": "t1", "steps": inner}}}
+    async with collector(redis_url, token_secret=SECRET, max_steps=100) as client:
+        for number in range(3):
+            sent = batch(step(f"s{number}", step_action=action), batch_id=f"b{number}")
+            await client.post("/traces", json=sent, headers=bearer("flood"))
+    assert await storage.traces.refused("t1") == {"flood": 2}
+
+
+async def test_batches_without_a_step_fill_a_share_too(redis_url: str, storage: Storage) -> None:
+    async with collector(redis_url, token_secret=SECRET, max_steps=10) as client:
+        for number in range(15):
+            sent = batch(batch_id=f"b{number}", dropped={"buffer_full": 1})
+            await client.post("/traces", json=sent, headers=bearer("flood"))
+    assert await storage.traces.length("t1") == 10
+    assert await storage.traces.refused("t1") == {"flood": 5}
+
+
+async def test_the_reporter_lets_go_of_what_is_refused_and_no_step_is_counted_twice(
+    redis_url: str, storage: Storage
+) -> None:
+    async with collector(redis_url, max_steps=150) as client:
+        reporter = TraceReporter()
+        told_to = Assignment(
+            assessment_id="a", trace_id="t1", step_id="r", agent_id="writer", collector_url=str(client.base_url)
+        )
+        for number in range(1000):
+            reporter.report(InteractionStep(step_id=str(number), trace_id="t1", call_type=CallType.TOOL), told_to)
+        await asyncio.to_thread(reporter.close, 5)
+    kept = [each async for each in storage.traces.batches("t1")]
+    assert (
+        sum(each.n_steps + each.dropped for each in kept) + sum((await storage.traces.refused("t1")).values()) == 1000
+    )
+    assert len(kept) == 1
+
+
+async def test_what_comes_in_band_is_limited_with_what_is_reported(
+    redis_url: str, storage: Storage, tmp_path: Path
+) -> None:
+    traces: list[str] = []
+
+    async def chatter(_: httpx.Request) -> JSONResponse:
+        inner = [
+            InteractionStep(step_id=f"{len(traces)}.{i}", trace_id=traces[0], call_type=CallType.TOOL)
+            for i in range(60)
+        ]
+        traces.append(traces[0])
+        trace = ResponseTrace(trace_id=traces[0], steps=inner).model_dump(mode="json", exclude_none=True)
+        message = {
+            "kind": "message",
+            "role": "agent",
+            "messageId": "m",
+            "parts": [],
+            "metadata": {TRACEABILITY_KEY: trace},
+        }
+        return JSONResponse({"jsonrpc": "2.0", "id": 1, "result": message})
+
+    async with house(redis_url, tmp_path, max_steps=100) as gateway, agent_that_answers(chatter) as url:  # type: ignore[arg-type]
+        seats = await gateway.trial({"a": url, "b": url})
+        traces.append(seats["a"].claims.trace_id)
+        async with httpx.AsyncClient() as http:
+            for _ in range(4):
+                await http.post(seats["a"].url_of("b"), json=send("message/send"))
+        seen = await gateway.reports(traces[0], 4)
+        in_band = await gateway.reports(traces[0], 60, Channel.IN_BAND)
+        async with asyncio.timeout(5):
+            while sum((await storage.traces.refused(traces[0])).values()) < 180:
+                await asyncio.sleep(0.02)
+    assert (len(seen), len(in_band)) == (4, 60)
+    assert await storage.traces.refused(traces[0]) == {"b": 180}
+
+
+@pytest.fixture
+async def flooded(storage: Storage) -> Storage:
+    """A trial of three, two calls of which were seen, and one of whom claims to have called 9,000 others."""
+    await storage.assessments.save_plan(TEAM)
+    claims = [call(f"c{number}", "", url=url_of(f"x{number}"), latency=1) for number in range(9000)]
+    sent = [stored(0, carried(1, "A", "B")), stored(1, carried(2, "B", "C"))]
+    sent += [stored(2 + lo, told("A", *claims[lo : lo + 1000], authenticated=True)) for lo in range(0, 9000, 1000)]
+    for each in sent:
+        await storage.traces.append(each, BatchReceipt(accepted=each.n_steps, rejected=[]))
+    return storage
+
+
+async def verdict_of(storage: Storage) -> TrialVerdict:
+    async with asyncio.timeout(60):
+        while (found := await storage.assessments.load(TEAM.assessment_id, trial_document("trial-1"))) is None:
+            await asyncio.sleep(0.05)
+    return TrialVerdict.model_validate_json(found)
+
+
+async def test_a_flooded_trial_is_evaluated_within_its_jobs_limit(
+    flooded: Storage, redis_url: str, tmp_path: Path
+) -> None:
+    limits = {"CONCORD_JOB_TIMEOUT_FAST_S": "5", "CONCORD_MAX_TRIES": "1", "CONCORD_POOL_PROCESSES": "1"}
+    with (
+        worker(Queue.FAST, redis_url, tmp_path / "fast", **limits),
+        worker(Queue.LLM, redis_url, tmp_path / "llm"),
+    ):
+        await flooded.jobs.enqueue(EVALUATE.job())
+        verdict = await verdict_of(flooded)
+    assert (verdict.state, verdict.failure) == ("evaluated", None)
+    assert verdict.record is not None
+    assert verdict.record.overall_score == 1.0
+    assert {metric.id for metric in verdict.record.metrics if metric.agent is None} >= {"density", "max_betweenness"}
+
+
+async def test_an_evaluation_that_does_not_end_leaves_the_score_standing(
+    flooded: Storage, redis_url: str, tmp_path: Path
+) -> None:
+    # No evaluation at all ends within a hundredth of a second.
+    limits = {"CONCORD_JOB_TIMEOUT_FAST_S": "0.01", "CONCORD_MAX_TRIES": "2", "CONCORD_POOL_PROCESSES": "1"}
+    with (
+        worker(Queue.FAST, redis_url, tmp_path / "fast", **limits),
+        worker(Queue.LLM, redis_url, tmp_path / "llm"),
+    ):
+        await flooded.jobs.enqueue(EVALUATE.job())
+        verdict = await verdict_of(flooded)
+    assert verdict.record is not None
+    assert (verdict.record.overall_score, verdict.record.usable, verdict.record.metrics) == (1.0, True, [])
+    assert verdict.failure is not None
+    assert verdict.failure.stage == "evaluation"
+    assert [report.reporter async for report in flooded.traces.batches(TRACE_ID)].count("A") == 9
