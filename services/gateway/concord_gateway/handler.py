@@ -11,7 +11,7 @@ from concord.results import ResultRow
 from concord.storage import Storage, StorageUnavailableError
 from concord_gateway.evaluation import EvaluationFailedError
 from concord_gateway.instruments import Instruments
-from concord_gateway.intake import NotAnAssessmentError, plan_work, read_request
+from concord_gateway.intake import NotAnAssessmentError, check_hosts, plan_work, read_request
 from concord_gateway.observer import Observer
 from concord_gateway.plan import NobodyThereError, make_plan
 from concord_gateway.progress import Progress
@@ -39,6 +39,7 @@ class AssessmentHandler:
         try:
             request = read_request(message)
             work = plan_work(request)
+            await check_hosts(request, self._observer.peer_urls)
         except NotAnAssessmentError as error:
             await self._reject(task, str(error))
             return

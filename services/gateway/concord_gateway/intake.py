@@ -1,12 +1,14 @@
 """From a client's message to an assessment request, or the reason why it is none."""
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass
 
 from pydantic import ValidationError
 
 from concord.a2a import IncomingMessage
 from concord.assessment import AssessmentRequest, TaskSpec, TimeLimits, TrialSpec, plan_trials, time_limits
+from concord.urls import NoAddressError, PeerUrls, UrlRefusedError
 from concord_gateway.default_tasks import default_tasks
 
 _SHOWN_ERRORS = 5
@@ -51,6 +53,19 @@ def plan_work(request: AssessmentRequest) -> Work:
         raise NotAnAssessmentError(str(error)) from error
     used = {trial.task_id for trial in trials}
     return Work([task for task in tasks if task.id in used], trials, limits)
+
+
+async def check_hosts(request: AssessmentRequest, peer_urls: PeerUrls) -> None:
+    """Checks where the participants are. Raises NotAnAssessmentError for one that nobody may name.
+
+    One whose host has no address may be about to get one: it is looked for when the participants are contacted.
+    """
+    for name, url in request.participants.items():
+        try:
+            with suppress(NoAddressError):
+                await peer_urls.pin_declared(str(url))
+        except UrlRefusedError as error:
+            raise NotAnAssessmentError(f"participant {name!r}: {error}") from error
 
 
 def _complaints(error: ValidationError) -> str:
