@@ -7,15 +7,16 @@ name may resolve to another one the next time.
 import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from ipaddress import ip_address
 from typing import Any, Final
 from urllib.parse import SplitResult, unquote, urlsplit
 
+from concord.addresses import Address, Network, embedded, tells_of_machines
+from concord.declared_hosts import AllowedHosts, DeclaredHosts
 from concord.identity import normalise_url
 
-Address = IPv4Address | IPv6Address
-Network = IPv4Network | IPv6Network
 Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
 """The addresses of a host. Raises OSError where it has none."""
 
@@ -23,12 +24,16 @@ MAX_LENGTH: Final = 2048
 """Characters of a URL: what a step and a roster's entry can hold."""
 
 _PORTS: Final = {"http": 80, "https": 443}
-_NAT64: Final = IPv6Network("64:ff9b::/96")
 _RESOLVE_S: Final = 3.0
+_TRY_S: Final = 2.0
 
 
 class UrlRefusedError(Exception):
     """A URL that is not to be followed or handed on; the message says why, and does not hold the URL."""
+
+
+class NoAddressError(UrlRefusedError):
+    """The host of a URL has no address, for now at least."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,42 +86,95 @@ def lies_under(url: str, declared: str) -> bool:
 
 def is_allowed(address: Address, networks: Sequence[Network]) -> bool:
     """Whether an address is in the open internet, or in one of these networks. What it embeds counts as itself."""
-    meant = _embedded(address)
+    meant = embedded(address)
+    if tells_of_machines(meant):
+        return False
     if any(meant in network for network in networks):
         return True
     return meant.is_global and not (meant.is_multicast or meant.is_unspecified or meant.is_reserved)
 
 
 class PeerUrls:
-    """Checks URLs of agents. Private addresses pass where they lie in one of the allowed networks."""
+    """Checks URLs of agents. Private addresses pass where they lie in one of the allowed networks.
 
-    def __init__(self, networks: Sequence[Network], resolver: Resolver | None = None) -> None:
+    `exact`: what is allowed beside these. `declared`: where agents may be that a client declared; without it, they are
+    not checked.
+    """
+
+    def __init__(
+        self,
+        networks: Sequence[Network],
+        resolver: Resolver | None = None,
+        *,
+        exact: AllowedHosts = AllowedHosts(),  # noqa: B008 - it is frozen
+        declared: DeclaredHosts | None = None,
+    ) -> None:
         self._networks = networks
+        self._exact = exact
+        self._declared = declared
         self._resolve = resolver or _resolve
 
     async def pin(self, url: str) -> PinnedUrl:
         """The URL and an address of its host. Every address of the host must be allowed. Raises UrlRefusedError."""
-        parts = check_form(url)
-        host, port = parts.hostname or "", parts.port or _PORTS[parts.scheme.lower()]
+        host, port = _place(url)
+        addresses = await self._addresses(host, port)
+        if not all(
+            is_allowed(address, self._networks) or self._exact.names(host, port, embedded(address))
+            for address in addresses
+        ):
+            raise UrlRefusedError("its host is in no network that is allowed (CONCORD_ALLOWED_HOSTS)")
+        return PinnedUrl(url, host, port, addresses[0])
+
+    async def pin_declared(self, url: str) -> PinnedUrl | None:
+        """The URL of an agent that a client declared, with the address to reach it at; None where none is checked.
+
+        Of several addresses, it is the first that takes a connection. Raises UrlRefusedError.
+        """
+        if self._declared is None:
+            return None
+        host, port = _place(url)
+        addresses = await self._addresses(host, port)
+        own = [
+            address
+            for own_host, own_port in self._declared.own
+            if own_port == port
+            for address in await self._addresses_of_own(own_host, port)
+        ]
+        for address in addresses:
+            if (reason := self._declared.why_not(host, port, address, own)) is not None:
+                raise UrlRefusedError(reason)
+        return PinnedUrl(url, host, port, await _first_open(addresses, port))
+
+    async def _addresses_of_own(self, host: str, port: int) -> list[Address]:
+        try:
+            return [embedded(address) for address in await self._addresses(host, port)]
+        except NoAddressError:
+            return []
+
+    async def _addresses(self, host: str, port: int) -> list[Address]:
         try:
             async with asyncio.timeout(_RESOLVE_S):
                 addresses = [ip_address(each.partition("%")[0]) for each in await self._resolve(host, port)]
         except (OSError, TimeoutError, UnicodeError) as error:
-            raise UrlRefusedError("its host has no address") from error
+            raise NoAddressError("its host has no address") from error
         if not addresses:
-            raise UrlRefusedError("its host has no address")
-        if not all(is_allowed(address, self._networks) for address in addresses):
-            raise UrlRefusedError("its host is in no network that is allowed (ALLOWED_PEER_NETWORKS)")
-        return PinnedUrl(url, host, port, addresses[0])
+            raise NoAddressError("its host has no address")
+        return addresses
 
 
-def _embedded(address: Address) -> Address:
-    """The IPv4 address that an IPv6 address stands for, where it does."""
-    if isinstance(address, IPv4Address):
-        return address
-    if address in _NAT64:
-        return IPv4Address(int(address) & 0xFFFFFFFF)
-    return address.ipv4_mapped or address.sixtofour or address
+def _place(url: str) -> tuple[str, int]:
+    parts = check_form(url)
+    return parts.hostname or "", parts.port or _PORTS[parts.scheme.lower()]
+
+
+async def _first_open(addresses: Sequence[Address], port: int) -> Address:
+    for address in addresses if len(addresses) > 1 else ():
+        with suppress(OSError, TimeoutError):
+            async with asyncio.timeout(_TRY_S):
+                _, writer = await asyncio.open_connection(str(address), port)
+            writer.close()
+            return address
+    return addresses[0]
 
 
 async def _resolve(host: str, port: int) -> list[str]:

@@ -90,6 +90,7 @@ async def stack(
     redis_url: str,
     output: Path,
     llm: LLMSettings | None = None,
+    bound_to: str = "",
     **gateway: Any,  # noqa: ANN401 - any setting
 ) -> AsyncIterator[Stack]:
     """Serves all of it; without `llm`, rules judge."""
@@ -119,7 +120,7 @@ async def stack(
             redis_url=redis_url, token_secret=SECRET, output_dir=output, collector_url=collector_url, **gateway
         )
         try:
-            async with served(create_gateway(settings, f"{url_of(holder)}/"), holder) as url:
+            async with served(create_gateway(settings, f"{url_of(holder)}/", bound_to), holder) as url:
                 yield Stack(url, collector_url, storage, output)
         finally:
             stop.set()

@@ -74,7 +74,7 @@ def _include_routes(
     registrations = Rate(settings.registrations_per_minute / _MINUTE_S, _MINUTE_S)
     _mount_bare(app, trace_routes(reception, keeper))
     _mount_bare(app, otlp_routes(reception, keeper))
-    peer_urls = PeerUrls(settings.allowed_peer_networks)
+    peer_urls = PeerUrls(settings.hosts.networks, exact=settings.hosts)
     app.include_router(registry_routes(storage.registry, callers, peer_urls, registrations))
     app.include_router(probe_routes(pressure.ready, instruments.registry))
 

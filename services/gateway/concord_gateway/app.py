@@ -9,6 +9,7 @@ from fastapi import FastAPI
 from concord.a2a import mount_agent
 from concord.api_keys import ApiKeys
 from concord.closed_trials import ClosedTrials
+from concord.declared_hosts import DeclaredHosts, is_loopback, place_of
 from concord.keyring import Keyring
 from concord.proxy_urls import PROXY_PATH
 from concord.service import BodyLimit, TokenDoor, probe_routes
@@ -31,16 +32,17 @@ def create_app(settings: GatewaySettings, card_url: str, bound_to: str = "") -> 
     """The gateway as an ASGI app.
 
     `card_url` is where its clients are told to post to; `bound_to`: the address that it listens on, where it is known.
-    Raises ValueError for an API key that is too short.
+    Raises ValueError for an API key that is too short, and for an allowed host that is none.
     """
     keys = ApiKeys(settings.api_keys)
+    peer_urls = _peer_urls(settings, card_url, bound_to)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with connect(settings.redis_url, patience_s=WORK_PATIENCE_S) as storage, Upstream() as upstream:
+        async with connect(settings.redis_url, patience_s=WORK_PATIENCE_S) as storage, Upstream(peer_urls) as upstream:
             keyring = Keyring(settings.token_secret, storage.secrets.token_secret)
             instruments = Instruments()
-            observer = _observer(settings, storage, keyring, upstream, instruments, card_url)
+            observer = _observer(settings, storage, keyring, upstream, instruments, card_url, peer_urls)
             if observer.proxy_base is not None:
                 app.router.routes.extend(
                     proxy_routes(keyring, storage, upstream, observer.carrier, observer.closed, observer.proxy_base)
@@ -61,6 +63,18 @@ def create_app(settings: GatewaySettings, card_url: str, bound_to: str = "") -> 
     return app
 
 
+def _peer_urls(settings: GatewaySettings, card_url: str, bound_to: str) -> PeerUrls:
+    listening = place_of(f"http://{bound_to}" if bound_to else card_url) or ("", 0)
+    loopback = is_loopback(listening[0])
+    own = {place_of(url) for url in (card_url, settings.proxy_url or "", settings.collector_url, settings.redis_url)}
+    declared = DeclaredHosts(
+        settings.hosts,
+        own=frozenset(place for place in (*own, ("127.0.0.1", listening[1])) if place is not None),
+        on_loopback=loopback,
+    )
+    return PeerUrls(settings.hosts.networks, exact=settings.hosts, declared=declared)
+
+
 def _say_who_may_use_it(keys: ApiKeys, where: str) -> None:
     if keys:
         logger.info("%s: assessments are for those who have one of CONCORD_API_KEYS", where)
@@ -75,6 +89,7 @@ def _observer(
     upstream: Upstream,
     instruments: Instruments,
     card_url: str,
+    peer_urls: PeerUrls,
 ) -> Observer:
     assignments, watches = Assignments(keyring, settings.collector_url), Watches()
     return Observer(
@@ -82,7 +97,7 @@ def _observer(
         watches=watches,
         carrier=Carrier(upstream, storage.traces, assignments, watches, instruments, settings.trace_limits),
         proxy_base=(settings.proxy_url or card_url) if settings.observe else None,
-        peer_urls=PeerUrls(settings.allowed_peer_networks),
+        peer_urls=peer_urls,
         traces=storage.traces,
         closed=ClosedTrials(storage.traces.is_closed),
     )

@@ -9,6 +9,7 @@ from typing import Final
 from tenacity import AsyncRetrying, retry_if_exception, stop_after_delay, wait_exponential
 
 from concord.a2a import AgentTimeoutError, AgentUnreachableError, CardSummary, RemoteError, fetch_card
+from concord.urls import PeerUrls
 from concord_gateway.progress import Progress
 
 logger = logging.getLogger(__name__)
@@ -28,14 +29,14 @@ class Contacts:
     missing: dict[str, str] = field(default_factory=dict)
 
 
-async def contact(participants: Mapping[str, str], progress: Progress) -> Contacts:
+async def contact(participants: Mapping[str, str], progress: Progress, peer_urls: PeerUrls | None = None) -> Contacts:
     """Reaches all participants (id: URL) at once, each again and again for `PATIENCE_S`.
 
     One that accepts a connection is reached, whatever it answers; a proxy that says that there is nobody (502 to 504)
-    accepts none for it.
+    accepts none for it. With `peer_urls`, none is looked for where these do not allow it to be.
     """
     found = Contacts()
-    pending = {asyncio.create_task(_reach(name, url, found)): name for name, url in participants.items()}
+    pending = {asyncio.create_task(_reach(name, url, found, peer_urls)): name for name, url in participants.items()}
     try:
         while pending:
             done, _ = await asyncio.wait(pending, timeout=_TELL_S, return_when=asyncio.ALL_COMPLETED)
@@ -51,7 +52,7 @@ async def contact(participants: Mapping[str, str], progress: Progress) -> Contac
     return found
 
 
-async def _reach(name: str, url: str, found: Contacts) -> None:
+async def _reach(name: str, url: str, found: Contacts, peer_urls: PeerUrls | None) -> None:
     card: CardSummary | None = None
     try:
         async for attempt in AsyncRetrying(
@@ -61,7 +62,7 @@ async def _reach(name: str, url: str, found: Contacts) -> None:
             reraise=True,
         ):
             with attempt:
-                card = await fetch_card(url, timeout_s=_ONE_TRY_S)
+                card = await fetch_card(url, timeout_s=_ONE_TRY_S, peer_urls=peer_urls)
     except (AgentUnreachableError, RemoteError) as error:
         if _accepted_no_connection(error):
             found.missing[name] = _reason(error)

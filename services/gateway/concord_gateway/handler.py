@@ -14,7 +14,7 @@ from concord.storage import Storage, StorageUnavailableError
 from concord_gateway.admission import Admission, FullError
 from concord_gateway.evaluation import EvaluationFailedError
 from concord_gateway.instruments import Instruments
-from concord_gateway.intake import NotAnAssessmentError, Work, plan_work, read_request
+from concord_gateway.intake import NotAnAssessmentError, Work, check_hosts, plan_work, read_request
 from concord_gateway.observer import Observer
 from concord_gateway.plan import NobodyThereError, make_plan
 from concord_gateway.progress import Progress
@@ -43,15 +43,21 @@ class AssessmentHandler:
         progress = Progress(task)
         try:
             # Only to send away at once what is no assessment: a request that waits is kept as it came, which is small.
-            await asyncio.to_thread(_read, message)
+            await self._read(message)
             async with (
                 progress.heartbeat(),
                 self._admission.place(len(message.text), progress.wait, progress.move),
             ):
                 progress.begin()
-                await self._assess(*await asyncio.to_thread(_read, message), task, progress)
+                await self._assess(*await self._read(message), task, progress)
         except (NotAnAssessmentError, FullError) as error:
             await self._reject(task, str(error))
+
+    async def _read(self, message: IncomingMessage) -> tuple[AssessmentRequest, Work]:
+        """What a message asks for. Raises NotAnAssessmentError."""
+        request, work = await asyncio.to_thread(_read, message)
+        await check_hosts(request, self._observer.peer_urls)
+        return request, work
 
     async def _assess(self, request: AssessmentRequest, work: Work, task: TaskHandle, progress: Progress) -> None:
         await progress.tell(f"assessing {len(request.participants) or 'a pattern of'} agents")

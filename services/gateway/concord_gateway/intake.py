@@ -1,6 +1,7 @@
 """From a client's message to an assessment request, or the reason why it is none."""
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,6 +17,7 @@ from concord.assessment import (
     plan_trials,
     time_limits,
 )
+from concord.urls import NoAddressError, PeerUrls, UrlRefusedError
 from concord_gateway.default_tasks import default_tasks
 
 _SHOWN_ERRORS = 5
@@ -72,6 +74,19 @@ def _calls(pattern: InteractionPattern | None) -> int:
     if pattern is None or not pattern.edges:
         return 0
     return len(pattern.edges) if pattern.steps_count is None else pattern.steps_count
+
+
+async def check_hosts(request: AssessmentRequest, peer_urls: PeerUrls) -> None:
+    """Checks where the participants are. Raises NotAnAssessmentError for one that nobody may name.
+
+    One whose host has no address may be about to get one: it is looked for when the participants are contacted.
+    """
+    for name, url in request.participants.items():
+        try:
+            with suppress(NoAddressError):
+                await peer_urls.pin_declared(str(url))
+        except UrlRefusedError as error:
+            raise NotAnAssessmentError(f"participant {name!r}: {error}") from error
 
 
 def _complaints(error: ValidationError) -> str:

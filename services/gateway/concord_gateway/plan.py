@@ -26,7 +26,8 @@ async def make_plan(
     """
     contacts = Contacts()
     if work.trials and request.mode is Mode.LIVE:
-        contacts = await contact({name: str(url) for name, url in request.participants.items()}, progress)
+        urls = {name: str(url) for name, url in request.participants.items()}
+        contacts = await contact(urls, progress, observer.peer_urls)
     missing = {name: f"{name} ({request.participants[name]}): {why}" for name, why in contacts.missing.items()}
     plan = AssessmentPlan(
         assessment_id=new_trace_id(),

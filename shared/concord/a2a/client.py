@@ -28,7 +28,7 @@ from concord.a2a.messages import (
     texts_of,
 )
 from concord.redaction import redact
-from concord.urls import PeerUrls, UrlRefusedError, lies_under
+from concord.urls import NoAddressError, PeerUrls, UrlRefusedError, lies_under
 
 logger = logging.getLogger(__name__)
 
@@ -81,10 +81,11 @@ class A2AClient:
         """
         http = http_client(httpx.Timeout(timeout_s, connect=CONNECT_TIMEOUT_S))
         try:
-            card = await _card(http, url)
-            if peer_urls is not None:
-                guard = _Guard(url, peer_urls)
+            guard = None if peer_urls is None else _Guard(url, peer_urls)
+            if guard is not None:
                 http.event_hooks["request"].append(guard.pin)
+            card = await _card(http, url)
+            if guard is not None:
                 await guard.keep_home(card)
             offered = _interfaces(card, protocol_version)
             factory = ClientFactory(ClientConfig(streaming=True, httpx_client=http))
@@ -178,8 +179,9 @@ class _Guard:
     async def pin(self, request: httpx.Request) -> None:
         """Sends a request to the address that was checked: a name may have another by now. Raises UrlRefusedError."""
         url = str(request.url)
-        if not lies_under(url, self._declared):
-            pinned = await self._peer_urls.pin(url)
+        ours = lies_under(url, self._declared)
+        pinned = await (self._peer_urls.pin_declared(url) if ours else self._peer_urls.pin(url))
+        if pinned is not None:
             request.url = request.url.copy_with(host=str(pinned.address))
             request.extensions = {**request.extensions, "sni_hostname": pinned.host}
 
@@ -266,9 +268,11 @@ def _of_task(task: pb.Task) -> Answer:
     )
 
 
-async def fetch_card(url: str, *, timeout_s: float = CARD_TIMEOUT_S) -> CardSummary:
+async def fetch_card(url: str, *, timeout_s: float = CARD_TIMEOUT_S, peer_urls: PeerUrls | None = None) -> CardSummary:
     """What the agent at `url` says of itself. Raises AgentUnreachableError, RemoteError."""
     async with http_client(httpx.Timeout(timeout_s)) as http:
+        if peer_urls is not None:
+            http.event_hooks["request"].append(_Guard(url, peer_urls).pin)
         return summarise(await _card(http, url, timeout_s))
 
 
@@ -306,7 +310,7 @@ def _ours(error: Exception) -> AgentUnreachableError | RemoteError:
     reason = str(error) or type(error).__name__
     if isinstance(error, A2AClientTimeoutError | httpx.ReadTimeout) or isinstance(error.__cause__, httpx.ReadTimeout):
         return AgentTimeoutError(reason)
-    lost = (httpx.TransportError, httpx.InvalidURL, OSError, ExceptionGroup)
+    lost = (httpx.TransportError, httpx.InvalidURL, NoAddressError, OSError, ExceptionGroup)
     no_connection = isinstance(error, lost) or isinstance(error.__cause__, httpx.RequestError)
     if no_connection or getattr(error, "status_code", None) in _PROXY_STATUS:
         return AgentUnreachableError(reason)

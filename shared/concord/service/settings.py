@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, SecretStr
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from concord.declared_hosts import AllowedHosts
+
 
 def _networks(value: object) -> object:
     """What was configured, taken apart."""
@@ -34,5 +36,13 @@ class StatefulServiceSettings(ServiceSettings):
     """It has no prefix, since everything else that uses a Redis calls it so."""
     token_secret: SecretStr = SecretStr("")
     """Comma-separated: the first signs, all are good. Without it, the services of one Redis share one they made."""
+    allowed_hosts: str = ""
+    """Comma-separated networks and `host:port`: where agents may be, beside the open internet."""
     allowed_peer_networks: Networks = Field((), validation_alias="ALLOWED_PEER_NETWORKS")
-    """Networks of private addresses to which agents that are not declared by a client may lead us."""
+    """What `allowed_hosts` was called when it took networks alone; both count."""
+
+    @property
+    def hosts(self) -> AllowedHosts:
+        """What both settings name. Raises ValueError for what is neither a network nor `host:port`."""
+        named = AllowedHosts.parse(self.allowed_hosts)
+        return AllowedHosts((*named.networks, *self.allowed_peer_networks), named.exact)

@@ -18,6 +18,7 @@ from urllib.parse import quote, urlsplit
 import h11
 import httpx
 
+from concord.urls import PeerUrls, UrlRefusedError
 from concord_gateway.proxy.headers import Header
 
 CONNECT_S: Final = 10.0
@@ -105,7 +106,9 @@ class Answer:
 class Upstream:
     """Connections to callees. Close it when the app shuts down."""
 
-    def __init__(self) -> None:
+    def __init__(self, peer_urls: PeerUrls | None = None) -> None:
+        """`peer_urls`: where callees may be; without, they are looked for wherever their names lead."""
+        self._peer_urls = peer_urls
         self._idle: defaultdict[_Origin, list[_Connection]] = defaultdict(list)
 
     async def __aenter__(self) -> Self:
@@ -144,13 +147,27 @@ class Upstream:
             async with asyncio.timeout(CONNECT_S):
                 return _Connection(
                     *await asyncio.open_connection(
-                        origin.host, origin.port, ssl=self._tls if origin.tls else None, limit=_PIECE
+                        await self._address(origin),
+                        origin.port,
+                        ssl=self._tls if origin.tls else None,
+                        server_hostname=origin.host if origin.tls else None,
+                        limit=_PIECE,
                     )
                 )
         except TimeoutError as error:
             raise SilentError("the agent did not answer in time") from error
         except (OSError, ValueError) as error:
             raise _unreachable(error) from error
+
+    async def _address(self, origin: _Origin) -> str:
+        """Where to connect to: a name may lead elsewhere by now than where it led when its agent was declared."""
+        if self._peer_urls is None:
+            return origin.host
+        try:
+            pinned = await self._peer_urls.pin_declared(f"http{'s' if origin.tls else ''}://{origin.authority}")
+        except UrlRefusedError as error:
+            raise UnreachableError(f"the agent cannot be reached: {error}") from error
+        return origin.host if pinned is None else str(pinned.address)
 
     def _release(self, origin: _Origin, connection: _Connection, *, reusable: bool) -> None:
         idle = self._idle[origin]
