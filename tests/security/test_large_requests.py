@@ -36,6 +36,7 @@ from concord_gateway.instruments import Instruments
 from concord_gateway.intake import NotAnAssessmentError, plan_work
 from concord_gateway.observer import Observer
 from concord_gateway.proxy import Carrier, Upstream
+from concord_gateway.proxy.bodies import Bodies
 from concord_gateway.run import AssessmentRun
 from concord_gateway.settings import GatewaySettings
 from concord_gateway.watch import Watches
@@ -81,7 +82,7 @@ async def run_of(plan: AssessmentPlan, storage: Storage, slots: int = 64) -> Asy
     keyring = Keyring(SecretStr("s" * 40), storage.secrets.token_secret)
     assignments, watches = Assignments(keyring, "http://collector"), Watches()
     async with Upstream() as upstream:
-        carrier = Carrier(upstream, storage.traces, assignments, watches, Instruments(), TraceLimits())
+        carrier = Carrier(upstream, storage.traces, assignments, watches, Instruments(), TraceLimits(), Bodies())
         closed = ClosedTrials(storage.traces.is_closed)
         observer = Observer(assignments, watches, carrier, None, PeerUrls(()), storage.traces, closed)
         limits = TimeLimits(60, 60)

@@ -21,7 +21,7 @@ from concord_gateway.card import gateway_profile
 from concord_gateway.handler import AssessmentHandler
 from concord_gateway.instruments import Instruments
 from concord_gateway.observer import Observer
-from concord_gateway.proxy import Carrier, Upstream, proxy_routes
+from concord_gateway.proxy import Bodies, Carrier, Upstream, proxy_routes
 from concord_gateway.settings import GatewaySettings
 from concord_gateway.watch import Watches
 
@@ -39,7 +39,10 @@ def create_app(settings: GatewaySettings, card_url: str, bound_to: str = "") -> 
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with connect(settings.redis_url, patience_s=WORK_PATIENCE_S) as storage, Upstream(peer_urls) as upstream:
+        async with (
+            connect(settings.redis_url, patience_s=WORK_PATIENCE_S) as storage,
+            Upstream(peer_urls, settings.body_idle_s) as upstream,
+        ):
             keyring = Keyring(settings.token_secret, storage.secrets.token_secret)
             instruments = Instruments()
             observer = _observer(settings, storage, keyring, upstream, instruments, card_url, peer_urls)
@@ -95,7 +98,15 @@ def _observer(
     return Observer(
         assignments=assignments,
         watches=watches,
-        carrier=Carrier(upstream, storage.traces, assignments, watches, instruments, settings.trace_limits),
+        carrier=Carrier(
+            upstream,
+            storage.traces,
+            assignments,
+            watches,
+            instruments,
+            settings.trace_limits,
+            Bodies(settings.body_budget_bytes, settings.body_idle_s),
+        ),
         proxy_base=(settings.proxy_url or card_url) if settings.observe else None,
         peer_urls=peer_urls,
         traces=storage.traces,

@@ -7,6 +7,7 @@ from pydantic import Field, SecretStr
 
 from concord.service import StatefulServiceSettings
 from concord.storage import MAX_STEPS, MAX_TRACE_BYTES, TraceLimits
+from concord_gateway.proxy.bodies import BUDGET_BYTES, IDLE_S
 
 
 class GatewaySettings(StatefulServiceSettings):
@@ -38,6 +39,10 @@ class GatewaySettings(StatefulServiceSettings):
     """Files in `output_dir/assessments`, the newest."""
     keep_s: Annotated[int, Field(ge=1)] = 3600
     """How long storage keeps an assessment that has ended."""
+    body_budget_bytes: Annotated[int, Field(gt=0)] = BUDGET_BYTES
+    """Bytes of requests and answers that the proxy holds at once; of one participant, a quarter of it."""
+    body_idle_s: Annotated[float, Field(gt=0)] = IDLE_S
+    """How long a request, or an answer that is no stream, may pause once it has begun."""
 
     @property
     def trace_limits(self) -> TraceLimits:

@@ -6,12 +6,13 @@ from concord.closed_trials import ClosedTrials
 from concord.keyring import Keyring
 from concord.proxy_urls import PROXY_PATH
 from concord.storage import Storage
+from concord_gateway.proxy.bodies import Bodies
 from concord_gateway.proxy.callees import Callees
 from concord_gateway.proxy.carrier import Carrier
 from concord_gateway.proxy.endpoint import ProxyEndpoint
 from concord_gateway.proxy.upstream import Upstream
 
-__all__ = ["Carrier", "Upstream", "proxy_routes"]
+__all__ = ["Bodies", "Carrier", "Upstream", "proxy_routes"]
 
 
 def proxy_routes(

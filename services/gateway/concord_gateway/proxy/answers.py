@@ -1,5 +1,6 @@
 """A callee's answers, read for what its call's step says of them: how it ended, what was said, what came in band."""
 
+import json
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -37,7 +38,7 @@ class AnswerReader:
         self._said = ""
         self._heard: list[str] = []
         self._room = MAX_READ
-        self._in_band: object = None
+        self._in_band = b""
 
     @property
     def ended(self) -> bool:
@@ -72,12 +73,17 @@ class AnswerReader:
         return words_beyond(self._heard, self.text, MAX_WORDS)
 
     @property
+    def size(self) -> int:
+        """The bytes that are kept of the answers, at least; their texts are bounded."""
+        return len(self._in_band)
+
+    @property
     def response_trace(self) -> ResponseTrace | None:
         """The steps that came in band; None where there are none or they cannot be read."""
-        if self._in_band is None:
+        if not self._in_band:
             return None
         try:
-            return ResponseTrace.model_validate(self._in_band)
+            return ResponseTrace.model_validate_json(self._in_band)
         except ValidationError:
             return None
 
@@ -137,13 +143,21 @@ class AnswerReader:
     def _keep_trace(self, holder: dict[str, Any]) -> None:
         metadata = holder.get("metadata")
         if isinstance(metadata, dict) and TRACEABILITY_KEY in metadata:
-            self._in_band = metadata[TRACEABILITY_KEY]
+            # As text: an answer may be under way for long, and parsed it takes many times the room.
+            self._in_band = _written(metadata[TRACEABILITY_KEY])
 
 
 def _unwrapped(result: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """1.0 names what an event is by its one key; 0.3, and a 1.0 task that was asked for, are the event themselves."""
     wrapped = [result[key] for key in _WRAPPERS_1_0 if isinstance(result.get(key), dict)]
     yield from wrapped or [result]
+
+
+def _written(value: object) -> bytes:
+    try:
+        return json.dumps(value, separators=(",", ":")).encode()
+    except RecursionError:
+        return b""
 
 
 def _dicts(values: object) -> Iterator[dict[str, Any]]:

@@ -10,6 +10,7 @@ from concord.observation import GATEWAY, REFUSED_BY, RESPONSE_WORDS, WORDS_FIELD
 from concord.redaction import redact
 from concord.steps import AgentInvocation, CallType, InteractionStep, StepAction
 from concord_gateway.proxy.answers import MAX_QUOTED, AnswerReader
+from concord_gateway.proxy.bodies import Held
 from concord_gateway.watch import WatchedCall
 
 
@@ -28,6 +29,8 @@ class CarriedCall:
     """What went wrong on the way; what the callee itself said of its failure is in its answer."""
     refused: bool = False
     """Whether it went wrong for a limit of ours."""
+    kept: Held | None = None
+    """The room that its answer takes while nobody waits for the end of its task."""
     started_at: datetime = field(default_factory=lambda: datetime.now(UTC))
     _started: float = field(default_factory=time.monotonic)
     _elapsed: float = 0.0
@@ -40,6 +43,11 @@ class CarriedCall:
     def stop(self) -> None:
         """Takes the time, which is the call's latency."""
         self._elapsed = self.age_s
+
+    def release(self) -> None:
+        """Gives back the room that it took."""
+        if self.kept is not None:
+            self.kept.release()
 
     def step(self) -> InteractionStep:
         """The call as the gateway saw it: the caller by its token, the callee by the roster."""

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import time
 from collections import OrderedDict, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
@@ -21,9 +21,16 @@ from concord.vocabulary import words_beyond
 from concord_gateway.assignments import Assignments
 from concord_gateway.instruments import Instruments
 from concord_gateway.proxy.answers import MAX_QUOTED, AnswerReader
+from concord_gateway.proxy.bodies import Bodies, Held, NoRoomError
 from concord_gateway.proxy.calls import CarriedCall
 from concord_gateway.proxy.cards import UnusableCardError, rewritten
-from concord_gateway.proxy.exchange import Exchange, OnDocument, UncarriedAnswerError
+from concord_gateway.proxy.exchange import (
+    CallerStalledError,
+    CrowdedOutError,
+    Exchange,
+    OnDocument,
+    UncarriedAnswerError,
+)
 from concord_gateway.proxy.headers import Header, named, to_callee
 from concord_gateway.proxy.refusal import BrokenOffError, Refusal
 from concord_gateway.proxy.requests import RpcRequest
@@ -34,6 +41,8 @@ from concord_gateway.watch import Watches
 logger = logging.getLogger(__name__)
 
 NOT_A2A: Final = "no answer of A2A: neither a task nor a message for this request"
+
+RETRY_LATER: Final[Mapping[str, str]] = {"retry-after": "1"}
 
 _MAX_LEFT: Final = 4096
 
@@ -53,6 +62,8 @@ class Delivery:
     """The proxy's address of the callee for this caller."""
     rpc: RpcRequest
     headers: Sequence[Header]
+    held: Held
+    """The room that the request takes."""
 
 
 class Carrier:
@@ -66,7 +77,9 @@ class Carrier:
         watches: Watches,
         instruments: Instruments,
         trace_limits: TraceLimits,
+        bodies: Bodies,
     ) -> None:
+        self.bodies = bodies
         self._upstream = upstream
         self._traces = traces
         self._assignments = assignments
@@ -92,6 +105,12 @@ class Carrier:
         watched = self._watches.of(claims.trace_id).begin(claims.agent_id, callee.id)
         self._record(self._accepted(CarriedCall(watched, claims.trace_id, callee.url, AnswerReader(), error=reason)))
 
+    def crowded_out(self, claims: Claims, callee: RosterEntry, reason: str) -> None:
+        """Records a call whose request there was no room for: nobody's failure."""
+        watched = self._watches.of(claims.trace_id).begin(claims.agent_id, callee.id)
+        call = CarriedCall(watched, claims.trace_id, callee.url, AnswerReader(), error=reason, refused=True)
+        self._record(self._accepted(call))
+
     async def settle(self, trace_id: str) -> None:
         """Puts into the trace every call that has not ended, now that the trial has: it was not answered."""
         for call in list(self._open.pop(trace_id, {}).values()):
@@ -111,7 +130,7 @@ class Carrier:
         said = delivery.rpc
         words = words_beyond(said.said, said.text[:MAX_QUOTED], MAX_WORDS)
         call = self._accepted(
-            CarriedCall(watched, claims.trace_id, callee.url, AnswerReader(said.id), said.text, words)
+            CarriedCall(watched, claims.trace_id, callee.url, AnswerReader(said.id), said.text[:MAX_QUOTED], words)
         )
         own = self._assignments.own(claims.assessment_id, claims.trace_id, watched.step_id)
         try:
@@ -124,7 +143,7 @@ class Carrier:
             raise
         except (Refusal, BrokenOffError) as error:
             call.error = str(error)
-            call.refused = isinstance(error.__cause__, UncarriedAnswerError)
+            call.refused = isinstance(error.__cause__, UncarriedAnswerError | NoRoomError)
             raise
         finally:
             self._leave_or_record(call)
@@ -145,15 +164,26 @@ class Carrier:
     async def _exchange(
         self, delivery: Delivery, assignment: Assignment | None, send: Send, on_document: OnDocument
     ) -> str | None:
+        with self.bodies.of(delivery.claims.trace_id, delivery.callee.id) as held:
+            exchange = Exchange(self._upstream, send, held, self.bodies.idle_s)
+            return await self._run(exchange, delivery, assignment, on_document)
+
+    async def _run(
+        self, exchange: Exchange, delivery: Delivery, assignment: Assignment | None, on_document: OnDocument
+    ) -> str | None:
         context = None if assignment is None else traceparent(assignment.trace_id, assignment.step_id)
         rewrite = partial(_with_card, delivery) if delivery.rpc.asks_for_card else None
-        exchange = Exchange(self._upstream, send)
         headers = to_callee(delivery.headers, delivery.token, context)
+        body = delivery.rpc.rewritten(assignment)
+        delivery.rpc.forget()
         try:
+            delivery.held.resize(len(body))
             async with asyncio.timeout(delivery.claims.expires_at - time.time()):
-                return await exchange.run(
-                    delivery.url, headers, delivery.rpc.rewritten(assignment), on_document, rewrite
-                )
+                return await exchange.run(delivery.url, headers, body, on_document, rewrite)
+        except (CrowdedOutError, NoRoomError) as error:
+            raise _failed(exchange, 503, str(error), RETRY_LATER) from error
+        except CallerStalledError as error:
+            raise BrokenOffError(str(error)) from error
         except (TimeoutError, SilentError) as error:
             raise _failed(exchange, 504, "the agent did not answer in time") from error
         except (UnreachableError, UncarriedAnswerError, UnusableCardError) as error:
@@ -175,7 +205,7 @@ class Carrier:
                 self._record(call)
 
     def _leave_or_record(self, call: CarriedCall) -> None:
-        if call.error is not None or not call.answer.under_way:
+        if call.error is not None or not call.answer.under_way or not self._keep(call):
             self._record(call)
             return
         step_id = call.watched.step_id
@@ -186,6 +216,18 @@ class Carrier:
             if (forgotten := self._open[trace_id].get(oldest)) is not None:
                 forgotten.error = "its end was not asked for"
                 self._record(forgotten)
+
+    def _keep(self, call: CarriedCall) -> bool:
+        """Whether there is room for what is known of a call until its task ends. What is in the trace takes none."""
+        if self._open.get(call.trace_id, {}).get(call.watched.step_id) is not call:
+            return True
+        call.kept = self.bodies.of(call.trace_id, call.watched.callee)
+        try:
+            call.kept.resize(call.answer.size)
+        except NoRoomError as error:
+            call.error, call.refused = str(error), True
+            return False
+        return True
 
     def _record(self, call: CarriedCall) -> None:
         """Writes the call's step, unless the trial was closed before it ended."""
@@ -198,6 +240,7 @@ class Carrier:
     def _write_beside(self, call: CarriedCall) -> None:
         """Writes the call's step beside the exchange, which has not to wait for it."""
         call.stop()
+        call.release()
         writing = asyncio.create_task(self._write(call))
         self._writing.add(writing)
         writing.add_done_callback(self._writing.discard)
@@ -214,8 +257,12 @@ class Carrier:
             self._watches.of(call.trace_id).end(call.watched.step_id, answered=bool(call.answer.state))
 
 
-def _failed(exchange: Exchange, status: int, reason: str) -> Refusal | BrokenOffError:
-    return BrokenOffError("the agent broke off its answer") if exchange.begun else Refusal(status, reason)
+def _failed(
+    exchange: Exchange, status: int, reason: str, headers: Mapping[str, str] | None = None
+) -> Refusal | BrokenOffError:
+    if exchange.begun:
+        return BrokenOffError("the agent broke off its answer")
+    return Refusal(status, reason, headers)
 
 
 def _with_card(delivery: Delivery, document: dict[str, Any]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -19,9 +20,10 @@ from concord.proxy_urls import proxy_url
 from concord.redaction import REDACTED
 from concord.storage import StorageUnavailableError
 from concord.tokens import Claims, TokenRejectedError
+from concord_gateway.proxy.bodies import Held, NoRoomError
 from concord_gateway.proxy.callees import Callees, CardFailedError
 from concord_gateway.proxy.cards import CARD_PATH, UnusableCardError, rewritten
-from concord_gateway.proxy.carrier import Carrier, Delivery
+from concord_gateway.proxy.carrier import RETRY_LATER, Carrier, Delivery
 from concord_gateway.proxy.refusal import BrokenOffError, Refusal
 from concord_gateway.proxy.requests import UnreadableRequestError, read_request
 
@@ -30,6 +32,9 @@ MAX_CALLS_OF_ONE: Final = 256
 """Exchanges under way at once, in all and of one caller: one that floods is told to wait, and delays no other."""
 
 _OVER: Final = "the trial is closed, and its tokens with it"
+_DRAIN_S: Final = 5.0
+"""How long a caller is listened to that was refused and still sends."""
+
 _INTERFACE: Final = re.compile(r"(\d?)/?")
 
 
@@ -109,9 +114,12 @@ class ProxyEndpoint:
     async def _call(self, visit: "_Visit", interface: int) -> None:
         if (url := await self._callees.rpc_url(visit.callee, interface)) is None:
             raise Refusal(404, "the agent has no such interface")
-        body = (await visit.request.body()).replace(visit.token.encode(), REDACTED.encode())
+        with self._carrier.bodies.of(visit.claims.trace_id, visit.claims.agent_id) as held:
+            await self._carry(visit, url, held)
+
+    async def _carry(self, visit: "_Visit", url: str, held: Held) -> None:
         try:
-            rpc = read_request(body)
+            rpc = read_request(await self._body(visit, held))
         except UnreadableRequestError as error:
             fault = {"code": error.code, "message": str(error)}
             await _send_json(visit.send, 200, {"jsonrpc": "2.0", "id": None, "error": fault}, {})
@@ -124,6 +132,7 @@ class ProxyEndpoint:
             own_url=self._own_url(visit),
             rpc=rpc,
             headers=visit.request.headers.raw,
+            held=held,
         )
         # It may have ended while the request came in.
         await self._expect_open(visit.claims)
@@ -139,6 +148,32 @@ class ProxyEndpoint:
             gone = await _while_connected(visit.request, carrying)
         if not gone and carrying.cancelled():
             raise BrokenOffError(_OVER) if begun else Refusal(403, _OVER)
+
+    async def _body(self, visit: "_Visit", held: Held) -> bytes:
+        """The request's body without its caller's token. Raises Refusal, ClientDisconnect."""
+        now, idle_s = asyncio.get_running_loop().time, self._carrier.bodies.idle_s
+        ends_at = now() + visit.claims.expires_at - time.time()
+        body = bytearray()
+        stream = visit.request.stream()
+        try:
+            async with asyncio.timeout_at(min(now() + idle_s, ends_at)) as pause:
+                async for chunk in stream:
+                    pause.reschedule(min(now() + idle_s, ends_at))
+                    body += chunk
+                    held.resize(len(body))
+        except TimeoutError:
+            raise Refusal(408, "the request stalled", {"connection": "close"}) from None
+        except NoRoomError as error:
+            body.clear()
+            held.release()
+            self._carrier.crowded_out(visit.claims, visit.callee, str(error))
+            # A caller that still sends would see a reset and no answer.
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_DRAIN_S):
+                    async for _ in stream:
+                        pass
+            raise Refusal(429, str(error), RETRY_LATER) from None
+        return bytes(body).replace(visit.token.encode(), REDACTED.encode())
 
     def _own_url(self, visit: "_Visit") -> str:
         return proxy_url(self._public_url, visit.callee.id, visit.token)

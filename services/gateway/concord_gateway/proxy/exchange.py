@@ -1,12 +1,15 @@
 """One exchange with a callee: the request out, and the answer carried back as it comes, read while it passes."""
 
+import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from starlette.types import Send
 
 from concord.redaction import redact
+from concord_gateway.proxy.bodies import Held, NoRoomError
 from concord_gateway.proxy.headers import Header, to_caller
 from concord_gateway.proxy.upstream import Answer, Upstream
 
@@ -19,16 +22,37 @@ MAX_ANSWER_BYTES: Final = 16 * 1024 * 1024
 """The largest answer, or event of a stream, that is carried. A stream as a whole may be as long as it likes."""
 
 
+_PIECE: Final = 64 * 1024
+"""In which an answer is passed on: a server copies what it is given, and waits once it has enough."""
+
+_LINE: Final = re.compile(rb"([^\r\n]*)(\r\n|\r|\n|\Z)")
+
+
 class UncarriedAnswerError(Exception):
     """The callee's answer cannot be carried; the message says why."""
 
 
-class Exchange:
-    """Carries one request. Nothing is sent to the caller before the callee has answered."""
+class CrowdedOutError(UncarriedAnswerError):
+    """There is no room for the callee's answer just now."""
 
-    def __init__(self, upstream: Upstream, send: Send) -> None:
+
+class CallerStalledError(Exception):
+    """The caller does not take its answer."""
+
+
+class Exchange:
+    """Carries one request. Nothing is sent to the caller before the callee has answered.
+
+    An answer that is no stream is held whole: its reader needs all of it to tell whether it is one, and until then the
+    caller can still be told what went wrong. `held`: the room that it takes. `idle_s`: how long it may pause once it
+    has begun (seconds).
+    """
+
+    def __init__(self, upstream: Upstream, send: Send, held: Held, idle_s: float) -> None:
         self._upstream = upstream
         self._send = send
+        self._held = held
+        self._idle_s = idle_s
         self.begun = False
         """Whether the caller has got a part of the answer, so that no other can be given any more."""
 
@@ -42,8 +66,17 @@ class Exchange:
     ) -> str | None:
         """Posts a request, and sends the answer back. Returns why the answer is none of JSON-RPC, None if it may be.
 
-        `rewrite` changes the document of an answer that is no stream. Raises UnreachableError, UncarriedAnswerError.
+        `rewrite` changes the document of an answer that is no stream. Raises UnreachableError, UncarriedAnswerError,
+        CallerStalledError.
         """
+        try:
+            return await self._run(url, headers, body, on_document, rewrite)
+        except NoRoomError as error:
+            raise CrowdedOutError(str(error)) from error
+
+    async def _run(
+        self, url: str, headers: Iterable[Header], body: bytes, on_document: OnDocument, rewrite: Rewrite | None
+    ) -> str | None:
         async with self._upstream.send("POST", url, headers, body) as answer:
             if answer.header("content-encoding").lower() not in {"", "identity"}:
                 raise UncarriedAnswerError("the agent's answer is compressed, which was not asked for")
@@ -55,31 +88,58 @@ class Exchange:
 
     async def _carry_stream(self, answer: Answer, on_document: OnDocument) -> str | None:
         await self._begin(answer, to_caller(answer.headers))
-        events = _Events()
-        async for lines in _whole_lines(answer):
-            await self._send({"type": "http.response.body", "body": redact(lines), "more_body": True})
-            for document in events.read(lines):
-                on_document(document)
+        lines, events = _Lines(), _Events()
+        try:
+            async for chunk in answer.pieces():
+                whole = lines.take(chunk)
+                self._held.resize(lines.size + len(whole) + events.size)
+                if lines.size > MAX_ANSWER_BYTES:
+                    raise UncarriedAnswerError("an event of the agent's answer is too large")
+                await self._carry_lines(whole, events, on_document)
+            await self._carry_lines(lines.rest(), events, on_document)
+        finally:
+            lines.clear()
         await self._send({"type": "http.response.body", "body": b""})
         return "no answer of A2A: a stream that ended within an event" if events.unfinished else None
 
+    async def _carry_lines(self, lines: bytes, events: "_Events", on_document: OnDocument) -> None:
+        if lines:
+            await self._send({"type": "http.response.body", "body": redact(lines), "more_body": True})
+            for document in events.read(lines):
+                on_document(document)
+
     async def _carry_whole(self, answer: Answer, on_document: OnDocument, rewrite: Rewrite | None) -> str | None:
-        body = bytearray()
-        async for chunk in answer.pieces():
-            body += chunk
-            if len(body) > MAX_ANSWER_BYTES:
-                raise UncarriedAnswerError("the agent's answer is too large")
-        document = _parsed(body)
-        carried = redact(bytes(body))
-        if rewrite is not None and isinstance(document, dict):
-            carried = json.dumps(rewrite(document)).encode()
+        body = redact(await self._whole(answer))
+        carried = body if rewrite is None else _rewritten(body, rewrite)
         length = (b"content-length", str(len(carried)).encode())
         await self._begin(answer, [*to_caller(answer.headers), length])
-        await self._send({"type": "http.response.body", "body": carried})
-        on_document(document)
+        for start in range(0, len(carried) or 1, _PIECE):
+            await self._pass_on(carried[start : start + _PIECE], more=start + _PIECE < len(carried))
+        # Parsed, it may take many times as much room, so that it is not held while the caller reads.
+        on_document(document := _parsed(body))
         if document is None:
             return "no answer of A2A: no JSON" if body.strip() else "no answer of A2A: an empty body"
         return None
+
+    async def _whole(self, answer: Answer) -> bytes:
+        body = bytearray()
+        try:
+            async for chunk in answer.pieces(self._idle_s):
+                body += chunk
+                if len(body) > MAX_ANSWER_BYTES:
+                    raise UncarriedAnswerError("the agent's answer is too large")
+                self._held.resize(len(body))
+            return bytes(body)
+        finally:
+            # A traceback keeps what its frames hold until the garbage collector comes.
+            body.clear()
+
+    async def _pass_on(self, piece: bytes, *, more: bool) -> None:
+        try:
+            async with asyncio.timeout(self._idle_s):
+                await self._send({"type": "http.response.body", "body": piece, "more_body": more})
+        except TimeoutError as error:
+            raise CallerStalledError("the caller does not take its answer") from error
 
     async def _begin(self, answer: Answer, headers: list[Header]) -> None:
         self.begun = True
@@ -95,13 +155,18 @@ class _Events:
         self._data = bytearray()
 
     @property
+    def size(self) -> int:
+        """The bytes of the event that has begun."""
+        return len(self._data)
+
+    @property
     def unfinished(self) -> bool:
         """Whether an event has begun and not ended."""
         return bool(self._data)
 
     def read(self, lines: bytes) -> Iterator[object]:
         """The documents of the events that end in these lines."""
-        for line in lines.splitlines():
+        for line in _lines_of(lines):
             if line.startswith(b"data:") and len(self._data) + len(line) <= MAX_ANSWER_BYTES:
                 self._data += line.removeprefix(b"data:") + b"\n"
             elif not line and self._data:
@@ -109,20 +174,46 @@ class _Events:
                 self._data.clear()
 
 
-async def _whole_lines(answer: Answer) -> AsyncIterator[bytes]:
-    """The stream as it comes, cut where a line ends, so that nothing that may not pass is passed on in two halves."""
-    rest = bytearray()
-    async for chunk in answer.pieces():
+class _Lines:
+    """A stream as it comes, cut where a line ends, so that nothing that may not pass is passed on in two halves."""
+
+    def __init__(self) -> None:
+        self._rest = bytearray()
+
+    @property
+    def size(self) -> int:
+        """The bytes of the line that has begun."""
+        return len(self._rest)
+
+    def take(self, chunk: bytes) -> bytes:
+        """The lines that end in this chunk."""
         end = chunk.rfind(b"\n") + 1
-        if end:
-            yield bytes(rest) + chunk[:end]
-            rest = bytearray(chunk[end:])
-        else:
-            rest += chunk
-        if len(rest) > MAX_ANSWER_BYTES:
-            raise UncarriedAnswerError("an event of the agent's answer is too large")
-    if rest:
-        yield bytes(rest)
+        if not end:
+            self._rest += chunk
+            return b""
+        whole = bytes(self._rest) + chunk[:end]
+        self._rest = bytearray(chunk[end:])
+        return whole
+
+    def rest(self) -> bytes:
+        """What is left at the end of the stream."""
+        return bytes(self._rest)
+
+    def clear(self) -> None:
+        """Forgets it."""
+        self._rest.clear()
+
+
+def _lines_of(text: bytes) -> Iterator[bytes]:
+    """The lines without their ends, one at a time: there may be as many as bytes."""
+    for match in _LINE.finditer(text):
+        if match[2] or match[1]:
+            yield match[1]
+
+
+def _rewritten(body: bytes, rewrite: Rewrite) -> bytes:
+    document = _parsed(body)
+    return json.dumps(rewrite(document)).encode() if isinstance(document, dict) else body
 
 
 def _parsed(body: bytes | bytearray) -> object:

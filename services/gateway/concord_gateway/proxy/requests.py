@@ -23,7 +23,7 @@ class UnreadableRequestError(Exception):
         self.code = code
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class RpcRequest:
     """One JSON-RPC request of either protocol version.
 
@@ -33,6 +33,10 @@ class RpcRequest:
 
     document: dict[str, Any]
     message: dict[str, Any] | None
+
+    def forget(self) -> None:
+        """Lets go of the document, which takes many times the room of its text, once it is written anew."""
+        self.document, self.message = {}, None
 
     @property
     def id(self) -> str | int | None:

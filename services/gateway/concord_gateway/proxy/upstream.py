@@ -9,7 +9,7 @@ import ssl
 import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, NamedTuple, Self
@@ -19,6 +19,7 @@ import h11
 import httpx
 
 from concord.urls import PeerUrls, UrlRefusedError
+from concord_gateway.proxy.bodies import IDLE_S
 from concord_gateway.proxy.headers import Header
 
 CONNECT_S: Final = 10.0
@@ -68,11 +69,11 @@ class _Connection:
         fresh = time.monotonic() - self.idle_since < _IDLE_S
         return fresh and not self.reader.at_eof() and not self.writer.is_closing()
 
-    async def event(self) -> h11.Event:
-        """What comes next from the other end. Raises UnreachableError."""
+    async def event(self, pause_s: float | None = None) -> h11.Event:
+        """What comes next from the other end, within a pause of `READ_S` or the one given. Raises UnreachableError."""
         try:
             while (event := self.protocol.next_event()) is h11.NEED_DATA:
-                async with asyncio.timeout(READ_S):
+                async with asyncio.timeout(READ_S if pause_s is None else pause_s):
                     self.protocol.receive_data(await self.reader.read(_PIECE))
         except TimeoutError as error:
             raise SilentError("the agent did not answer in time") from error
@@ -96,19 +97,25 @@ class Answer:
         wanted = name.encode()
         return next((value.decode("latin-1") for each, value in self.headers if each == wanted), "")
 
-    async def pieces(self) -> AsyncIterator[bytes]:
-        """The body as it comes. Raises UnreachableError."""
-        while not isinstance(event := await self._connection.event(), h11.EndOfMessage):
+    async def pieces(self, idle_s: float | None = None) -> AsyncIterator[bytes]:
+        """The body as it comes, with no longer a pause than `idle_s` once it has begun. Raises UnreachableError."""
+        pause_s = None
+        while not isinstance(event := await self._connection.event(pause_s), h11.EndOfMessage):
             if isinstance(event, h11.Data):
+                pause_s = idle_s
                 yield bytes(event.data)
 
 
 class Upstream:
     """Connections to callees. Close it when the app shuts down."""
 
-    def __init__(self, peer_urls: PeerUrls | None = None) -> None:
-        """`peer_urls`: where callees may be; without, they are looked for wherever their names lead."""
+    def __init__(self, peer_urls: PeerUrls | None = None, idle_s: float = IDLE_S) -> None:
+        """`peer_urls`: where callees may be; without, they are looked for wherever their names lead.
+
+        `idle_s`: how long a callee may take no more of a request (seconds).
+        """
         self._peer_urls = peer_urls
+        self._idle_s = idle_s
         self._idle: defaultdict[_Origin, list[_Connection]] = defaultdict(list)
 
     async def __aenter__(self) -> Self:
@@ -127,8 +134,9 @@ class Upstream:
         connection = await self._connection(origin)
         reusable = False
         try:
-            await _write(connection, method, origin, target, headers, body)
-            while isinstance(head := await connection.event(), h11.InformationalResponse):
+            _write(connection, method, origin, target, headers, body)
+            pause_s = None if await self._drained(connection) else self._idle_s
+            while isinstance(head := await connection.event(pause_s), h11.InformationalResponse):
                 pass
             if not isinstance(head, h11.Response):
                 raise UnreachableError("the agent cannot be reached: no answer")
@@ -136,6 +144,22 @@ class Upstream:
             reusable = connection.protocol.our_state is connection.protocol.their_state is h11.DONE
         finally:
             self._release(origin, connection, reusable=reusable)
+
+    async def _drained(self, connection: _Connection) -> bool:
+        """Whether the callee took the whole request. Who does not want to may have answered all the same."""
+        left = connection.writer.transport.get_write_buffer_size()
+        while left:
+            try:
+                async with asyncio.timeout(self._idle_s):
+                    await connection.writer.drain()
+                return True
+            except TimeoutError:
+                before, left = left, connection.writer.transport.get_write_buffer_size()
+                if left >= before:
+                    return False
+            except OSError:
+                return False
+        return True
 
     async def _connection(self, origin: _Origin) -> _Connection:
         idle = self._idle[origin]
@@ -193,7 +217,7 @@ class Upstream:
         return httpx.create_ssl_context()
 
 
-async def _write(
+def _write(
     connection: _Connection, method: str, origin: _Origin, target: str, headers: Iterable[Header], body: bytes
 ) -> None:
     length = [(b"content-length", str(len(body)).encode())] if body else []
@@ -208,10 +232,6 @@ async def _write(
     except (h11.LocalProtocolError, UnicodeError) as error:
         raise _unreachable(error) from error
     connection.writer.write(b"".join(piece for piece in pieces if piece))
-    # Who does not want to read it all may have answered all the same.
-    with suppress(OSError):
-        async with asyncio.timeout(READ_S):
-            await connection.writer.drain()
 
 
 def _place(url: str) -> tuple[_Origin, str]:
