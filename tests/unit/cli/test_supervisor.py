@@ -97,13 +97,11 @@ async def test_guarded_work_gives_its_result_and_its_errors(folder: RunFolder) -
 
 async def test_what_was_started_last_is_stopped_first(folder: RunFolder, tmp_path: Path) -> None:
     says_goodbye = """
-import signal, sys, time
-def leave(number, frame):
-    open(sys.argv[1], "a").write(sys.argv[2] + "\\n")
-    sys.exit()
-signal.signal(signal.SIGTERM, leave)
+import signal, sys
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
 open(sys.argv[1] + sys.argv[2], "w").close()
-time.sleep(600)
+signal.sigwait([signal.SIGTERM])
+open(sys.argv[1], "a").write(sys.argv[2] + "\\n")
 """
     order = tmp_path / "order"
     async with Supervisor(folder, silent) as supervisor:
