@@ -35,8 +35,7 @@ from concord_gateway.drivers import ground_truth
 from concord_gateway.instruments import Instruments
 from concord_gateway.intake import NotAnAssessmentError, plan_work
 from concord_gateway.observer import Observer
-from concord_gateway.proxy import Carrier, Upstream
-from concord_gateway.proxy.bodies import Bodies
+from concord_gateway.proxy import Bodies, Carrier, Upstream
 from concord_gateway.run import AssessmentRun
 from concord_gateway.settings import GatewaySettings
 from concord_gateway.watch import Watches
