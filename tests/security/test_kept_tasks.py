@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 import httpx
 
 from concord.a2a import IncomingMessage, TaskHandle
-from concord.a2a.server import MAX_HISTORY, MAX_KEPT_MESSAGE, MAX_TASK_BYTES
+from concord.a2a.task_store import MAX_HISTORY, MAX_KEPT_MESSAGE, MAX_TASK_BYTES
 from tests.integration.observed import send
 from tests.security.assessing import rpc
 from tests.serving import served_agent

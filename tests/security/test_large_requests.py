@@ -37,6 +37,7 @@ from concord_gateway.intake import NotAnAssessmentError, plan_work
 from concord_gateway.observer import Observer
 from concord_gateway.proxy import Bodies, Carrier, Upstream
 from concord_gateway.run import AssessmentRun
+from concord_gateway.run_record import RunRecord
 from concord_gateway.settings import GatewaySettings
 from concord_gateway.watch import Watches
 from tests.progress import Unheard
@@ -84,8 +85,8 @@ async def run_of(plan: AssessmentPlan, storage: Storage, slots: int = 64) -> Asy
         carrier = Carrier(upstream, storage.traces, assignments, watches, Instruments(), TraceLimits(), Bodies())
         closed = ClosedTrials(storage.traces.is_closed)
         observer = Observer(assignments, watches, carrier, None, PeerUrls(()), storage.traces, closed)
-        limits = TimeLimits(60, 60)
-        yield AssessmentRun(plan, limits, storage, GatewaySettings(), Unheard(), observer, asyncio.Semaphore(slots), [])
+        record = await RunRecord.begin(storage.assessments, plan, TimeLimits(60, 60), [])
+        yield AssessmentRun(record, storage, GatewaySettings(), Unheard(), observer, asyncio.Semaphore(slots))
 
 
 async def evaluated(storage: Storage, plan: AssessmentPlan) -> None:

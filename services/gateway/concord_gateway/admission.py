@@ -38,9 +38,14 @@ class Admission:
 
     @asynccontextmanager
     async def place(
-        self, size: int, on_wait: Callable[[int], Awaitable[None]], on_move: Callable[[int], None]
+        self,
+        size: int,
+        on_wait: Callable[[int], Awaitable[None]],
+        on_move: Callable[[int], None],
+        *,
+        accepted: bool = False,
     ) -> AsyncIterator[None]:
-        """A place, once there is one, for as long as the block runs. Raises FullError.
+        """A place, once there is one, for as long as the block runs. Raises FullError, unless it was `accepted` before.
 
         `size`: of the request, in bytes. `on_wait` is told the position once where there is no place yet (1: the next),
         `on_move` whenever it changes.
@@ -48,14 +53,22 @@ class Admission:
         if self._taken < self._places:
             self._taken += 1
         else:
-            await self._turn(size, on_wait, on_move)
+            await self._turn(size, on_wait, on_move, accepted=accepted)
         try:
             yield
         finally:
             self._leave()
 
-    async def _turn(self, size: int, on_wait: Callable[[int], Awaitable[None]], on_move: Callable[[int], None]) -> None:
-        if len(self._queue) >= self._max_waiting or self._waiting_bytes + size > MAX_WAITING_BYTES:
+    async def _turn(
+        self,
+        size: int,
+        on_wait: Callable[[int], Awaitable[None]],
+        on_move: Callable[[int], None],
+        *,
+        accepted: bool,
+    ) -> None:
+        full = len(self._queue) >= self._max_waiting or self._waiting_bytes + size > MAX_WAITING_BYTES
+        if full and not accepted:
             raise FullError(f"busy: {self._taken} assessments are running and {len(self._queue)} wait; try again later")
         waiting = _Waiting(asyncio.get_running_loop().create_future(), size, on_move)
         self._queue[waiting] = None

@@ -51,9 +51,11 @@ def create_app(settings: GatewaySettings, card_url: str, bound_to: str = "") -> 
                     proxy_routes(keyring, storage, upstream, observer.carrier, observer.closed, observer.proxy_base)
                 )
             handler = AssessmentHandler(storage, settings, instruments, observer)
-            agent = mount_agent(app, gateway_profile(card_url), handler, keys=keys)
+            records = storage.tasks(lease_s=settings.lease_s, keep_s=settings.keep_s)
+            agent = mount_agent(app, gateway_profile(card_url), handler, keys=keys, records=records)
             app.include_router(probe_routes(storage.ping, instruments.registry))
             _say_who_may_use_it(keys, bound_to or card_url)
+            agent.take_over()
             try:
                 yield
             finally:

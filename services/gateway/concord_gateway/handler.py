@@ -7,7 +7,7 @@ from contextlib import suppress
 import structlog
 
 from concord.a2a import IncomingMessage, TaskHandle
-from concord.assessment import AssessmentRequest
+from concord.assessment import AssessmentPlan, AssessmentRequest
 from concord.redaction import redact
 from concord.results import ResultRow
 from concord.storage import Storage, StorageUnavailableError
@@ -20,6 +20,7 @@ from concord_gateway.plan import NobodyThereError, make_plan
 from concord_gateway.progress import Progress
 from concord_gateway.results_file import write_results
 from concord_gateway.run import AssessmentRun
+from concord_gateway.run_record import RunRecord
 from concord_gateway.settings import GatewaySettings
 
 logger = logging.getLogger(__name__)
@@ -42,14 +43,13 @@ class AssessmentHandler:
         """See `concord.a2a.Handler`."""
         progress = Progress(task)
         try:
-            # Only to send away at once what is no assessment: a request that waits is kept as it came, which is small.
-            await self._read(message)
-            async with (
-                progress.heartbeat(),
-                self._admission.place(len(message.text), progress.wait, progress.move),
-            ):
+            if not task.resumed:
+                # Only to send away at once what is no assessment: one that waits is kept as it came, which is small.
+                await self._read(message)
+            place = self._admission.place(len(message.text), progress.wait, progress.move, accepted=task.resumed)
+            async with progress.heartbeat(), place:
                 progress.begin()
-                await self._assess(*await self._read(message), task, progress)
+                await self._assess(message, task, progress)
         except (NotAnAssessmentError, FullError) as error:
             await self._reject(task, str(error))
 
@@ -59,36 +59,49 @@ class AssessmentHandler:
         await check_hosts(request, self._observer.peer_urls)
         return request, work
 
-    async def _assess(self, request: AssessmentRequest, work: Work, task: TaskHandle, progress: Progress) -> None:
-        await progress.tell(f"assessing {len(request.participants) or 'a pattern of'} agents")
+    async def _assess(self, message: IncomingMessage, task: TaskHandle, progress: Progress) -> None:
         try:
-            plan, failures = await make_plan(request, work, self._observer, progress)
+            record = await self._record(message, task, progress)
         except NobodyThereError as error:
             await self._fail(task, f"could not reach {error}")
             return
-        structlog.contextvars.bind_contextvars(assessment_id=plan.assessment_id)
-        run = AssessmentRun(
-            plan,
-            work.limits,
-            self._storage,
-            self._settings,
-            progress,
-            self._observer,
-            self._evaluations,
-            failures,
-        )
-        logger.info("assessment of %d trials, mode %s", len(plan.trials), plan.mode.value)
+        except StorageUnavailableError as error:
+            await self._fail(task, f"no result: {error}")
+            return
+        structlog.contextvars.bind_contextvars(assessment_id=record.plan.assessment_id)
+        run = AssessmentRun(record, self._storage, self._settings, progress, self._observer, self._evaluations)
+        logger.info("assessment of %d trials, mode %s", len(record.plan.trials), record.plan.mode.value)
         await self._finish(run, task)
+
+    async def _record(self, message: IncomingMessage, task: TaskHandle, progress: Progress) -> RunRecord:
+        """The record of the run that a lost gateway began with this task, or of a new one.
+
+        Raises NotAnAssessmentError, NobodyThereError, StorageUnavailableError.
+        """
+        if task.kept is not None and (begun := await RunRecord.of(self._storage.assessments, task.kept)) is not None:
+            await progress.tell(
+                f"the gateway was lost; going on after {len(begun.over)} of {len(begun.plan.trials)} trials"
+            )
+            return begun
+        request, work = await self._read(message)
+        await progress.tell(f"assessing {len(request.participants) or 'a pattern of'} agents")
+        plan, failures = await make_plan(request, work, self._observer, progress)
+        record = await RunRecord.begin(self._storage.assessments, plan, work.limits, failures)
+        await task.keep(plan.assessment_id)
+        return record
 
     async def _finish(self, run: AssessmentRun, task: TaskHandle) -> None:
         try:
             row = await run.run()
         except (EvaluationFailedError, StorageUnavailableError) as error:
+            await self._retire(run.plan)
             await self._fail(task, f"no result: {error}")
             return
-        finally:
-            with suppress(StorageUnavailableError):  # then it is kept as long as if it had not ended
-                await self._storage.assessments.retire(run.plan, self._settings.keep_s)
+        except asyncio.CancelledError:
+            if task.canceled:  # else another gateway goes on with it
+                await self._retire(run.plan)
+            raise
+        await self._retire(run.plan)
         path = await asyncio.to_thread(
             write_results, self._settings.output_dir, run.plan, row, keep=self._settings.keep_assessments
         )
@@ -99,6 +112,10 @@ class AssessmentHandler:
             return
         self._instruments.assessments.labels(outcome="completed").inc()
         await task.complete(data=row.model_dump(mode="json"), status=_headline(row), artifact_name="result")
+
+    async def _retire(self, plan: AssessmentPlan) -> None:
+        with suppress(StorageUnavailableError):  # then it is kept as long as if it had not ended
+            await self._storage.assessments.retire(plan, self._settings.keep_s)
 
     async def _reject(self, task: TaskHandle, reason: str) -> None:
         self._instruments.assessments.labels(outcome="rejected").inc()

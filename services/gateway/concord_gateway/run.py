@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from concord.a2a import Messenger
-from concord.assessment import AssessmentPlan, Mode, TaskSpec, TimeLimits, TrialSpec
+from concord.assessment import AssessmentPlan, Mode, TaskSpec, TrialSpec
 from concord.assignment import Assignment
 from concord.identity import GREEN_AGENT
 from concord.ids import new_step_id
@@ -24,6 +24,7 @@ from concord_gateway.evaluation import EvaluationFailedError, aggregate, evaluat
 from concord_gateway.observer import Observer
 from concord_gateway.progress import Progress
 from concord_gateway.recorder import Recorder
+from concord_gateway.run_record import MAX_ATTEMPTS, RunRecord
 from concord_gateway.settings import GatewaySettings
 from concord_gateway.watch import TrialWatch
 
@@ -39,54 +40,75 @@ _TOKEN_GRACE_S: Final = 300.0
 class AssessmentRun:
     """The state of one running assessment. Nothing of it is shared with another."""
 
-    plan: AssessmentPlan
-    limits: TimeLimits
+    record: RunRecord
     storage: Storage
     settings: GatewaySettings
     progress: Progress
     observer: Observer
     evaluations: asyncio.Semaphore
     """How many more trials of all assessments may be waiting for their evaluation."""
-    failures: list[InfrastructureFailure] = field(default_factory=list)
-    """What went wrong that is not the team's."""
     _reporters: Reporters = field(default_factory=Reporters)
     _expires_at: float = 0.0
     _deadline: float = 0.0
 
+    @property
+    def plan(self) -> AssessmentPlan:
+        """What the assessment consists of."""
+        return self.record.plan
+
     async def run(self) -> ResultRow:
-        """Drives and evaluates every trial, and returns the row.
+        """Drives and evaluates every trial that is not over, and returns the row.
 
         Raises EvaluationFailedError if there is no row, StorageUnavailableError if storage is away at the start.
         """
-        self._deadline = time.monotonic() + self.limits.assessment_s
-        self._expires_at = time.time() + self.limits.assessment_s + _TOKEN_GRACE_S
+        self._deadline = time.monotonic() + self.record.remaining_s
+        self._expires_at = time.time() + self.record.remaining_s + _TOKEN_GRACE_S
         self._reporters.announced = frozenset(entry.id for entry in self.plan.roster if entry.reports)
-        await self.storage.assessments.save_plan(self.plan)
         if self.plan.roster:
             await self.storage.registry.register(self.plan.assessment_id, self.observer.peers(self.plan.roster))
         async with asyncio.TaskGroup() as evaluations:
             tasks = {task.id: task for task in self.plan.tasks}
+            for closed in list(self.record.closed.values()):
+                await self._hand_over(closed, evaluations)
+            over = self.record.over
             for number, trial in enumerate(self.plan.trials, start=1):
-                await self._trial(number, trial, tasks[trial.task_id], evaluations)
+                if trial.trial_id not in over:
+                    await self._trial(number, trial, tasks[trial.task_id], evaluations)
         await self.progress.tell("putting the row together")
-        request = AggregateAssessment(assessment_id=self.plan.assessment_id, infrastructure=self.failures)
+        request = AggregateAssessment(assessment_id=self.plan.assessment_id, infrastructure=self.record.failures)
         return await aggregate(self.storage, request, self.settings.evaluation_timeout_s)
 
     async def _trial(self, number: int, trial: TrialSpec, task: TaskSpec, evaluations: asyncio.TaskGroup) -> None:
         place = f"trial {number} of {len(self.plan.trials)}"
         await self.progress.tell(f"{place}: {trial.task_id}, run {trial.run}")
-        budget_s = min(self.limits.trial_s, self._deadline - time.monotonic())
+        remaining_s = self._deadline - time.monotonic()
         try:
-            if budget_s <= 0:
+            begun = await self.record.begin_trial(trial, remaining_s)
+            if begun is None:
+                self._fail(trial, "trial", f"the gateway was lost {MAX_ATTEMPTS} times while it ran")
+                return
+            if remaining_s <= 0:
                 outcome, closed_after = self._not_started(trial), 0
             else:
-                outcome, closed_after = await self._drive_and_close(trial, task, budget_s)
+                outcome, closed_after = await self._drive_and_close(
+                    begun, task, min(self.record.limits.trial_s, remaining_s)
+                )
+            request = EvaluateTrial(
+                assessment_id=self.plan.assessment_id,
+                trial_id=outcome.trial_id,
+                outcome=outcome,
+                closed_after=closed_after,
+            )
+            await self.record.close_trial(request)
         except StorageUnavailableError as error:
             self._fail(trial, "trial", str(error))
             return
         await self.progress.tell(f"{place}: {outcome.state} in {outcome.time_used:.1f} s, evaluating")
+        await self._hand_over(request, evaluations)
+
+    async def _hand_over(self, request: EvaluateTrial, evaluations: asyncio.TaskGroup) -> None:
         await self._wait_for_evaluators()
-        evaluation = evaluations.create_task(self._evaluate(outcome, closed_after))
+        evaluation = evaluations.create_task(self._evaluate(request))
         evaluation.add_done_callback(lambda _: self.evaluations.release())
 
     async def _wait_for_evaluators(self) -> None:
@@ -99,7 +121,7 @@ class AssessmentRun:
 
     def _not_started(self, trial: TrialSpec) -> TrialOutcome:
         """The team's own: each trial has its time, and all of it together was used up before this one."""
-        error = f"not started: `timeout_s` ({self.limits.assessment_s:g} s) was used up"
+        error = f"not started: `timeout_s` ({self.record.limits.assessment_s:g} s) was used up"
         answers = [
             AgentAnswer(agent=entry.id, state="timeout", text=None, error=error) for entry in self.plan.recipients
         ]
@@ -156,23 +178,17 @@ class AssessmentRun:
             recorder.add(_root_step(assignment, started_at, time.monotonic() - started))
             await recorder.write()
 
-    async def _evaluate(self, outcome: TrialOutcome, closed_after: int) -> None:
-        request = EvaluateTrial(
-            assessment_id=self.plan.assessment_id,
-            trial_id=outcome.trial_id,
-            outcome=outcome,
-            closed_after=closed_after,
-        )
+    async def _evaluate(self, request: EvaluateTrial) -> None:
         try:
             verdict = await evaluate_trial(self.storage, request, self.settings.evaluation_timeout_s)
         except EvaluationFailedError as error:
-            self.failures.append(error.failure)
+            self.record.failures.append(error.failure)
             return
-        await self.progress.tell(f"{outcome.trial_id}: {_headline(verdict)}")
+        await self.progress.tell(f"{request.trial_id}: {_headline(verdict)}")
 
     def _fail(self, trial: TrialSpec, stage: str, message: str) -> None:
         logger.warning("%s: %s: %s", trial.trial_id, stage, message)
-        self.failures.append(
+        self.record.failures.append(
             InfrastructureFailure.model_validate({"trial_id": trial.trial_id, "stage": stage, "message": message})
         )
 

@@ -39,6 +39,8 @@ class GatewaySettings(StatefulServiceSettings):
     """Files in `output_dir/assessments`, the newest."""
     keep_s: Annotated[int, Field(ge=1)] = 3600
     """How long storage keeps an assessment that has ended."""
+    lease_s: Annotated[int, Field(ge=1)] = 15
+    """After how many seconds of silence a gateway counts as lost, and others go on with its assessments."""
     body_budget_bytes: Annotated[int, Field(gt=0)] = BUDGET_BYTES
     """Bytes of requests and answers that the proxy holds at once; of one participant, a quarter of it."""
     body_idle_s: Annotated[float, Field(gt=0)] = IDLE_S

@@ -18,13 +18,13 @@ from concord.storage.ports import (
     RegistryFullError,
     RetryLater,
     SecretStore,
-    StorageUnavailableError,
     TraceClosedError,
     TraceFullError,
     TraceStore,
 )
 from concord.storage.quotas import MAX_STEPS, MAX_TRACE_BYTES, TraceLimits
 from concord.storage.worker import WorkerPolicy, run_worker
+from concord.tasks import StorageUnavailableError
 
 __all__ = [
     "LATE_S",

@@ -15,11 +15,20 @@ from concord.storage.assessments import RedisAssessmentStore
 from concord.storage.faults import storage_faults
 from concord.storage.jobs import ArqJobQueue
 from concord.storage.patience import PASSING_FAULTS, Patience
-from concord.storage.ports import AgentRegistry, AnswerCache, AssessmentStore, MemoryUse, SecretStore, TraceStore
+from concord.storage.ports import (
+    AgentRegistry,
+    AnswerCache,
+    AssessmentStore,
+    MemoryUse,
+    SecretStore,
+    TraceStore,
+)
 from concord.storage.prompt import make_prompt
 from concord.storage.registry import RedisAgentRegistry
 from concord.storage.secrets import RedisSecretStore
+from concord.storage.tasks import RedisTaskRecords
 from concord.storage.traces import RedisTraceStore
+from concord.tasks import TaskRecords
 
 REQUEST_PATIENCE_S: Final = 0.3
 """For a service that answers a waiting caller: a blip is bridged, an outage is told at once."""
@@ -45,6 +54,10 @@ class Storage:
     secrets: SecretStore
     jobs: ArqJobQueue
     redis: ArqRedis
+
+    def tasks(self, *, lease_s: int, keep_s: int) -> TaskRecords:
+        """The A2A tasks of this process's agent: see `RedisTaskRecords`."""
+        return RedisTaskRecords(self.redis, lease_s=lease_s, keep_s=keep_s)
 
     async def ping(self) -> None:
         """Raises StorageUnavailableError unless storage answers."""

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from redis.exceptions import RedisError
 
-from concord.storage.ports import StorageUnavailableError
+from concord.tasks import StorageUnavailableError
 
 
 @contextmanager

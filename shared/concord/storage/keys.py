@@ -47,6 +47,43 @@ def of_assessment(plan: AssessmentPlan) -> Iterator[str]:
         yield refused(trial.trace_id)
 
 
+TASKS: Final = f"{PREFIX}:{{tasks}}"
+"""Before the names of all that is kept of A2A tasks: scripts change several of these at once."""
+
+RUNNING_TASKS: Final = f"{TASKS}:running"
+"""The sorted set of the tasks that have not ended, by when they were accepted."""
+
+BEGUN_TASKS: Final = f"{TASKS}:begun"
+"""The hash of which message began which task, and by `BEGUN_AT` when."""
+
+BEGUN_AT: Final = f"{TASKS}:begun-at"
+
+
+def task(task_id: str) -> str:
+    """The hash of an A2A task."""
+    return f"{TASKS}:task:{task_id}"
+
+
+def lease(task_id: str) -> str:
+    """Which process works on a task; gone when it has not said so for a time."""
+    return f"{TASKS}:lease:{task_id}"
+
+
+def ended_tasks(kind: str) -> str:
+    """The sorted set of ended tasks of a kind by when they ended."""
+    return f"{TASKS}:ended:{kind}"
+
+
+def ended_sizes(kind: str) -> str:
+    """The hash of how many bytes each ended task of a kind takes, and under "" all of them."""
+    return f"{TASKS}:sizes:{kind}"
+
+
+def tasks_of(owner: str) -> str:
+    """The sorted set of one caller's tasks by when they were changed."""
+    return f"{TASKS}:owner:{owner}"
+
+
 def answer(digest: str) -> str:
     """The answer of a language model to what has that digest."""
     return f"{PREFIX}:answer:{digest}"

@@ -12,10 +12,6 @@ from concord.identity import RosterEntry
 from concord.reports import BatchReceipt, ReportBatch
 
 
-class StorageUnavailableError(Exception):
-    """Storage cannot be reached or refuses writes: try again later; nothing was stored."""
-
-
 class TraceFullError(Exception):
     """A trace takes no more of a reporter: what came last was not stored, and will not be."""
 
@@ -147,6 +143,9 @@ class AssessmentStore(Protocol):
     async def plan(self, assessment_id: str) -> AssessmentPlan | None:
         """The plan of an assessment, or None where there is none."""
 
+    async def plan_revision(self, assessment_id: str) -> int:
+        """How often the plan of an assessment was stored: it changes where a trial is begun anew."""
+
     async def save(self, assessment_id: str, name: str, document: str) -> None:
         """Stores a JSON document under a name of the assessment, replacing what was there."""
 
@@ -155,6 +154,9 @@ class AssessmentStore(Protocol):
 
     async def load(self, assessment_id: str, name: str) -> str | None:
         """The JSON document of that name, or None."""
+
+    async def load_all(self, assessment_id: str, names: Sequence[str]) -> list[str | None]:
+        """The JSON documents of those names, each None where there is none."""
 
 
 class AnswerCache(Protocol):

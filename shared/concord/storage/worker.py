@@ -17,7 +17,8 @@ from redis.exceptions import RedisError
 from concord.storage import keys
 from concord.storage.connection import WORK_PATIENCE_S, from_json, open_redis, to_json
 from concord.storage.jobs import ArqJobQueue
-from concord.storage.ports import Job, JobFunction, OnDeadLetter, Queue, RetryLater, StorageUnavailableError
+from concord.storage.ports import Job, JobFunction, OnDeadLetter, Queue, RetryLater
+from concord.tasks import StorageUnavailableError
 
 logger = logging.getLogger(__name__)
 

@@ -13,13 +13,14 @@ _MAX_KEPT: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class _Indexed:
+    revision: int
     plan: AssessmentPlan
     trials: dict[str, TrialSpec]
     tasks: dict[str, TaskSpec]
 
 
 class Plans:
-    """Reads plans, which never change, and keeps the latest."""
+    """Reads plans, and keeps the latest. A plan changes only where a trial was begun anew."""
 
     def __init__(self, assessments: AssessmentStore) -> None:
         self._assessments = assessments
@@ -36,12 +37,16 @@ class Plans:
         return found.plan.model_copy(update={"trials": [trial], "tasks": [found.tasks[trial.task_id]]})
 
     async def _indexed(self, assessment_id: str) -> _Indexed:
-        if assessment_id not in self._kept:
+        revision = await self._assessments.plan_revision(assessment_id)
+        if assessment_id not in self._kept or self._kept[assessment_id].revision != revision:
             plan = await self._assessments.plan(assessment_id)
             if plan is None:
                 raise LookupError(f"there is no assessment {assessment_id!r}")
             self._kept[assessment_id] = _Indexed(
-                plan, {trial.trial_id: trial for trial in plan.trials}, {task.id: task for task in plan.tasks}
+                revision,
+                plan,
+                {trial.trial_id: trial for trial in plan.trials},
+                {task.id: task for task in plan.tasks},
             )
         self._kept.move_to_end(assessment_id)
         while len(self._kept) > _MAX_KEPT:

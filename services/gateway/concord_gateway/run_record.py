@@ -1,0 +1,120 @@
+"""The record of a run: what storage keeps of it while it goes on, so that another gateway can go on with it."""
+
+from dataclasses import dataclass, field
+from typing import Final, Self
+
+from pydantic import BaseModel
+
+from concord.assessment import AssessmentPlan, TimeLimits, TrialSpec
+from concord.ids import new_trace_id
+from concord.jobs import EvaluateTrial
+from concord.results import InfrastructureFailure
+from concord.storage import AssessmentStore
+
+MAX_ATTEMPTS: Final = 2
+"""Of a trial, where a gateway was lost with it."""
+
+_STATE: Final = "run"
+
+
+def _closed(trial_id: str) -> str:
+    return f"closed:{trial_id}"
+
+
+class _State(BaseModel):
+    limits: TimeLimits
+    failures: list[InfrastructureFailure]
+    remaining_s: float
+    trial_id: str = ""
+    attempt: int = 0
+
+
+@dataclass(slots=True)
+class RunRecord:
+    """A run as it is stored. `failures`: what went wrong that is not the team's; `remaining_s`: the time that was left
+    when the latest trial began (seconds); `closed`: by trial id, the trials that are over.
+    """
+
+    assessments: AssessmentStore
+    plan: AssessmentPlan
+    limits: TimeLimits
+    failures: list[InfrastructureFailure]
+    remaining_s: float
+    closed: dict[str, EvaluateTrial] = field(default_factory=dict)
+    _trial_id: str = ""
+    _attempt: int = 0
+
+    @classmethod
+    async def begin(
+        cls,
+        assessments: AssessmentStore,
+        plan: AssessmentPlan,
+        limits: TimeLimits,
+        failures: list[InfrastructureFailure],
+    ) -> Self:
+        """The record of a run that is about to begin, stored. Raises StorageUnavailableError."""
+        record = cls(assessments, plan, limits, failures, limits.assessment_s)
+        await assessments.save_plan(plan)
+        await record._save()
+        return record
+
+    @classmethod
+    async def of(cls, assessments: AssessmentStore, assessment_id: str) -> Self | None:
+        """The record of a run that a lost gateway began; None where there is none. Raises StorageUnavailableError."""
+        plan = await assessments.plan(assessment_id)
+        document = await assessments.load(assessment_id, _STATE)
+        if plan is None or document is None:
+            return None
+        state = _State.model_validate_json(document)
+        stored = await assessments.load_all(assessment_id, [_closed(trial.trial_id) for trial in plan.trials])
+        requests = [EvaluateTrial.model_validate_json(each) for each in stored if each is not None]
+        closed = {each.trial_id: each for each in requests}
+        return cls(
+            assessments,
+            plan,
+            state.limits,
+            [each for each in state.failures if each.trial_id not in closed],  # those are evaluated once more
+            state.remaining_s,
+            closed,
+            state.trial_id,
+            state.attempt,
+        )
+
+    @property
+    def over(self) -> frozenset[str]:
+        """The ids of the trials that are over, closed or failed."""
+        failed = {failure.trial_id for failure in self.failures if failure.trial_id is not None}
+        return frozenset(self.closed.keys() | failed)
+
+    async def begin_trial(self, trial: TrialSpec, remaining_s: float) -> TrialSpec | None:
+        """The trial as it is to be driven; None: gateways were lost with it too often. Raises StorageUnavailableError.
+
+        One that was begun before gets a new trace: what its participants told and were told belongs to the old one.
+        """
+        again = self._trial_id == trial.trial_id
+        self._trial_id, self._attempt = trial.trial_id, self._attempt + 1 if again else 1
+        if self._attempt > MAX_ATTEMPTS:
+            return None
+        if again:
+            trial = trial.model_copy(update={"trace_id": new_trace_id()})
+            trials = [trial if each.trial_id == trial.trial_id else each for each in self.plan.trials]
+            self.plan = self.plan.model_copy(update={"trials": trials})
+            await self.assessments.save_plan(self.plan)
+        self.remaining_s = remaining_s
+        await self._save()
+        return trial
+
+    async def close_trial(self, request: EvaluateTrial) -> None:
+        """Stores what a trial came to. Raises StorageUnavailableError."""
+        self.closed[request.trial_id] = request
+        await self.assessments.save(self.plan.assessment_id, _closed(request.trial_id), request.model_dump_json())
+
+    async def _save(self) -> None:
+        state = _State(
+            limits=self.limits,
+            failures=self.failures,
+            remaining_s=self.remaining_s,
+            trial_id=self._trial_id,
+            attempt=self._attempt,
+        )
+        await self.assessments.save(self.plan.assessment_id, _STATE, state.model_dump_json())

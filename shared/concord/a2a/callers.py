@@ -1,0 +1,42 @@
+"""Who calls an A2A agent: the holder of an API key, or anybody."""
+
+from dataclasses import dataclass
+
+from a2a.auth.user import UnauthenticatedUser, User
+from a2a.server.context import ServerCallContext
+from a2a.server.routes.common import DefaultServerCallContextBuilder
+from starlette.requests import Request
+
+from concord.api_keys import ApiKeys
+
+
+@dataclass(frozen=True, slots=True)
+class KeyHolder(User):
+    owner: str
+
+    @property
+    def is_authenticated(self) -> bool:
+        return True
+
+    @property
+    def user_name(self) -> str:
+        return self.owner
+
+
+class Callers(DefaultServerCallContextBuilder):
+    """Tells the SDK whose a request is: its task store keeps every user's tasks apart, nobody's being one of them."""
+
+    def __init__(self, keys: ApiKeys | None) -> None:
+        self._keys = keys
+
+    def admit(self, request: Request) -> bool:
+        return not self._keys or self._keys.owner(request.headers) is not None
+
+    def build_user(self, request: Request) -> User:
+        owner = self._keys.owner(request.headers) if self._keys else None
+        return UnauthenticatedUser() if owner is None else KeyHolder(owner)
+
+
+def context_of(owner: str) -> ServerCallContext:
+    """The context of a request that a caller made earlier; `owner`: as `User.user_name` told it then."""
+    return ServerCallContext(user=KeyHolder(owner) if owner else UnauthenticatedUser())

@@ -1,0 +1,64 @@
+"""An A2A agent's card: what it says of itself, for 1.0 and 0.3 clients at once."""
+
+from dataclasses import dataclass
+
+from a2a.types import a2a_pb2 as pb
+
+from concord.api_keys import KEY_HEADER
+from concord.extensions import SUPPORTED_URIS
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """Something an agent says it can do."""
+
+    id: str
+    name: str
+    description: str
+    tags: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentProfile:
+    """What an agent's card says. `url` is where clients post to: it must be reachable for them."""
+
+    name: str
+    description: str
+    version: str
+    url: str
+    skills: tuple[Skill, ...]
+    extensions: tuple[str, ...] = SUPPORTED_URIS
+
+
+def card_of(profile: AgentProfile, *, with_keys: bool) -> pb.AgentCard:
+    """The card. `with_keys`: the agent is for holders of an API key alone."""
+    card = pb.AgentCard(
+        name=profile.name,
+        description=profile.description,
+        version=profile.version,
+        supported_interfaces=[
+            pb.AgentInterface(url=profile.url, protocol_binding="JSONRPC", protocol_version=version)
+            for version in ("1.0", "0.3")
+        ],
+        capabilities=pb.AgentCapabilities(
+            streaming=True,
+            push_notifications=False,
+            extensions=[pb.AgentExtension(uri=uri) for uri in profile.extensions],
+        ),
+        default_input_modes=["text/plain", "application/json"],
+        default_output_modes=["text/plain", "application/json"],
+        skills=[
+            pb.AgentSkill(id=skill.id, name=skill.name, description=skill.description, tags=skill.tags)
+            for skill in profile.skills
+        ],
+    )
+    if with_keys:
+        bearer = pb.HTTPAuthSecurityScheme(scheme="Bearer", description="One of the server's API keys.")
+        header = pb.APIKeySecurityScheme(location="header", name=KEY_HEADER, description="The same key, as it is.")
+        card.security_schemes["bearer"].http_auth_security_scheme.CopyFrom(bearer)
+        card.security_schemes["api_key"].api_key_security_scheme.CopyFrom(header)
+        # Each of these is enough (A2A 1.0, section 4.5.1).
+        card.security_requirements.extend(
+            pb.SecurityRequirement(schemes={name: pb.StringList()}) for name in ("bearer", "api_key")
+        )
+    return card

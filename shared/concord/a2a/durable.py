@@ -1,0 +1,145 @@
+"""The tasks of an agent that outlive its process: in storage, where other processes find them and go on with them."""
+
+import asyncio
+import zlib
+from collections.abc import AsyncGenerator
+from typing import Final, TypeVar
+
+from a2a.server.cluster.event_stream import TaskEventStream, VersionedEvent
+from a2a.server.cluster.task_store import ConcurrentTaskModificationError, StoredTask, VersionedTaskStore
+from a2a.server.cluster.version import TaskVersion
+from a2a.server.context import ServerCallContext
+from a2a.server.events import Event
+from a2a.server.tasks import InMemoryTaskStore
+from a2a.types import a2a_pb2 as pb
+from google.protobuf.json_format import MessageToJson, Parse
+
+from concord.a2a.task_store import TERMINAL, head_of, prune
+from concord.redaction import redact
+from concord.tasks import StaleTaskError, TaskDraft, TaskRecords
+
+_LOOK_S: Final = 0.5
+"""From one look at another process's task to the next."""
+
+Packed = TypeVar("Packed", pb.Task, pb.Message)
+
+
+class DurableTaskStore(VersionedTaskStore):
+    """The SDK's port for tasks that several processes share, on storage. What it keeps is redacted."""
+
+    def __init__(self, records: TaskRecords) -> None:
+        self._records = records
+
+    async def save(
+        self,
+        task: pb.Task,
+        *,
+        event: Event | None,  # noqa: ARG002 - changes are read from the tasks themselves
+        prev: pb.Task | None,  # noqa: ARG002 - stored whole
+        prev_version: TaskVersion,
+        context: ServerCallContext,
+    ) -> TaskVersion:
+        """See `VersionedTaskStore.save`. Raises StorageUnavailableError."""
+        first = task.history[0] if prev_version.is_missing and task.history else None
+        request = b"" if first is None else await asyncio.to_thread(_packed, first)
+        prune(task)
+        body = task.SerializeToString()
+        draft = TaskDraft(
+            task_id=task.id,
+            owner=context.user.user_name,
+            head=head_of(task).SerializeToString(),
+            body=await asyncio.to_thread(_packed, task, body),
+            request=request,
+            ended=task.status.state in TERMINAL,
+            canceled=task.status.state == pb.TaskState.TASK_STATE_CANCELED,
+            rejected=task.status.state == pb.TaskState.TASK_STATE_REJECTED,
+        )
+        try:
+            return TaskVersion(await self._records.save(draft, _number(prev_version)))
+        except StaleTaskError as error:
+            raise ConcurrentTaskModificationError(task.id) from error
+
+    async def get(self, task_id: str, context: ServerCallContext) -> StoredTask | None:
+        """See `VersionedTaskStore.get`. Raises StorageUnavailableError."""
+        record = await self._records.get(task_id)
+        if record is None or record.owner != context.user.user_name:
+            return None
+        return StoredTask(await asyncio.to_thread(_task, record.body), TaskVersion(record.version))
+
+    async def list(self, params: pb.ListTasksRequest, context: ServerCallContext) -> pb.ListTasksResponse:
+        """See `VersionedTaskStore.list`. Raises StorageUnavailableError."""
+        heads = InMemoryTaskStore()
+        for head in await self._records.heads(context.user.user_name):
+            await heads.save(pb.Task.FromString(head), context)
+        page = await heads.list(params, context)
+        for task in page.tasks:
+            if (stored := await self.get(task.id, context)) is not None:
+                task.CopyFrom(stored.task)
+        return page
+
+    async def delete(self, task_id: str, context: ServerCallContext) -> None:  # noqa: ARG002 - the SDK's own
+        """See `VersionedTaskStore.delete`. Raises StorageUnavailableError."""
+        await self._records.delete(task_id)
+
+
+class StoredChanges(TaskEventStream):
+    """What happens to a task that another process works on, read from storage while somebody asks for it.
+
+    Nothing is published: few tasks are ever followed from another process, and each would pay for those that are.
+    """
+
+    def __init__(self, records: TaskRecords) -> None:
+        self._records = records
+
+    async def publish(self, task_id: str, event: VersionedEvent) -> None:
+        """See `TaskEventStream.publish`."""
+
+    async def destroy(self, task_id: str) -> None:
+        """See `TaskEventStream.destroy`."""
+
+    async def subscribe(self, task_id: str, *, after: TaskVersion) -> AsyncGenerator[VersionedEvent, None]:
+        """See `TaskEventStream.subscribe`: new artifacts and the status of each version that it comes across."""
+        seen, shown = _number(after), -1
+        while True:
+            if (version := await self._records.version(task_id)) == 0:
+                return
+            if (version != seen or shown < 0) and (record := await self._records.get(task_id)) is not None:
+                task = await asyncio.to_thread(_task, record.body)
+                shown = len(task.artifacts) if record.version == _number(after) else max(0, shown)
+                if record.version != seen:
+                    seen = record.version
+                    for event in _changes(task, shown):
+                        yield VersionedEvent(event, TaskVersion(seen))
+                shown = len(task.artifacts)
+            await asyncio.sleep(_LOOK_S)
+
+
+def message_of(request: bytes) -> pb.Message:
+    """The message that began a task, as storage keeps it."""
+    return pb.Message.FromString(zlib.decompress(request))
+
+
+def _changes(task: pb.Task, shown: int) -> list[Event]:
+    events: list[Event] = [
+        pb.TaskArtifactUpdateEvent(task_id=task.id, context_id=task.context_id, artifact=artifact, last_chunk=True)
+        for artifact in task.artifacts[shown:]
+    ]
+    return [*events, pb.TaskStatusUpdateEvent(task_id=task.id, context_id=task.context_id, status=task.status)]
+
+
+def _task(packed: bytes) -> pb.Task:
+    return pb.Task.FromString(zlib.decompress(packed))
+
+
+def _packed(whole: Packed, serialized: bytes | None = None) -> bytes:
+    """Protobuf writes texts as they are, with their lengths: only where one holds a secret are all written anew."""
+    serialized = whole.SerializeToString() if serialized is None else serialized
+    if redact(serialized) != serialized:
+        serialized = Parse(redact(MessageToJson(whole)), type(whole)()).SerializeToString()
+    return zlib.compress(serialized, 1)
+
+
+def _number(version: TaskVersion) -> int:
+    number = version._value
+    assert isinstance(number, int)  # noqa: S101 - every version here was made in this module
+    return number

@@ -1,0 +1,51 @@
+"""Takeover: an agent goes on with the tasks of its processes that were lost, and leaves those that others took."""
+
+import asyncio
+import logging
+from typing import Final
+
+from concord.a2a.once import OnceRequests
+from concord.tasks import AbandonedTask, StorageUnavailableError, TaskRecords
+
+logger = logging.getLogger(__name__)
+
+MAX_STARTS: Final = 5
+"""Processes that a task may be lost with before it fails: it may be the task that ends them."""
+
+
+class Takeover:
+    """Renews the leases of this process's tasks, and looks for tasks whose process let theirs run out."""
+
+    def __init__(self, records: TaskRecords, requests: OnceRequests, every_s: float) -> None:
+        self._records = records
+        self._requests = requests
+        self._every_s = every_s
+
+    async def run(self) -> None:
+        """Goes on until it is cancelled."""
+        async with asyncio.TaskGroup() as takings:
+            while True:
+                try:
+                    await self._look(takings)
+                except StorageUnavailableError as error:
+                    logger.warning("leases of tasks: %s", error)
+                await asyncio.sleep(self._every_s)
+
+    async def _look(self, takings: asyncio.TaskGroup) -> None:
+        # First its own: one whose lease ran out because storage was away is nobody's until then.
+        for task_id in await self._records.renew():
+            logger.warning("another process has taken task %s over, or ended it: work on it stops here", task_id)
+            await self._requests.leave(task_id)
+        while (task := await self._records.adopt()) is not None:
+            takings.create_task(self._take(task))
+
+    async def _take(self, task: AbandonedTask) -> None:
+        try:
+            if task.starts > MAX_STARTS:
+                logger.error("task %s failed: %d processes were lost with it", task.task_id, MAX_STARTS)
+                await self._requests.give_up(task, f"{MAX_STARTS} processes of this agent were lost with this task")
+            else:
+                logger.warning("task %s: its process was lost; going on with it here", task.task_id)
+                await self._requests.resume(task)
+        except Exception:
+            logger.exception("task %s cannot be taken over", task.task_id)

@@ -1,0 +1,117 @@
+"""The tasks of an agent that forgets them when its process ends."""
+
+import asyncio
+import zlib
+from dataclasses import dataclass
+from typing import Final
+
+from a2a.server.context import ServerCallContext
+from a2a.server.tasks import InMemoryTaskStore
+from a2a.types import a2a_pb2 as pb
+
+from concord.a2a.messages import text_part, texts_of
+from concord.extensions import ASSIGNMENT_KEY
+
+MAX_TASKS: Final = 1000
+MAX_TASK_BYTES: Final = 16 * 1024 * 1024
+"""Tasks kept for `tasks/get` after they ended, and their size together, packed. The SDK's own store would keep
+every one for ever."""
+
+MAX_HISTORY: Final = 32
+"""Messages of a task that are kept: its first and the latest. The task is copied with each that comes."""
+
+MAX_KEPT_MESSAGE: Final = 128 * 1024
+"""Bytes of a message that is kept; of a larger one, the beginning of its text."""
+
+TERMINAL: Final = frozenset(
+    {
+        pb.TaskState.TASK_STATE_COMPLETED,
+        pb.TaskState.TASK_STATE_FAILED,
+        pb.TaskState.TASK_STATE_CANCELED,
+        pb.TaskState.TASK_STATE_REJECTED,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _EndedTask:
+    context: ServerCallContext
+    packed: bytes
+
+    def unpacked(self) -> pb.Task:
+        return pb.Task.FromString(zlib.decompress(self.packed))
+
+
+class BoundedTaskStore(InMemoryTaskStore):
+    """The SDK's in-memory store, which forgets the oldest ended tasks beyond a bound.
+
+    Of an ended task it keeps what lists are made from, and the whole of it packed: as objects, a result takes thirty
+    times as much.
+    """
+
+    def __init__(self, max_tasks: int) -> None:
+        super().__init__()
+        self._max_tasks = max_tasks
+        self._ended: dict[str, _EndedTask] = {}
+        self._bytes = 0
+
+    async def save(self, task: pb.Task, context: ServerCallContext) -> None:
+        prune(task)
+        if task.status.state not in TERMINAL:
+            await super().save(task, context)
+            return
+        ended = _EndedTask(context, await asyncio.to_thread(zlib.compress, task.SerializeToString(), 1))
+        await super().save(head_of(task), context)
+        self._forget(task.id)
+        self._ended[task.id] = ended
+        self._bytes += len(ended.packed)
+        while len(self._ended) > 1 and (len(self._ended) > self._max_tasks or self._bytes > MAX_TASK_BYTES):
+            oldest = next(iter(self._ended))
+            await self.delete(oldest, self._forget(oldest) or context)
+
+    async def get(self, task_id: str, context: ServerCallContext) -> pb.Task | None:
+        task = await super().get(task_id, context)
+        if task is None or task_id not in self._ended:
+            return task
+        return self._ended[task_id].unpacked()
+
+    async def list(self, params: pb.ListTasksRequest, context: ServerCallContext) -> pb.ListTasksResponse:
+        page = await super().list(params, context)
+        for task in page.tasks:
+            if task.id in self._ended:
+                task.CopyFrom(self._ended[task.id].unpacked())
+        return page
+
+    def _forget(self, task_id: str) -> ServerCallContext | None:
+        if (ended := self._ended.pop(task_id, None)) is None:
+            return None
+        self._bytes -= len(ended.packed)
+        return ended.context
+
+
+def prune(task: pb.Task) -> None:
+    """Shortens a task's history to what is kept of it."""
+    del task.history[1 : 1 - MAX_HISTORY]
+    for message in task.history:
+        forget_token(message)
+        _cut(message)
+
+
+def head_of(task: pb.Task) -> pb.Task:
+    """What lists select tasks by."""
+    return pb.Task(id=task.id, context_id=task.context_id, status=task.status)
+
+
+def forget_token(message: pb.Message) -> None:
+    """Takes the reader's own token out of a message that goes into a task's history, where others may read it."""
+    if ASSIGNMENT_KEY in message.metadata.fields:
+        message.metadata.fields[ASSIGNMENT_KEY].struct_value.fields.pop("token", None)
+
+
+def _cut(message: pb.Message) -> None:
+    """Shortens a large message that goes into a task's history."""
+    if message.ByteSize() > MAX_KEPT_MESSAGE:
+        said = texts_of(message.parts)
+        message.ClearField("metadata")
+        del message.parts[:]
+        message.parts.append(text_part(said[0][: MAX_KEPT_MESSAGE // 4] if said else ""))
