@@ -1,5 +1,6 @@
 """`results.json` on the gateway's own disk, in the form in which the platform's client writes it."""
 
+import os
 from contextlib import suppress
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -40,6 +41,8 @@ def _replace(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}.", delete=False, encoding="utf-8") as file:
         file.write(text + "\n")
+        file.flush()
+        os.fsync(file.fileno())
     try:
         Path(file.name).chmod(0o644)
         Path(file.name).replace(path)
