@@ -34,7 +34,7 @@ _SAVE_PATIENCE: Final = Patience(240)
 _ENDED: Final = "done"
 _REJECTED: Final = "rejected"
 
-_NOW: Final = "local time = redis.call('TIME')\nlocal now = time[1] * 1000 + math.floor(time[2] / 1000)\n"
+_NOW: Final = "local time = redis.call('TIME')\nlocal now = time[1] * 1000000 + time[2]\n"
 
 _BEGIN: Final = (
     _NOW
@@ -78,6 +78,7 @@ end
 if state == 'running' then
   if version == 1 then redis.call('HSET', task, 'request', request, 'starts', 1) end
   redis.call('ZADD', running, 'NX', now, id)
+  redis.call('EXPIRE', running, ttl)
   redis.call('SET', lease, holder, 'EX', lease_s)
   return version
 end
