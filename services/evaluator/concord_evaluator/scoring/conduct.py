@@ -59,11 +59,12 @@ def conduct_of(
     figures = frozenset(word for text in (task, *answers) for word in words_in(text) if is_figure(word))
     readers = _Readers(participants, figures)
     for agent in asked:
-        readers.tell(agent, (task,))
+        readers.tell(agent, readers.content_of((task,)))
     bought = {call.step_id: False for call in calls}
     for delivery in _in_order(calls):
-        readers.note(delivery.sender, delivery.texts)
-        bought[delivery.call.step_id] |= readers.tell(delivery.receiver, delivery.texts)
+        content = readers.content_of(delivery.texts)
+        readers.met[delivery.sender] |= content
+        bought[delivery.call.step_id] |= readers.tell(delivery.receiver, content)
     failed = sum(call.failed for call in calls)
     nothing = sum(not call.failed and not bought[call.step_id] for call in calls)
     useful = len(calls) - failed - nothing
@@ -113,21 +114,17 @@ class _Readers:
 
     def __init__(self, participants: Iterable[str], figures: frozenset[str]) -> None:
         self._figures = figures
-        self._met: defaultdict[str, set[str]] = defaultdict(set)
+        self.met: defaultdict[str, set[str]] = defaultdict(set)
         self._names = frozenset(word for name in participants for word in words_in(name))
-        """Who is there is no news: every participant is told by `/peers`."""
+        """The participants' names are no news: `/peers` tells everybody."""
 
-    def tell(self, reader: str, texts: Iterable[str]) -> bool:
-        """Gives texts to a reader. True if they hold a word, or a figure of task or answer, that is new to it."""
-        met = self._met[reader]
-        new = self._telling(texts) - met
-        met |= new
+    def tell(self, reader: str, content: set[str]) -> bool:
+        """Adds content to what a reader has met. True if some of it is new to the reader."""
+        new = content - self.met[reader]
+        self.met[reader] |= new
         return bool(new)
 
-    def note(self, writer: str, texts: Iterable[str]) -> None:
-        """Notes that a participant knows what it wrote itself."""
-        self._met[writer] |= self._telling(texts)
-
-    def _telling(self, texts: Iterable[str]) -> set[str]:
+    def content_of(self, texts: Iterable[str]) -> set[str]:
+        """The words that may be news: content words, and the figures that stand in the task or in a graded answer."""
         words = {word for text in texts for word in words_in(text)}
         return {word for word in words if word in self._figures or not is_figure(word)} - self._names
