@@ -1,4 +1,4 @@
-"""The evaluator: traces of up to a million steps, where the time goes, NetworkX on the same graphs, and the judge."""
+"""The evaluator: traces of up to a million steps, where the time goes, floods, NetworkX on the same graphs, a judge."""
 
 import asyncio
 import json
@@ -16,6 +16,7 @@ import networkx as nx
 
 from benchmarks.evaluating import YARDSTICK, write
 from benchmarks.figures import Chart, Figures, count
+from benchmarks.floods import flooded
 from benchmarks.judging import limits
 from benchmarks.traces import PARTNERS, TOOLS, roster, stored_batches
 from concord.identity import Roster
@@ -50,6 +51,7 @@ def measure(soak_s: float) -> list[Figures | Chart]:  # noqa: ARG001 - one signa
             *_growth("steps", "1,000 agents", {count(steps): (steps, took) for steps, took in by_steps.items()}),
             *_growth("agents", "100 k steps", {count(agents): (100_000, took) for agents, took in by_agents.items()}),
             _profile(profile),
+            flooded(),
             _compared(),
             asyncio.run(limits(Path(folder))),
         ]

@@ -34,6 +34,20 @@ def factors(outcome: float | None, conduct: float | None = 1.0, *, reason: str |
     ]
 
 
+def scoring_of_one(overall_score: float) -> Scoring:
+    """How one trial was scored that code judged, that passed, and whose calls cost nothing."""
+    return Scoring(
+        version="2",
+        basis="outcome",
+        pass_threshold=0.66,
+        usable_trials=1,
+        passed_trials=1,
+        judged_by_code=1,
+        score_high=100 * overall_score,
+        sub_scores=factors(overall_score),
+    )
+
+
 def make_row(*, time_used: float = 1.0, overall_score: float = 0.8) -> ResultRow:
     """A row of one usable trial with this score, judged by code."""
     graph = GraphMetricsSummary(
@@ -55,16 +69,7 @@ def make_row(*, time_used: float = 1.0, overall_score: float = 0.8) -> ResultRow
         findings=[],
         trials=[],
         judge=None,
-        scoring=Scoring(
-            version="2",
-            basis="outcome",
-            pass_threshold=0.66,
-            usable_trials=1,
-            passed_trials=1,
-            judged_by_code=1,
-            score_high=100 * overall_score,
-            sub_scores=factors(overall_score),
-        ),
+        scoring=scoring_of_one(overall_score),
         statistics=ONE_TRIAL,
         trace_integrity=TraceIntegrity(),
         infrastructure=[],

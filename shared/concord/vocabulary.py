@@ -57,15 +57,19 @@ _NUMERALS: Final = _words(
 
 def words_in(text: str) -> Iterator[str]:
     """The content words of a text and its figures (numbers, codes), case folded, in their order."""
-    for match in _TOKEN.finditer(text, 0, MAX_READ):
-        word = _THOUSANDS.sub("", match[0].casefold().removesuffix("'s"))
+    for token in _TOKEN.findall(text, 0, MAX_READ):
+        word = token.casefold().removesuffix("'s")
+        if "," in word:
+            word = _THOUSANDS.sub("", word)
         if is_figure(word) or (len(word) >= _SHORTEST and word not in _STOP_WORDS and word not in _COURTESIES):
             yield word
 
 
 def is_figure(word: str) -> bool:
     """Whether a word is a number, a code or a counter: what such a word tells depends on who else uses it."""
-    return any(character.isdigit() for character in word) or all(part in _NUMERALS for part in word.split("-"))
+    if word.isalpha():
+        return word in _NUMERALS
+    return any(map(str.isdigit, word)) or all(part in _NUMERALS for part in word.split("-"))
 
 
 def strings_in(value: object) -> Iterator[str]:

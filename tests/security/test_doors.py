@@ -141,13 +141,12 @@ async def test_a_participants_token_opens_its_own_doors(redis_url: str, tmp_path
         spy.may_end.set()
 
 
-@pytest.mark.parametrize("method", ["ListTasks"])
-async def test_nobody_is_told_of_the_tasks_of_others(method: str, redis_url: str, tmp_path: Path) -> None:
+async def test_a_caller_without_a_key_is_refused_the_list_of_tasks(redis_url: str, tmp_path: Path) -> None:
     spy = Spy()
     spy.may_end.set()
     async with stack(redis_url, tmp_path) as house, served_agent(spy) as url:
         assert (await house.assess({"spy": url})).data_parts
-        _, answer = await called(house.gateway, method)
+        _, answer = await called(house.gateway, "ListTasks")
         assert "result" not in answer
         assert "API key" in answer["error"]["message"]
 

@@ -18,6 +18,7 @@ _COUNTS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         "carried": ("1 call between participants carried", "{} calls between participants carried"),
         "failed": ("1 failed", "{} failed"),
         "bought_nothing": ("1 bought nothing", "{} bought nothing"),
+        "unread": ("1 not read whole", "{} not read whole"),
     }
 )
 """What conduct counts in each trial, in the order in which it is told: for one, and for any other number."""

@@ -21,7 +21,7 @@ from concord.results import (
     TraceIntegrity,
     TrialRecord,
 )
-from tests.rows import ONE_TRIAL, factors
+from tests.rows import ONE_TRIAL, factors, scoring_of_one
 
 BOTTLENECK = Finding(
     id="bottleneck",
@@ -152,15 +152,7 @@ def row(**changes: object) -> ResultRow:
             strengths=[],
             weaknesses=[],
         ),
-        scoring=Scoring(
-            version="2",
-            basis="outcome",
-            pass_threshold=0.66,
-            usable_trials=1,
-            passed_trials=1,
-            judged_by_code=1,
-            sub_scores=factors(0.8),
-        ),
+        scoring=scoring_of_one(0.8),
         statistics=ONE_TRIAL,
         trace_integrity=TraceIntegrity(steps=3),
         infrastructure=[],

@@ -140,6 +140,11 @@ def test_what_conduct_was_counted_from_is_told_in_words() -> None:
     assert told.endswith(", of late x")
 
 
+def test_calls_that_were_not_read_whole_are_told_where_any_trial_has_some() -> None:
+    told = conduct_inputs([inputs_of(carried=3000, unread=1), inputs_of(carried=5)])
+    assert told == "3,005 calls between participants carried, 1 not read whole"
+
+
 def test_counts_are_summed_over_trials_and_settings_told_where_all_share_them() -> None:
     told = conduct_inputs([inputs_of(k=5, carried=3, participants=2), inputs_of(k=5, carried=4, participants=3)])
     assert told.startswith("7 calls between participants carried, k = 5 (")

@@ -10,7 +10,7 @@ from concord_evaluator.findings import MAX_STEP_IDS
 
 _AGGREGATION: Final = MetricParameter(name="aggregation", value="mean over trials")
 
-_COUNTS: Final = frozenset({"carried", "failed", "bought_nothing"})
+_COUNTS: Final = frozenset({"carried", "failed", "bought_nothing", "unread"})
 """Of what a part was made from: what is added up over the trials."""
 
 _Item = TypeVar("_Item")

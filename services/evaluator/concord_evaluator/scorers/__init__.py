@@ -9,7 +9,7 @@ A package adds a scorer with an entry point in the group `concord.scorers` that 
 from concord_evaluator.scorers.answers import grade_answers
 from concord_evaluator.scorers.graded import MAX_EXPLANATION, Graded, ScorerFailedError
 from concord_evaluator.scorers.grading import MAX_ANSWER, grade
-from concord_evaluator.scorers.registry import (
+from concord_evaluator.scorers.packages import (
     ENTRY_POINT_GROUP,
     BrokenScorerError,
     Scorer,

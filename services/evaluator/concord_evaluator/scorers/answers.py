@@ -8,7 +8,7 @@ from concord.results import AgentAnswer, GradedAnswer, Grading, TrialOutcome
 from concord.scorers import ModelScorer, ScorerChoice
 from concord_evaluator.scorers.graded import Graded, ScorerFailedError, graded
 from concord_evaluator.scorers.grading import grade
-from concord_evaluator.scorers.registry import BrokenScorerError, UnknownScorerError
+from concord_evaluator.scorers.packages import BrokenScorerError, UnknownScorerError
 
 
 def grade_answers(task: TaskSpec, answerers: Sequence[str], outcome: TrialOutcome) -> Grading | None:

@@ -20,7 +20,7 @@ from concord_evaluator.scorers.includes import grade_includes
 from concord_evaluator.scorers.json_scorer import grade_json
 from concord_evaluator.scorers.match import grade_match
 from concord_evaluator.scorers.numeric import grade_numeric
-from concord_evaluator.scorers.packaged import grade_by_package
+from concord_evaluator.scorers.packages import grade_by_package
 from concord_evaluator.scorers.pattern import grade_pattern
 
 MAX_ANSWER: Final = 100_000

@@ -2,13 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from datetime import datetime
-from operator import itemgetter
-from typing import Final, NamedTuple
+from typing import Final
 
 from concord.results import MetricParameter, Record
 from concord.vocabulary import is_figure, words_in
-from concord_evaluator.trace import CarriedCall
+from concord_evaluator.trace import MAX_SAID, Carried
 
 TOLERANCE: Final = 5
 """How many wasted calls cost a quarter of the score (`k`). A constant: more participants buy no more waste."""
@@ -21,7 +19,8 @@ class Conduct(Record):
     """The calls that the gateway carried between participants, by what they came to. `value` is null for a lone one.
 
     `failed`: attempts that failed, whether or not a later one succeeded. `bought_nothing`: attempts that succeeded, and
-    told neither end anything that it had not met before.
+    told neither end anything that it had not met before. `unread`: attempts that were not read whole, since too much
+    was said before them; what is not read tells nobody anything.
     """
 
     value: float | None
@@ -30,10 +29,11 @@ class Conduct(Record):
     carried: int
     failed: int
     bought_nothing: int
+    unread: int = 0
 
     @property
     def inputs(self) -> list[MetricParameter]:
-        """What the value was made from, as a part of the score shows it."""
+        """What the value was made from, as a part of the score shows it; `unread` where there are such calls."""
         counts = {
             "participants": self.participants,
             "k": TOLERANCE,
@@ -41,11 +41,13 @@ class Conduct(Record):
             "failed": self.failed,
             "bought_nothing": self.bought_nothing,
         }
+        if self.unread:
+            counts["unread"] = self.unread
         return [MetricParameter(name=name, value=str(count)) for name, count in counts.items()]
 
 
 def conduct_of(
-    calls: Sequence[CarriedCall],
+    carried: Carried,
     participants: Sequence[str],
     task: str,
     asked: Iterable[str],
@@ -58,23 +60,27 @@ def conduct_of(
     """
     figures = frozenset(word for text in (task, *answers) for word in words_in(text) if is_figure(word))
     readers = _Readers(participants, figures)
+    given = set(words_in(task))
     for agent in asked:
-        readers.tell(agent, (task,))
-    bought = {call.step_id: False for call in calls}
-    for delivery in _in_order(calls):
-        readers.note(delivery.sender, delivery.texts)
-        bought[delivery.call.step_id] |= readers.tell(delivery.receiver, delivery.texts)
-    failed = sum(call.failed for call in calls)
-    nothing = sum(not call.failed and not bought[call.step_id] for call in calls)
-    useful = len(calls) - failed - nothing
-    value, reason = _value(len(participants), len(calls), useful, failed + nothing)
+        readers.note(agent, given)
+    bought: set[str] = set()
+    for delivery in carried.deliveries:
+        words = {word for text in delivery.texts for word in words_in(text)}
+        readers.note(delivery.sender, words)
+        if readers.tell(delivery.receiver, words):
+            bought.add(delivery.step_id)
+    failed = sum(carried.calls.values())
+    useful = sum(not failure and step_id in bought for step_id, failure in carried.calls.items())
+    nothing = len(carried.calls) - failed - useful
+    value, reason = _value(len(participants), len(carried.calls), useful, failed + nothing)
     return Conduct(
         value=value,
-        reason=reason,
+        reason=_beyond(carried.unread) if carried.unread else reason,
         participants=len(participants),
-        carried=len(calls),
+        carried=len(carried.calls),
         failed=failed,
         bought_nothing=nothing,
+        unread=carried.unread,
     )
 
 
@@ -88,24 +94,8 @@ def _value(participants: int, carried: int, useful: int, wasted: int) -> tuple[f
     return WORST + (1 - WORST) * TOLERANCE / (TOLERANCE + wasted), None
 
 
-class _Delivery(NamedTuple):
-    """A request or an answer on its way to its reader."""
-
-    call: CarriedCall
-    sender: str
-    receiver: str
-    texts: tuple[str, ...]
-
-
-def _in_order(calls: Sequence[CarriedCall]) -> list[_Delivery]:
-    """The deliveries in the order of the proxy. A failed call has no answer; its request may have been read."""
-    timed: list[tuple[datetime, int, _Delivery]] = []
-    for place, call in enumerate(calls):
-        timed.append((call.began, place, _Delivery(call, call.caller, call.callee, call.request)))
-        if not call.failed:
-            timed.append((call.ended, place, _Delivery(call, call.callee, call.caller, call.answer)))
-    timed.sort(key=itemgetter(0, 1))
-    return [delivery for _, _, delivery in timed]
+def _beyond(unread: int) -> str:
+    return f"{unread} calls said something beyond the first {MAX_SAID:,} characters, which is not read and is no news"
 
 
 class _Readers:
@@ -115,19 +105,17 @@ class _Readers:
         self._figures = figures
         self._met: defaultdict[str, set[str]] = defaultdict(set)
         self._names = frozenset(word for name in participants for word in words_in(name))
-        """Who is there is no news: every participant is told by `/peers`."""
+        """The participants' names are no news: `/peers` tells everybody."""
 
-    def tell(self, reader: str, texts: Iterable[str]) -> bool:
-        """Gives texts to a reader. True if they hold a word, or a figure of task or answer, that is new to it."""
-        met = self._met[reader]
-        new = self._telling(texts) - met
-        met |= new
-        return bool(new)
+    def note(self, agent: str, words: set[str]) -> None:
+        """Adds words to what a participant has met."""
+        self._met[agent] |= words
 
-    def note(self, writer: str, texts: Iterable[str]) -> None:
-        """Notes that a participant knows what it wrote itself."""
-        self._met[writer] |= self._telling(texts)
+    def tell(self, reader: str, words: set[str]) -> bool:
+        """Adds words to what a reader has met. True if some of them are news to it.
 
-    def _telling(self, texts: Iterable[str]) -> set[str]:
-        words = {word for text in texts for word in words_in(text)}
-        return {word for word in words if word in self._figures or not is_figure(word)} - self._names
+        Of figures, only those that stand in the task or in a graded answer are news.
+        """
+        new = words - self._met[reader]
+        self._met[reader] |= new
+        return any((word in self._figures or not is_figure(word)) and word not in self._names for word in new)

@@ -13,7 +13,6 @@ from concord_evaluator.scorers import (
     ScorerFailedError,
     UnknownScorerError,
     installed_scorers,
-    registry,
 )
 from tests.unit.evaluator.scorers.grades import graded
 
@@ -22,7 +21,9 @@ from tests.unit.evaluator.scorers.grades import graded
 def packages(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[EntryPoint]]:
     """The entry points that are installed, for a test to fill."""
     installed: list[EntryPoint] = []
-    monkeypatch.setattr(registry, "entry_points", lambda group: EntryPoints(installed).select(group=group))
+    monkeypatch.setattr(
+        "concord_evaluator.scorers.packages.entry_points", lambda group: EntryPoints(installed).select(group=group)
+    )
     installed_scorers.cache_clear()
     yield installed
     installed_scorers.cache_clear()

@@ -118,7 +118,7 @@ class TestWhatCounts:
     def test_only_what_the_gateway_carried(self) -> None:
         reported = batch(1, told("ann", call("1", "bob", request="maples"), authenticated=True))
         forged = batch(2, told("green-agent", call("2", "bob", attributes={"agent_name": "ann"})))
-        assert carried_calls([reported, forged], roster("ann", "bob")) == []
+        assert carried_calls([reported, forged], roster("ann", "bob")).calls == {}
 
     def test_not_the_assessors_own_calls_nor_those_of_an_agent_to_itself_nor_to_strangers(self) -> None:
         steps = [
@@ -126,15 +126,15 @@ class TestWhatCounts:
             call("2", "ann", attributes={"agent_name": "ann"}),
             call("3", "", url="http://stranger.test", attributes={"agent_name": "ann"}),
         ]
-        assert carried_calls([batch(1, observed(GREEN_AGENT, *steps))], roster("ann", "bob")) == []
+        assert carried_calls([batch(1, observed(GREEN_AGENT, *steps))], roster("ann", "bob")).calls == {}
 
     def test_not_what_the_gateway_refused_for_a_limit_of_its_own(self) -> None:
         refused = call("1", "bob", attributes={"agent_name": "ann", REFUSED_BY: "gateway"}, error="too large")
-        assert carried_calls([batch(1, observed(GREEN_AGENT, refused))], roster("ann", "bob")) == []
+        assert carried_calls([batch(1, observed(GREEN_AGENT, refused))], roster("ann", "bob")).calls == {}
 
     def test_a_step_that_was_stored_twice_is_one_call(self) -> None:
         again = [
             batch(number, observed(GREEN_AGENT, call("1", "bob", attributes={"agent_name": "ann"})))
             for number in (1, 2)
         ]
-        assert len(carried_calls(again, roster("ann", "bob"))) == 1
+        assert carried_calls(again, roster("ann", "bob")).calls == {"1": False}

@@ -1,7 +1,9 @@
 """The laws of scoring, over whole trials and rows: what may raise a score, and what never does."""
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
+from unittest.mock import patch
 
 import pytest
 from hypothesis import assume, given, settings
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 
 from concord.results import ResultRow
 from concord_evaluator.aggregate import make_row
+from concord_evaluator.pipeline import score_inputs
 from tests.unit.evaluator.graphs import Team, chain, mesh, ring, star
 from tests.unit.evaluator.scoring.played import NAMES, TARGETS, Game, Played, calls, games, planned, reported, row
 
@@ -21,6 +24,11 @@ def useful(game: Game) -> int:
     assert record is not None
     counted = {each.name: int(each.value) for part in record.sub_scores for each in part.inputs if each.value.isdigit()}
     return counted["carried"] - counted["failed"] - counted["bought_nothing"]
+
+
+def reading(room: int) -> AbstractContextManager[object]:
+    """So many characters of what the gateway carried are read."""
+    return patch.object(score_inputs, "MAX_SAID", room)
 
 
 class TestOutcomeLeads:
@@ -50,6 +58,22 @@ class TestNothingAddedRaisesTheScore:
         more = game.with_call(data.draw(st.integers(0, len(game.calls))), data.draw(calls(game.agents)))
         assume(useful(game) or not useful(more))
         self._never_higher(game, more)
+
+    @settings(max_examples=150)
+    @given(st.data(), GAMES, st.integers(0, 60))
+    def test_not_a_call_that_leaves_others_unread(self, data: st.DataObject, game: Game, room: int) -> None:
+        more = game.with_call(data.draw(st.integers(0, len(game.calls))), data.draw(calls(game.agents)))
+        with reading(room):
+            assume(useful(game) or not useful(more))
+            self._never_higher(game, more)
+
+    @given(GAMES, st.integers(0, 60))
+    def test_not_what_is_left_unread(self, game: Game, room: int) -> None:
+        read = game.score
+        with reading(room):
+            assert game.score is not None
+            assert read is not None
+            assert game.score <= read
 
     @given(st.data(), GAMES)
     def test_not_a_failed_call_or_a_closed_port(self, data: st.DataObject, game: Game) -> None:

@@ -1,11 +1,12 @@
-"""The registry of scorers of other packages: what the installed ones offer."""
+"""The scorers of other packages: what the installed packages offer, and grading by one of them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Final
 
-from concord.scorers import SCORER_NAMES
+from concord.scorers import SCORER_NAMES, PackageScorer
+from concord_evaluator.scorers.graded import Graded, ScorerFailedError, graded
 
 ENTRY_POINT_GROUP: Final = "concord.scorers"
 """A package adds a scorer by an entry point in this group: `name = "module:function"`, a `Scorer`."""
@@ -47,6 +48,19 @@ def installed_scorer(name: str) -> Scorer:
             f"no scorer is called {name!r}: there are {', '.join(SCORER_NAMES)}, and of installed packages {packaged}"
         )
     return scorers[name]
+
+
+def grade_by_package(choice: PackageScorer, targets: Sequence[str], answer: str) -> Graded:
+    """The grade that a package's scorer gives. Raises UnknownScorerError, BrokenScorerError, ScorerFailedError."""
+    scorer = installed_scorer(choice.name)
+    try:
+        given: object = scorer(answer, tuple(targets), **choice.options)
+    except Exception as error:
+        raise ScorerFailedError(choice.name, f"{type(error).__name__}: {error}") from error
+    match given:
+        case (int() | float() as value, str(explanation)) if 0 <= value <= 1:
+            return graded(value, explanation)
+    raise ScorerFailedError(choice.name, f"it gives no value from 0 to 1 with an explanation, but {given!r}")
 
 
 def _offered(entry: EntryPoint, package: str) -> Scorer:

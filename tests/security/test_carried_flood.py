@@ -1,0 +1,106 @@
+"""However much participants say, the evaluation reads a bounded part of it, and what it leaves out buys nothing."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from unittest.mock import patch
+
+import pytest
+
+from concord.jobs import EvaluateTrial
+from concord.reports import MAX_BATCH_STEPS, ReportBatch
+from concord.results import ResultRow
+from concord.vocabulary import words_in
+from concord_evaluator.aggregate import make_row
+from concord_evaluator.pipeline import evaluate_trial, verdict_on, without_metrics
+from concord_evaluator.scoring import Conduct, conduct
+from concord_evaluator.trace import MAX_SAID
+from tests.unit.evaluator.traces import RECEIVED_AT
+from tests.unit.evaluator.trials import answered_by_all, batch, carried, outcome, plan
+
+TEAM = plan("ABC")
+REQUEST = EvaluateTrial(assessment_id=TEAM.assessment_id, trial_id="trial-1", outcome=answered_by_all(TEAM, outcome()))
+QUOTED = 4000
+"""Characters of a message that the gateway quotes."""
+
+CALLS = 3 * MAX_SAID // (2 * QUOTED)
+HONEST = [batch(0, [*carried(1, "A", "B", start_time=RECEIVED_AT), *carried(2, "B", "C", start_time=RECEIVED_AT)])]
+
+
+@pytest.fixture(scope="module")
+def flood() -> list[ReportBatch]:
+    """Calls of which each says what nobody has said before, after those of the others."""
+    steps = []
+    for number in range(CALLS):
+        news = "".join(chr(97 + int(digit)) for digit in f"{number:05}")
+        said = (f"q{news} " * QUOTED)[:QUOTED]
+        began = RECEIVED_AT + timedelta(seconds=1 + number)
+        steps += carried(
+            10 + number,
+            "A",
+            "B",
+            request=said,
+            attributes={"response_text": said.replace("q", "r")},
+            start_time=began,
+            end_time=began,
+        )
+    return [batch(1 + start, steps[start : start + MAX_BATCH_STEPS]) for start in range(0, len(steps), MAX_BATCH_STEPS)]
+
+
+@pytest.fixture
+def read() -> Iterator[list[int]]:
+    """How many characters each text has whose words conduct reads."""
+    sizes: list[int] = []
+
+    def counted(text: str) -> Iterator[str]:
+        sizes.append(len(text))
+        return words_in(text)
+
+    with patch.object(conduct, "words_in", counted):
+        yield sizes
+
+
+def row_of(batches: list[ReportBatch]) -> ResultRow:
+    return make_row(TEAM, [verdict_on(TEAM, evaluate_trial(TEAM, REQUEST, batches), None)], [])
+
+
+def test_no_more_is_read_than_the_limit(flood: list[ReportBatch], read: list[int]) -> None:
+    evaluate_trial(TEAM, REQUEST, [*HONEST, *flood])
+    assert sum(read) <= MAX_SAID + 1000
+
+
+def test_nor_where_the_evaluation_failed_and_only_the_score_is_made(flood: list[ReportBatch], read: list[int]) -> None:
+    without_metrics(TEAM, REQUEST, [*HONEST, *flood], "it took too long")
+    assert sum(read) <= MAX_SAID + 1000
+
+
+def test_what_is_not_read_bought_nothing(flood: list[ReportBatch]) -> None:
+    quiet, loud = _conduct(HONEST), _conduct([*HONEST, *flood])
+    assert quiet.value == 1.0
+    assert (loud.carried, loud.unread) == (CALLS + 2, loud.bought_nothing + 1), "one call is read by half"
+    assert loud.bought_nothing > CALLS // 4
+    assert loud.value is not None
+    assert loud.value < 0.51
+
+
+def test_the_row_says_so(flood: list[ReportBatch]) -> None:
+    row = row_of([*HONEST, *flood])
+    unread = _conduct([*HONEST, *flood]).unread
+    [of_trial] = [part for part in row.detail.trials[0].sub_scores if part.id == "conduct"]
+    [of_row] = [part for part in row.detail.scoring.sub_scores if part.id == "conduct"]
+    assert of_trial.reason == (
+        f"{unread} calls said something beyond the first 10,000,000 characters, which is not read and is no news"
+    )
+    for part in (of_trial, of_row):
+        assert [each.value for each in part.inputs if each.name == "unread"] == [str(unread)]
+
+
+def test_a_row_of_a_team_that_is_read_whole_says_nothing_of_it() -> None:
+    [part] = [part for part in row_of(HONEST).detail.trials[0].sub_scores if part.id == "conduct"]
+    assert part.reason is None
+    assert "unread" not in {each.name for each in part.inputs}
+
+
+def _conduct(batches: list[ReportBatch]) -> Conduct:
+    found = evaluate_trial(TEAM, REQUEST, batches).conduct
+    assert found is not None
+    return found
