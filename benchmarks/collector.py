@@ -21,11 +21,11 @@ from benchmarks.bodies import SPANS, STEPS, bodies, body_of, otlp_bodies, steps
 from benchmarks.figures import Figures, count
 from benchmarks.load import request, send_all, send_paced
 from benchmarks.servers import SERVERS
-from concord.assignment import Assignment
-from concord.ids import new_step_id
-from concord.reporter import TraceReporter
-from concord.reports import pack
-from concord.steps import InteractionStep
+from concord.agent.assignment import Assignment
+from concord.agent.reporter import TraceReporter
+from concord.trace.ids import new_step_id
+from concord.trace.report import pack
+from concord.trace.step import InteractionStep
 from tests.redis_servers import PrivateServer, free_port
 
 BATCHES: Final = 600

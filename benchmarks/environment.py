@@ -10,9 +10,9 @@ from datetime import UTC, datetime, timedelta
 from statistics import median
 
 import uvicorn
+from concord_environment_client import UESClient
 
 from benchmarks.figures import Figures
-from concord.environment import UESClient
 from concord_environment.app import create_app
 from concord_environment.core.events import Submission
 from concord_environment.core.simulation import Simulation

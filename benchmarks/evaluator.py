@@ -19,8 +19,8 @@ from benchmarks.figures import Chart, Figures, count
 from benchmarks.floods import flooded
 from benchmarks.judging import limits
 from benchmarks.traces import PARTNERS, TOOLS, roster, stored_batches
-from concord.identity import Roster
-from concord.wire import reports_of
+from concord.assessment.roster import Roster
+from concord.trace.decoding import reports_of
 from concord_evaluator.graph import AgentGraph, build_graph, engines
 from concord_evaluator.graph.engines import bounds
 from concord_evaluator.trace import project

@@ -12,8 +12,8 @@ from unittest.mock import patch
 from benchmarks.evaluating import plan, request
 from benchmarks.figures import Figures
 from benchmarks.traces import TRACE_ID
-from concord.identity import GREEN_AGENT
-from concord.reports import Channel, ReportBatch, pack
+from concord.assessment.roster import GREEN_AGENT
+from concord.trace.report import Channel, ReportBatch, pack
 from concord_evaluator.pipeline import evaluate_trial, score_inputs
 from concord_evaluator.trace import MAX_SAID
 

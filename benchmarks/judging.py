@@ -9,9 +9,9 @@ from benchmarks.collector import redis_server
 from benchmarks.evaluating import TRIAL_ID, plan, request
 from benchmarks.figures import Figures
 from benchmarks.traces import TRACE_ID, stored_batches
-from concord.jobs import JudgeTrial, TrialVerdict, trial_document
-from concord.reports import BatchReceipt
-from concord.storage import Storage, connect
+from concord.assessment.jobs import JudgeTrial, TrialVerdict, trial_document
+from concord.storage.redis import Storage, connect
+from concord.trace.report import BatchReceipt
 from concord_evaluator.judge import TrialJudge
 from concord_evaluator.worker import EvaluationLimits, EvaluatorJobs, ProcessPool
 from tests.llm_server import FakeModel, fake_model, honest_judge

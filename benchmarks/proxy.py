@@ -17,14 +17,14 @@ from benchmarks.collector import Server, redis_server, served
 from benchmarks.figures import Figures
 from benchmarks.load import request
 from benchmarks.servers import TOKEN_SECRET
+from concord.agent.assignment import Assignment
+from concord.agent.extensions import ASSIGNMENT_URI
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, plan_trials
-from concord.assignment import Assignment
-from concord.extensions import ASSIGNMENT_URI
-from concord.identity import RosterEntry
-from concord.ids import new_step_id, new_trace_id
-from concord.proxy_urls import proxy_url
-from concord.storage import connect
-from concord.tokens import Claims, TokenIssuer, parse_secrets
+from concord.assessment.roster import RosterEntry
+from concord.storage.redis import connect
+from concord.trace.ids import new_step_id, new_trace_id
+from concord.trust.proxy_urls import proxy_url
+from concord.trust.tokens import Claims, TokenIssuer, parse_secrets
 
 CALLS: Final = 400
 STREAMS: Final = 200

@@ -9,7 +9,7 @@ from typing import Final
 
 from benchmarks.figures import Figures, write_section
 from benchmarks.team_runs import CODE, NO_MODEL, Setting, row_of, running_team, stack_for
-from concord.results import ResultRow
+from concord.assessment.results import ResultRow
 from concord_cli.narrator import Narrator
 from examples.teams.catalogue import TEAMS, TOTAL
 from tests.llm_server import Asked, FakeModel, evidence_in, fake_model, honest_judge

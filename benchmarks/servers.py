@@ -22,8 +22,8 @@ from pydantic import SecretStr
 from redis.asyncio import Redis
 
 from concord.a2a import AgentProfile, IncomingMessage, Skill, TaskHandle, mount_agent
-from concord.reports import StepBatch
 from concord.service import serve
+from concord.trace.report import StepBatch
 from concord_collector.app import create_app
 from concord_collector.settings import CollectorSettings
 from concord_gateway.app import create_app as create_gateway

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from concord.results import ResultRow
+from concord.assessment.results import ResultRow
 from concord_cli.assess import assess
 from concord_cli.narrator import Narrator
 from concord_cli.scenario import Scenario

@@ -1,7 +1,7 @@
 """Result rows for tests that need one and do not care how it came about."""
 
 from concord.assessment import Mode
-from concord.results import (
+from concord.assessment.results import (
     Detail,
     GraphMetricsSummary,
     LatencySummary,

@@ -4,7 +4,7 @@ from datetime import UTC
 
 from hypothesis import strategies as st
 
-from concord.steps import AgentInvocation, CallType, InteractionStep, StepAction
+from concord.trace.step import AgentInvocation, CallType, InteractionStep, StepAction
 
 texts = st.text(min_size=1, max_size=20)
 steps = st.builds(

@@ -10,8 +10,7 @@ from statistics import fmean, quantiles
 import networkx as nx
 
 from concord.assessment import Mode
-from concord.identity import GREEN_AGENT
-from concord.results import (
+from concord.assessment.results import (
     AgentRecord,
     CallRecord,
     Finding,
@@ -31,6 +30,7 @@ from concord.results import (
     TraceIntegrity,
     TrialRecord,
 )
+from concord.assessment.roster import GREEN_AGENT
 from tests.rows import factors, make_row
 
 FIVE = ["coordinator", "researcher_1", "researcher_2", "synthesizer", "reviewer"]

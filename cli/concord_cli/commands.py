@@ -8,7 +8,7 @@ from pydantic import JsonValue, ValidationError
 from rich.table import Table
 
 from concord.assessment import AssessmentRequest
-from concord.results import ResultRow
+from concord.assessment.results import ResultRow
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.narrator import Narrator
 from concord_cli.results_file import prepare_folder, write_results

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import JsonValue, ValidationError
 
-from concord.results import ResultRow, ResultsDocument
+from concord.assessment.results import ResultRow, ResultsDocument
 from concord_cli.errors import UsageError
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from concord.results import ResultRow, ResultsDocument
+from concord.assessment.results import ResultRow, ResultsDocument
 from concord_cli.errors import UsageError
 from concord_cli.report.text import shortened
 from concord_cli.scenario import reasons

@@ -13,7 +13,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, HttpUrl, JsonVa
 from pydantic_core import ErrorDetails
 
 from concord.assessment import MAX_PARTICIPANTS
-from concord.identity import RESERVED_IDS, ParticipantId
+from concord.assessment.roster import RESERVED_IDS, ParticipantId
 from concord_cli.errors import UsageError
 
 Word = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$", max_length=64)]

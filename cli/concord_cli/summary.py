@@ -8,7 +8,15 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from concord.results import Detail, Finding, InteractionRecord, LatencySummary, ResultRow, SubScore, TrialRecord
+from concord.assessment.results import (
+    Detail,
+    Finding,
+    InteractionRecord,
+    LatencySummary,
+    ResultRow,
+    SubScore,
+    TrialRecord,
+)
 from concord_cli.narrator import printable
 from concord_cli.words.factors import FACTORS, factor_notes
 from concord_cli.words.observability import REMEDY, silence, unseen_in_words

@@ -3,8 +3,8 @@
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-from concord.results import ResultRow
-from concord.storage import Storage, connect
+from concord.assessment.results import ResultRow
+from concord.storage.redis import Storage, connect
 from concord_cli.results_file import prepare_folder, replace_text
 from concord_evaluator.formats.concord_jsonl import TraceFacts, as_lines
 

@@ -3,8 +3,8 @@
 import pytest
 
 from concord.assessment import AssessmentConfig
-from concord.results import MetricRecord, MetricStatus, ResultRow
-from concord.scorers import SCORER_CHOICE
+from concord.assessment.results import MetricRecord, MetricStatus, ResultRow
+from concord.assessment.scorers import SCORER_CHOICE
 from concord_evaluator.formats import Origin, TraceBuilder
 from concord_evaluator.offline import evaluate_trace
 from concord_evaluator.scorers import Graded, ScorerFailedError, grade

@@ -14,15 +14,15 @@ from concord.a2a import (
     AgentProfile,
     AgentUnreachableError,
     IncomingMessage,
-    Messenger,
     RemoteError,
     Skill,
     TaskHandle,
     mount_agent,
 )
-from concord.assignment import Assignment
-from concord.peers import PeerDiscovery
-from concord.steps import InteractionStep
+from concord.agent.assignment import Assignment
+from concord.agent.messenger import Messenger
+from concord.agent.peers import PeerDiscovery
+from concord.trace.step import InteractionStep
 from examples.teams.catalogue import LEAD, PLOTS, TOTAL, Team
 
 COUNT: Final = "How many trees stand on your plot, and of which kinds are they?"

@@ -2,14 +2,14 @@
 
 The light base, enough to report traces: steps, assignments, the reporter and peer discovery. The packages
 `concord.a2a`, `concord.storage`, `concord.llm` and `concord.service` need the extras `a2a`, `redis`, `llm`, `service`;
-`concord.tokens` and `concord.keyring` need `tokens`.
+`concord.trust.tokens` and `concord.trust.keyring` need `tokens`.
 """
 
-from concord.assignment import Assignment
-from concord.identity import RosterEntry
-from concord.peers import PeerDiscovery
-from concord.reporter import TraceReporter
-from concord.steps import CallType, InteractionStep, ResponseTrace
+from concord.agent.assignment import Assignment
+from concord.agent.peers import PeerDiscovery
+from concord.agent.reporter import TraceReporter
+from concord.assessment.roster import RosterEntry
+from concord.trace.step import CallType, InteractionStep, ResponseTrace
 
 __all__ = [
     "Assignment",

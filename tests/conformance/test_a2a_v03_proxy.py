@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from concord.a2a import IncomingMessage, TaskHandle
-from concord.assignment import Assignment
+from concord.agent.assignment import Assignment
 from tests.integration.observed import house
 from tests.serving import served_agent
 

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from concord.results import ResultRow
+from concord.assessment.results import ResultRow
 from concord_cli.assess import assess
 from tests.ground_truth.classification import accuracy, classified, table
 from tests.ground_truth.dataset import PATH

@@ -5,13 +5,15 @@ from pathlib import Path
 
 import jsonschema
 
-from concord.schema import results_schema
+from concord.assessment.schema import results_schema
 
 SHIPPED = Path("data/schemas/results.schema.json")
 
 
 def test_the_shipped_schema_is_the_one_of_the_models() -> None:
-    assert SHIPPED.read_text(encoding="utf-8") == results_schema(), "run: python -m concord.schema > " + str(SHIPPED)
+    assert SHIPPED.read_text(encoding="utf-8") == results_schema(), "run: python -m concord.assessment.schema > " + str(
+        SHIPPED
+    )
 
 
 def test_the_shipped_schema_is_a_valid_schema() -> None:

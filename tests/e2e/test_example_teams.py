@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from benchmarks.team_runs import CODE, row_of, running_team, stack_for
-from concord.results import ResultRow, TrialRecord
+from concord.assessment.results import ResultRow, TrialRecord
 from concord_cli.narrator import Narrator
 
 TEAMS = ["good", "garbage", "direct"]

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, get_args
 
-from concord.results import TrialRecord
+from concord.assessment.results import TrialRecord
 from tests.ground_truth.patterns import Kind
 
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)

@@ -5,9 +5,9 @@ from typing import Any
 from pydantic import JsonValue
 
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, plan_trials
-from concord.jobs import EvaluateTrial
-from concord.reports import Channel, ReportBatch, StepBatch, pack
-from concord.results import TrialOutcome, TrialRecord
+from concord.assessment.jobs import EvaluateTrial
+from concord.assessment.results import TrialOutcome, TrialRecord
+from concord.trace.report import Channel, ReportBatch, StepBatch, pack
 from concord_evaluator.judge import judge_by_rules
 from concord_evaluator.pipeline import evaluate_trial, verdict_on
 from concord_gateway.drivers.ground_truth import pattern_steps

@@ -13,10 +13,10 @@ from typing import Any
 import httpx
 from pydantic import SecretStr
 
-from concord.reports import Report
-from concord.storage import Storage
-from concord.tokens import Claims, TokenIssuer, parse_secrets
-from concord.wire import reports_of
+from concord.storage.redis import Storage
+from concord.trace.decoding import reports_of
+from concord.trace.report import Report
+from concord.trust.tokens import Claims, TokenIssuer, parse_secrets
 from concord_collector.app import create_app
 from concord_collector.settings import CollectorSettings
 from tests.redis_servers import free_port

@@ -18,9 +18,9 @@ from typing import IO
 
 import httpx
 
-from concord.identity import RosterEntry
-from concord.peers import PeerList
-from concord.reports import StepBatch
+from concord.agent.peers import PeerList
+from concord.assessment.roster import RosterEntry
+from concord.trace.report import StepBatch
 
 ROOT = Path(__file__).parents[2]
 START_S = 30

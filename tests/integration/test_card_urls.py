@@ -6,10 +6,11 @@ from ipaddress import ip_network
 import pytest
 from fastapi import FastAPI, Response
 
-from concord.a2a import IncomingMessage, Messenger, RemoteError, TaskHandle
+from concord.a2a import IncomingMessage, RemoteError, TaskHandle
+from concord.agent.messenger import Messenger
 from concord.assessment import AssessmentRequest
-from concord.identity import RosterEntry
-from concord.urls import PeerUrls
+from concord.assessment.roster import RosterEntry
+from concord.trust.urls import PeerUrls
 from concord_gateway.contact import contact
 from concord_gateway.roster import make_roster
 from tests.progress import Unheard

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from concord.ids import new_step_id, new_trace_id
-from concord.reports import Channel, StepBatch
-from concord.steps import CallType, InteractionStep
-from concord.storage import Storage, connect
+from concord.storage.redis import Storage, connect
+from concord.trace.ids import new_step_id, new_trace_id
+from concord.trace.report import Channel, StepBatch
+from concord.trace.step import CallType, InteractionStep
 from concord_gateway.closing import Reporters, wait_until_settled
 from concord_gateway.recorder import receipt, stored
 from concord_gateway.watch import TrialWatch, WatchedCall

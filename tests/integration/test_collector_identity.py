@@ -10,11 +10,11 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
-from concord.identity import RosterEntry
-from concord.keyring import Keyring
-from concord.proxy_urls import observed_peers
-from concord.storage import Storage, connect
-from concord.tokens import Claims, TokenIssuer, parse_secrets
+from concord.assessment.roster import RosterEntry
+from concord.storage.redis import Storage, connect
+from concord.trust.keyring import Keyring
+from concord.trust.proxy_urls import observed_peers
+from concord.trust.tokens import Claims, TokenIssuer, parse_secrets
 from concord_collector.standing import standing_token
 from tests.integration.collectors import JSON, SECRET, batch, bearer, bearer_of, collector, reports, step
 

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 
-from concord.storage import Storage, connect
+from concord.storage.redis import Storage, connect
 from tests.integration.collectors import JSON, SECRET, batch, bearer, collector, reports, step
 
 if sys.version_info >= (3, 14):

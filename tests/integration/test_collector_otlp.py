@@ -12,9 +12,9 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceResponse,
 )
 
-from concord.reports import Channel
-from concord.steps import CallType
-from concord.storage import Storage, connect
+from concord.storage.redis import Storage, connect
+from concord.trace.report import Channel
+from concord.trace.step import CallType
 from tests.integration.collectors import JSON, SECRET, bearer, collector, reports
 
 TRACE = "5b8efff798038103d269b633813fc60c"

@@ -9,7 +9,8 @@ import httpx
 import pytest
 from fastapi import FastAPI, Response
 
-from concord.storage import OPEN_SCOPE, connect
+from concord.storage import OPEN_SCOPE
+from concord.storage.redis import connect
 from tests.integration.collectors import collector
 from tests.serving import served
 
@@ -122,7 +123,7 @@ async def test_one_caller_registers_at_a_limited_rate(redis_url: str) -> None:
 
 
 async def test_one_caller_does_not_fill_the_registry_for_all(redis_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("concord.storage.registry.MAX_AGENTS_PER_CALLER", 2)
+    monkeypatch.setattr("concord.storage.redis.registry.MAX_AGENTS_PER_CALLER", 2)
     async with collector(redis_url, allowed_peer_networks=LOOPBACK) as client:
         entry = {"url": "http://127.0.0.1/", "functions": []}
         statuses = [(await client.post("/register", json=entry | {"id": name})).status_code for name in "abca"]

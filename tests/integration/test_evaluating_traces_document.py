@@ -8,8 +8,8 @@ from pathlib import Path
 
 import networkx as nx
 
-from concord.otlp import genai
-from concord.results import ResultRow, ResultsDocument
+from concord.assessment.results import ResultRow, ResultsDocument
+from concord.trace.otlp import genai
 from concord_evaluator.formats import trace_formats
 
 DOCS = Path(__file__).parents[2] / "docs"

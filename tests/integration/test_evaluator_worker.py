@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from concord.jobs import (
+from concord.assessment.jobs import (
     ROW_DOCUMENT,
     ROW_FAILURE_DOCUMENT,
     AggregateAssessment,
@@ -19,12 +19,13 @@ from concord.jobs import (
     TrialVerdict,
     trial_document,
 )
+from concord.assessment.results import InfrastructureFailure, ResultRow
 from concord.llm import LLMSettings
-from concord.reports import BatchReceipt
-from concord.results import InfrastructureFailure, ResultRow
-from concord.steps import CallType
-from concord.storage import Queue, RetryLater, Storage, connect
-from concord.wire import reports_of
+from concord.storage import Queue, RetryLater
+from concord.storage.redis import Storage, connect
+from concord.trace.decoding import reports_of
+from concord.trace.report import BatchReceipt
+from concord.trace.step import CallType
 from concord_evaluator.__main__ import replay
 from concord_evaluator.documents import evaluation_document
 from concord_evaluator.judge import TrialJudge

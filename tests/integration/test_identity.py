@@ -10,11 +10,12 @@ from fastapi import Request
 from fastapi.responses import JSONResponse, Response
 from pydantic import SecretStr
 
-from concord.a2a import AgentUnreachableError, IncomingMessage, Messenger, RemoteError, TaskHandle
-from concord.extensions import ASSIGNMENT_KEY
-from concord.redaction import TOKEN_PREFIX
-from concord.reports import unpack
-from concord.tokens import TokenIssuer
+from concord.a2a import AgentUnreachableError, IncomingMessage, RemoteError, TaskHandle
+from concord.agent.extensions import ASSIGNMENT_KEY
+from concord.agent.messenger import Messenger
+from concord.trace.report import unpack
+from concord.trust.redaction import TOKEN_PREFIX
+from concord.trust.tokens import TokenIssuer
 from tests.integration.observed import SECRET, House, Seat, agent_that_answers, house, house_process, send
 from tests.redis_servers import free_port
 from tests.serving import served_agent

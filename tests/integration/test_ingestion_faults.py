@@ -12,10 +12,10 @@ import httpx
 import pytest
 import redis
 
-from concord.assignment import Assignment
-from concord.reporter import TraceReporter
-from concord.steps import CallType, InteractionStep
-from concord.storage import connect
+from concord.agent.assignment import Assignment
+from concord.agent.reporter import TraceReporter
+from concord.storage.redis import connect
+from concord.trace.step import CallType, InteractionStep
 from tests.integration.collectors import SECRET, CollectorProcess, batch, bearer, reports, step
 from tests.redis_servers import PrivateServer
 

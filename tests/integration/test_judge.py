@@ -6,16 +6,17 @@ from collections.abc import Mapping
 import pytest
 from structlog.testing import capture_logs
 
+from concord.agent.assignment import Assignment
 from concord.assessment import AssessmentPlan
-from concord.assignment import Assignment
-from concord.identity import GREEN_AGENT
-from concord.jobs import EvaluateTrial
+from concord.assessment.jobs import EvaluateTrial
+from concord.assessment.results import AgentAnswer, Finding, Judgment
+from concord.assessment.roster import GREEN_AGENT
+from concord.assessment.scorers import ExactScorer, ModelScorer
 from concord.llm import LLMClient, LLMSettings, LLMUnavailableError
-from concord.reports import Report
-from concord.results import AgentAnswer, Finding, Judgment
-from concord.scorers import ExactScorer, ModelScorer
-from concord.steps import CallType, InteractionStep
-from concord.storage import AnswerCache, StorageUnavailableError, connect
+from concord.storage import AnswerCache, StorageUnavailableError
+from concord.storage.redis import connect
+from concord.trace.report import Report
+from concord.trace.step import CallType, InteractionStep
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.judge import TrialJudge
 from concord_evaluator.judge.suspicion import MARKER

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from concord.assessment.results import ResultsDocument
 from concord.llm import LLMSettings
-from concord.results import ResultsDocument
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.judge.calibrate import Calibrating, calibrate_judge
 from concord_cli.judge.document import Calibration

@@ -6,9 +6,10 @@ import time
 import pytest
 from pydantic import SecretStr
 
-from concord.keyring import Keyring
-from concord.storage import StorageUnavailableError, connect
-from concord.tokens import Claims, TokenRejectedError
+from concord.storage import StorageUnavailableError
+from concord.storage.redis import connect
+from concord.trust.keyring import Keyring
+from concord.trust.tokens import Claims, TokenRejectedError
 from tests.redis_servers import PrivateServer
 
 CONFIGURED = SecretStr("x" * 32)

@@ -8,19 +8,21 @@ from contextlib import AsyncExitStack
 import pytest
 from pydantic import SecretStr
 
-from concord.a2a import Handler, IncomingMessage, Messenger, TaskHandle
+from concord.a2a import Handler, IncomingMessage, TaskHandle
+from concord.agent.assignment import Assignment
+from concord.agent.extensions import TRACEABILITY_KEY
+from concord.agent.messenger import Messenger
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, plan_trials
-from concord.assignment import Assignment
-from concord.extensions import TRACEABILITY_KEY
-from concord.identity import GREEN_AGENT, RosterEntry
-from concord.ids import new_step_id
-from concord.keyring import Keyring
-from concord.reports import Channel
-from concord.results import TrialOutcome
-from concord.steps import CallType, InteractionStep, ResponseTrace
-from concord.storage import Storage, TraceLimits, connect
-from concord.tokens import Claims, TokenVerifier
-from concord.wire import reports_of
+from concord.assessment.results import TrialOutcome
+from concord.assessment.roster import GREEN_AGENT, RosterEntry
+from concord.storage import TraceLimits
+from concord.storage.redis import Storage, connect
+from concord.trace.decoding import reports_of
+from concord.trace.ids import new_step_id
+from concord.trace.report import Channel
+from concord.trace.step import CallType, InteractionStep, ResponseTrace
+from concord.trust.keyring import Keyring
+from concord.trust.tokens import Claims, TokenVerifier
 from concord_gateway.assignments import Assignments
 from concord_gateway.drivers import TrialContext, drive_live
 from concord_gateway.recorder import Recorder

@@ -17,17 +17,17 @@ from concord.a2a import (
     AgentTimeoutError,
     AgentUnreachableError,
     IncomingMessage,
-    Messenger,
     RemoteError,
     TaskHandle,
     TaskState,
     TaskUpdate,
 )
-from concord.assignment import Assignment
-from concord.extensions import ASSIGNMENT_URI, TIMESTAMP_KEY, TRACEABILITY_KEY
-from concord.ids import new_step_id, new_trace_id
-from concord.redaction import TOKEN_PREFIX
-from concord.steps import CallType, InteractionStep, ResponseTrace
+from concord.agent.assignment import Assignment
+from concord.agent.extensions import ASSIGNMENT_URI, TIMESTAMP_KEY, TRACEABILITY_KEY
+from concord.agent.messenger import Messenger
+from concord.trace.ids import new_step_id, new_trace_id
+from concord.trace.step import CallType, InteractionStep, ResponseTrace
+from concord.trust.redaction import TOKEN_PREFIX
 from tests.serving import reserved, served, served_agent, url_of
 
 

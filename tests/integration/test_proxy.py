@@ -16,19 +16,19 @@ from concord.a2a import (
     AgentUnreachableError,
     Answer,
     IncomingMessage,
-    Messenger,
     TaskHandle,
     TaskState,
     TaskUpdate,
     fetch_card,
 )
-from concord.assignment import Assignment
-from concord.extensions import TRACEABILITY_KEY
-from concord.identity import GREEN_AGENT
-from concord.ids import new_step_id
-from concord.proxy_urls import proxy_url
-from concord.reports import Channel
-from concord.steps import CallType, InteractionStep, ResponseTrace, StepFacts
+from concord.agent.assignment import Assignment
+from concord.agent.extensions import TRACEABILITY_KEY
+from concord.agent.messenger import Messenger
+from concord.assessment.roster import GREEN_AGENT
+from concord.trace.ids import new_step_id
+from concord.trace.report import Channel
+from concord.trace.step import CallType, InteractionStep, ResponseTrace, StepFacts
+from concord.trust.proxy_urls import proxy_url
 from tests.integration.observed import MAX_BODY_BYTES, House, Seat, agent_that_answers, house, send
 from tests.redis_servers import PrivateServer, free_port
 from tests.serving import listening, replying, served_agent

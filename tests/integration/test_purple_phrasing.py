@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from concord.a2a import Messenger
-from concord.assignment import Assignment
-from concord.extensions import TRACEABILITY_KEY
+from concord.agent.assignment import Assignment
+from concord.agent.extensions import TRACEABILITY_KEY
+from concord.agent.messenger import Messenger
+from concord.agent.reporter import TraceReporter
 from concord.llm import LLMSettings
-from concord.reporter import TraceReporter
-from concord.steps import ResponseTrace
+from concord.trace.step import ResponseTrace
 from concord_purple.journal import Journal
 from concord_purple.phrasing import phrased
 from tests.integration.purple_processes import free_urls, zygote

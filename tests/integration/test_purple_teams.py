@@ -15,22 +15,13 @@ import uvicorn
 from fastapi import FastAPI
 from pydantic import JsonValue
 
-from concord.a2a import (
-    AgentProfile,
-    Answer,
-    Handler,
-    IncomingMessage,
-    Messenger,
-    TaskHandle,
-    TaskState,
-    fetch_card,
-    mount_agent,
-)
-from concord.assignment import Assignment
-from concord.extensions import SUPPORTED_URIS
-from concord.identity import RosterEntry
-from concord.ids import new_step_id, new_trace_id
-from concord.steps import CallType, InteractionStep
+from concord.a2a import AgentProfile, Answer, Handler, IncomingMessage, TaskHandle, TaskState, fetch_card, mount_agent
+from concord.agent.assignment import Assignment
+from concord.agent.extensions import SUPPORTED_URIS
+from concord.agent.messenger import Messenger
+from concord.assessment.roster import RosterEntry
+from concord.trace.ids import new_step_id, new_trace_id
+from concord.trace.step import CallType, InteractionStep
 from concord_purple.teams import TeamName
 from tests.integration.purple_processes import (
     START_S,

@@ -13,12 +13,12 @@ from typing import Final
 import pytest
 from fastapi import FastAPI, Request, Response
 
-from concord.assignment import Assignment
-from concord.reporter import TraceReporter
-from concord.reports import StepBatch
-from concord.steps import CallType, InteractionStep
-from concord.storage import connect
-from concord.wire import reports_of
+from concord.agent.assignment import Assignment
+from concord.agent.reporter import TraceReporter
+from concord.storage.redis import connect
+from concord.trace.decoding import reports_of
+from concord.trace.report import StepBatch
+from concord.trace.step import CallType, InteractionStep
 from concord_collector.app import create_app
 from concord_collector.settings import CollectorSettings
 from tests.redis_servers import free_port

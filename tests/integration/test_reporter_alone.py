@@ -11,10 +11,10 @@ import httpx
 import pytest
 from opentelemetry.context import get_value
 
-from concord.assignment import Assignment
-from concord.reporter import TraceReporter
-from concord.steps import CallType, InteractionStep
-from concord.storage import Storage, connect
+from concord.agent.assignment import Assignment
+from concord.agent.reporter import TraceReporter
+from concord.storage.redis import Storage, connect
+from concord.trace.step import CallType, InteractionStep
 from tests.integration.collectors import collector, reports
 from tests.redis_servers import free_port
 from tests.serving import eventually

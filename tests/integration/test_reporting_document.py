@@ -13,8 +13,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from concord.reports import Channel
-from concord.storage import OPEN_SCOPE, Storage, connect
+from concord.storage import OPEN_SCOPE
+from concord.storage.redis import Storage, connect
+from concord.trace.report import Channel
 from tests.integration.collectors import SECRET, bearer, collector, reports
 
 DOCUMENT = Path("docs/reporting.md").read_text(encoding="utf-8")

@@ -8,22 +8,11 @@ from datetime import UTC, datetime
 import pytest
 from pydantic import JsonValue
 
-from concord.identity import RosterEntry
-from concord.reports import BatchReceipt, Channel, ReportBatch, StepBatch, pack
-from concord.steps import CallType, InteractionStep
-from concord.storage import (
-    OPEN_SCOPE,
-    Job,
-    JobFunction,
-    Queue,
-    RegistryFullError,
-    RetryLater,
-    Storage,
-    StorageUnavailableError,
-    WorkerPolicy,
-    connect,
-    run_worker,
-)
+from concord.assessment.roster import RosterEntry
+from concord.storage import OPEN_SCOPE, Job, JobFunction, Queue, RegistryFullError, RetryLater, StorageUnavailableError
+from concord.storage.redis import Storage, WorkerPolicy, connect, run_worker
+from concord.trace.report import BatchReceipt, Channel, ReportBatch, StepBatch, pack
+from concord.trace.step import CallType, InteractionStep
 from tests.redis_servers import PrivateServer, free_port
 from tests.serving import eventually
 
@@ -96,7 +85,7 @@ class TestRegistry:
     async def test_a_full_scope_takes_no_more_but_still_renews(
         self, storage: Storage, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("concord.storage.registry.MAX_AGENTS", 2)
+        monkeypatch.setattr("concord.storage.redis.registry.MAX_AGENTS", 2)
         await storage.registry.register(OPEN_SCOPE, [RosterEntry(id=i, url="http://x") for i in "ab"])
         with pytest.raises(RegistryFullError):
             await storage.registry.register(OPEN_SCOPE, [RosterEntry(id="c", url="http://x")])
@@ -105,7 +94,7 @@ class TestRegistry:
     async def test_an_entry_that_is_not_renewed_is_forgotten(
         self, storage: Storage, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("concord.storage.registry.TTL_S", 1)
+        monkeypatch.setattr("concord.storage.redis.registry.TTL_S", 1)
         await storage.registry.register("s", [RosterEntry(id="a", url="http://a")])
         await asyncio.sleep(1.1)
         assert await storage.registry.agents("s") == []

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 import redis
 
-from concord.storage import Storage, connect
-from concord.storage.tasks import MAX_ENDED_BYTES, MAX_REJECTED
-from concord.tasks import StaleTaskError, TaskDraft, TaskRecords
+from concord.storage.redis import Storage, connect
+from concord.storage.redis.tasks import MAX_ENDED_BYTES, MAX_REJECTED
+from concord.storage.tasks import StaleTaskError, TaskDraft, TaskRecords
 
 LEASE_S = 1
 RUNNING = TaskDraft("task", "owner", head=b"head", body=b"body", request=b"request")

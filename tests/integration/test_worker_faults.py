@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from concord.ids import new_trace_id
-from concord.jobs import EvaluateTrial
-from concord.reports import BatchReceipt, Channel, ReportBatch, StepBatch, pack
-from concord.steps import CallType
-from concord.storage import Queue, Storage, connect
-from concord.wire import reports_of
+from concord.assessment.jobs import EvaluateTrial
+from concord.storage import Queue
+from concord.storage.redis import Storage, connect
+from concord.trace.decoding import reports_of
+from concord.trace.ids import new_trace_id
+from concord.trace.report import BatchReceipt, Channel, ReportBatch, StepBatch, pack
+from concord.trace.step import CallType
 from concord_evaluator.documents import TrialEvaluation, evaluation_document
 from tests.integration.workers import worker
 from tests.unit.evaluator.traces import call

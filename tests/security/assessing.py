@@ -8,8 +8,8 @@ from typing import Any
 
 import httpx
 
-from concord.ids import new_step_id
 from concord.storage import Queue
+from concord.trace.ids import new_step_id
 from tests.integration.workers import worker
 
 PATTERN: dict[str, Any] = {

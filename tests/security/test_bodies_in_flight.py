@@ -14,8 +14,8 @@ from fastapi.responses import JSONResponse, Response, StreamingResponse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord.identity import Roster, RosterEntry
-from concord.observation import GATEWAY, REFUSED_BY
+from concord.assessment.roster import Roster, RosterEntry
+from concord.trace.observation import GATEWAY, REFUSED_BY
 from concord_evaluator.trace import carried_calls
 from concord_gateway.proxy.bodies import Bodies, Held, NoRoomError
 from tests.integration.observed import House, Seat, agent_that_answers, house, send

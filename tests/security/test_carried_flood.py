@@ -6,10 +6,10 @@ from unittest.mock import patch
 
 import pytest
 
-from concord.jobs import EvaluateTrial
-from concord.reports import MAX_BATCH_STEPS, ReportBatch
-from concord.results import ResultRow
-from concord.vocabulary import words_in
+from concord.assessment.jobs import EvaluateTrial
+from concord.assessment.results import ResultRow
+from concord.trace.report import MAX_BATCH_STEPS, ReportBatch
+from concord.trace.vocabulary import words_in
 from concord_evaluator.aggregate import make_row
 from concord_evaluator.pipeline import evaluate_trial, verdict_on, without_metrics
 from concord_evaluator.scoring import Conduct, conduct

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from concord.digests import digest
-from concord.reports import Channel, Report
-from concord.steps import InteractionStep
+from concord.trace.digest import digest
+from concord.trace.report import Channel, Report
+from concord.trace.step import InteractionStep
 from concord_evaluator.aggregate import make_row
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.pipeline import verdict_on

@@ -12,8 +12,8 @@ import pytest
 from pydantic import SecretStr
 
 from concord.a2a import IncomingMessage, TaskHandle
-from concord.assignment import Assignment
-from concord.peers import PeerList
+from concord.agent.assignment import Assignment
+from concord.agent.peers import PeerList
 from concord_gateway.app import create_app
 from concord_gateway.settings import GatewaySettings
 from tests.security.stack import called, message, request, stack

@@ -5,10 +5,10 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord.identity import GREEN_AGENT
-from concord.jobs import EvaluateTrial
-from concord.reports import ReportBatch
-from concord.results import MetricStatus
+from concord.assessment.jobs import EvaluateTrial
+from concord.assessment.results import MetricStatus
+from concord.assessment.roster import GREEN_AGENT
+from concord.trace.report import ReportBatch
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.metrics import LEFT_OUT
 from concord_evaluator.pipeline import Budget, evaluate_trial

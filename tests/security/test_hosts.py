@@ -9,9 +9,9 @@ import pytest
 from fastapi import FastAPI, Request, Response
 
 from concord.a2a import A2AClient, AgentUnreachableError, IncomingMessage, RemoteError, TaskHandle
-from concord.declared_hosts import AllowedHosts, DeclaredHosts
 from concord.service import StatefulServiceSettings
-from concord.urls import NoAddressError, PeerUrls, UrlRefusedError
+from concord.trust.declared_hosts import AllowedHosts, DeclaredHosts
+from concord.trust.urls import NoAddressError, PeerUrls, UrlRefusedError
 from concord_gateway.proxy.upstream import UnreachableError, Upstream
 from tests.security.stack import called, message, request, stack
 from tests.serving import served, served_agent

@@ -19,15 +19,16 @@ from concord.assessment import (
     TimeLimits,
 )
 from concord.assessment import plan_trials as plan_trials_of
-from concord.closed_trials import ClosedTrials
-from concord.ids import new_trace_id
-from concord.jobs import ROW_DOCUMENT, EvaluateTrial, TrialVerdict, trial_document
-from concord.keyring import Keyring
+from concord.assessment.jobs import ROW_DOCUMENT, EvaluateTrial, TrialVerdict, trial_document
+from concord.assessment.results import InfrastructureFailure
 from concord.llm import LLMSettings
-from concord.results import InfrastructureFailure
-from concord.steps import InteractionStep
-from concord.storage import Queue, Storage, TraceLimits, connect
-from concord.urls import PeerUrls
+from concord.storage import Queue, TraceLimits
+from concord.storage.redis import Storage, connect
+from concord.trace.ids import new_trace_id
+from concord.trace.step import InteractionStep
+from concord.trust.closed_trials import ClosedTrials
+from concord.trust.keyring import Keyring
+from concord.trust.urls import PeerUrls
 from concord_evaluator.judge import TrialJudge
 from concord_evaluator.worker import EvaluationLimits, EvaluatorJobs, ProcessPool
 from concord_gateway.assignments import Assignments

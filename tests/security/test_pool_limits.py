@@ -9,7 +9,8 @@ from collections.abc import Mapping
 import pytest
 from pydantic import JsonValue
 
-from concord.storage import Job, Queue, RetryLater, WorkerPolicy, connect, run_worker
+from concord.storage import Job, Queue, RetryLater
+from concord.storage.redis import WorkerPolicy, connect, run_worker
 from concord_evaluator.worker import JobTooLargeError, ProcessPool
 
 LIMIT = 256 * 1024 * 1024

@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from concord.a2a import IncomingMessage, TaskHandle
-from concord.assignment import Assignment
-from concord.extensions import TRACEABILITY_KEY
-from concord.identity import RosterEntry
-from concord.redaction import MAX_TOKENS, MIN_PART, Secrets
+from concord.agent.assignment import Assignment
+from concord.agent.extensions import TRACEABILITY_KEY
+from concord.assessment.roster import RosterEntry
 from concord.service import configure_logging
-from concord.storage import connect
-from concord.tokens import Claims, TokenIssuer
+from concord.storage.redis import connect
+from concord.trust.redaction import MAX_TOKENS, MIN_PART, Secrets
+from concord.trust.tokens import Claims, TokenIssuer
 from tests.integration.collectors import SECRET, CollectorProcess, batch, step
 from tests.llm_server import FakeModel, fake_model, honest_judge
 from tests.security.leaks import PART, forms, left_of

@@ -9,11 +9,12 @@ import pytest
 from fastapi.responses import JSONResponse
 
 from concord import Assignment, CallType, InteractionStep, TraceReporter
-from concord.extensions import TRACEABILITY_KEY
-from concord.jobs import EvaluateTrial, TrialVerdict, trial_document
-from concord.reports import BatchReceipt, Channel
-from concord.steps import ResponseTrace
-from concord.storage import Queue, Storage, connect
+from concord.agent.extensions import TRACEABILITY_KEY
+from concord.assessment.jobs import EvaluateTrial, TrialVerdict, trial_document
+from concord.storage import Queue
+from concord.storage.redis import Storage, connect
+from concord.trace.report import BatchReceipt, Channel
+from concord.trace.step import ResponseTrace
 from tests.integration.collectors import SECRET, batch, bearer, collector, reports, step
 from tests.integration.observed import agent_that_answers, house, send
 from tests.integration.workers import worker

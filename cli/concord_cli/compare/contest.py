@@ -5,7 +5,7 @@ from itertools import combinations
 from statistics import fmean
 from typing import Final
 
-from concord.results import LatencySummary
+from concord.assessment.results import LatencySummary
 from concord_cli.compare.document import Comparison, PairLine, TeamLine
 from concord_cli.compare.teams import CODE, Team
 from concord_evaluator.statistics import (

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from concord.results import Basis
+from concord.assessment.results import Basis
 
 
 class _Part(BaseModel):

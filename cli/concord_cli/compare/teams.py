@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from concord.assessment import Mode
-from concord.results import Basis, ResultRow, TrialRecord
+from concord.assessment.results import Basis, ResultRow, TrialRecord
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.report.text import shortened
 from concord_cli.rows import read_rows

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from concord.assessment import AssessmentConfig
-from concord.results import ResultRow
+from concord.assessment.results import ResultRow
 from concord_cli.errors import AssessmentError, IncompleteError, UsageError
 from concord_cli.evaluate.faults import Faults
 from concord_cli.evaluate.inputs import find_inputs, read_config, traces_in, without_effect

@@ -4,7 +4,7 @@ from typing import BinaryIO
 
 import networkx as nx
 
-from concord.results import ResultRow
+from concord.assessment.results import ResultRow
 from concord_cli.narrator import printable
 
 

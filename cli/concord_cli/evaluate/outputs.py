@@ -9,7 +9,7 @@ from typing import BinaryIO, Final, Protocol
 
 from pydantic_core import to_json
 
-from concord.results import ResultRow
+from concord.assessment.results import ResultRow
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.evaluate.graphml import write_graph
 from concord_cli.results_file import prepare_folder

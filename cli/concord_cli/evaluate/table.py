@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from concord.results import ResultRow
+from concord.assessment.results import ResultRow
 from concord_cli.narrator import printable
 from concord_cli.words.structure import coordination
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from rich.console import Console
 
 from concord.assessment import AssessmentConfig
-from concord.results import Judgment
+from concord.assessment.results import Judgment
 from concord_cli.errors import AssessmentError
 from concord_cli.evaluate.inputs import read_config
 from concord_cli.judge.asking import judge_with, sign_of_life

@@ -7,7 +7,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from concord.results import CriterionVerdict, Judgment, ResultRow
+from concord.assessment.results import CriterionVerdict, Judgment, ResultRow
 from concord_cli.judge.document import Calibration, Figure, JudgedTrace
 from concord_cli.narrator import printable
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from concord.identity import GREEN_AGENT
-from concord.results import CallRecord, TrialRecord
+from concord.assessment.results import CallRecord, TrialRecord
+from concord.assessment.roster import GREEN_AGENT
 from concord_cli.report.figures import duration
 from concord_cli.report.text import on_one_line
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from concord.results import ResultRow
+from concord.assessment.results import ResultRow
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.report.definitions import installed_definitions
 from concord_cli.report.renderer import render

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from concord.results import Finding
+from concord.assessment.results import Finding
 from concord_cli.report.calls import CallName, Listing
 from concord_cli.report.figures import figure
 from concord_cli.report.text import counted, named, on_one_line

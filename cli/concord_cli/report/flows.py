@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 
-from concord.identity import GREEN_AGENT
-from concord.results import InteractionRecord, TrialRecord
+from concord.assessment.results import InteractionRecord, TrialRecord
+from concord.assessment.roster import GREEN_AGENT
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from concord.results import SubScore, TrialRecord
+from concord.assessment.results import SubScore, TrialRecord
 from concord_cli.report.figures import duration, figure, percent
 from concord_cli.report.scope import Scope
 from concord_cli.report.text import counted, named, on_one_line

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from concord.results import MetricRecord, MetricStatus
+from concord.assessment.results import MetricRecord, MetricStatus
 from concord_cli.report.definitions import Definitions
 from concord_cli.report.figures import NONE, figure
 from concord_cli.report.text import named, on_one_line

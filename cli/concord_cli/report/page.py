@@ -3,7 +3,7 @@
 import json
 from dataclasses import dataclass
 
-from concord.results import Basis, Judgment, ResultRow
+from concord.assessment.results import Basis, Judgment, ResultRow
 from concord_cli.report.definitions import Definitions, undefined
 from concord_cli.report.findings import FindingView, findings_of
 from concord_cli.report.flows import flows_of

@@ -9,7 +9,7 @@ from typing import Final
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from concord.results import ResultRow
+from concord.assessment.results import ResultRow
 from concord_cli.report.definitions import Definitions, undefined
 from concord_cli.report.page import page_of
 from concord_cli.report.text import visible

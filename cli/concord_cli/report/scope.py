@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from concord.results import (
+from concord.assessment.results import (
     AgentRecord,
     Finding,
     Judgment,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from concord.results import LatencySummary
+from concord.assessment.results import LatencySummary
 from concord_cli.report.figures import duration, percent
 from concord_cli.report.flows import Flow
 from concord_cli.report.text import on_one_line

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
 
-from concord.results import Grading, StepCounts, TrialRecord
+from concord.assessment.results import Grading, StepCounts, TrialRecord
 from concord_cli.report.calls import MAX_CALLS, CallName, CallRow, Listing, by_step_id, name_calls, rows_of
 from concord_cli.report.figures import NONE, duration
 from concord_cli.report.findings import FindingView, findings_of

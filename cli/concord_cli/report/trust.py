@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from concord.results import TraceIntegrity
+from concord.assessment.results import TraceIntegrity
 from concord_cli.report.figures import percent
 from concord_cli.report.scope import Scope
 from concord_cli.report.text import named, on_one_line

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
-from concord.results import MetricParameter, SubScore, TrialRecord
+from concord.assessment.results import MetricParameter, SubScore, TrialRecord
 
 FACTORS: Final = frozenset({"outcome", "conduct"})
 """The parts of a score that are multiplied; all others have weights."""

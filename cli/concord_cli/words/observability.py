@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from concord.results import TraceIntegrity
+from concord.assessment.results import TraceIntegrity
 
 MAX_NAMES: Final = 10
 """Participants named; the others are counted."""

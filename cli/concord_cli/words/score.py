@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Final
 
 from concord.assessment import Mode
-from concord.results import Basis, Grading, ResultRow, Scoring, SubScore, TrialRecord
+from concord.assessment.results import Basis, Grading, ResultRow, Scoring, SubScore, TrialRecord
 from concord_cli.words.factors import reasons_in_words
 
 JUDGED_BY: Final[Mapping[str, str]] = MappingProxyType(

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from concord.results import MetricStatus, Quality
+from concord.assessment.results import MetricStatus, Quality
 
 STRUCTURE_AND_SUCCESS: Final = (
     "Structure does not predict success. On 527 CooperBench runs, within task and arm, version 1's structural score "

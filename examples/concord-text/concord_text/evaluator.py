@@ -7,7 +7,7 @@ from itertools import combinations, islice
 from statistics import fmean
 from typing import Final
 
-from concord.results import Finding, MetricParameter, MetricRecord, MetricStatus
+from concord.assessment.results import Finding, MetricParameter, MetricRecord, MetricStatus
 from concord_evaluator.metrics import Parameter
 from concord_evaluator.pipeline import Contribution, Exchange, TrialInput, evaluator, exchanges
 from concord_text.measures import drifts, phrases_of, redundancy, resemblance

@@ -3,10 +3,10 @@
 import argparse
 import asyncio
 
-from concord.identity import RESERVED_IDS
-from concord.keyring import Keyring
+from concord.assessment.roster import RESERVED_IDS
 from concord.service import address_parser, configure_logging, serve
-from concord.storage import connect
+from concord.storage.redis import connect
+from concord.trust.keyring import Keyring
 from concord_collector.app import create_app
 from concord_collector.settings import CollectorSettings
 from concord_collector.standing import standing_token

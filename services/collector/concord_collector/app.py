@@ -10,12 +10,13 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 from pydantic.json_schema import models_json_schema
 
-from concord.closed_trials import ClosedTrials
-from concord.keyring import Keyring
-from concord.reports import StepBatch
 from concord.service import BodyLimit, TokenDoor, probe_routes
-from concord.storage import Storage, TraceLimits, connect
-from concord.urls import PeerUrls
+from concord.storage import TraceLimits
+from concord.storage.redis import Storage, connect
+from concord.trace.report import StepBatch
+from concord.trust.closed_trials import ClosedTrials
+from concord.trust.keyring import Keyring
+from concord.trust.urls import PeerUrls
 from concord_collector import __version__
 from concord_collector.callers import Callers
 from concord_collector.instruments import Instruments

@@ -6,10 +6,10 @@ from typing import Final
 
 from fastapi import HTTPException, Request
 
-from concord.closed_trials import ClosedTrials
-from concord.keyring import Keyring
 from concord.storage import OPEN_SCOPE, AgentRegistry, StorageUnavailableError
-from concord.tokens import Claims, TokenRejectedError
+from concord.trust.closed_trials import ClosedTrials
+from concord.trust.keyring import Keyring
+from concord.trust.tokens import Claims, TokenRejectedError
 from concord_collector.answers import storage_is_away, trial_is_closed
 
 _MAX_MET: Final = 4096

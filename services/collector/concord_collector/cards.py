@@ -9,8 +9,8 @@ import httpx
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
-from concord.steps import Url
-from concord.urls import PinnedUrl
+from concord.trace.step import Url
+from concord.trust.urls import PinnedUrl
 
 CARD_PATH: Final = "/.well-known/agent-card.json"
 

@@ -6,10 +6,10 @@ from typing import Annotated, Final
 
 from pydantic import Field, JsonValue, TypeAdapter, ValidationError
 
-from concord.redaction import redact
-from concord.reports import MAX_BATCH_STEPS, RejectedStep, StepBatch, n_nested
-from concord.steps import InteractionStep
-from concord.wire import FastBatch, read_fast
+from concord.trace.decoding import FastBatch, read_fast
+from concord.trace.report import MAX_BATCH_STEPS, RejectedStep, StepBatch, n_nested
+from concord.trace.step import InteractionStep
+from concord.trust.redaction import redact
 
 _REASON_LENGTH: Final = 300
 _STEP: Final[TypeAdapter[InteractionStep]] = TypeAdapter(InteractionStep)

@@ -5,9 +5,9 @@ from typing import Final
 
 from fastapi import HTTPException
 
-from concord.identity import RESERVED_IDS
-from concord.reports import BatchReceipt, Channel, RejectedStep, ReportBatch, pack
+from concord.assessment.roster import RESERVED_IDS
 from concord.storage import StorageUnavailableError, TraceClosedError, TraceFullError, TraceLimits, TraceStore
+from concord.trace.report import BatchReceipt, Channel, RejectedStep, ReportBatch, pack
 from concord_collector.answers import storage_is_away, trial_is_closed
 from concord_collector.callers import Caller
 from concord_collector.instruments import Instruments

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from fastapi import APIRouter, HTTPException, Request, Response
 
-from concord.otlp import Span, SpanError, read_json, to_step, without_internals
-from concord.reports import MAX_BATCH_STEPS, Channel, StepBatch
-from concord.steps import MAX_ID_LENGTH, InteractionStep
-from concord.tokens import Claims
+from concord.trace.otlp import Span, SpanError, read_json, to_step, without_internals
+from concord.trace.report import MAX_BATCH_STEPS, Channel, StepBatch
+from concord.trace.step import MAX_ID_LENGTH, InteractionStep
+from concord.trust.tokens import Claims
 from concord_collector.answers import REFUSALS
 from concord_collector.intake import Intake, of_batch
 from concord_collector.keeper import TRACE_FULL, Keeper

@@ -14,8 +14,8 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span as ProtoSpan
 from opentelemetry.proto.trace.v1.trace_pb2 import Status
 from pydantic import JsonValue
 
-from concord.otlp import AttributeValue, Span, as_attribute
-from concord.otlp.genai import ATTRIBUTES, SERVICE_NAME
+from concord.trace.otlp import AttributeValue, Span, as_attribute
+from concord.trace.otlp.genai import ATTRIBUTES, SERVICE_NAME
 
 
 def read_protobuf(body: bytes) -> Iterator[Span]:

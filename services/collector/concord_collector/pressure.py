@@ -6,7 +6,8 @@ from typing import Final
 
 from fastapi import HTTPException
 
-from concord.storage import MemoryUse, Queue, Storage, StorageUnavailableError
+from concord.storage import MemoryUse, Queue, StorageUnavailableError
+from concord.storage.redis import Storage
 from concord_collector.instruments import Instruments
 
 logger = logging.getLogger(__name__)

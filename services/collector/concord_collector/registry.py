@@ -5,13 +5,13 @@ from typing import Annotated
 from fastapi import APIRouter, HTTPException, Query, Request
 from pydantic import BaseModel, ConfigDict, Field, HttpUrl
 
-from concord.identity import RESERVED_IDS, ParticipantId, RosterEntry
-from concord.peers import PeerList
-from concord.proxy_urls import peers_for
-from concord.redaction import REDACTED
-from concord.steps import AttributeName, Id
+from concord.agent.peers import PeerList
+from concord.assessment.roster import RESERVED_IDS, ParticipantId, RosterEntry
 from concord.storage import OPEN_SCOPE, AgentRegistry, RegistryFullError, StorageUnavailableError
-from concord.urls import PeerUrls, UrlRefusedError
+from concord.trace.step import AttributeName, Id
+from concord.trust.proxy_urls import peers_for
+from concord.trust.redaction import REDACTED
+from concord.trust.urls import PeerUrls, UrlRefusedError
 from concord_collector.answers import REFUSALS, storage_is_away, too_many
 from concord_collector.callers import Caller, Callers
 from concord_collector.cards import CardError, fetch_card

@@ -5,9 +5,9 @@ from typing import Final
 
 from pydantic import SecretStr
 
-from concord.keyring import Keyring
 from concord.storage import OPEN_SCOPE
-from concord.tokens import Claims
+from concord.trust.keyring import Keyring
+from concord.trust.tokens import Claims
 
 _DAY_S: Final = 24 * 3600
 

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from fastapi import APIRouter, HTTPException, Request, Response
 
-from concord.reports import BatchReceipt, Channel
+from concord.trace.report import BatchReceipt, Channel
 from concord_collector.answers import REFUSALS
 from concord_collector.intake import BadBatchError, take_in
 from concord_collector.keeper import Keeper

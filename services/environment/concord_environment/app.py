@@ -8,7 +8,7 @@ from fastapi import FastAPI
 from starlette.routing import Route
 
 from concord.service import BodyLimit
-from concord.urls import PeerUrls
+from concord.trust.urls import PeerUrls
 from concord_environment import __version__
 from concord_environment.access.middleware import AccessLogging
 from concord_environment.api import (

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from concord.urls import PeerUrls
+from concord.trust.urls import PeerUrls
 from concord_environment.access.keys import Key, Keyring
 from concord_environment.access.log import AccessLog
 from concord_environment.core.actions import Action

@@ -5,7 +5,8 @@ import asyncio
 
 from concord.llm import LLMSettings
 from concord.service import configure_logging
-from concord.storage import WORK_PATIENCE_S, Queue, connect, run_worker
+from concord.storage import Queue
+from concord.storage.redis import WORK_PATIENCE_S, connect, run_worker
 from concord_evaluator.judge import TrialJudge
 from concord_evaluator.metrics import BrokenMetricError, installed_metrics
 from concord_evaluator.pipeline import BrokenEvaluatorError, installed_evaluators

@@ -1,7 +1,7 @@
 """What is stored of a trial between the jobs: its evaluation, and then its verdict."""
 
-from concord.jobs import TrialVerdict
-from concord.results import (
+from concord.assessment.jobs import TrialVerdict
+from concord.assessment.results import (
     CallRecord,
     Finding,
     Grading,

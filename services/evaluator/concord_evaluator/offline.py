@@ -3,12 +3,12 @@
 import asyncio
 from typing import Final
 
+from concord.agent.assignment import Assignment
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, TrialSpec
-from concord.assignment import Assignment
-from concord.identity import GREEN_AGENT, Roster, RosterEntry
-from concord.ids import new_step_id
-from concord.jobs import EvaluateTrial
-from concord.results import Judgment, ResultRow, TrialOutcome
+from concord.assessment.jobs import EvaluateTrial
+from concord.assessment.results import Judgment, ResultRow, TrialOutcome
+from concord.assessment.roster import GREEN_AGENT, Roster, RosterEntry
+from concord.trace.ids import new_step_id
 from concord_evaluator.aggregate import make_row
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.formats import Trace

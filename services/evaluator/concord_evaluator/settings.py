@@ -6,7 +6,8 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from concord.service import StatefulServiceSettings
-from concord.storage import Queue, WorkerPolicy
+from concord.storage import Queue
+from concord.storage.redis import WorkerPolicy
 from concord_evaluator.worker import EvaluationLimits
 
 _STEPS_PER_S: Final = 20_000

@@ -7,14 +7,14 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 
 from concord.a2a import mount_agent
-from concord.api_keys import ApiKeys
-from concord.closed_trials import ClosedTrials
-from concord.declared_hosts import DeclaredHosts, is_loopback, place_of
-from concord.keyring import Keyring
-from concord.proxy_urls import PROXY_PATH
 from concord.service import BodyLimit, TokenDoor, probe_routes
-from concord.storage import WORK_PATIENCE_S, Storage, connect
-from concord.urls import PeerUrls
+from concord.storage.redis import WORK_PATIENCE_S, Storage, connect
+from concord.trust.api_keys import ApiKeys
+from concord.trust.closed_trials import ClosedTrials
+from concord.trust.declared_hosts import DeclaredHosts, is_loopback, place_of
+from concord.trust.keyring import Keyring
+from concord.trust.proxy_urls import PROXY_PATH
+from concord.trust.urls import PeerUrls
 from concord_gateway import __version__
 from concord_gateway.assignments import Assignments
 from concord_gateway.card import gateway_profile

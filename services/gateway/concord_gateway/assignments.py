@@ -5,10 +5,10 @@ from typing import Final
 
 from pydantic import SecretStr
 
-from concord.assignment import Assignment
-from concord.identity import GREEN_AGENT
-from concord.keyring import Keyring
-from concord.tokens import Claims
+from concord.agent.assignment import Assignment
+from concord.assessment.roster import GREEN_AGENT
+from concord.trust.keyring import Keyring
+from concord.trust.tokens import Claims
 
 _MAX_TOKENS: Final = 4096
 

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from concord.reports import Channel, ReportBatch, StepBatch, unpack
 from concord.storage import TraceStore
+from concord.trace.report import Channel, ReportBatch, StepBatch, unpack
 from concord_gateway.watch import TrialWatch
 
 FIRST_WORD_S: Final = 0.75

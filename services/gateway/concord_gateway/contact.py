@@ -9,7 +9,7 @@ from typing import Final
 from tenacity import AsyncRetrying, retry_if_exception, stop_after_delay, wait_exponential
 
 from concord.a2a import AgentTimeoutError, AgentUnreachableError, CardSummary, RemoteError, fetch_card
-from concord.urls import PeerUrls
+from concord.trust.urls import PeerUrls
 from concord_gateway.progress import Progress
 
 logger = logging.getLogger(__name__)

@@ -5,7 +5,7 @@ import logging
 import time
 from typing import Final
 
-from concord.jobs import (
+from concord.assessment.jobs import (
     ROW_DOCUMENT,
     ROW_FAILURE_DOCUMENT,
     AggregateAssessment,
@@ -14,8 +14,9 @@ from concord.jobs import (
     TrialVerdict,
     trial_document,
 )
-from concord.results import InfrastructureFailure, ResultRow
-from concord.storage import Storage, StorageUnavailableError
+from concord.assessment.results import InfrastructureFailure, ResultRow
+from concord.storage import StorageUnavailableError
+from concord.storage.redis import Storage
 
 logger = logging.getLogger(__name__)
 

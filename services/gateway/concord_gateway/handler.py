@@ -8,9 +8,10 @@ import structlog
 
 from concord.a2a import IncomingMessage, TaskHandle
 from concord.assessment import AssessmentPlan, AssessmentRequest
-from concord.redaction import redact
-from concord.results import ResultRow
-from concord.storage import Storage, StorageUnavailableError
+from concord.assessment.results import ResultRow
+from concord.storage import StorageUnavailableError
+from concord.storage.redis import Storage
+from concord.trust.redaction import redact
 from concord_gateway.admission import Admission, FullError
 from concord_gateway.evaluation import EvaluationFailedError
 from concord_gateway.instruments import Instruments

@@ -17,7 +17,7 @@ from concord.assessment import (
     plan_trials,
     time_limits,
 )
-from concord.urls import NoAddressError, PeerUrls, UrlRefusedError
+from concord.trust.urls import NoAddressError, PeerUrls, UrlRefusedError
 from concord_gateway.default_tasks import default_tasks
 
 _SHOWN_ERRORS = 5

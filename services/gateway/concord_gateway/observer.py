@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from concord.closed_trials import ClosedTrials
-from concord.identity import RosterEntry
-from concord.proxy_urls import observed_peers
+from concord.assessment.roster import RosterEntry
 from concord.storage import TraceStore
-from concord.urls import PeerUrls
+from concord.trust.closed_trials import ClosedTrials
+from concord.trust.proxy_urls import observed_peers
+from concord.trust.urls import PeerUrls
 from concord_gateway.assignments import Assignments
 from concord_gateway.proxy import Carrier
 from concord_gateway.watch import Watches

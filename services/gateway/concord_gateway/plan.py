@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from concord.assessment import AssessmentPlan, AssessmentRequest, Mode
-from concord.ids import new_trace_id
-from concord.results import InfrastructureFailure
+from concord.assessment.results import InfrastructureFailure
+from concord.trace.ids import new_trace_id
 from concord_gateway.contact import Contacts, contact
 from concord_gateway.intake import Work
 from concord_gateway.observer import Observer

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import Final
 
 from concord.a2a import TaskHandle
-from concord.redaction import redact
+from concord.trust.redaction import redact
 
 HEARTBEAT_S: Final = 10.0
 """The platform's client gives up after 300 s of silence; its rule is one update every 15 s."""

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final
 
-from concord.identity import GREEN_AGENT
-from concord.redaction import redact
-from concord.reports import MAX_BATCH_STEPS, BatchReceipt, Channel, ReportBatch, StepBatch, n_nested, pack
-from concord.steps import AgentInvocation, InteractionStep, ResponseTrace
+from concord.assessment.roster import GREEN_AGENT
 from concord.storage import TraceFullError, TraceLimits, TraceStore
+from concord.trace.report import MAX_BATCH_STEPS, BatchReceipt, Channel, ReportBatch, StepBatch, n_nested, pack
+from concord.trace.step import AgentInvocation, InteractionStep, ResponseTrace
+from concord.trust.redaction import redact
 
 logger = logging.getLogger(__name__)
 

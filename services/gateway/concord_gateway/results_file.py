@@ -6,8 +6,8 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 
 from concord.assessment import AssessmentPlan
-from concord.redaction import redact
-from concord.results import ResultRow, ResultsDocument
+from concord.assessment.results import ResultRow, ResultsDocument
+from concord.trust.redaction import redact
 
 
 def write_results(output_dir: Path, plan: AssessmentPlan, row: ResultRow, *, keep: int) -> Path:

@@ -7,11 +7,11 @@ from collections.abc import Collection, Mapping
 from typing import Final
 
 from concord.a2a import CardSummary
+from concord.agent.extensions import ASSIGNMENT_URI, TRACEABILITY_URI
 from concord.assessment import AssessmentRequest
-from concord.extensions import ASSIGNMENT_URI, TRACEABILITY_URI
-from concord.identity import RosterEntry, normalise_url
-from concord.proxy_urls import proxy_url
-from concord.urls import PeerUrls, UrlRefusedError, check_form, lies_under
+from concord.assessment.roster import RosterEntry, normalise_url
+from concord.trust.proxy_urls import proxy_url
+from concord.trust.urls import PeerUrls, UrlRefusedError, check_form, lies_under
 
 logger = logging.getLogger(__name__)
 

@@ -8,16 +8,17 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from concord.a2a import Messenger
+from concord.agent.assignment import Assignment
+from concord.agent.messenger import Messenger
 from concord.assessment import AssessmentPlan, Mode, TaskSpec, TrialSpec
-from concord.assignment import Assignment
-from concord.identity import GREEN_AGENT
-from concord.ids import new_step_id
-from concord.jobs import AggregateAssessment, EvaluateTrial, TrialVerdict
-from concord.results import AgentAnswer, InfrastructureFailure, ResultRow, TrialOutcome
-from concord.steps import CallType, InteractionStep, StepAction, ToolInvocation
-from concord.storage import Storage, StorageUnavailableError
-from concord.tokens import Claims
+from concord.assessment.jobs import AggregateAssessment, EvaluateTrial, TrialVerdict
+from concord.assessment.results import AgentAnswer, InfrastructureFailure, ResultRow, TrialOutcome
+from concord.assessment.roster import GREEN_AGENT
+from concord.storage import StorageUnavailableError
+from concord.storage.redis import Storage
+from concord.trace.ids import new_step_id
+from concord.trace.step import CallType, InteractionStep, StepAction, ToolInvocation
+from concord.trust.tokens import Claims
 from concord_gateway.closing import Reporters, wait_until_settled
 from concord_gateway.drivers import Driver, TrialContext, drive_live, drive_pattern, outcome_of
 from concord_gateway.evaluation import EvaluationFailedError, aggregate, evaluate_trial

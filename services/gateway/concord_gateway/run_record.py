@@ -6,10 +6,10 @@ from typing import Final, Self
 from pydantic import BaseModel
 
 from concord.assessment import AssessmentPlan, TimeLimits, TrialSpec
-from concord.ids import new_trace_id
-from concord.jobs import EvaluateTrial
-from concord.results import InfrastructureFailure
+from concord.assessment.jobs import EvaluateTrial
+from concord.assessment.results import InfrastructureFailure
 from concord.storage import AssessmentStore
+from concord.trace.ids import new_trace_id
 
 MAX_ATTEMPTS: Final = 2
 """Of a trial, where a gateway was lost with it."""

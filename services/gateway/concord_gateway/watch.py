@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
-from concord.ids import new_step_id
+from concord.trace.ids import new_step_id
 
 _MAX_GUESTS: Final = 256
 

@@ -3,13 +3,14 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from concord.a2a import IncomingMessage, Messenger, TaskHandle
-from concord.assignment import Assignment
-from concord.extensions import TIMESTAMP_KEY, TIMESTAMP_URI, TRACEABILITY_KEY, TRACEABILITY_URI
-from concord.identity import RosterEntry
+from concord.a2a import IncomingMessage, TaskHandle
+from concord.agent.assignment import Assignment
+from concord.agent.extensions import TIMESTAMP_KEY, TIMESTAMP_URI, TRACEABILITY_KEY, TRACEABILITY_URI
+from concord.agent.messenger import Messenger
+from concord.agent.peers import PeerDiscovery
+from concord.agent.reporter import TraceReporter
+from concord.assessment.roster import RosterEntry
 from concord.llm import LLMSettings
-from concord.peers import PeerDiscovery
-from concord.reporter import TraceReporter
 from concord_purple.duties import Duty, duty_of
 from concord_purple.forgery import denied, forged_calls
 from concord_purple.job import Job

@@ -8,9 +8,9 @@ from typing import Final
 from fastapi import FastAPI
 
 from concord.a2a import AgentProfile, Skill, mount_agent
+from concord.agent.peers import PeerDiscovery
+from concord.agent.reporter import TraceReporter
 from concord.llm import LLMSettings
-from concord.peers import PeerDiscovery
-from concord.reporter import TraceReporter
 from concord.service import BodyLimit, probe_routes, process_metrics
 from concord_purple import __version__
 from concord_purple.agent import PurpleAgent

@@ -4,18 +4,11 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Final
 
-from concord.assignment import Assignment
-from concord.identity import RosterEntry
-from concord.ids import new_step_id
-from concord.redaction import redact
-from concord.steps import (
-    AgentInvocation,
-    CallType,
-    InteractionStep,
-    ResponseTrace,
-    StepAction,
-    ToolInvocation,
-)
+from concord.agent.assignment import Assignment
+from concord.assessment.roster import RosterEntry
+from concord.trace.ids import new_step_id
+from concord.trace.step import AgentInvocation, CallType, InteractionStep, ResponseTrace, StepAction, ToolInvocation
+from concord.trust.redaction import redact
 from concord_purple.work import Aspect
 
 _LATENCY_MS: Final = 5

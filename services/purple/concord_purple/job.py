@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import or_
 
-from concord.a2a import AgentUnreachableError, Messenger, RemoteError
-from concord.assignment import Assignment
-from concord.identity import RosterEntry, normalise_url
+from concord.a2a import AgentUnreachableError, RemoteError
+from concord.agent.assignment import Assignment
+from concord.agent.messenger import Messenger
+from concord.assessment.roster import RosterEntry, normalise_url
 from concord_purple.journal import Journal
 from concord_purple.requests import BadRequestError, Kind, Request, reply_in, to_data
 from concord_purple.teams import Consultation, Seat, Team, chosen, kinds_asked, rules_for, seat_of

@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from concord.assignment import Assignment
-from concord.extensions import TRACEABILITY_KEY
-from concord.ids import new_step_id
-from concord.reporter import TraceReporter
-from concord.steps import CallType, InteractionStep, ResponseTrace, StepAction, ToolInvocation
+from concord.agent.assignment import Assignment
+from concord.agent.extensions import TRACEABILITY_KEY
+from concord.agent.reporter import TraceReporter
+from concord.trace.ids import new_step_id
+from concord.trace.step import CallType, InteractionStep, ResponseTrace, StepAction, ToolInvocation
 
 MAX_TRACE_BYTES: Final = 256 * 1024
 """Longest trace sent in band (JSON); a longer one loses what peers told of their own steps, then its latest steps."""

@@ -3,7 +3,7 @@
 import logging
 from typing import Final
 
-from concord.assignment import Assignment
+from concord.agent.assignment import Assignment
 from concord.llm import LLMClient, LLMSettings, LLMUnavailableError
 from concord_purple.journal import Journal
 

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field, HttpUrl, SecretStr
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from concord.identity import ParticipantId
+from concord.assessment.roster import ParticipantId
 from concord_purple.teams import Function, TeamName
 
 

@@ -7,7 +7,7 @@ from a2a.server.context import ServerCallContext
 from a2a.server.routes.common import DefaultServerCallContextBuilder
 from starlette.requests import Request
 
-from concord.api_keys import ApiKeys
+from concord.trust.api_keys import ApiKeys
 
 
 @dataclass(frozen=True, slots=True)

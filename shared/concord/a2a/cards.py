@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from a2a.types import a2a_pb2 as pb
 
-from concord.api_keys import KEY_HEADER
-from concord.extensions import SUPPORTED_URIS
+from concord.agent.extensions import SUPPORTED_URIS
+from concord.trust.api_keys import KEY_HEADER
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,8 +27,8 @@ from concord.a2a.messages import (
     text_part,
     texts_of,
 )
-from concord.redaction import redact
-from concord.urls import NoAddressError, PeerUrls, UrlRefusedError, lies_under
+from concord.trust.redaction import redact
+from concord.trust.urls import NoAddressError, PeerUrls, UrlRefusedError, lies_under
 
 logger = logging.getLogger(__name__)
 

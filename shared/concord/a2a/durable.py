@@ -15,8 +15,8 @@ from a2a.types import a2a_pb2 as pb
 from google.protobuf.json_format import MessageToJson, Parse
 
 from concord.a2a.task_store import TERMINAL, head_of, prune
-from concord.redaction import redact
-from concord.tasks import StaleTaskError, TaskDraft, TaskRecords
+from concord.storage.tasks import StaleTaskError, TaskDraft, TaskRecords
+from concord.trust.redaction import redact
 
 _LOOK_S: Final = 0.5
 """From one look at another process's task to the next."""

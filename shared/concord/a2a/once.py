@@ -17,7 +17,7 @@ from a2a.utils.errors import TaskNotFoundError, UnsupportedOperationError
 from concord.a2a.callers import context_of
 from concord.a2a.durable import message_of
 from concord.a2a.messages import new_message, text_part
-from concord.tasks import AbandonedTask, TaskRecords
+from concord.storage.tasks import AbandonedTask, TaskRecords
 
 _MAX_REMEMBERED: Final = 10_000
 _BEGIN_S: Final = 5.0

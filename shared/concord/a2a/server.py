@@ -30,8 +30,9 @@ from concord.a2a.messages import IncomingMessage, data_of, data_part, new_messag
 from concord.a2a.once import BegunTasks, OnceRequests, abandoned_task
 from concord.a2a.takeover import Takeover
 from concord.a2a.task_store import MAX_TASKS, BoundedTaskStore, forget_token
-from concord.api_keys import ApiKeys
-from concord.tasks import StorageUnavailableError, TaskRecords
+from concord.storage.ports import StorageUnavailableError
+from concord.storage.tasks import TaskRecords
+from concord.trust.api_keys import ApiKeys
 
 logger = logging.getLogger(__name__)
 

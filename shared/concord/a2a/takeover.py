@@ -5,7 +5,8 @@ import logging
 from typing import Final
 
 from concord.a2a.once import OnceRequests
-from concord.tasks import AbandonedTask, StorageUnavailableError, TaskRecords
+from concord.storage.ports import StorageUnavailableError
+from concord.storage.tasks import AbandonedTask, TaskRecords
 
 logger = logging.getLogger(__name__)
 

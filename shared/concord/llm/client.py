@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from concord.assignment import Assignment
-from concord.ids import new_step_id
+from concord.agent.assignment import Assignment
 from concord.llm.settings import LLMSettings
-from concord.redaction import learn_secret, redact
-from concord.steps import CallType, InteractionStep, StepAction, ToolInvocation
+from concord.trace.ids import new_step_id
+from concord.trace.step import CallType, InteractionStep, StepAction, ToolInvocation
+from concord.trust.redaction import learn_secret, redact
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, Final
 from urllib.parse import unquote_to_bytes
 
-from concord.redaction import holds_token
+from concord.trust.redaction import holds_token
 
 Message = MutableMapping[str, Any]
 Scope = MutableMapping[str, Any]

@@ -7,7 +7,7 @@ from typing import Final, Literal, TextIO
 
 import structlog
 
-from concord.redaction import redact
+from concord.trust.redaction import redact
 
 _QUIET: Final = ("httpx", "httpcore", "a2a", "arq", "openai")
 """These log every request with its URL, and a proxy's URL holds a token: only their warnings are let through."""

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, SecretStr
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from concord.declared_hosts import AllowedHosts
+from concord.trust.declared_hosts import AllowedHosts
 
 
 def _networks(value: object) -> object:

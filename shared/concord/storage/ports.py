@@ -8,8 +8,12 @@ from typing import Final, Protocol
 from pydantic import JsonValue
 
 from concord.assessment import AssessmentPlan
-from concord.identity import RosterEntry
-from concord.reports import BatchReceipt, ReportBatch
+from concord.assessment.roster import RosterEntry
+from concord.trace.report import BatchReceipt, ReportBatch
+
+
+class StorageUnavailableError(Exception):
+    """Storage cannot be reached or refuses writes: try again later; nothing was stored."""
 
 
 class TraceFullError(Exception):

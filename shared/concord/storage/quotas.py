@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Final
 
-from concord.reports import BatchReceipt, ReportBatch
 from concord.storage.ports import Quota
+from concord.trace.report import BatchReceipt, ReportBatch
 
 MAX_TRACE_BYTES: Final = 64 * 1024 * 1024
 MAX_STEPS: Final = 200_000

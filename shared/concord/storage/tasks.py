@@ -1,273 +1,93 @@
-"""A2A tasks in Redis: a hash for each, and a lease that says which process works on it."""
+"""The port for A2A tasks: what an agent's server, which knows no Redis, asks of storage, which knows no A2A."""
 
-import logging
-from collections.abc import Awaitable
-from typing import Final, cast
-
-from redis.asyncio import Redis
-
-from concord.ids import new_step_id
-from concord.redaction import redact
-from concord.storage import keys
-from concord.storage.faults import storage_faults
-from concord.storage.patience import Patience
-from concord.tasks import AbandonedTask, StaleTaskError, TaskDraft, TaskRecord
-
-logger = logging.getLogger(__name__)
-
-RUNNING_TTL_S: Final = 24 * 3600
-"""For which a task is kept that nobody works on any more."""
-
-MAX_ENDED: Final = 1000
-MAX_ENDED_BYTES: Final = 16 * 1024 * 1024
-"""Ended tasks that are kept, and their size together, packed."""
-
-MAX_REJECTED: Final = 100
-"""Rejected tasks that are kept. They are counted apart: anybody can have a thousand messages rejected."""
-
-MAX_BEGUN: Final = 10_000
-"""Messages of which it is known which task they began."""
-
-_SAVE_PATIENCE: Final = Patience(240)
-"""A task waits for a Redis that is away, or it would end. The platform's client gives up after 300 s of silence."""
-
-_ENDED: Final = "done"
-_REJECTED: Final = "rejected"
-
-_NOW: Final = "local time = redis.call('TIME')\nlocal now = time[1] * 1000000 + time[2]\n"
-
-_BEGIN: Final = (
-    _NOW
-    + """
-local begun = redis.call('HGET', KEYS[1], ARGV[1])
-if begun and begun ~= ARGV[3] then return begun end
-redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
-redis.call('ZADD', KEYS[2], now, ARGV[1])
-for _, key in ipairs(redis.call('ZRANGE', KEYS[2], 0, -tonumber(ARGV[4]) - 1)) do
-  redis.call('HDEL', KEYS[1], key)
-  redis.call('ZREM', KEYS[2], key)
-end
-redis.call('EXPIRE', KEYS[1], ARGV[5])
-redis.call('EXPIRE', KEYS[2], ARGV[5])
-return ARGV[2]
-"""
-)
-
-# One script: a version is written by the process that holds the task, over the version that it read, or not at all.
-_SAVE: Final = (
-    _NOW
-    + """
-local task, lease, running, of_owner, ended, sizes = unpack(KEYS)
-local id, read, holder, owner, head, body, request, state, lease_s, ttl, most, most_bytes, prefix = unpack(ARGV)
-local stored = redis.call('HMGET', task, 'version', 'ended')
-local version = tonumber(stored[1] or '0')
-if stored[2] == '1' then return -1 end
-if state == 'canceled' then
-  if version == 0 then return -1 end
-else
-  local by = redis.call('GET', lease)
-  if version ~= tonumber(read) or (by and by ~= holder) then return -1 end
-end
-version = version + 1
-redis.call('HSET', task, 'version', version, 'owner', owner, 'head', head, 'body', body)
-redis.call('EXPIRE', task, ttl)
-if owner ~= '' then
-  redis.call('ZADD', of_owner, now, id)
-  redis.call('EXPIRE', of_owner, ttl)
-end
-if state == 'running' then
-  if version == 1 then redis.call('HSET', task, 'request', request, 'starts', 1) end
-  redis.call('ZADD', running, 'NX', now, id)
-  redis.call('EXPIRE', running, ttl)
-  redis.call('SET', lease, holder, 'EX', lease_s)
-  return version
-end
-redis.call('HSET', task, 'ended', 1, 'by', holder)
-redis.call('HDEL', task, 'request', 'kept')
-redis.call('ZREM', running, id)
-redis.call('DEL', lease)
-local function count(size) redis.call('HINCRBY', sizes, '', size) end
-redis.call('ZADD', ended, now, id)
-redis.call('HSET', sizes, id, #body)
-count(#body)
-while true do
-  local oldest = redis.call('ZRANGE', ended, 0, 0, 'WITHSCORES')
-  local crowded = redis.call('ZCARD', ended) > tonumber(most)
-    or tonumber(redis.call('HGET', sizes, '')) > tonumber(most_bytes)
-  if oldest[1] == id or not (crowded or tonumber(oldest[2]) < now - ttl * 1000) then break end
-  redis.call('DEL', prefix .. oldest[1])
-  redis.call('ZREM', ended, oldest[1])
-  count(-tonumber(redis.call('HGET', sizes, oldest[1]) or '0'))
-  redis.call('HDEL', sizes, oldest[1])
-end
-redis.call('EXPIRE', ended, ttl)
-redis.call('EXPIRE', sizes, ttl)
-return version
-"""
-)
-
-_RENEW: Final = """
-local lost = {}
-for at = 3, #ARGV do
-  local task, lease = KEYS[2 * at - 5], KEYS[2 * at - 4]
-  local by = redis.call('GET', lease) or redis.call('HGET', task, 'by')
-  if by and by ~= ARGV[1] then
-    lost[#lost + 1] = ARGV[at]
-  elseif redis.call('HEXISTS', task, 'ended') == 0 and redis.call('EXISTS', task) == 1 then
-    redis.call('SET', lease, ARGV[1], 'EX', ARGV[2])
-  end
-end
-return lost
-"""
-
-_ADOPT: Final = """
-for _, id in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
-  local task, lease = ARGV[3] .. id, ARGV[4] .. id
-  if redis.call('EXISTS', task) == 0 then
-    redis.call('ZREM', KEYS[1], id)
-  elseif redis.call('SET', lease, ARGV[1], 'NX', 'EX', ARGV[2]) then
-    local starts = redis.call('HINCRBY', task, 'starts', 1)
-    local stored = redis.call('HMGET', task, 'owner', 'request', 'kept')
-    return {id, stored[1], starts, stored[2], stored[3]}
-  end
-end
-return false
-"""
-
-_RELEASE: Final = """
-for at = 2, #ARGV do
-  if redis.call('GET', KEYS[2 * at - 2]) == ARGV[1] then
-    redis.call('DEL', KEYS[2 * at - 2])
-    redis.call('HINCRBY', KEYS[2 * at - 3], 'starts', -1)
-  end
-end
-"""
+from dataclasses import dataclass
+from typing import Protocol
 
 
-async def _tell(error: Exception) -> None:
-    logger.warning("a task waits to be stored: %s", error)
+class StaleTaskError(Exception):
+    """A task was changed since it was read, or another process works on it: nothing was stored."""
 
 
-class RedisTaskRecords:
-    """The `TaskRecords` port on Redis hashes, for one process."""
+@dataclass(frozen=True, slots=True)
+class TaskDraft:
+    """An A2A task about to be stored. `head` is what lists show of it, `body` all of it: packed by who stores it.
 
-    def __init__(self, redis: Redis, *, lease_s: int, keep_s: int) -> None:
-        """`lease_s`: after how many seconds of silence a process counts as lost; `keep_s`: of ended tasks."""
-        self._redis = redis
-        self.lease_s, self._keep_s = lease_s, keep_s
-        self._holder = new_step_id()
-        self._held: dict[str, None] = {}
-        self._begin = redis.register_script(_BEGIN)
-        self._save = redis.register_script(_SAVE)
-        self._renew = redis.register_script(_RENEW)
-        self._adopt = redis.register_script(_ADOPT)
-        self._release = redis.register_script(_RELEASE)
+    `request` is the message that began it, which is kept with its first version until it ends.
+    """
+
+    task_id: str
+    owner: str
+    head: bytes
+    body: bytes
+    request: bytes = b""
+    ended: bool = False
+    canceled: bool = False
+    rejected: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRecord:
+    """An A2A task as it is stored: whose it is, how often it was stored, and what was."""
+
+    task_id: str
+    owner: str
+    version: int
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class AbandonedTask:
+    """A task whose process was lost, and which is now this process's to work on.
+
+    `starts` counts the processes that worked on it, this one included. `kept`: see `TaskRecords.keep`.
+    """
+
+    task_id: str
+    owner: str
+    starts: int
+    request: bytes
+    kept: str | None
+
+
+class TaskRecords(Protocol):
+    """The A2A tasks of an agent, and which process works on each: the one that stored it, as long as it renews that.
+
+    Of ended tasks, so many are kept for so long. Every method raises StorageUnavailableError.
+    """
+
+    lease_s: int
+    """Seconds after which the tasks of a process that renews nothing are another's."""
 
     async def begin(self, message: bytes, task_id: str, *, instead_of: str = "") -> str:
-        """See `TaskRecords.begin`."""
-        with storage_faults():
-            begun: bytes = await self._begin(
-                [keys.BEGUN_TASKS, keys.BEGUN_AT], [message, task_id, instead_of, MAX_BEGUN, RUNNING_TTL_S]
-            )
-        return begun.decode()
+        """Notes that a message, known by its digest, begins a task. Returns `task_id`, or the task that the same
+        message began before, unless that is the task `instead_of`."""
 
     async def save(self, draft: TaskDraft, version: int) -> int:
-        """See `TaskRecords.save`."""
-        task_id, kind = draft.task_id, _REJECTED if draft.rejected else _ENDED
-        names = [
-            *(keys.task(task_id), keys.lease(task_id), keys.RUNNING_TASKS, keys.tasks_of(draft.owner)),
-            *(keys.ended_tasks(kind), keys.ended_sizes(kind)),
-        ]
-        state = "canceled" if draft.canceled else "ended" if draft.ended else "running"
-        most = MAX_REJECTED if draft.rejected else MAX_ENDED
-        ttl_s = self._keep_s if draft.ended else RUNNING_TTL_S
-        values: list[str | int | bytes] = [
-            *(task_id, version, self._holder, draft.owner, draft.head, draft.body, draft.request, state),
-            *(self.lease_s, ttl_s, most, MAX_ENDED_BYTES, keys.task("")),
-        ]
-        with storage_faults():
-            stored: int = await _SAVE_PATIENCE.call_with_retry(lambda: self._save(names, values), _tell)
-        if stored < 0:
-            raise StaleTaskError(f"task {task_id} was changed by another process")
-        if draft.ended:
-            self._held.pop(task_id, None)
-        else:
-            self._held[task_id] = None
-        return stored
+        """Stores a task that was read as `version` (0: it is new) and returns its new version.
+
+        A canceled task is stored whatever its version, unless it has ended. Raises StaleTaskError.
+        """
 
     async def get(self, task_id: str) -> TaskRecord | None:
-        """See `TaskRecords.get`."""
-        with storage_faults():
-            found = self._redis.hmget(keys.task(task_id), ["owner", "version", "body"])
-            owner, version, body = await cast(Awaitable[list[bytes | None]], found)
-        if owner is None or version is None or body is None:
-            return None
-        return TaskRecord(task_id, owner.decode(), int(version), body)
+        """The task, or None where there is none."""
 
     async def version(self, task_id: str) -> int:
-        """See `TaskRecords.version`."""
-        with storage_faults():
-            version = await cast(Awaitable[bytes | None], self._redis.hget(keys.task(task_id), "version"))
-        return int(version or 0)
+        """The version of a task; 0 where there is none."""
 
     async def heads(self, owner: str) -> list[bytes]:
-        """See `TaskRecords.heads`."""
-        with storage_faults():
-            ids = [each.decode() for each in await self._redis.zrange(keys.tasks_of(owner), 0, -1)]
-            async with self._redis.pipeline(transaction=False) as pipe:
-                for task_id in ids:
-                    pipe.hget(keys.task(task_id), "head")
-                found: list[bytes | None] = await pipe.execute()
-            if gone := [task_id for task_id, head in zip(ids, found, strict=True) if head is None]:
-                await self._redis.zrem(keys.tasks_of(owner), *gone)
-        return [head for head in found if head is not None]
+        """The heads of a caller's tasks."""
 
     async def delete(self, task_id: str) -> None:
-        """See `TaskRecords.delete`."""
-        self._held.pop(task_id, None)
-        with storage_faults():
-            await self._redis.delete(keys.task(task_id), keys.lease(task_id))
+        """Forgets a task."""
 
     async def keep(self, task_id: str, text: str) -> None:
-        """See `TaskRecords.keep`."""
-        with storage_faults():
-            await cast(Awaitable[int], self._redis.hset(keys.task(task_id), "kept", redact(text)))
+        """Keeps a text with a task, which whoever takes it over is given."""
 
     async def renew(self) -> list[str]:
-        """See `TaskRecords.renew`."""
-        if not (held := list(self._held)):
-            return []
-        names = [name for task_id in held for name in (keys.task(task_id), keys.lease(task_id))]
-        with storage_faults():
-            lost: list[bytes] = await self._renew(names, [self._holder, self.lease_s, *held])
-        for task_id in (gone := [each.decode() for each in lost]):
-            self._held.pop(task_id, None)
-        return gone
+        """Says that this process still works on its tasks. Returns those that another has taken over or ended."""
 
     async def adopt(self) -> AbandonedTask | None:
-        """See `TaskRecords.adopt`."""
-        with storage_faults():
-            found: list[bytes | int | None] | None = await self._adopt(
-                [keys.RUNNING_TASKS], [self._holder, self.lease_s, keys.task(""), keys.lease("")]
-            )
-        if found is None:
-            return None
-        task_id, owner, starts, request, kept = found
-        assert isinstance(task_id, bytes)  # noqa: S101 - what the script returns
-        self._held[task_id.decode()] = None
-        return AbandonedTask(
-            task_id=task_id.decode(),
-            owner=owner.decode() if isinstance(owner, bytes) else "",
-            starts=int(starts or 0),
-            request=request if isinstance(request, bytes) else b"",
-            kept=kept.decode() if isinstance(kept, bytes) else None,
-        )
+        """The oldest task that no process works on, from now on this one's; None where there is none."""
 
     async def release(self) -> None:
-        """See `TaskRecords.release`."""
-        held = list(self._held)
-        self._held.clear()
-        if held:
-            names = [name for task_id in held for name in (keys.task(task_id), keys.lease(task_id))]
-            with storage_faults():
-                await self._release(names, [self._holder, *held])
+        """Gives up all tasks of this process, which another may take over at once."""

@@ -7,9 +7,9 @@ from types import NoneType
 from typing import Any
 
 import pytest
+from concord_environment_client import AsyncUESClient, UESClient, answers, resources
+from concord_environment_client.endpoints import Endpoint
 
-from concord.environment import AsyncUESClient, UESClient, answers, resources
-from concord.environment.endpoints import Endpoint
 from concord_environment.app import create_app
 from concord_environment.environment import Environment
 from concord_environment.settings import EnvironmentSettings

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import httpx
 import pytest
+from concord_environment_client import AsyncUESClient, ConflictError, NotFoundError, PermissionDeniedError, UESClient
 
-from concord.environment import AsyncUESClient, ConflictError, NotFoundError, PermissionDeniedError, UESClient
 from concord_environment.app import create_app
 from concord_environment.core.faults import Invalid
 from concord_environment.environment import Environment

@@ -7,7 +7,8 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-from concord.environment import AsyncUESClient
+from concord_environment_client import AsyncUESClient
+
 from concord_environment.app import create_app
 from concord_environment.environment import Environment
 from concord_environment.settings import EnvironmentSettings

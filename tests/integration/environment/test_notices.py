@@ -10,13 +10,13 @@ from ipaddress import ip_network
 from typing import Any
 
 import pytest
+from concord_environment_client import AsyncUESClient, ValidationError
 from fastapi import FastAPI, Request
 from fastapi.responses import RedirectResponse
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from concord.environment import AsyncUESClient, ValidationError
-from concord.urls import PeerUrls
+from concord.trust.urls import PeerUrls
 from concord_environment.app import create_app
 from concord_environment.core.faults import Invalid
 from concord_environment.environment import Environment

@@ -10,8 +10,8 @@ from datetime import timedelta
 from pathlib import Path
 
 import httpx
+from concord_environment_client import UESClient
 
-from concord.environment import UESClient
 from tests.integration.environment.conftest import ADMIN_KEY, AGENT_PERMISSIONS
 from tests.redis_servers import free_port
 

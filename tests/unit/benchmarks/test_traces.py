@@ -1,8 +1,8 @@
 """The traces that benchmarks are run on: as large as asked for, always the same, and sound."""
 
 from benchmarks.traces import TOOLS, roster, stored_batches
-from concord.identity import Roster
-from concord.wire import reports_of
+from concord.assessment.roster import Roster
+from concord.trace.decoding import reports_of
 from concord_evaluator.trace import project
 
 AGENTS, STEPS = 7, 1_000

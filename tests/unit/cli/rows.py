@@ -1,7 +1,7 @@
 """Result rows to show."""
 
 from concord.assessment import Mode
-from concord.results import (
+from concord.assessment.results import (
     AgentRecord,
     Detail,
     Finding,

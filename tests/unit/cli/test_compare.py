@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner, Result
 
 from concord.assessment import Mode
-from concord.results import Grading, InfrastructureFailure, Judgment, LatencySummary, ResultRow, ResultsDocument
+from concord.assessment.results import (
+    Grading,
+    InfrastructureFailure,
+    Judgment,
+    LatencySummary,
+    ResultRow,
+    ResultsDocument,
+)
 from concord_cli.compare.contest import contest
 from concord_cli.compare.document import Comparison
 from concord_cli.compare.teams import ScoreKind, Team

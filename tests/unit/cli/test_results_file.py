@@ -9,8 +9,8 @@ from pydantic import JsonValue
 
 from concord.a2a import IncomingMessage, TaskHandle
 from concord.assessment import AssessmentConfig, AssessmentPlan
-from concord.identity import RosterEntry
-from concord.results import ResultRow
+from concord.assessment.results import ResultRow
+from concord.assessment.roster import RosterEntry
 from concord_cli.assess import assess
 from concord_cli.errors import UsageError
 from concord_cli.results_file import prepare_folder, write_results

@@ -4,7 +4,7 @@ from io import StringIO
 
 from rich.console import Console
 
-from concord.results import GraphMetricsSummary, LatencySummary, ResultRow, Scoring, TraceIntegrity
+from concord.assessment.results import GraphMetricsSummary, LatencySummary, ResultRow, Scoring, TraceIntegrity
 from concord_cli.summary import MAX_CALLERS, summary
 from concord_cli.words.observability import REMEDY
 from concord_cli.words.structure import MORE_ON_STRUCTURE, STRUCTURE_AND_SUCCESS

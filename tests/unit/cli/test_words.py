@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from concord.assessment import Mode
-from concord.results import (
+from concord.assessment.results import (
     MetricParameter,
     MetricStatus,
     ParticipantObservability,

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord.redaction import TOKEN_PREFIX
-from concord.reports import StepBatch
+from concord.trace.report import StepBatch
+from concord.trust.redaction import TOKEN_PREFIX
 from concord_collector.intake import BadBatchError, take_in
 
 TOKEN = f"{TOKEN_PREFIX}eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl"

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from concord.otlp import without_internals
-from concord.reports import StepBatch
+from concord.trace.otlp import without_internals
+from concord.trace.report import StepBatch
 from concord_collector.otlp import read_export
 from concord_collector.otlp_form import read_protobuf
 

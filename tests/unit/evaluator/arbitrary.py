@@ -5,10 +5,10 @@ from datetime import timedelta
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from concord.digests import digest
-from concord.identity import GREEN_AGENT
-from concord.reports import Channel, Report
-from concord.steps import AgentInvocation, CallType, InteractionStep, ResponseTrace, StepAction
+from concord.assessment.roster import GREEN_AGENT
+from concord.trace.digest import digest
+from concord.trace.report import Channel, Report
+from concord.trace.step import AgentInvocation, CallType, InteractionStep, ResponseTrace, StepAction
 from tests.unit.evaluator.traces import RECEIVED_AT, TRACE_ID, url_of
 
 AGENTS = ("A", "B", "C", "D")

@@ -4,7 +4,7 @@ from itertools import permutations
 
 import pytest
 
-from concord.results import InfrastructureFailure, MetricStatus, ResultRow
+from concord.assessment.results import InfrastructureFailure, MetricStatus, ResultRow
 from concord_evaluator.aggregate import make_row
 from concord_evaluator.documents import JudgedTrial
 from concord_evaluator.scoring import SCORING_VERSION

@@ -6,10 +6,10 @@ from itertools import pairwise
 import pytest
 
 from concord.assessment import Thresholds
-from concord.identity import GREEN_AGENT
-from concord.reports import Channel
-from concord.results import Finding
-from concord.steps import InteractionStep
+from concord.assessment.results import Finding
+from concord.assessment.roster import GREEN_AGENT
+from concord.trace.report import Channel
+from concord.trace.step import InteractionStep
 from concord_evaluator.findings import find
 from concord_evaluator.findings.evidence import MAX_OF_A_KIND, MAX_STEP_IDS
 from concord_evaluator.graph import AgentGraph

@@ -3,8 +3,8 @@
 from datetime import timedelta
 
 from concord.assessment import Mode
-from concord.identity import GREEN_AGENT
-from concord.reports import Report
+from concord.assessment.roster import GREEN_AGENT
+from concord.trace.report import Report
 from concord_evaluator.documents import TrialEvaluation
 from tests.unit.evaluator.traces import RECEIVED_AT, call, observed, told, tool
 from tests.unit.evaluator.trials import batch, evaluated, plan

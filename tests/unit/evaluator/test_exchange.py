@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from concord.assessment import AssessmentConfig
-from concord.reports import Report
-from concord.steps import InteractionStep
+from concord.trace.report import Report
+from concord.trace.step import InteractionStep
 from concord_evaluator.pipeline import Exchange, TrialInput, exchanges
 from concord_evaluator.trace import project
 from tests.unit.evaluator.traces import call, observed, roster, told

@@ -3,7 +3,7 @@
 import pytest
 
 from concord.assessment import Thresholds
-from concord.results import Finding
+from concord.assessment.results import Finding
 from concord_evaluator.findings import METRICS_NEEDED, find
 from concord_evaluator.metrics import measure
 from tests.unit.evaluator.graphs import Team, agents, chain, disjoint_pairs, graph_of, mesh, ring, star, with_isolated

@@ -3,8 +3,8 @@
 import tracemalloc
 
 from benchmarks.traces import roster, stored_batches
-from concord.identity import Roster
-from concord.wire import reports_of
+from concord.assessment.roster import Roster
+from concord.trace.decoding import reports_of
 from concord_evaluator.graph import build_graph
 from concord_evaluator.trace import project
 

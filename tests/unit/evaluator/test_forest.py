@@ -2,7 +2,7 @@
 
 import pytest
 
-from concord.reports import Report
+from concord.trace.report import Report
 from concord_evaluator.trace.fold import fold
 from concord_evaluator.trace.forest import Forest, grow
 from concord_evaluator.trace.trees import ROOT

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from concord.results import MetricStatus
+from concord.assessment.results import MetricStatus
 from concord_evaluator.metrics import gemmas, measure
 from concord_evaluator.metrics.similarity import TfIdf
 from tests.unit.evaluator.timed import graph_of_reports, value_of

@@ -3,7 +3,7 @@
 import pytest
 
 from concord.assessment import Mode
-from concord.results import AgentAnswer, Judgment
+from concord.assessment.results import AgentAnswer, Judgment
 from concord_evaluator.judge import judge_by_rules
 from concord_evaluator.judge.answers import NO_ANSWER, answers_that_count
 from tests.unit.evaluator.graphs import Team, agents, mesh, star, with_isolated

@@ -2,7 +2,7 @@
 
 import pytest
 
-from concord.results import LatencySummary
+from concord.assessment.results import LatencySummary
 from concord_evaluator.latency import CalleeLatencies, latencies_of, summarise
 from tests.unit.evaluator.traces import call, observed, projected, roster, told, url_of
 

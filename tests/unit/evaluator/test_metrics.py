@@ -2,8 +2,8 @@
 
 import pytest
 
-from concord.identity import GREEN_AGENT
-from concord.results import MetricStatus
+from concord.assessment.results import MetricStatus
+from concord.assessment.roster import GREEN_AGENT
 from concord_evaluator.graph import AgentGraph, build_graph
 from concord_evaluator.metrics import measure, metric_ids
 from tests.unit.evaluator.graphs import (

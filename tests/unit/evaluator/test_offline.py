@@ -3,9 +3,9 @@
 import pytest
 
 from concord.assessment import AssessmentConfig
-from concord.identity import RosterEntry
-from concord.reports import Report
-from concord.results import ResultRow
+from concord.assessment.results import ResultRow
+from concord.assessment.roster import RosterEntry
+from concord.trace.report import Report
 from concord_evaluator.formats import Origin, TraceBuilder
 from concord_evaluator.offline import evaluate_trace
 from concord_evaluator.scoring import structure_of

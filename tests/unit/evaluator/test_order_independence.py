@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from concord.assessment import Thresholds
-from concord.identity import GREEN_AGENT
-from concord.reports import Report
-from concord.results import MetricStatus
+from concord.assessment.results import MetricStatus
+from concord.assessment.roster import GREEN_AGENT
+from concord.trace.report import Report
 from concord_evaluator.findings import find
 from concord_evaluator.graph import build_graph
 from concord_evaluator.metrics import measure

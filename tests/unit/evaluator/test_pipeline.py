@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from concord.assessment import AssessmentConfig, Mode, TaskSpec
-from concord.reports import ReportBatch, StepBatch, pack
+from concord.trace.report import ReportBatch, StepBatch, pack
 from concord_evaluator.graph import CallTally
 from concord_evaluator.metrics import Parameter
 from concord_evaluator.pipeline import (

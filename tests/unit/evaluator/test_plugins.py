@@ -11,7 +11,7 @@ import pytest
 from pydantic import ValidationError
 
 from concord.assessment import AssessmentConfig
-from concord.results import MetricStatus
+from concord.assessment.results import MetricStatus
 from concord_evaluator.graph import AgentGraph
 from concord_evaluator.metrics import (
     ENTRY_POINT_GROUP,

@@ -7,11 +7,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from concord.digests import digest
-from concord.reports import Channel, Report, StepBatch
-from concord.results import CallRecord
-from concord.steps import InteractionStep, StepFacts
-from concord.wire import read_fast
+from concord.assessment.results import CallRecord
+from concord.trace.decoding import read_fast
+from concord.trace.digest import digest
+from concord.trace.report import Channel, Report, StepBatch
+from concord.trace.step import InteractionStep, StepFacts
 from concord_evaluator.judge.evidence import texts_of
 from concord_evaluator.trace.records import StepRecord
 from concord_evaluator.trace.texts import RequestTexts

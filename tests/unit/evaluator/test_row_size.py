@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from concord.results import ResultRow, TrialRecord
+from concord.assessment.results import ResultRow, TrialRecord
 from concord_evaluator.aggregate import make_row, size
 from tests.unit.evaluator.graphs import mesh
 from tests.unit.evaluator.trials import judged, outcome, plan

@@ -1,7 +1,7 @@
 """What a score is made from: the answers and the gateway's own records, whatever becomes of the rest."""
 
-from concord.jobs import EvaluateTrial
-from concord.results import AgentAnswer, Judgment, MetricStatus, TrialOutcome
+from concord.assessment.jobs import EvaluateTrial
+from concord.assessment.results import AgentAnswer, Judgment, MetricStatus, TrialOutcome
 from concord_evaluator.judge import judge_by_rules
 from concord_evaluator.pipeline import verdict_on, without_metrics
 from concord_evaluator.trace import is_observed

@@ -5,7 +5,7 @@ from math import sqrt
 
 import pytest
 
-from concord.results import MetricStatus
+from concord.assessment.results import MetricStatus
 from concord_evaluator.graph import build_graph
 from concord_evaluator.graph.engines import bounds
 from concord_evaluator.metrics import measure

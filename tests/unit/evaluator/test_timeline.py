@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from concord.identity import GREEN_AGENT
-from concord.reports import Report
-from concord.results import MAX_CALLS, CallRecord
+from concord.assessment.results import MAX_CALLS, CallRecord
+from concord.assessment.roster import GREEN_AGENT
+from concord.trace.report import Report
 from concord_evaluator.pipeline.timeline import call_records
 from concord_evaluator.trace import Projection
 from tests.unit.evaluator.timed import graph_of_reports, timed

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from datetime import timedelta
 
-from concord.reports import Report
-from concord.steps import InteractionStep
+from concord.trace.report import Report
+from concord.trace.step import InteractionStep
 from concord_evaluator.graph import AgentGraph, build_graph
 from concord_evaluator.metrics import measure
 from tests.unit.evaluator.traces import RECEIVED_AT, call, projected

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
-from concord.digests import digest
-from concord.identity import Roster, RosterEntry
-from concord.proxy_urls import proxy_url
-from concord.reports import Channel, Report
-from concord.steps import AgentInvocation, CallType, InteractionStep, ResponseTrace, StepAction
+from concord.assessment.roster import Roster, RosterEntry
+from concord.trace.digest import digest
+from concord.trace.report import Channel, Report
+from concord.trace.step import AgentInvocation, CallType, InteractionStep, ResponseTrace, StepAction
+from concord.trust.proxy_urls import proxy_url
 from concord_evaluator.trace import Evidence, Projection, project
 
 TRACE_ID = "0af7651916cd43dd8448eb211c80319c"

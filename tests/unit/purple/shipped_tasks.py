@@ -8,7 +8,7 @@ from typing import Any, Final
 from pydantic import JsonValue
 
 from concord.assessment import TaskSpec
-from concord.scorers import JsonScorer
+from concord.assessment.scorers import JsonScorer
 from concord_gateway.default_tasks import default_tasks
 from concord_purple.teams import TeamName
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from concord.assignment import Assignment
-from concord.extensions import TRACEABILITY_KEY
-from concord.reporter import TraceReporter
-from concord.steps import AgentInvocation, CallType, InteractionStep, ResponseTrace, StepAction
+from concord.agent.assignment import Assignment
+from concord.agent.extensions import TRACEABILITY_KEY
+from concord.agent.reporter import TraceReporter
+from concord.trace.step import AgentInvocation, CallType, InteractionStep, ResponseTrace, StepAction
 from concord_purple.journal import MAX_TRACE_BYTES, MAX_TRACE_DEPTH, Journal
 
 ASSIGNMENT = Assignment(assessment_id="a", trace_id="t", step_id="caller", agent_id="me")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord.identity import RosterEntry
+from concord.assessment.roster import RosterEntry
 from concord_purple.duties import duty_of
 from concord_purple.requests import Kind
 from concord_purple.teams import TEAMS, Function, Seat, TeamName, chosen, kinds_asked, rules_for, seat_of

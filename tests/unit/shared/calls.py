@@ -1,6 +1,6 @@
 """A call, for tests."""
 
-from concord.steps import CallType, InteractionStep
+from concord.trace.step import CallType, InteractionStep
 
 
 def call(**changes: object) -> InteractionStep:

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from concord.otlp import AttributeValue, Span, SpanError, read_json, spans_in, to_step, without_internals
-from concord.steps import CallType
+from concord.trace.otlp import AttributeValue, Span, SpanError, read_json, spans_in, to_step, without_internals
+from concord.trace.step import CallType
 
 TRACE = "5b8efff798038103d269b633813fc60c"
 

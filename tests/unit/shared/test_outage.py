@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord.delivery.outage import Outage, logger
+from concord.agent.delivery.outage import Outage, logger
 
 MINUTE = 60.0
 

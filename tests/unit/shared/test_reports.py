@@ -2,9 +2,9 @@
 
 from datetime import UTC, datetime
 
-from concord.digests import digest
-from concord.reports import Channel, ReportBatch, StepBatch, pack
-from concord.wire import reports_of
+from concord.trace.decoding import reports_of
+from concord.trace.digest import digest
+from concord.trace.report import Channel, ReportBatch, StepBatch, pack
 from tests.unit.shared.calls import call
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from pydantic import ValidationError
 
-from concord.steps import AgentInvocation, CallType, InteractionStep, StepAction, ToolInvocation
+from concord.trace.step import AgentInvocation, CallType, InteractionStep, StepAction, ToolInvocation
 from tests.strategies import steps
 
 SPEC_FORM = {

@@ -8,8 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from concord.redaction import REDACTED, TOKEN_PREFIX, redact
-from concord.tokens import Claims, TokenExpiredError, TokenIssuer, TokenRejectedError, TokenVerifier, parse_secrets
+from concord.trust.redaction import REDACTED, TOKEN_PREFIX, redact
+from concord.trust.tokens import (
+    Claims,
+    TokenExpiredError,
+    TokenIssuer,
+    TokenRejectedError,
+    TokenVerifier,
+    parse_secrets,
+)
 
 OLD, NEW, FOREIGN = (SecretStr(letter * 32) for letter in "one")
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord.urls import PeerUrls, Resolver, UrlRefusedError, check_form, is_allowed
+from concord.trust.urls import PeerUrls, Resolver, UrlRefusedError, check_form, is_allowed
 from tests.redis_servers import free_port
 
 

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from concord.reports import StepBatch
-from concord.steps import InteractionStep
-from concord.wire import FastBatch, FastStep, read_fast
+from concord.trace.decoding import FastBatch, FastStep, read_fast
+from concord.trace.report import StepBatch
+from concord.trace.step import InteractionStep
 from tests.strategies import steps
 
 STEP_KEYS = sorted(InteractionStep.model_fields)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from concord.identity import GREEN_AGENT
+from concord.assessment.roster import GREEN_AGENT
 from concord_cli.report.flows import Flow
 
 MAX_AGENTS: Final = 60

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
 
-from concord.results import CallRecord
+from concord.assessment.results import CallRecord
 from concord_cli.report.calls import CallName, caller_text
 from concord_cli.report.figures import duration
 from concord_cli.report.text import on_one_line, shortened, width_of

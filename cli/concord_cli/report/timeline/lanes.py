@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from concord.identity import GREEN_AGENT, UNKNOWN_AGENT
-from concord.results import CallRecord
+from concord.assessment.results import CallRecord
+from concord.assessment.roster import GREEN_AGENT, UNKNOWN_AGENT
 from concord_cli.report.calls import CallName
 
 MAX_LANES: Final = 60

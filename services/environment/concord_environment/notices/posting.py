@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 import httpx
 
-from concord.urls import PeerUrls, UrlRefusedError
+from concord.trust.urls import PeerUrls, UrlRefusedError
 from concord_environment.notices.bus import Notice
 
 TIMEOUT_S: Final = 5.0

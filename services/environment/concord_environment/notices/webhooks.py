@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 
 import httpx
 
-from concord.urls import PeerUrls, UrlRefusedError
+from concord.trust.urls import PeerUrls, UrlRefusedError
 from concord_environment.core.faults import Conflict, Invalid, NotThere
 from concord_environment.notices.bus import Bus, Notice, Subscription, wanted
 from concord_environment.notices.posting import TIMEOUT_S, Delivery, Poster

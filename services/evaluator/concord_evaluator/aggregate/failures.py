@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from concord.assessment import AssessmentPlan
-from concord.results import InfrastructureFailure
+from concord.assessment.results import InfrastructureFailure
 from concord_evaluator.aggregate.trials import EvaluatedTrial
 from concord_evaluator.documents import JudgedTrial
 

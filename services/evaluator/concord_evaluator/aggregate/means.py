@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Final, TypeVar
 
-from concord.results import Finding, MetricParameter, MetricRecord, MetricStatus, SubScore, TrialRecord
+from concord.assessment.results import Finding, MetricParameter, MetricRecord, MetricStatus, SubScore, TrialRecord
 from concord_evaluator.aggregate.trials import mean
 from concord_evaluator.findings import MAX_STEP_IDS
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from concord.assessment import AssessmentPlan
-from concord.results import Detail, InfrastructureFailure, ResultRow, TaskRewards, TrialRecord
+from concord.assessment.results import Detail, InfrastructureFailure, ResultRow, TaskRewards, TrialRecord
 from concord_evaluator.aggregate.failures import infrastructure_failures
 from concord_evaluator.aggregate.means import mean_metrics, merge_findings
 from concord_evaluator.aggregate.scores import Scores, scores_of, scoring_of

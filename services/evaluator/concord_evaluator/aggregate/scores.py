@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from concord.assessment import AssessmentPlan, Mode
-from concord.results import Basis, InfrastructureFailure, Scoring, TrialRecord
+from concord.assessment.results import Basis, InfrastructureFailure, Scoring, TrialRecord
 from concord_evaluator.aggregate.means import mean_sub_scores
 from concord_evaluator.scoring import SCORING_VERSION
 

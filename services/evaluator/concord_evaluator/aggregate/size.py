@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from concord.results import TrialRecord
+from concord.assessment.results import TrialRecord
 
 MAX_SUBMISSION: Final = 8 * 1024 * 1024
 """Bytes of JSON of all trials of a submission, its shards together: up to 1.6 times as many once indented. DuckDB reads

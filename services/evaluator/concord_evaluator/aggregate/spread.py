@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from concord.assessment import Mode
-from concord.results import PassPower, Statistics
+from concord.assessment.results import PassPower, Statistics
 from concord_evaluator.aggregate.scores import Scores, TrialScore
 from concord_evaluator.aggregate.trials import EvaluatedTrial
 from concord_evaluator.statistics import Confidence, Interval, confidence_in, mean_interval, pass_power, rate_interval

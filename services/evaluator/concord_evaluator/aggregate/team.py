@@ -5,8 +5,7 @@ from collections.abc import Iterable, Sequence
 from statistics import fmean
 
 from concord.assessment import AssessmentPlan
-from concord.identity import Roster, RosterEntry
-from concord.results import (
+from concord.assessment.results import (
     AgentRecord,
     GraphMetricsSummary,
     LatencySummary,
@@ -17,6 +16,7 @@ from concord.results import (
     TraceIntegrity,
     TrialRecord,
 )
+from concord.assessment.roster import Roster, RosterEntry
 from concord_evaluator.aggregate.trials import EvaluatedTrial, mean
 from concord_evaluator.documents import AgentTally
 from concord_evaluator.latency import summarise

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from concord.assessment import AssessmentPlan
-from concord.results import TrialRecord
+from concord.assessment.results import TrialRecord
 from concord_evaluator.documents import AgentTally, JudgedTrial
 from concord_evaluator.latency import CalleeLatencies
 from concord_evaluator.scoring import TeamStructure

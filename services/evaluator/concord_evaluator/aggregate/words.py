@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from concord.results import Judgment, Quality
+from concord.assessment.results import Judgment, Quality
 from concord_evaluator.aggregate.trials import EvaluatedTrial, mean
 
 MAX_POINTS: Final = 10

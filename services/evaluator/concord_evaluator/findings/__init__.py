@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from concord.assessment import Thresholds
-from concord.results import Finding, MetricRecord
+from concord.assessment.results import Finding, MetricRecord
 from concord_evaluator.findings import contradicted, flags, links, process
 from concord_evaluator.findings.evidence import MAX_STEP_IDS
 from concord_evaluator.graph import AgentGraph

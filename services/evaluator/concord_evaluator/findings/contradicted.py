@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
-from concord.results import Finding
+from concord.assessment.results import Finding
 from concord_evaluator.findings.evidence import MAX_OF_A_KIND, some
 from concord_evaluator.graph import AgentGraph
 from concord_evaluator.trace.contradictions import Claim

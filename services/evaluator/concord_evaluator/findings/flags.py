@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from concord.assessment import Thresholds
-from concord.results import Finding, MetricRecord
+from concord.assessment.results import Finding, MetricRecord
 from concord_evaluator.findings.evidence import steps_of
 from concord_evaluator.graph import AgentGraph
 

@@ -7,7 +7,7 @@ from heapq import nsmallest
 from statistics import fmean
 
 from concord.assessment import Thresholds
-from concord.results import Finding
+from concord.assessment.results import Finding
 from concord_evaluator.findings.evidence import MAX_OF_A_KIND, some
 from concord_evaluator.graph import AgentGraph
 from concord_evaluator.trace import LinkCalls, Links

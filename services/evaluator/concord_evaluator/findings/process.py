@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from heapq import nsmallest
 
 from concord.assessment import Thresholds
-from concord.results import Finding
+from concord.assessment.results import Finding
 from concord_evaluator.findings.evidence import MAX_OF_A_KIND, MAX_STEP_IDS, some
 from concord_evaluator.graph import AgentGraph
 from concord_evaluator.graph.chains import chain_above, find_cascades

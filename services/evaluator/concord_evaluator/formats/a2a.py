@@ -6,10 +6,10 @@ from typing import Final, NamedTuple
 
 from pydantic import BaseModel, JsonValue
 
-from concord.extensions import TRACEABILITY_KEY
-from concord.identity import RosterEntry
-from concord.reports import Channel
-from concord.steps import MAX_ID_LENGTH, InteractionStep
+from concord.agent.extensions import TRACEABILITY_KEY
+from concord.assessment.roster import RosterEntry
+from concord.trace.report import Channel
+from concord.trace.step import MAX_ID_LENGTH, InteractionStep
 from concord_evaluator.formats.registry import TraceFormat
 from concord_evaluator.formats.source import Head, Source
 from concord_evaluator.formats.trace import Origin, Trace, TraceBuilder, all_built, calls_in, entry_of

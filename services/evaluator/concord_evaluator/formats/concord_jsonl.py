@@ -7,9 +7,9 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from concord.assessment import Fraction
-from concord.identity import RosterEntry
-from concord.reports import Channel, ReportBatch, StepBatch, unpack
-from concord.steps import Id, InteractionStep
+from concord.assessment.roster import RosterEntry
+from concord.trace.report import Channel, ReportBatch, StepBatch, unpack
+from concord.trace.step import Id, InteractionStep
 from concord_evaluator.formats.registry import TraceFormat
 from concord_evaluator.formats.source import Head, Source
 from concord_evaluator.formats.trace import Origin, Trace, TraceBuilder, all_built

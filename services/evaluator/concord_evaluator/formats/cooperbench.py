@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter
 
-from concord.steps import as_utc
+from concord.trace.step import as_utc
 from concord_evaluator.formats.folder import Folder
 from concord_evaluator.formats.patches import touched_by
 from concord_evaluator.formats.registry import FolderFormat, TraceFormat

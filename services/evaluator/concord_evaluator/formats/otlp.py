@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from concord.otlp import spans_in
-from concord.reports import Channel
+from concord.trace.otlp import spans_in
+from concord.trace.report import Channel
 from concord_evaluator.formats.registry import TraceFormat
 from concord_evaluator.formats.source import Head, Source
 from concord_evaluator.formats.spans import ReadSpan, traces_of

@@ -5,8 +5,8 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
-from concord.otlp import Span
-from concord.reports import Channel
+from concord.trace.otlp import Span
+from concord.trace.report import Channel
 from concord_evaluator.formats.registry import TraceFormat
 from concord_evaluator.formats.source import Head, Source
 from concord_evaluator.formats.spans import ReadSpan, traces_of

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from concord.otlp import Span, to_step, without_internals
-from concord.reports import Channel
-from concord.steps import AgentInvocation, CallType, InteractionStep, StepAction
+from concord.trace.otlp import Span, to_step, without_internals
+from concord.trace.report import Channel
+from concord.trace.step import AgentInvocation, CallType, InteractionStep, StepAction
 from concord_evaluator.formats.source import Source
 from concord_evaluator.formats.trace import Origin, Trace, TraceBuilder, all_built
 

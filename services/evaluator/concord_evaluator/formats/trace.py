@@ -8,10 +8,10 @@ from hashlib import blake2b
 from pathlib import PurePath
 from typing import Final, NamedTuple
 
-from concord.identity import RESERVED_IDS, RosterEntry, normalise_url
-from concord.reports import MAX_BATCH_STEPS, Channel, Report, ReportBatch, pack
-from concord.steps import MAX_ID_LENGTH, AgentInvocation, CallType, InteractionStep, StepAction, as_utc
-from concord.wire import reports_of
+from concord.assessment.roster import RESERVED_IDS, RosterEntry, normalise_url
+from concord.trace.decoding import reports_of
+from concord.trace.report import MAX_BATCH_STEPS, Channel, Report, ReportBatch, pack
+from concord.trace.step import MAX_ID_LENGTH, AgentInvocation, CallType, InteractionStep, StepAction, as_utc
 from concord_evaluator.formats.source import Source
 
 UNDATED: Final = datetime.fromtimestamp(0, UTC)

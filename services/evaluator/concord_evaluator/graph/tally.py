@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from concord.results import Record
+from concord.assessment.results import Record
 
 if TYPE_CHECKING:
     from concord_evaluator.graph.agent_graph import AgentGraph

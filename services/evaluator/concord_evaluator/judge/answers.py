@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from concord.assessment import AssessmentPlan, Mode
-from concord.results import AgentAnswer, GradedAnswer, TrialOutcome
+from concord.assessment.results import AgentAnswer, GradedAnswer, TrialOutcome
 from concord_evaluator.judge.evidence import SeenAnswer
 
 MAX_ANSWERS: Final = 8

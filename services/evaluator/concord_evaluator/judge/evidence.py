@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from concord.identity import GREEN_AGENT
-from concord.reports import Channel, Report
-from concord.results import CallRecord
+from concord.assessment.results import CallRecord
+from concord.assessment.roster import GREEN_AGENT
+from concord.trace.report import Channel, Report
 from concord_evaluator.judge.aliases import Aliases
 from concord_evaluator.judge.budget import cost, cut, fair_limit
 from concord_evaluator.trace.texts import with_nested

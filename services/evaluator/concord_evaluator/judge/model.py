@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, Final
 
+from concord.assessment.results import CriterionVerdict, Judgment
 from concord.llm import EmptyCompletionError, LLMUnavailableError
-from concord.results import CriterionVerdict, Judgment
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.judge.answer import CompromisedError, Opinion, UnreadableAnswerError, merge, read_answer
 from concord_evaluator.judge.answers import MAX_ANSWERS, grades, task_success

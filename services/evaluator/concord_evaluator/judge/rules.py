@@ -6,7 +6,7 @@ from statistics import fmean
 from typing import Final
 
 from concord.assessment import Mode
-from concord.results import Judgment, TrialOutcome
+from concord.assessment.results import Judgment, TrialOutcome
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.graph import CallTally
 from concord_evaluator.judge.answers import answers_that_count, grades, task_success

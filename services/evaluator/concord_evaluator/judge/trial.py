@@ -6,15 +6,15 @@ from typing import Any, Final
 
 import structlog
 
+from concord.agent.assignment import Assignment
 from concord.assessment import AssessmentPlan, Mode
-from concord.assignment import Assignment
+from concord.assessment.results import Finding, Judgment
+from concord.assessment.scorers import ModelScorer
 from concord.llm import LLMClient, LLMSettings
-from concord.reports import ReportBatch
-from concord.results import Finding, Judgment
-from concord.scorers import ModelScorer
-from concord.steps import InteractionStep
 from concord.storage import AnswerCache
-from concord.wire import reports_of
+from concord.trace.decoding import reports_of
+from concord.trace.report import ReportBatch
+from concord.trace.step import InteractionStep
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.judge.aliases import Aliases
 from concord_evaluator.judge.answers import answers_of

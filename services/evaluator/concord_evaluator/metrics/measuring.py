@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from concord.results import MetricParameter, MetricRecord
+from concord.assessment.results import MetricParameter, MetricRecord
 from concord_evaluator.graph import AgentGraph
 from concord_evaluator.metrics.metric import Measured, Metric, objection_to, undefined
 from concord_evaluator.metrics.registry import installed_metrics

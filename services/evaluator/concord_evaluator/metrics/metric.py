@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from inspect import cleandoc
 
-from concord.results import MetricStatus
+from concord.assessment.results import MetricStatus
 from concord_evaluator.graph.engines import Scores
 
 

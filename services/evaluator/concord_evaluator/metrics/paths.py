@@ -5,7 +5,7 @@ from typing import Final
 
 import networkx as nx
 
-from concord.results import MetricStatus
+from concord.assessment.results import MetricStatus
 from concord_evaluator.graph import AgentGraph
 from concord_evaluator.metrics.metric import Measured, metric, undefined
 

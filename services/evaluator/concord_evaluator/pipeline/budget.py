@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from concord.reports import ReportBatch
+from concord.trace.report import ReportBatch
 from concord_evaluator.trace import is_observed
 
 MAX_NAMED: Final = 10

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from concord.assessment import AssessmentConfig
-from concord.identity import Roster
-from concord.reports import Report
-from concord.results import CallRecord, Finding, LatencySummary, MetricRecord, ParticipantObservability
+from concord.assessment.results import CallRecord, Finding, LatencySummary, MetricRecord, ParticipantObservability
+from concord.assessment.roster import Roster
+from concord.trace.report import Report
 from concord_evaluator.graph import CallTally
 from concord_evaluator.latency import CalleeLatencies
 from concord_evaluator.metrics import Parameter

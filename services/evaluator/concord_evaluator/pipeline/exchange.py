@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from concord.reports import Channel, Report
-from concord.steps import StepFacts
+from concord.trace.report import Channel, Report
+from concord.trace.step import StepFacts
 from concord_evaluator.pipeline.evaluator import TrialInput
 from concord_evaluator.trace import Call
 from concord_evaluator.trace.texts import MAX_TEXT, text_of, with_nested

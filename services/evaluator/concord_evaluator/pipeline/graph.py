@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from concord.results import MetricRecord, MetricStatus
+from concord.assessment.results import MetricRecord, MetricStatus
 from concord_evaluator.findings import METRICS_NEEDED, find
 from concord_evaluator.graph import build_graph
 from concord_evaluator.metrics import measure, metric_ids

@@ -6,10 +6,8 @@ No report of a participant is read here, so that an evaluation that fails, or is
 from collections.abc import Sequence
 
 from concord.assessment import AssessmentPlan, Mode
-from concord.identity import Roster
-from concord.jobs import EvaluateTrial
-from concord.reports import ReportBatch
-from concord.results import (
+from concord.assessment.jobs import EvaluateTrial
+from concord.assessment.results import (
     Grading,
     InfrastructureFailure,
     MetricStatus,
@@ -17,6 +15,8 @@ from concord.results import (
     TraceIntegrity,
     TrialOutcome,
 )
+from concord.assessment.roster import Roster
+from concord.trace.report import ReportBatch
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.scorers import grade_answers
 from concord_evaluator.scoring import Conduct, conduct_of

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from concord.results import MAX_CALLS, CallRecord
+from concord.assessment.results import MAX_CALLS, CallRecord
 from concord_evaluator.graph import AgentGraph
 
 

@@ -8,11 +8,11 @@ from statistics import fmean
 from typing import Final
 
 from concord.assessment import AssessmentPlan, Mode
-from concord.identity import GREEN_AGENT, Roster
-from concord.jobs import EvaluateTrial
-from concord.reports import Report, ReportBatch
-from concord.results import InteractionRecord, MetricStatus, TraceIntegrity
-from concord.wire import reports_of
+from concord.assessment.jobs import EvaluateTrial
+from concord.assessment.results import InteractionRecord, MetricStatus, TraceIntegrity
+from concord.assessment.roster import GREEN_AGENT, Roster
+from concord.trace.decoding import reports_of
+from concord.trace.report import Report, ReportBatch
 from concord_evaluator.documents import AgentTally, TrialEvaluation
 from concord_evaluator.pipeline.budget import NOBODY_REFUSED, Budget, beyond, within
 from concord_evaluator.pipeline.evaluator import Contribution, TrialInput

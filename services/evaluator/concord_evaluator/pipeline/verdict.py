@@ -1,7 +1,7 @@
 """The verdict on a trial: judged, scored, and in the form that the row shows."""
 
 from concord.assessment import AssessmentPlan, Mode, TrialSpec
-from concord.results import Grading, Judgment, LatencySummary, MetricStatus, TrialRecord
+from concord.assessment.results import Grading, Judgment, LatencySummary, MetricStatus, TrialRecord
 from concord_evaluator.documents import JudgedTrial, TrialEvaluation
 from concord_evaluator.pipeline.score_inputs import answerers
 from concord_evaluator.scoring import Score, TeamStructure, score_outcome, score_structure

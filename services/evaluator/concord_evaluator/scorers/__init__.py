@@ -1,6 +1,6 @@
 """Scorers: how well answers are graded by code, our own scorers' and that of installed packages.
 
-A package adds a scorer with an entry point in the group `concord.scorers` that names a `Scorer`:
+A package adds a scorer with an entry point in the group `concord.assessment.scorers` that names a `Scorer`:
 
     [project.entry-points."concord.scorers"]
     mine = "my_package:grade"

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from concord.assessment import TaskSpec
-from concord.results import AgentAnswer, GradedAnswer, Grading, TrialOutcome
-from concord.scorers import ModelScorer, ScorerChoice
+from concord.assessment.results import AgentAnswer, GradedAnswer, Grading, TrialOutcome
+from concord.assessment.scorers import ModelScorer, ScorerChoice
 from concord_evaluator.scorers.graded import Graded, ScorerFailedError, graded
 from concord_evaluator.scorers.grading import grade
 from concord_evaluator.scorers.packages import BrokenScorerError, UnknownScorerError

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final, assert_never
 
-from concord.scorers import (
+from concord.assessment.scorers import (
     ExactScorer,
     IncludesScorer,
     JsonScorer,

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from concord.scorers import IncludesScorer
+from concord.assessment.scorers import IncludesScorer
 from concord_evaluator.scorers.graded import Graded, graded, one_of, shown
 from concord_evaluator.scorers.wording import contains, plain
 

@@ -8,7 +8,7 @@ from typing import Final
 from jsonpointer import EndOfList, JsonPointer, JsonPointerException
 from pydantic import JsonValue
 
-from concord.scorers import JsonScorer
+from concord.assessment.scorers import JsonScorer
 from concord_evaluator.scorers.figures import exactly
 from concord_evaluator.scorers.graded import Graded, graded
 from concord_evaluator.scorers.json_answer import NoJsonError, json_in

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Literal
 
-from concord.scorers import MatchScorer
+from concord.assessment.scorers import MatchScorer
 from concord_evaluator.scorers.figures import Figure, figure_of, figures
 from concord_evaluator.scorers.graded import Graded, graded, one_of, shown
 from concord_evaluator.scorers.wording import begins, contains, ends, plain, trimmed

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from concord.scorers import NumericScorer
+from concord.assessment.scorers import NumericScorer
 from concord_evaluator.scorers.figures import Figure, exactly, figure_of, figures
 from concord_evaluator.scorers.graded import Graded, ScorerFailedError, graded, one_of, shown
 

@@ -5,7 +5,7 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Final
 
-from concord.scorers import SCORER_NAMES, PackageScorer
+from concord.assessment.scorers import SCORER_NAMES, PackageScorer
 from concord_evaluator.scorers.graded import Graded, ScorerFailedError, graded
 
 ENTRY_POINT_GROUP: Final = "concord.scorers"

@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from concord.results import MetricParameter, Record
-from concord.vocabulary import is_figure, words_in
+from concord.assessment.results import MetricParameter, Record
+from concord.trace.vocabulary import is_figure, words_in
 from concord_evaluator.trace import MAX_SAID, Carried
 
 TOLERANCE: Final = 5

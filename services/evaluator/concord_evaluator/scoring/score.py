@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from concord.results import Grading, MetricParameter, SubScore
+from concord.assessment.results import Grading, MetricParameter, SubScore
 from concord_evaluator.scoring.conduct import Conduct
 
 SCORING_VERSION: Final = "2"

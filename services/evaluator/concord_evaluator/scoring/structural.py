@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final, Literal
 
-from concord.results import MetricParameter, SubScore
+from concord.assessment.results import MetricParameter, SubScore
 from concord_evaluator.graph import CallTally
 from concord_evaluator.scoring.score import Score
 from concord_evaluator.scoring.structure import TeamStructure

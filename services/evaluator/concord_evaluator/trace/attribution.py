@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from concord.identity import GREEN_AGENT, UNKNOWN_AGENT, Roster
-from concord.steps import CallType
+from concord.assessment.roster import GREEN_AGENT, UNKNOWN_AGENT, Roster
+from concord.trace.step import CallType
 from concord_evaluator.trace.forest import Forest
 from concord_evaluator.trace.names import Callees, inside, participant_of
 from concord_evaluator.trace.records import StepRecord

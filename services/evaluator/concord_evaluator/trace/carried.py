@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
-from concord.identity import GREEN_AGENT, Roster
-from concord.observation import REFUSED_BY, RESPONSE_WORDS, WORDS_FIELD
-from concord.reports import Channel, ReportBatch, unpack
-from concord.steps import StepFacts, as_utc
-from concord.wire import read
+from concord.assessment.roster import GREEN_AGENT, Roster
+from concord.trace.decoding import read
+from concord.trace.observation import REFUSED_BY, RESPONSE_WORDS, WORDS_FIELD
+from concord.trace.report import Channel, ReportBatch, unpack
+from concord.trace.step import StepFacts, as_utc
 from concord_evaluator.trace.names import participant_of
 
 MAX_SAID: Final = 10_000_000

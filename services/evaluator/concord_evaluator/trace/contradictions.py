@@ -4,7 +4,7 @@ from bisect import insort
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from concord.identity import GREEN_AGENT
+from concord.assessment.roster import GREEN_AGENT
 from concord_evaluator.trace.names import participant_of
 from concord_evaluator.trace.records import StepRecord
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Final
 
-from concord.digests import digest
-from concord.reports import Channel, Report, StepDigest
-from concord.steps import StepFacts
+from concord.trace.digest import digest
+from concord.trace.report import Channel, Report, StepDigest
+from concord.trace.step import StepFacts
 from concord_evaluator.trace.records import StepRecord, Telling
 from concord_evaluator.trace.texts import RequestTexts
 

@@ -3,7 +3,7 @@
 from functools import lru_cache
 from typing import Final
 
-from concord.identity import GREEN_AGENT, UNKNOWN_AGENT, Roster
+from concord.assessment.roster import GREEN_AGENT, UNKNOWN_AGENT, Roster
 
 NOT_IN_GRAPH: Final = frozenset({GREEN_AGENT, UNKNOWN_AGENT})
 """Ids that are no agents of the team."""

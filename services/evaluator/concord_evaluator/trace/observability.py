@@ -2,8 +2,8 @@
 
 from collections.abc import Collection, Iterable, Sequence
 
-from concord.identity import GREEN_AGENT, Roster
-from concord.results import Observability, ParticipantObservability
+from concord.assessment.results import Observability, ParticipantObservability
+from concord.assessment.roster import GREEN_AGENT, Roster
 from concord_evaluator.trace.interactions import Provenance
 from concord_evaluator.trace.names import participant_of
 from concord_evaluator.trace.projection import Projection

@@ -5,10 +5,10 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from concord.identity import GREEN_AGENT, Roster
-from concord.reports import Report
-from concord.results import StepCounts, TraceIntegrity
-from concord.steps import CallType
+from concord.assessment.results import StepCounts, TraceIntegrity
+from concord.assessment.roster import GREEN_AGENT, Roster
+from concord.trace.report import Report
+from concord.trace.step import CallType
 from concord_evaluator.trace.attribution import Attribution, attribute, step_reporters
 from concord_evaluator.trace.claims import find_attempts
 from concord_evaluator.trace.contradictions import Contradictions

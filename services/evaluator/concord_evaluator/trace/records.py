@@ -8,8 +8,8 @@ from typing import Final
 
 import msgspec
 
-from concord.reports import StepDigest
-from concord.steps import CallType, StepFacts, as_utc
+from concord.trace.report import StepDigest
+from concord.trace.step import CallType, StepFacts, as_utc
 
 AGENT_NAME_ATTRIBUTES: Final = ("agent_name", "gen_ai.agent.name")
 """Attributes by which a participant that is itself a team says which of its agents made a step."""

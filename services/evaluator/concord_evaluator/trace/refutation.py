@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from concord.identity import Roster
-from concord.proxy_urls import is_proxy_url
+from concord.assessment.roster import Roster
+from concord.trust.proxy_urls import is_proxy_url
 from concord_evaluator.trace.claims import Attempt
 from concord_evaluator.trace.contradictions import Contradictions
 from concord_evaluator.trace.interactions import Provenance

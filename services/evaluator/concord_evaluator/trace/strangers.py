@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from concord.identity import UNKNOWN_AGENT, Roster
+from concord.assessment.roster import UNKNOWN_AGENT, Roster
 from concord_evaluator.trace.attribution import Attribution
 from concord_evaluator.trace.names import NOT_IN_GRAPH, participant_of
 

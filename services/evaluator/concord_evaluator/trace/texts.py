@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from concord.steps import StepFacts
+from concord.trace.step import StepFacts
 
 MAX_TEXTS: Final = 2000
 """Requests whose words are kept; a trace may have any number."""

@@ -8,11 +8,9 @@ from typing import Final, Literal
 import structlog
 from pydantic import JsonValue
 
+from concord.agent.assignment import Assignment
 from concord.assessment import AssessmentPlan
-from concord.assignment import Assignment
-from concord.identity import GREEN_AGENT
-from concord.ids import new_step_id
-from concord.jobs import (
+from concord.assessment.jobs import (
     ROW_DOCUMENT,
     ROW_FAILURE_DOCUMENT,
     AggregateAssessment,
@@ -21,8 +19,10 @@ from concord.jobs import (
     TrialVerdict,
     trial_document,
 )
-from concord.results import InfrastructureFailure, Judgment
+from concord.assessment.results import InfrastructureFailure, Judgment
+from concord.assessment.roster import GREEN_AGENT
 from concord.storage import AssessmentStore, Job, JobFunction, JobQueue, Queue, TraceStore
+from concord.trace.ids import new_step_id
 from concord_evaluator.documents import JudgedTrial, TrialEvaluation, evaluation_document
 from concord_evaluator.judge import TrialJudge
 from concord_evaluator.pipeline import JUDGE, verdict_on, without_metrics

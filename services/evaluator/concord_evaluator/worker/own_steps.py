@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from concord.assignment import Assignment
-from concord.identity import GREEN_AGENT
-from concord.redaction import redact
-from concord.reports import BatchReceipt, Channel, ReportBatch, StepBatch, pack
-from concord.steps import CallType, InteractionStep, StepAction, ToolInvocation
+from concord.agent.assignment import Assignment
+from concord.assessment.roster import GREEN_AGENT
+from concord.trace.report import BatchReceipt, Channel, ReportBatch, StepBatch, pack
+from concord.trace.step import CallType, InteractionStep, StepAction, ToolInvocation
+from concord.trust.redaction import redact
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from concord.assessment import AssessmentPlan
-from concord.jobs import EvaluateTrial
-from concord.reports import ReportBatch
-from concord.results import InfrastructureFailure
+from concord.assessment.jobs import EvaluateTrial
+from concord.assessment.results import InfrastructureFailure
+from concord.trace.report import ReportBatch
 from concord_evaluator.aggregate import make_row
 from concord_evaluator.documents import JudgedTrial
 from concord_evaluator.pipeline import Budget, evaluate_trial

@@ -3,13 +3,14 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
-from concord.a2a import Answer, Messenger, TaskUpdate
+from concord.a2a import Answer, TaskUpdate
+from concord.agent.assignment import Assignment
+from concord.agent.messenger import Messenger
 from concord.assessment import AssessmentPlan, TaskSpec, TrialSpec
-from concord.assignment import Assignment
-from concord.identity import GREEN_AGENT, RosterEntry
-from concord.results import TrialOutcome
+from concord.assessment.results import TrialOutcome
+from concord.assessment.roster import GREEN_AGENT, RosterEntry
 from concord.storage import TraceStore
-from concord.tokens import Claims
+from concord.trust.tokens import Claims
 from concord_gateway.assignments import Assignments
 from concord_gateway.progress import Progress
 from concord_gateway.watch import TrialWatch

@@ -6,9 +6,9 @@ from itertools import cycle, islice
 from typing import Final
 
 from concord.assessment import InteractionPattern, PatternEdge, pattern_url
-from concord.reports import Channel, StepBatch
-from concord.results import TrialOutcome
-from concord.steps import AgentInvocation, CallType, InteractionStep, StepAction
+from concord.assessment.results import TrialOutcome
+from concord.trace.report import Channel, StepBatch
+from concord.trace.step import AgentInvocation, CallType, InteractionStep, StepAction
 from concord_gateway.drivers.driver import TrialContext
 from concord_gateway.recorder import receipt, stored
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Final, Literal
 
 from concord.a2a import AgentTimeoutError, AgentUnreachableError, Answer, RemoteError, TaskUpdate
-from concord.identity import RosterEntry
-from concord.redaction import redact
-from concord.results import AgentAnswer, TrialOutcome
+from concord.assessment.results import AgentAnswer, TrialOutcome
+from concord.assessment.roster import RosterEntry
+from concord.trust.redaction import redact
 from concord_gateway.drivers.driver import TrialContext
 
 MAX_SHOWN: Final = 20_000

@@ -2,10 +2,10 @@
 
 from starlette.routing import Route
 
-from concord.closed_trials import ClosedTrials
-from concord.keyring import Keyring
-from concord.proxy_urls import PROXY_PATH
-from concord.storage import Storage
+from concord.storage.redis import Storage
+from concord.trust.closed_trials import ClosedTrials
+from concord.trust.keyring import Keyring
+from concord.trust.proxy_urls import PROXY_PATH
 from concord_gateway.proxy.bodies import Bodies
 from concord_gateway.proxy.callees import Callees
 from concord_gateway.proxy.carrier import Carrier

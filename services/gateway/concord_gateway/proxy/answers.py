@@ -6,10 +6,10 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from concord.extensions import TRACEABILITY_KEY
-from concord.observation import MAX_WORDS
-from concord.steps import ResponseTrace
-from concord.vocabulary import MAX_READ, words_beyond
+from concord.agent.extensions import TRACEABILITY_KEY
+from concord.trace.observation import MAX_WORDS
+from concord.trace.step import ResponseTrace
+from concord.trace.vocabulary import MAX_READ, words_beyond
 from concord_gateway.proxy.requests import said_in, texts_of
 
 MAX_QUOTED: Final = 4000

@@ -7,9 +7,9 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any, Final
 
-from concord.identity import RosterEntry
+from concord.assessment.roster import RosterEntry
 from concord.storage import AssessmentStore
-from concord.tokens import Claims
+from concord.trust.tokens import Claims
 from concord_gateway.proxy.cards import CARD_PATH, rpc_urls
 from concord_gateway.proxy.upstream import SilentError, UnreachableError, Upstream
 

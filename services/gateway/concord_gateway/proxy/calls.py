@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 from pydantic import JsonValue
 
-from concord.observation import GATEWAY, REFUSED_BY, RESPONSE_WORDS, WORDS_FIELD
-from concord.redaction import redact
-from concord.steps import AgentInvocation, CallType, InteractionStep, StepAction
+from concord.trace.observation import GATEWAY, REFUSED_BY, RESPONSE_WORDS, WORDS_FIELD
+from concord.trace.step import AgentInvocation, CallType, InteractionStep, StepAction
+from concord.trust.redaction import redact
 from concord_gateway.proxy.answers import MAX_QUOTED, AnswerReader
 from concord_gateway.proxy.bodies import Held
 from concord_gateway.watch import WatchedCall

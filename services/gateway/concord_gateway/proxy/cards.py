@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import urljoin, urlsplit
 
-from concord.urls import lies_under
+from concord.trust.urls import lies_under
 
 CARD_PATH: Final = ".well-known/agent-card.json"
 

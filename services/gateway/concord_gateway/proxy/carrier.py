@@ -11,13 +11,13 @@ from typing import Any, Final
 
 from starlette.types import Send
 
-from concord.assignment import Assignment
-from concord.identity import RosterEntry
-from concord.ids import traceparent
-from concord.observation import MAX_WORDS
+from concord.agent.assignment import Assignment
+from concord.assessment.roster import RosterEntry
 from concord.storage import StorageUnavailableError, TraceLimits, TraceStore
-from concord.tokens import Claims
-from concord.vocabulary import words_beyond
+from concord.trace.ids import traceparent
+from concord.trace.observation import MAX_WORDS
+from concord.trace.vocabulary import words_beyond
+from concord.trust.tokens import Claims
 from concord_gateway.assignments import Assignments
 from concord_gateway.instruments import Instruments
 from concord_gateway.proxy.answers import MAX_QUOTED, AnswerReader

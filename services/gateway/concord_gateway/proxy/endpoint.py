@@ -13,13 +13,13 @@ from typing import Final
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Message, Receive, Scope, Send
 
-from concord.closed_trials import ClosedTrials
-from concord.identity import RosterEntry
-from concord.keyring import Keyring
-from concord.proxy_urls import proxy_url
-from concord.redaction import REDACTED
+from concord.assessment.roster import RosterEntry
 from concord.storage import StorageUnavailableError
-from concord.tokens import Claims, TokenRejectedError
+from concord.trust.closed_trials import ClosedTrials
+from concord.trust.keyring import Keyring
+from concord.trust.proxy_urls import proxy_url
+from concord.trust.redaction import REDACTED
+from concord.trust.tokens import Claims, TokenRejectedError
 from concord_gateway.proxy.bodies import Held, NoRoomError
 from concord_gateway.proxy.callees import Callees, CardFailedError
 from concord_gateway.proxy.cards import CARD_PATH, UnusableCardError, rewritten

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from starlette.types import Send
 
-from concord.redaction import redact
+from concord.trust.redaction import redact
 from concord_gateway.proxy.bodies import Held, NoRoomError
 from concord_gateway.proxy.headers import Header, to_caller
 from concord_gateway.proxy.upstream import Answer, Upstream

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from concord.extensions import TRACEPARENT_KEY
+from concord.agent.extensions import TRACEPARENT_KEY
 
 Header = tuple[bytes, bytes]
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from concord.assignment import Assignment
-from concord.extensions import ASSIGNMENT_KEY, ASSIGNMENT_URI, TRACEPARENT_KEY
-from concord.vocabulary import strings_in
+from concord.agent.assignment import Assignment
+from concord.agent.extensions import ASSIGNMENT_KEY, ASSIGNMENT_URI, TRACEPARENT_KEY
+from concord.trace.vocabulary import strings_in
 
 _CARD_METHODS: Final = frozenset({"agent/getAuthenticatedExtendedCard", "GetExtendedAgentCard"})
 _TRACEPARENT: Final = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}")

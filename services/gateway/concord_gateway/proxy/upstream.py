@@ -18,7 +18,7 @@ from urllib.parse import quote, urlsplit
 import h11
 import httpx
 
-from concord.urls import PeerUrls, UrlRefusedError
+from concord.trust.urls import PeerUrls, UrlRefusedError
 from concord_gateway.proxy.bodies import IDLE_S
 from concord_gateway.proxy.headers import Header
 

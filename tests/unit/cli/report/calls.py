@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from concord.results import CallRecord
+from concord.assessment.results import CallRecord
 from concord_cli.report.calls import CallName, name_calls
 from concord_cli.report.timeline import Timeline, draw
 from tests.unit.cli.rows import trial

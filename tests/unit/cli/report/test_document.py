@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from concord.results import ResultRow, ResultsDocument
+from concord.assessment.results import ResultRow, ResultsDocument
 from concord_cli.main import app
 from concord_cli.report.calls import MAX_CALLS
 from concord_cli.report.graph.drawing import DENSE

@@ -5,7 +5,7 @@ from itertools import combinations, pairwise
 import pytest
 from hypothesis import given
 
-from concord.identity import GREEN_AGENT
+from concord.assessment.roster import GREEN_AGENT
 from concord_cli.report.flows import Flow
 from concord_cli.report.graph import draw
 from concord_cli.report.graph.arrangement import arrange

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord.identity import GREEN_AGENT
-from concord.results import (
+from concord.assessment.results import (
     Basis,
     Finding,
     GradedAnswer,
@@ -26,6 +25,7 @@ from concord.results import (
     TraceIntegrity,
     TrialRecord,
 )
+from concord.assessment.roster import GREEN_AGENT
 from concord_cli.report import render
 from tests.team_rows import (
     ground_truth,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord.results import (
+from concord.assessment.results import (
     CallRecord,
     Finding,
     LatencySummary,

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord.digests import digest
-from concord.reports import Channel, Report
+from concord.trace.digest import digest
+from concord.trace.report import Channel, Report
 from concord_evaluator.formats.concord_jsonl import TraceFacts, as_lines
 from tests.strategies import steps
 from tests.unit.evaluator.formats.sources import agents_of, calls_between, evaluated, read, refusal

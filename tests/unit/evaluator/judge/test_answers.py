@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from concord.assessment import Mode
-from concord.results import AgentAnswer, TrialOutcome
+from concord.assessment.results import AgentAnswer, TrialOutcome
 from concord_evaluator.judge import SeenAnswer
 from concord_evaluator.judge.answers import NO_ANSWER, answers_of, answers_that_count, grades, task_success
 from tests.unit.evaluator.trials import outcome, plan

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord.digests import digest
-from concord.reports import Channel, Report
-from concord.results import CallRecord
-from concord.steps import AgentInvocation, CallType, InteractionStep, ResponseTrace, StepAction
+from concord.assessment.results import CallRecord
+from concord.trace.digest import digest
+from concord.trace.report import Channel, Report
+from concord.trace.step import AgentInvocation, CallType, InteractionStep, ResponseTrace, StepAction
 from concord_evaluator.judge import Aliases, SeenAnswer, choose_calls, show, texts_of
 from concord_evaluator.judge.budget import cost
 from concord_evaluator.judge.evidence import CallTexts

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from concord.assessment import TaskSpec
-from concord.results import AgentAnswer, TrialOutcome
+from concord.assessment.results import AgentAnswer, TrialOutcome
 from concord_evaluator.scorers import MAX_ANSWER, grade_answers
 
 State = Literal["completed", "failed", "timeout"]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from concord.assessment import AssessmentConfig, TaskSpec
-from concord.scorers import MAX_PATTERN, MAX_TARGETS, SCORER_CHOICE, SCORER_NAMES
+from concord.assessment.scorers import MAX_PATTERN, MAX_TARGETS, SCORER_CHOICE, SCORER_NAMES
 from concord_evaluator.scorers import MAX_ANSWER
 from concord_evaluator.scorers.pattern import SEARCH_S
 from tests.unit.evaluator.scorers.grades import value

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from concord.assessment import TaskSpec
-from concord.results import AgentAnswer, Grading, TrialOutcome
-from concord.scorers import (
+from concord.assessment.results import AgentAnswer, Grading, TrialOutcome
+from concord.assessment.scorers import (
     NEED_TARGET,
     SCORER_CHOICE,
     SCORER_NAMES,

@@ -5,7 +5,7 @@ from importlib.metadata import EntryPoint, EntryPoints
 
 import pytest
 
-from concord.scorers import SCORER_NAMES
+from concord.assessment.scorers import SCORER_NAMES
 from concord_evaluator.scorers import (
     ENTRY_POINT_GROUP,
     MAX_EXPLANATION,

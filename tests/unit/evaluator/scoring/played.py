@@ -8,11 +8,11 @@ from typing import Final
 from hypothesis import strategies as st
 
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, TrialSpec
-from concord.identity import GREEN_AGENT, RosterEntry
-from concord.jobs import EvaluateTrial
-from concord.reports import Report
-from concord.results import AgentAnswer, ResultRow, TrialOutcome
-from concord.scorers import IncludesScorer
+from concord.assessment.jobs import EvaluateTrial
+from concord.assessment.results import AgentAnswer, ResultRow, TrialOutcome
+from concord.assessment.roster import GREEN_AGENT, RosterEntry
+from concord.assessment.scorers import IncludesScorer
+from concord.trace.report import Report
 from concord_evaluator.aggregate import make_row
 from concord_evaluator.documents import JudgedTrial
 from concord_evaluator.pipeline import evaluate_trial, verdict_on

@@ -2,8 +2,8 @@
 
 import pytest
 
-from concord.identity import GREEN_AGENT
-from concord.observation import REFUSED_BY, RESPONSE_WORDS
+from concord.assessment.roster import GREEN_AGENT
+from concord.trace.observation import REFUSED_BY, RESPONSE_WORDS
 from concord_evaluator.scoring import TOLERANCE, WORST, Conduct, conduct_of
 from concord_evaluator.trace import carried_calls
 from tests.unit.evaluator.scoring.played import Game, Played

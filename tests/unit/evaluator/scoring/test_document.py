@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from concord.assessment import TaskSpec, Thresholds
-from concord.reports import Report
-from concord.results import AgentAnswer, TrialRecord
-from concord.scorers import IncludesScorer
+from concord.assessment.results import AgentAnswer, TrialRecord
+from concord.assessment.scorers import IncludesScorer
+from concord.trace.report import Report
 from concord_evaluator.aggregate import make_row
 from concord_evaluator.documents import JudgedTrial
 from concord_evaluator.findings import METRICS_NEEDED, find

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord.extensions import TRACEABILITY_KEY
+from concord.agent.extensions import TRACEABILITY_KEY
 from concord_gateway.proxy.answers import MAX_QUOTED, AnswerReader
 from tests.unit.gateway.proxy.test_requests import json_values
 

@@ -1,0 +1,212 @@
+"""Every call of the environment service, by resource. A test holds them against the service's OpenAPI document."""
+
+from types import NoneType
+from typing import Any, Final
+
+from concord_environment_client import answers
+from concord_environment_client.answers import ActionResult, Json
+from concord_environment_client.endpoints import Endpoint
+
+_NOTHING: Final[Any] = NoneType
+
+
+def _action(path: str) -> Endpoint[ActionResult]:
+    return Endpoint("POST", path, ActionResult)
+
+
+class Keys:
+    """Who may do what."""
+
+    create = Endpoint("POST", "/keys", answers.NewKey)
+    list_keys = Endpoint("GET", "/keys", Json)
+    get = Endpoint("GET", "/keys/{key_id}", answers.KeyView)
+    revoke = Endpoint("DELETE", "/keys/{key_id}", Json)
+
+
+class Time:
+    """The clock."""
+
+    get_state = Endpoint("GET", "/simulator/time", answers.TimeState)
+    advance = Endpoint("POST", "/simulator/time/advance", answers.Advanced)
+    set = Endpoint("POST", "/simulator/time/set", answers.TimeSet)
+    skip_to_next = Endpoint("POST", "/simulator/time/skip-to-next", answers.SkippedToNext)
+    pause = Endpoint("POST", "/simulator/time/pause", Json)
+    resume = Endpoint("POST", "/simulator/time/resume", Json)
+    set_scale = Endpoint("POST", "/simulator/time/set-scale", answers.TimeState)
+
+
+class SimulationControl:
+    """Running, going back and forth, comparing runs."""
+
+    start = Endpoint("POST", "/simulation/start", Json)
+    stop = Endpoint("POST", "/simulation/stop", Json)
+    status = Endpoint("GET", "/simulation/status", answers.SimulationStatus)
+    reset = Endpoint("POST", "/simulation/reset", Json)
+    clear = Endpoint("POST", "/simulation/clear", Json)
+    undo = Endpoint("POST", "/simulation/undo", Json)
+    redo = Endpoint("POST", "/simulation/redo", Json)
+    hold = Endpoint("POST", "/simulation/hold", Json)
+    release = Endpoint("POST", "/simulation/release/{hold_id}", Json)
+    list_holds = Endpoint("GET", "/simulation/holds", Json)
+    chain = Endpoint("GET", "/simulation/chain", Json)
+    replay = Endpoint("POST", "/simulation/replay", Json)
+    fork = Endpoint("POST", "/simulation/fork", Json)
+    list_branches = Endpoint("GET", "/simulation/branches", Json)
+    delete_branch = Endpoint("DELETE", "/simulation/branches/{branch_id}", _NOTHING)
+    snapshot = Endpoint("POST", "/simulation/snapshot", Json)
+
+
+class EnvironmentStates:
+    """Everything at once."""
+
+    get_state = Endpoint("GET", "/environment/state", Json)
+    list_modalities = Endpoint("GET", "/environment/modalities", Json)
+    validate = Endpoint("POST", "/environment/validate", Json)
+
+
+class Events:
+    """What is due and what was done."""
+
+    list_events = Endpoint("GET", "/events", answers.EventList)
+    create = Endpoint("POST", "/events", answers.Event)
+    create_immediate = Endpoint("POST", "/events/immediate", answers.Event)
+    create_batch = Endpoint("POST", "/events/batch", answers.BatchResult)
+    next = Endpoint("GET", "/events/next", answers.Event)
+    summary = Endpoint("GET", "/events/summary", Json)
+    get = Endpoint("GET", "/events/{event_id}", answers.Event)
+    cancel = Endpoint("DELETE", "/events/{event_id}", Json)
+
+
+class Scenario:
+    """Whole simulations, out and in."""
+
+    export_full = Endpoint("GET", "/scenario/export/full", Json)
+    export_environment = Endpoint("GET", "/scenario/export/environment", Json)
+    export_events = Endpoint("GET", "/scenario/export/events", Json)
+    import_full = Endpoint("POST", "/scenario/import/full", answers.ImportReport)
+    import_environment = Endpoint("POST", "/scenario/import/environment", answers.ImportReport)
+    import_events = Endpoint("POST", "/scenario/import/events", answers.ImportReport)
+
+
+class Email:
+    """The mailbox."""
+
+    get_state = Endpoint("GET", "/email/state", answers.EmailState)
+    query = Endpoint("POST", "/email/query", answers.FoundEmails)
+    send = _action("/email/send")
+    receive = _action("/email/receive")
+    mark_read = _action("/email/read")
+    mark_unread = _action("/email/unread")
+    star = _action("/email/star")
+    unstar = _action("/email/unstar")
+    archive = _action("/email/archive")
+    delete = _action("/email/delete")
+    add_labels = _action("/email/label")
+    remove_labels = _action("/email/unlabel")
+    move = _action("/email/move")
+    export_mbox = Endpoint("GET", "/email/export/mbox", bytes)
+    export_eml = Endpoint("GET", "/email/export/eml", bytes)
+    import_mbox = Endpoint("POST", "/email/import/mbox", Json)
+    import_eml = Endpoint("POST", "/email/import/eml", Json)
+
+
+class SMS:
+    """The text messages."""
+
+    get_state = Endpoint("GET", "/sms/state", answers.SMSState)
+    query = Endpoint("POST", "/sms/query", answers.FoundMessages)
+    send = _action("/sms/send")
+    receive = _action("/sms/receive")
+    mark_read = _action("/sms/read")
+    mark_unread = _action("/sms/unread")
+    delete = _action("/sms/delete")
+    react = _action("/sms/react")
+    create_group = _action("/sms/group")
+    update_conversation = _action("/sms/conversation")
+    update_delivery = _action("/sms/delivery")
+
+
+class Chat:
+    """The chat."""
+
+    get_state = Endpoint("GET", "/chat/state", answers.ChatState)
+    query = Endpoint("POST", "/chat/query", answers.FoundChat)
+    send = _action("/chat/send")
+    delete = _action("/chat/delete")
+    clear = _action("/chat/clear")
+
+
+class Calendar:
+    """The calendars."""
+
+    get_state = Endpoint("GET", "/calendar/state", answers.CalendarState)
+    query = Endpoint("POST", "/calendar/query", answers.FoundEvents)
+    create = _action("/calendar/create")
+    update = _action("/calendar/update")
+    delete = _action("/calendar/delete")
+    respond_to_event = _action("/calendar/respond")
+    list_calendars = Endpoint("GET", "/calendar/calendars", Json)
+    create_calendar = _action("/calendar/calendars/create")
+    update_calendar = _action("/calendar/calendars/update")
+    delete_calendar = _action("/calendar/calendars/delete")
+    set_default_calendar = _action("/calendar/calendars/set-default")
+    export_ics = Endpoint("GET", "/calendar/export/ics", bytes)
+    import_ics = Endpoint("POST", "/calendar/import/ics", Json)
+
+
+class Contacts:
+    """The address book."""
+
+    get_state = Endpoint("GET", "/contacts/state", Json)
+    query = Endpoint("POST", "/contacts/query", Json)
+    create = _action("/contacts/create")
+    update = _action("/contacts/update")
+    delete = _action("/contacts/delete")
+    block = _action("/contacts/block")
+    unblock = _action("/contacts/unblock")
+
+
+class Location:
+    """Where the user is."""
+
+    get_state = Endpoint("GET", "/location/state", Json)
+    query = Endpoint("POST", "/location/query", Json)
+    update = _action("/location/update")
+
+
+class Weather:
+    """The weather."""
+
+    get_state = Endpoint("GET", "/weather/state", Json)
+    query = Endpoint("POST", "/weather/query", Json)
+    update = _action("/weather/update")
+
+
+class Preferences:
+    """How the user likes to see times and dates."""
+
+    get_state = Endpoint("GET", "/time/state", Json)
+    query = Endpoint("POST", "/time/query", Json)
+    update = _action("/time/update")
+
+
+class AccessLogs:
+    """Who called what."""
+
+    list_entries = Endpoint("GET", "/access-logs", Json)
+    stats = Endpoint("GET", "/access-logs/stats", Json)
+    clear = Endpoint("POST", "/access-logs/clear", Json)
+
+
+class Webhooks:
+    """Being told over HTTP."""
+
+    register = Endpoint("POST", "/webhooks", Json)
+    list_webhooks = Endpoint("GET", "/webhooks", Json)
+    get = Endpoint("GET", "/webhooks/{webhook_id}", Json)
+    update = Endpoint("PATCH", "/webhooks/{webhook_id}", Json)
+    delete = Endpoint("DELETE", "/webhooks/{webhook_id}", _NOTHING)
+    test = Endpoint("POST", "/webhooks/{webhook_id}/test", Json)
+    pause = Endpoint("POST", "/webhooks/{webhook_id}/pause", Json)
+    resume = Endpoint("POST", "/webhooks/{webhook_id}/resume", Json)
+    get_deliveries = Endpoint("GET", "/webhooks/{webhook_id}/deliveries", Json)

@@ -1,0 +1,10 @@
+"""What an agent under test needs: its assignment, peer discovery and the reporter of its steps.
+
+`concord.agent.messenger` calls other agents, and needs the extra `a2a`.
+"""
+
+from concord.agent.assignment import Assignment
+from concord.agent.peers import PeerDiscovery
+from concord.agent.reporter import TraceReporter
+
+__all__ = ["Assignment", "PeerDiscovery", "TraceReporter"]

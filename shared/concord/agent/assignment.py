@@ -1,0 +1,55 @@
+"""The assignment: how a participant learns, with every message, which assessment it is in and where to report."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, SecretStr, ValidationError
+
+from concord.agent.extensions import ASSIGNMENT_KEY, TRACEPARENT_KEY
+from concord.trace.ids import traceparent
+from concord.trace.step import Id, Url
+
+
+class Assignment(BaseModel):
+    """Where an agent stands: its own id, its trace, the caller's step, and where reports and peers live.
+
+    `step_id` is the step of whoever sent the message: steps made while answering name it as their parent, which is
+    how the two ends of a call meet. The token is a secret: it is written to messages only, never to logs or rows.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    assessment_id: Id
+    trace_id: Id
+    step_id: Id
+    agent_id: Id
+    agent_seed: int | None = None
+    """For an agent's own random draws, the same in every run of this trial. Tasks are not made from it."""
+    collector_url: Url | None = None
+    peers_url: Url | None = None
+    token: SecretStr | None = None
+
+    def for_call(self, step_id: str, callee_id: str, token: SecretStr | None = None) -> "Assignment":
+        """The assignment to send along when its holder calls a peer: the callee's id, and never the caller's token.
+
+        `token` is the callee's, which only whoever issues tokens can give.
+        """
+        return self.model_copy(update={"step_id": step_id, "agent_id": callee_id, "token": token})
+
+    def metadata(self) -> dict[str, Any]:
+        """The entries to put into a message's metadata."""
+        written = self.model_dump(exclude_none=True, exclude={"token"})
+        if self.token is not None:
+            written["token"] = self.token.get_secret_value()
+        entries: dict[str, Any] = {ASSIGNMENT_KEY: written}
+        if (parent := traceparent(self.trace_id, self.step_id)) is not None:
+            entries[TRACEPARENT_KEY] = parent
+        return entries
+
+    @classmethod
+    def from_metadata(cls, metadata: Mapping[str, Any]) -> "Assignment | None":
+        """The assignment in a message's metadata; None where there is none or it cannot be read."""
+        try:
+            return cls.model_validate(metadata.get(ASSIGNMENT_KEY))
+        except ValidationError:
+            return None

@@ -1,0 +1,214 @@
+"""A lane: the buffer and the thread that deliver steps to one collector."""
+
+import os
+import threading
+import time
+from collections import deque
+from dataclasses import dataclass
+from itertools import count
+from queue import Empty, SimpleQueue
+from random import Random
+from typing import Final
+
+import httpx
+
+from concord.agent.assignment import Assignment
+from concord.agent.delivery.backlog import BUFFER_FULL, Backlog, Batch, Sender
+from concord.agent.delivery.outage import Outage
+from concord.agent.delivery.post import Outcome, Verdict, post, stay_untraced
+from concord.trace.step import InteractionStep
+
+_BACKOFF_S: Final = 0.1
+_BACKOFF_CAP_S: Final = 5.0
+
+_OPENING: Final = threading.Lock()
+"""Held while a client is made. That imports modules and reads certificates; a process forked in the middle of it would
+find the modules half imported and OpenSSL's locks taken for good, and report nothing."""
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_OPENING.acquire, after_in_parent=_OPENING.release, after_in_child=_OPENING.release)
+
+
+@dataclass(frozen=True, slots=True)
+class LanePolicy:
+    """Bounds and times of a lane (bytes of JSON, seconds); `TraceReporter` says why they are what they are."""
+
+    batch_steps: int
+    batch_bytes: int
+    flush_s: float
+    buffer_steps: int
+    buffer_bytes: int
+    timeout_s: float
+    deadline_s: float
+    log_every_s: float
+
+
+@dataclass(slots=True)
+class _Attempts:
+    """A batch on its way: its id stays the same however often it is sent, which makes a second delivery harmless."""
+
+    batch: Batch
+    give_up_at: float
+    next_at: float = 0.0
+    tries: int = 0
+
+
+class Lane:
+    """Takes steps from any thread, and sends them from its own.
+
+    Between `put` and the thread stands a queue that needs no lock: numbered, so that what it had to let go is known.
+    """
+
+    def __init__(self, url: str, policy: LanePolicy) -> None:
+        self._url = f"{url.rstrip('/')}/traces"
+        self._policy = policy
+        self._fresh: deque[tuple[int, InteractionStep, Assignment]] = deque(maxlen=policy.buffer_steps)
+        self._numbers = count()
+        self._signals: SimpleQueue[threading.Event | None] = SimpleQueue()
+        self._backlog = Backlog(policy.buffer_steps, policy.buffer_bytes)
+        self._outage = Outage(url, policy.log_every_s)
+        self._under_way: _Attempts | None = None
+        self._taken = 0
+        self._stop_at: float | None = None
+        self._random = Random()  # noqa: S311 - jitter; the module's own generator is the agent's, who may have seeded it
+        self._thread = threading.Thread(target=self._run, name="concord-reporter", daemon=True)
+        self._thread.start()
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing waits here."""
+        return not (self._fresh or self._backlog or self._under_way)
+
+    @property
+    def _waiting(self) -> int:
+        """Steps that are here."""
+        return len(self._fresh) + len(self._backlog) + (self._under_way.batch.n_steps if self._under_way else 0)
+
+    def put(self, step: InteractionStep, assignment: Assignment) -> None:
+        """Takes a step; a full queue lets its oldest go."""
+        fresh = self._fresh
+        fresh.append((next(self._numbers), step, assignment))
+        if len(fresh) == self._policy.batch_steps:
+            self._signals.put(None)
+
+    def flushed(self) -> threading.Event:
+        """An event that is set once all that was put here until now has been sent or dropped."""
+        done = threading.Event()
+        self._signals.put(done)
+        return done
+
+    def stop(self, deadline: float) -> None:
+        """Tells the thread to send what is left until a moment of the monotonic clock, and to end."""
+        self._stop_at = deadline
+        self._signals.put(None)
+
+    def join(self, timeout_s: float) -> None:
+        """Waits for the thread's end."""
+        self._thread.join(timeout_s)
+
+    def _run(self) -> None:
+        flushes: list[threading.Event] = []
+        stay_untraced()
+        with _OPENING:
+            client = httpx.Client()
+        with client as http:
+            while not self._over():
+                self._wait(flushes)
+                self._drain()
+                while self._due():
+                    self._send(http)
+                    self._drain()
+                if not (self._backlog or self._under_way):
+                    while flushes:
+                        flushes.pop().set()
+            self._tell_drops(http)
+        for done in flushes:
+            done.set()
+
+    def _over(self) -> bool:
+        if self._stop_at is None:
+            return False
+        return self.idle or time.monotonic() >= self._stop_at
+
+    def _wait(self, flushes: list[threading.Event]) -> None:
+        """Sleeps until there is something to do: a full batch, a flush, the time to flush, or to try again."""
+        pause = self._policy.flush_s
+        if self._under_way is not None:
+            pause = min(pause, max(0.0, self._under_way.next_at - time.monotonic()))
+        try:
+            signal = self._signals.get(timeout=pause)
+            while True:
+                if signal is not None:
+                    flushes.append(signal)
+                signal = self._signals.get_nowait()
+        except Empty:
+            return
+
+    def _drain(self) -> None:
+        """Moves the steps that are there to the backlog. A gap in their numbers is what the full queue let go.
+
+        Two threads may put in another order than they numbered; then a step counts as lost until the next real loss.
+        """
+        # So many and no more: an agent may put steps faster than they can be written, and some are to be sent too.
+        for _ in range(len(self._fresh)):
+            number, step, assignment = self._fresh.popleft()
+            token = None if assignment.token is None else assignment.token.get_secret_value()
+            sender = Sender(assignment.trace_id, assignment.agent_id, token)
+            if (lost := number - self._taken) > 0:
+                self._backlog.drop(sender, BUFFER_FULL, lost)
+                self._taken = number
+            self._taken += 1
+            self._backlog.add(sender, step, self._policy.batch_bytes)
+
+    def _due(self) -> bool:
+        if self._stop_at is not None and time.monotonic() >= self._stop_at:
+            return False
+        if self._under_way is None:
+            return bool(self._backlog)
+        return time.monotonic() >= self._under_way.next_at
+
+    def _send(self, http: httpx.Client) -> None:
+        if self._under_way is None:
+            batch = self._backlog.take(self._policy.batch_steps, self._policy.batch_bytes)
+            assert batch is not None  # noqa: S101 - `_due` found the backlog not empty
+            self._under_way = _Attempts(batch, time.monotonic() + self._policy.deadline_s)
+        attempts = self._under_way
+        verdict = post(http, self._url, attempts.batch, self._time_left())
+        if verdict.outcome is Outcome.TRY_AGAIN:
+            if not self._put_off(attempts, verdict):
+                self._give_up(attempts.batch)
+            self._outage.failed(verdict.reason, self._waiting, self._backlog.lost)
+            return
+        self._under_way = None
+        self._outage.answered(self._waiting, self._backlog.lost)
+        if verdict.outcome is Outcome.REFUSED:
+            self._give_up(attempts.batch)
+            self._outage.refused(verdict.reason, attempts.batch.n_steps)
+
+    def _give_up(self, batch: Batch) -> None:
+        self._under_way = None
+        self._backlog.give_up(batch)
+
+    def _put_off(self, attempts: _Attempts, verdict: Verdict) -> bool:
+        """Sets the time of the next try, full jitter but never sooner than asked; False when there is to be none."""
+        attempts.tries += 1
+        jitter = self._random.uniform(0, min(_BACKOFF_CAP_S, _BACKOFF_S * 2**attempts.tries))
+        attempts.next_at = time.monotonic() + verdict.retry_after_s + jitter
+        last = attempts.give_up_at if self._stop_at is None else min(attempts.give_up_at, self._stop_at)
+        return attempts.next_at <= last
+
+    def _time_left(self) -> float:
+        if self._stop_at is None:
+            return self._policy.timeout_s
+        return min(self._policy.timeout_s, max(0.1, self._stop_at - time.monotonic()))
+
+    def _tell_drops(self, http: httpx.Client) -> None:
+        """The last word: what was dropped and no batch has told. Tried once."""
+        self._drain()
+        if self._under_way is not None:
+            self._backlog.give_up(self._under_way.batch)
+        while (left := self._backlog.take(self._policy.batch_steps, self._policy.batch_bytes)) is not None:
+            self._backlog.give_up(left)
+        while (batch := self._backlog.take_counts()) is not None:
+            if post(http, self._url, batch, self._time_left()).outcome is not Outcome.TAKEN:
+                self._outage.ended(sum(batch.dropped.values()) + self._backlog.untold)
+                return

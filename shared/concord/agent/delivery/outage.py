@@ -1,0 +1,62 @@
+"""What is logged of a collector that takes no steps: few lines, however many steps there are."""
+
+import logging
+import time
+from collections.abc import Callable
+
+from concord.assessment.roster import normalise_url
+
+logger = logging.getLogger(__name__)
+
+
+class Outage:
+    """Whether one collector takes steps, as the log has it: a line when it ceases to, one when it does again.
+
+    In between, and where it comes and goes, no more than one line in `every_s` seconds says that it does not.
+    """
+
+    def __init__(self, url: str, every_s: float, now: Callable[[], float] = time.monotonic) -> None:
+        self._address = normalise_url(url)
+        self._every_s = every_s
+        self._now = now
+        self._told_at: float | None = None
+        self._is_told = False
+        self._dropped_before = 0
+        """When it was last there."""
+        self._refused = 0
+        self._told_refusal_at: float | None = None
+
+    def failed(self, reason: str, waiting: int, dropped: int) -> None:
+        """A try came to nothing. `waiting`: steps kept for another one; `dropped`: all steps ever let go."""
+        if self._is_due(self._told_at):
+            takes = "still takes" if self._is_told else "takes"
+            self._told_at, self._is_told = self._now(), True
+            lost = dropped - self._dropped_before
+            logger.warning(
+                "the collector at %s %s no steps: %s; %d steps wait, %d dropped",
+                self._address, takes, reason, waiting, lost,
+            )  # fmt: skip
+
+    def answered(self, waiting: int, dropped: int) -> None:
+        """The collector is there, whether or not it liked what it got."""
+        if self._is_told:
+            lost = dropped - self._dropped_before
+            logger.warning(
+                "the collector at %s takes steps again: %d steps wait, %d were dropped", self._address, waiting, lost
+            )
+        self._is_told, self._dropped_before = False, dropped
+
+    def refused(self, reason: str, steps: int) -> None:
+        """A batch of so many steps is not to be sent again."""
+        self._refused += steps
+        if self._is_due(self._told_refusal_at):
+            self._told_refusal_at = self._now()
+            logger.warning("the collector at %s refused %d steps: %s", self._address, self._refused, reason)
+            self._refused = 0
+
+    def ended(self, untold: int) -> None:
+        """Nothing more is sent, and the collector could not be told of so many dropped steps."""
+        logger.warning("%d steps dropped, and the collector at %s could not be told", untold, self._address)
+
+    def _is_due(self, told_at: float | None) -> bool:
+        return told_at is None or self._now() - told_at >= self._every_s

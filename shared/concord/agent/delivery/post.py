@@ -1,0 +1,73 @@
+"""One try to hand a batch over, and what came of it."""
+
+import zlib
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Final
+
+import httpx
+
+from concord.agent.delivery.backlog import Batch
+
+_TRY_AGAIN: Final = frozenset({429, 502, 503, 504})
+_MAX_RETRY_AFTER_S: Final = 30.0
+_GZIP: Final = 31
+"""zlib's window bits for a gzip header."""
+
+
+class Outcome(Enum):
+    """What became of a batch."""
+
+    TAKEN = auto()
+    REFUSED = auto()
+    TRY_AGAIN = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The outcome of a try, why, and how long the collector asked to be left alone (seconds)."""
+
+    outcome: Outcome
+    reason: str = ""
+    retry_after_s: float = 0.0
+
+
+def post(http: httpx.Client, url: str, batch: Batch, timeout_s: float) -> Verdict:
+    """Sends a batch once. Never raises."""
+    headers = {"content-type": "application/json", "content-encoding": "gzip"}
+    if batch.sender.token is not None:
+        headers["authorization"] = f"Bearer {batch.sender.token}"
+    try:
+        response = http.post(url, content=_compressed(batch.body), headers=headers, timeout=timeout_s)
+    except httpx.TransportError as error:
+        return Verdict(Outcome.TRY_AGAIN, f"{type(error).__name__}: {error}")
+    except Exception as error:
+        return Verdict(Outcome.REFUSED, f"{type(error).__name__}: {error}")
+    if response.is_success:
+        return Verdict(Outcome.TAKEN)
+    again = response.status_code in _TRY_AGAIN
+    reason = f"HTTP {response.status_code}"
+    return Verdict(Outcome.TRY_AGAIN if again else Outcome.REFUSED, reason, _retry_after_s(response))
+
+
+def stay_untraced() -> None:
+    """Keeps OpenTelemetry, where the agent uses it, from taking this thread's requests for the agent's own work."""
+    try:
+        from opentelemetry.context import attach, set_value
+    except ImportError:
+        return
+    attach(set_value("suppress_instrumentation", True))
+
+
+def _compressed(body: bytes) -> bytes:
+    compressor = zlib.compressobj(1, zlib.DEFLATED, _GZIP)
+    return compressor.compress(body) + compressor.flush()
+
+
+def _retry_after_s(response: httpx.Response) -> float:
+    """Seconds as the header says them; a date, which no collector of ours sends, counts as not said."""
+    try:
+        asked = float(response.headers.get("retry-after", "0"))
+    except ValueError:
+        return 0.0
+    return min(_MAX_RETRY_AFTER_S, max(0.0, asked))

@@ -1,0 +1,219 @@
+"""The messenger: every message to another agent goes through it, and every one of them leaves a step."""
+
+import asyncio
+import logging
+import time
+from collections import defaultdict
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import aclosing, suppress
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, Self
+
+from pydantic import JsonValue, SecretStr
+
+from concord.a2a.client import TIMEOUT_S, A2AClient, AgentTimeoutError, AgentUnreachableError, RemoteError
+from concord.a2a.messages import Answer, TaskUpdate
+from concord.agent.assignment import Assignment
+from concord.agent.extensions import ASSIGNMENT_URI, TIMESTAMP_KEY, TIMESTAMP_URI, TRACEABILITY_URI
+from concord.assessment.roster import normalise_url
+from concord.trace.ids import new_step_id
+from concord.trace.step import AgentInvocation, CallType, InteractionStep, StepAction
+from concord.trust.redaction import redact
+from concord.trust.urls import PeerUrls
+
+logger = logging.getLogger(__name__)
+
+StepSink = Callable[[InteractionStep, Assignment], None]
+"""Takes the step of a call that ended, and the assignment under which the call was made. Must not block."""
+
+OnUpdate = Callable[[TaskUpdate], None]
+
+MAX_QUOTED: Final = 4000
+"""Characters of a request and of its answer that a step quotes."""
+
+_CANCEL_S: Final = 2.0
+_EXTENSIONS: Final = (TRACEABILITY_URI, TIMESTAMP_URI, ASSIGNMENT_URI)
+
+
+class Messenger:
+    """Sends messages to agents: one client per URL, kept for the messenger's life; one step per call, errors included.
+
+    Make one per assessment, so that nothing is shared between two. Close it, or use it as a context manager. With
+    `peer_urls`, cards lead nowhere that these do not allow (see `A2AClient.connect`).
+    """
+
+    def __init__(self, on_step: StepSink, *, timeout_s: float = TIMEOUT_S, peer_urls: PeerUrls | None = None) -> None:
+        self._on_step = on_step
+        self._peer_urls = peer_urls
+        self._timeout_s = timeout_s
+        self._clients: dict[str, A2AClient] = {}
+        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Closes every client."""
+        clients, self._clients = list(self._clients.values()), {}
+        for client in clients:
+            await client.close()
+
+    async def send(
+        self,
+        url: str,
+        *,
+        text: str | None = None,
+        data: JsonValue = None,
+        assignment: Assignment | None = None,
+        callee_id: str = "",
+        task_id: str = "",
+        context_id: str = "",
+        on_update: OnUpdate | None = None,
+        step_id: str = "",
+        token: SecretStr | None = None,
+    ) -> Answer:
+        """Sends a message to the agent at `url` and waits until its task ends or asks for input.
+
+        `assignment` is the one under which the caller works: its `step_id` becomes the call's parent, and the callee
+        gets one of its own with the call's step id. Without it the call leaves no step. To answer a question or go on
+        with a task, give the answer's `task_id` and `context_id` back. `step_id` names the call where its id was known
+        before; `token` is the callee's own, never the caller's. When the waiting task is cancelled, so is the callee's.
+        Raises AgentUnreachableError (AgentTimeoutError where it did not answer in time), RemoteError.
+        """
+        theirs = None
+        if assignment is not None:
+            theirs = assignment.for_call(step_id or new_step_id(), callee_id or redact(url)[:64], token)
+        call = _Call(url, callee_id, theirs, {"text": text, "data": data})
+        answer: Answer | None = None
+        error: str | None = None
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                client = await self._client(url)
+                answer = await _Exchange(client, call, task_id, context_id).run(on_update)
+            return answer
+        except TimeoutError:
+            error = f"no answer within {self._timeout_s:g} s"
+            raise AgentTimeoutError(error) from None
+        except (AgentUnreachableError, RemoteError) as fault:
+            error = f"{type(fault).__name__}: {fault}"
+            raise
+        except asyncio.CancelledError:
+            error = "cancelled by the caller"
+            raise
+        finally:
+            if assignment is not None and theirs is not None:
+                self._on_step(call.step(assignment, theirs.step_id, answer, error), assignment)
+
+    async def _client(self, url: str) -> A2AClient:
+        key = normalise_url(url)
+        async with self._locks[key]:
+            if key not in self._clients:
+                self._clients[key] = await A2AClient.connect(url, timeout_s=self._timeout_s, peer_urls=self._peer_urls)
+            return self._clients[key]
+
+
+class _Call:
+    """One call in the making: what the callee is told, and the call's clock (durations from the monotonic one)."""
+
+    def __init__(
+        self, url: str, callee_id: str, assignment: Assignment | None, request: Mapping[str, JsonValue]
+    ) -> None:
+        self.assignment = assignment
+        self.request = request
+        # The URL of a proxy holds its caller's token.
+        self._url = redact(url)
+        self._callee_id = callee_id
+        self._started_at = datetime.now(UTC)
+        self._started = time.monotonic()
+
+    def metadata(self) -> dict[str, Any]:
+        stamped: dict[str, Any] = {TIMESTAMP_KEY: self._started_at.isoformat()}
+        return stamped if self.assignment is None else stamped | self.assignment.metadata()
+
+    def step(self, parent: Assignment, step_id: str, answer: Answer | None, error: str | None) -> InteractionStep:
+        elapsed = time.monotonic() - self._started
+        attributes: dict[str, str] = {}
+        if answer is not None:
+            attributes = {"task_state": answer.state.value, "response_text": answer.text[:MAX_QUOTED]}
+            if not answer.succeeded:
+                error = f"the agent ended with {answer.state}: {answer.status_text[:MAX_QUOTED]}"
+        if error is not None:
+            attributes["error"] = redact(error)[:MAX_QUOTED]
+        return InteractionStep(
+            step_id=step_id,
+            trace_id=parent.trace_id,
+            parent_step_id=parent.step_id,
+            call_type=CallType.AGENT,
+            step_action=StepAction(
+                agent_invocation=AgentInvocation(
+                    agent_url=self._url,
+                    agent_name=self._callee_id,
+                    requests=_quoted(self.request),
+                    response_trace=None if answer is None else answer.response_trace,
+                )
+            ),
+            additional_attributes=attributes,
+            latency=round(elapsed * 1000),
+            start_time=self._started_at,
+            end_time=self._started_at + timedelta(seconds=elapsed),
+        )
+
+
+class _Exchange:
+    """A message on its way and its answer; knows the callee's task as soon as the callee has named it."""
+
+    def __init__(self, client: A2AClient, call: _Call, task_id: str, context_id: str) -> None:
+        text = call.request["text"]
+        self._client = client
+        self._task_id = task_id
+        self._named = asyncio.Event()
+        self._events: AsyncGenerator[TaskUpdate | Answer, None] = client.stream(
+            text=text if isinstance(text, str) else None,
+            data=call.request["data"],
+            metadata=call.metadata(),
+            extensions=_EXTENSIONS,
+            task_id=task_id,
+            context_id=context_id,
+        )
+
+    async def run(self, on_update: OnUpdate | None) -> Answer:
+        """The answer. Cancelled, it cancels the callee's task too, for which the stream has to live a little longer."""
+        reading = asyncio.create_task(self._read(on_update))
+        try:
+            return await asyncio.shield(reading)
+        except asyncio.CancelledError:
+            with suppress(AgentUnreachableError, RemoteError, TimeoutError):
+                await asyncio.wait_for(self._cancel(), _CANCEL_S)
+            raise
+        finally:
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
+
+    async def _read(self, on_update: OnUpdate | None) -> Answer:
+        async with aclosing(self._events) as events:
+            async for event in events:
+                if isinstance(event, Answer):
+                    return event
+                self._task_id = event.task_id or self._task_id
+                self._named.set()
+                if on_update is not None:
+                    on_update(event)
+        raise RemoteError("the agent's stream ended without an answer")
+
+    async def _cancel(self) -> None:
+        if not self._task_id:
+            await self._named.wait()
+        await self._client.cancel(self._task_id)
+
+
+def _quoted(request: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    text, data = request["text"], request["data"]
+    quoted: dict[str, JsonValue] = {}
+    if isinstance(text, str):
+        quoted["text"] = text[:MAX_QUOTED]
+    if isinstance(data, dict) and "kind" in data:
+        quoted["kind"] = data["kind"]
+    return quoted

@@ -1,0 +1,64 @@
+"""Peer discovery: whom an agent can call, from its own settings, from the registry, or from both."""
+
+import logging
+from collections.abc import Mapping
+from typing import Final, Self
+
+import httpx
+from pydantic import BaseModel
+
+from concord.agent.assignment import Assignment
+from concord.assessment.roster import RosterEntry
+
+logger = logging.getLogger(__name__)
+
+_TIMEOUT_S: Final = 5.0
+
+
+class PeerList(BaseModel):
+    """The registry's answer to `GET /peers`."""
+
+    peers: list[RosterEntry]
+
+
+class PeerDiscovery:
+    """Finds peers: the static ones given here, and those that the assignment's registry knows.
+
+    The registry's word wins where both name an agent: during an assessment it knows the way that is observed.
+    """
+
+    def __init__(self, static: Mapping[str, str] | None = None) -> None:
+        self._static = {name: RosterEntry(id=name, url=url) for name, url in (static or {}).items()}
+        self._http = httpx.AsyncClient(timeout=_TIMEOUT_S, follow_redirects=False)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Closes the connection to the registry."""
+        await self._http.aclose()
+
+    async def peers(self, assignment: Assignment | None = None) -> list[RosterEntry]:
+        """The agents that can be called, without the caller itself, sorted by id.
+
+        A registry that cannot be reached is logged and leaves the static peers.
+        """
+        known = dict(self._static)
+        if assignment is not None and assignment.peers_url is not None:
+            known |= {entry.id: entry for entry in await self._registered(assignment, assignment.peers_url)}
+        own_id = None if assignment is None else assignment.agent_id
+        return sorted((entry for entry in known.values() if entry.id != own_id), key=lambda entry: entry.id)
+
+    async def _registered(self, assignment: Assignment, url: str) -> list[RosterEntry]:
+        token = assignment.token
+        headers = {} if token is None else {"authorization": f"Bearer {token.get_secret_value()}"}
+        try:
+            response = await self._http.get(url, headers=headers)
+            response.raise_for_status()
+            return PeerList.model_validate_json(response.content).peers
+        except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
+            logger.warning("no peers from the registry: %s: %s", type(error).__name__, error)
+            return []

@@ -1,0 +1,35 @@
+"""An assessment: what a client asks for, the plan made from it, its roster, its jobs and its results."""
+
+from concord.assessment.plan import AssessmentPlan, TimeLimits, TrialSpec, plan_trials, time_limits
+from concord.assessment.request import (
+    MAX_PARTICIPANTS,
+    MAX_TRIALS,
+    AssessmentConfig,
+    AssessmentRequest,
+    Fraction,
+    InteractionPattern,
+    Mode,
+    PatternEdge,
+    TaskSpec,
+    Thresholds,
+    pattern_url,
+)
+
+__all__ = [
+    "MAX_PARTICIPANTS",
+    "MAX_TRIALS",
+    "AssessmentConfig",
+    "AssessmentPlan",
+    "AssessmentRequest",
+    "Fraction",
+    "InteractionPattern",
+    "Mode",
+    "PatternEdge",
+    "TaskSpec",
+    "Thresholds",
+    "TimeLimits",
+    "TrialSpec",
+    "pattern_url",
+    "plan_trials",
+    "time_limits",
+]

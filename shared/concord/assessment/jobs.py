@@ -1,0 +1,99 @@
+"""The evaluator's jobs, as whoever drives trials asks for them: names, arguments, and the documents they leave."""
+
+from abc import ABC, abstractmethod
+from typing import Annotated, ClassVar, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from concord.assessment.results import InfrastructureFailure, TrialOutcome, TrialRecord
+from concord.storage.ports import Job, Queue
+from concord.trace.step import Id
+
+ROW_DOCUMENT: Final = "row"
+"""The `ResultRow` of an assessment, left by `AggregateAssessment`."""
+
+ROW_FAILURE_DOCUMENT: Final = "row-failure"
+"""An `InfrastructureFailure`, in place of a row that could not be made."""
+
+
+def trial_document(trial_id: str) -> str:
+    """The name of the `TrialVerdict` of a trial, left when it is judged or given up."""
+    return f"trial:{trial_id}"
+
+
+class JobRequest(BaseModel, ABC):
+    """A job of the evaluator: its arguments, and how it is queued."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    function: ClassVar[str]
+    queue: ClassVar[Queue]
+
+    assessment_id: Id
+
+    @property
+    @abstractmethod
+    def job_id(self) -> str:
+        """Names the work: a second request for the same work is not queued while the first is pending."""
+
+    def job(self) -> Job:
+        """The job as the queue takes it."""
+        return Job(self.function, self.job_id, self.queue, self.model_dump(mode="json"))
+
+
+class EvaluateTrial(JobRequest):
+    """Evaluates the trace of a trial once it is closed, and then has it judged.
+
+    `closed_after` is how many batches the trace had when the trial was closed: the steps of later ones are counted
+    as late and otherwise left out, so that the result does not depend on when a worker came to it. None: all count.
+    """
+
+    function: ClassVar[str] = "evaluate_trial"
+    queue: ClassVar[Queue] = Queue.FAST
+
+    trial_id: Id
+    outcome: TrialOutcome
+    closed_after: Annotated[int, Field(ge=0)] | None = None
+
+    @property
+    def job_id(self) -> str:
+        return f"evaluate:{self.assessment_id}:{self.trial_id}"
+
+
+class JudgeTrial(JobRequest):
+    """Judges and scores an evaluated trial, and leaves its verdict; `closed_after` as for its evaluation."""
+
+    function: ClassVar[str] = "judge_trial"
+    queue: ClassVar[Queue] = Queue.LLM
+
+    trial_id: Id
+    closed_after: Annotated[int, Field(ge=0)] | None = None
+
+    @property
+    def job_id(self) -> str:
+        return f"judge:{self.assessment_id}:{self.trial_id}"
+
+
+class AggregateAssessment(JobRequest):
+    """Makes the row from the verdicts of all trials of the plan and the infrastructure failures met on the way."""
+
+    function: ClassVar[str] = "aggregate_assessment"
+    queue: ClassVar[Queue] = Queue.FAST
+
+    infrastructure: list[InfrastructureFailure] = []
+
+    @property
+    def job_id(self) -> str:
+        return f"aggregate:{self.assessment_id}"
+
+
+class TrialVerdict(BaseModel):
+    """What became of a trial's evaluation. The stored document may hold more, which its readers need not know."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    state: Literal["evaluated", "failed"]
+    record: TrialRecord | None = None
+    """The trial as the row will show it; null if the evaluation failed."""
+    failure: InfrastructureFailure | None = None
+    """Why there is no record; null if there is one."""

@@ -1,0 +1,141 @@
+"""The plan of an assessment: its trials, each with a seed and a trace, and the time that they have."""
+
+import random
+from dataclasses import dataclass
+from itertools import product
+
+from pydantic import BaseModel, ConfigDict
+
+from concord.assessment.request import (
+    DRIVING_S,
+    DRIVING_SHARE,
+    MAX_TIMEOUT_S,
+    MAX_TRIAL_S,
+    MAX_TRIALS,
+    AssessmentConfig,
+    Mode,
+    TaskSpec,
+    pattern_url,
+)
+from concord.assessment.roster import ParticipantId, RosterEntry
+from concord.trace.ids import new_trace_id
+from concord.trace.step import Id
+
+
+class TrialSpec(BaseModel):
+    """One run of one task, with a trace of its own."""
+
+    model_config = ConfigDict(frozen=True)
+
+    trial_id: Id
+    task_id: Id
+    run: int
+    seed: int
+    trace_id: Id
+
+
+class AssessmentPlan(BaseModel):
+    """Everything the evaluator needs to know of an assessment, fixed before its first trial starts."""
+
+    model_config = ConfigDict(frozen=True)
+
+    assessment_id: Id
+    mode: Mode
+    config: AssessmentConfig
+    tasks: list[TaskSpec]
+    roster: list[RosterEntry]
+    trials: list[TrialSpec]
+    missing: list[ParticipantId] = []
+    """Participants that could not be reached when the assessment began, and without which it goes on."""
+    observed: bool = False
+    """Whether participants reach each other through the gateway alone, so that a call it did not see is no call."""
+
+    def task(self, task_id: str) -> TaskSpec:
+        """The task of that id. Raises KeyError if the plan has none."""
+        for task in self.tasks:
+            if task.id == task_id:
+                return task
+        raise KeyError(task_id)
+
+    @property
+    def recipients(self) -> list[RosterEntry]:
+        """The participants that are given the tasks."""
+        asked = (entry for entry in self.roster if self.config.start in {"all", entry.id})
+        return [entry for entry in asked if entry.id not in self.missing]
+
+    def answerers(self, task_id: str) -> list[str]:
+        """Whose answers to a task are graded: those whom it or the config names, else all who are given it."""
+        named = self.task(task_id).answer_from or self.config.answer_from
+        return named if named is not None else [entry.id for entry in self.recipients]
+
+    def agents(self, task_id: str) -> list[RosterEntry]:
+        """Who is declared for a task: the agents of its pattern where it has one, else the assessment's roster."""
+        pattern = self.task(task_id).interaction_pattern
+        if pattern is None:
+            return self.roster
+        return [RosterEntry(id=agent, url=pattern_url(agent)) for agent in pattern.agents]
+
+    def trial(self, trial_id: str) -> TrialSpec:
+        """The trial of that id. Raises KeyError if the plan has none."""
+        for trial in self.trials:
+            if trial.trial_id == trial_id:
+                return trial
+        raise KeyError(trial_id)
+
+
+def plan_trials(config: AssessmentConfig, tasks: list[TaskSpec]) -> list[TrialSpec]:
+    """The trials of this shard: of all pairs of run and task, tasks innermost, every `num_shards`-th.
+
+    `num_instances` says how many pairs there are, further runs among them; without it, `num_runs` of every task.
+    Trials are numbered, and their seeds drawn from `seed`, before they are shared out, so that shards are parts of one
+    assessment. Trace ids are fresh. Raises ValueError for more than `MAX_TRIALS`.
+    """
+    n_trials = config.num_instances or config.num_runs * len(tasks)
+    if n_trials > MAX_TRIALS:
+        raise ValueError(f"{n_trials} trials are more than the {MAX_TRIALS} that one assessment may have")
+    draw = random.Random(config.seed)  # noqa: S311 - a reproducible draw, not a secret
+    seeds = [draw.getrandbits(32) for _ in range(n_trials)]
+    runs = range(1, -(-n_trials // len(tasks)) + 1)
+    planned = [
+        (number, run, task, seed)
+        for number, ((run, task), seed) in enumerate(zip(product(runs, tasks), seeds, strict=False), start=1)
+    ]
+    return [
+        TrialSpec(trial_id=f"trial-{number}", task_id=task.id, run=run, seed=seed, trace_id=new_trace_id())
+        for number, run, task, seed in planned[config.shard_index :: config.num_shards]
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class TimeLimits:
+    """How long the whole assessment and each of its trials may take (seconds)."""
+
+    assessment_s: float
+    trial_s: float
+
+
+def time_limits(config: AssessmentConfig, n_trials: int) -> TimeLimits:
+    """The limits of `n_trials` trials, one after the other: those that are set, the others made to fit.
+
+    Raises ValueError, with the arithmetic, where limits that are set cannot all hold.
+    """
+    trials = max(1, n_trials)
+    total, trial, turn = config.timeout_s, config.trial_timeout_s, config.turn_timeout_s
+    if total is not None and trial is not None and trials * trial > total:
+        raise ValueError(
+            f"{trials} trials x `trial_timeout_s` {trial:g} s = {trials * trial:g} s do not fit into "
+            f"`timeout_s` {total:g} s"
+        )
+    if trial is not None and turn is not None and turn > trial:
+        raise ValueError(f"`turn_timeout_s` {turn:g} s does not fit into `trial_timeout_s` {trial:g} s")
+    if trial is None:
+        shared = DRIVING_S if total is None else DRIVING_SHARE * total
+        trial = min(MAX_TRIAL_S, shared / trials)
+    elif trials * trial > MAX_TIMEOUT_S:
+        raise ValueError(
+            f"{trials} trials x `trial_timeout_s` {trial:g} s = {trials * trial:g} s are more than the "
+            f"{MAX_TIMEOUT_S} s that an assessment may take"
+        )
+    if total is None:
+        total = min(MAX_TIMEOUT_S, trials * trial / DRIVING_SHARE)
+    return TimeLimits(total, trial)

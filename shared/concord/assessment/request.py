@@ -1,0 +1,301 @@
+"""What is to be assessed: the request that a client sends, with its tasks and its configuration."""
+
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import Annotated, Final, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, HttpUrl, field_validator, model_validator
+
+from concord.assessment.roster import RESERVED_IDS, ParticipantId, RosterEntry
+from concord.assessment.scorers import (
+    MAX_TARGETS,
+    NEED_TARGET,
+    JsonScorer,
+    NumericScorer,
+    ScorerChoice,
+    TargetText,
+    named_scorer,
+)
+from concord.trace.step import Id
+
+MAX_PARTICIPANTS = 100
+MAX_TASKS = 1000
+MAX_TRIALS = 1000
+MAX_PATTERN_EDGES = 10_000
+MAX_METRICS = 1000
+MAX_EVALUATORS = 100
+
+MAX_TIMEOUT_S: Final = 300 * 60
+"""The platform ends a run after so long."""
+
+MAX_TRIAL_S: Final = 300.0
+"""What a trial gets where nobody sets a limit: as long as the platform's clients wait between two events."""
+
+DRIVING_S: Final = 270 * 60.0
+"""What all trials share where nobody sets a limit: the platform's 300 minutes, less a tenth for all else."""
+
+DRIVING_SHARE: Final = 0.9
+"""The part of `timeout_s` in which trials run; evaluating the last of them and making the row takes the rest."""
+
+Fraction = Annotated[float, Field(ge=0, le=1)]
+
+
+def _listed(value: object) -> object:
+    return [value] if isinstance(value, str | int | float) and not isinstance(value, bool) else value
+
+
+def _texts(value: object) -> object:
+    """Numbers among the targets as text: `target = 42` is what people write."""
+    listed = _listed(value)
+    if not isinstance(listed, list):
+        return listed
+    return [str(each) if isinstance(each, int | float) and not isinstance(each, bool) else each for each in listed]
+
+
+Targets = Annotated[
+    list[TargetText],
+    BeforeValidator(_texts),
+    Field(min_length=1, max_length=MAX_TARGETS),
+]
+"""One accepted answer, or several."""
+
+Answerers = Annotated[list[ParticipantId], BeforeValidator(_listed), Field(min_length=1, max_length=MAX_PARTICIPANTS)]
+"""Whose answers are graded, by participant."""
+
+
+def _digit(text: str) -> bool:
+    return any(map(str.isdecimal, text))
+
+
+class Mode(StrEnum):
+    """Where the interactions of an assessment come from."""
+
+    GROUND_TRUTH = "ground_truth"
+    RECORDED = "recorded"
+    LIVE = "live"
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_by_name=True, validate_by_alias=True)
+
+
+class PatternEdge(_Strict):
+    """One interaction of a pattern: `from` calls `to`."""
+
+    caller: ParticipantId = Field(alias="from")
+    callee: ParticipantId = Field(alias="to")
+
+
+class InteractionPattern(_Strict):
+    """A given pattern of interactions, assessed as if agents had just had them (ground truth).
+
+    With `steps_count`, the edges are walked in order, over and over, until that many calls are made; without it,
+    each edge is one call.
+    """
+
+    agents: Annotated[list[ParticipantId], Field(min_length=1, max_length=MAX_PARTICIPANTS)]
+    edges: Annotated[list[PatternEdge], Field(max_length=MAX_PATTERN_EDGES)] = []
+    steps_count: Annotated[int, Field(ge=0, le=MAX_PATTERN_EDGES)] | None = None
+
+    @model_validator(mode="after")
+    def _edges_join_agents(self) -> Self:
+        strangers = {end for edge in self.edges for end in (edge.caller, edge.callee)} - set(self.agents)
+        if strangers:
+            raise ValueError(f"edges name agents that are not in `agents`: {', '.join(sorted(strangers))}")
+        if len(set(self.agents)) != len(self.agents) or RESERVED_IDS & set(self.agents):
+            raise ValueError("`agents` must be distinct and none of " + ", ".join(sorted(RESERVED_IDS)))
+        return self
+
+
+class TaskSpec(_Strict):
+    """One task: a text for the team to work on, or a pattern to assess as it is."""
+
+    id: Id
+    text: Annotated[str, Field(max_length=100_000)] = ""
+    interaction_pattern: InteractionPattern | None = None
+    target: Targets | None = None
+    scorer: Annotated[ScorerChoice, BeforeValidator(named_scorer)] | None = None
+    answer_from: Answerers | None = None
+    """Whose answer is graded; without it, the config's `answer_from`."""
+
+    @model_validator(mode="after")
+    def _has_something_to_do(self) -> Self:
+        if not self.text.strip() and self.interaction_pattern is None:
+            raise ValueError("a task needs a `text` or an `interaction_pattern`")
+        return self
+
+    @model_validator(mode="after")
+    def _can_be_graded(self) -> Self:
+        if self.interaction_pattern is not None and (self.target or self.scorer or self.answer_from):
+            raise ValueError("a task with an `interaction_pattern` has no answer: no `target`, `scorer`, `answer_from`")
+        if self.target is not None and self.scorer is None:
+            raise ValueError("a `target` needs a `scorer`, which says how answers are compared with it")
+        if self.target is None and self.scorer is not None and self.scorer.name in NEED_TARGET:
+            raise ValueError(f"the scorer {self.scorer.name!r} needs a `target`")
+        if self.target is not None and isinstance(self.scorer, JsonScorer):
+            raise ValueError("the scorer 'json' takes no `target`: it has its `schema` and `values`")
+        if isinstance(self.scorer, NumericScorer) and (
+            words := [each for each in self.target or [] if not _digit(each)]
+        ):
+            raise ValueError(f"the scorer 'numeric' compares numbers, and {words[0]!r} is none")
+        return self
+
+
+class Thresholds(_Strict):
+    """Where a figure becomes a finding, and a trial a pass: above it, or for a healthy density up to it.
+
+    Defaults: PRD features 2, 4 (`slow_link`) and 6; `pass`: the leaderboard.
+    """
+
+    passing: Fraction = Field(0.66, alias="pass")
+    bottleneck: Fraction = 0.5
+    over_centralised: Fraction = 0.7
+    healthy_density: Fraction = 0.3
+    loop: Annotated[int, Field(ge=0)] = 1
+    """How often a chain of calls may come back to an agent that waits further up: once to ask back."""
+    error_cascade: Annotated[int, Field(ge=1)] = 1
+    """How many calls may fail in a row, each made in the one before."""
+    slow_link: Annotated[float, Field(ge=1, allow_inf_nan=False)] = 10
+    """How many times the median of the other links a link may take."""
+    redundant_question: Annotated[int, Field(ge=1)] = 1
+    """How often an agent may ask another the same."""
+
+
+class PluginChoice(_Strict):
+    """A metric or an evaluator with parameters of its own, or one that is not wanted."""
+
+    id: Id
+    enabled: bool = True
+    params: Annotated[dict[Id, Annotated[float, Field(allow_inf_nan=False)]], Field(max_length=16)] = {}
+
+
+class AssessmentConfig(BaseModel):
+    """The `config` of a request. Keys it does not know are kept aside and warned of, or refused with `strict`."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", validate_by_name=True, validate_by_alias=True)
+
+    tasks: Annotated[list[TaskSpec], Field(min_length=1, max_length=MAX_TASKS)] | None = None
+    task: Annotated[str, Field(min_length=1, max_length=100_000)] | None = None
+    interaction_pattern: InteractionPattern | None = None
+    num_runs: Annotated[int, Field(ge=1, le=100)] = 1
+    num_instances: Annotated[int, Field(ge=1, le=MAX_TRIALS)] | None = None
+    """How many trials there are, all shards together; without it, one per task and run."""
+    seed: int = 0
+    start: str = "all"
+    answer_from: Answerers | None = None
+    """Whose answer is graded; without it, everybody's who got the task."""
+    allow_missing: bool = False
+    """Whether the assessment goes on without participants that cannot be reached when it begins."""
+    roster: Annotated[list[RosterEntry], Field(max_length=MAX_PARTICIPANTS)] = []
+    evaluators: Annotated[list[Id | PluginChoice], Field(max_length=MAX_EVALUATORS)] | None = None
+    metrics: Annotated[list[Id | PluginChoice], Field(max_length=MAX_METRICS)] | None = None
+    thresholds: Thresholds = Thresholds()
+    weights: dict[Literal["task", "communication", "distribution", "reliability", "efficiency"], Fraction] = {}
+    evidence: Literal["any", "corroborated", "observed"] = "any"
+    timeout_s: Annotated[float, Field(gt=0, le=MAX_TIMEOUT_S)] | None = None
+    trial_timeout_s: Annotated[float, Field(gt=0, le=MAX_TIMEOUT_S)] | None = None
+    turn_timeout_s: Annotated[float, Field(gt=0, le=MAX_TIMEOUT_S)] | None = None
+    quiet_s: Annotated[float, Field(ge=0, le=60)] = 1
+    closing_cap_s: Annotated[float, Field(gt=0, le=300)] = 10
+    shard_index: Annotated[int, Field(ge=0, lt=20)] = 0
+    num_shards: Annotated[int, Field(ge=1, le=20)] = 1
+    agentbeats_ids: dict[ParticipantId, str] = {}
+    strict: bool = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_source_of_tasks(cls, data: object) -> object:
+        sources = ("tasks", "task", "interaction_pattern")
+        if isinstance(data, dict) and sum(data.get(source) is not None for source in sources) > 1:
+            raise ValueError("give only one of `tasks`, `task` and `interaction_pattern`")
+        return data
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.strict and self.unknown_keys:
+            raise ValueError(f"unknown keys (`strict` is set): {', '.join(self.unknown_keys)}")
+        if self.shard_index >= self.num_shards:
+            raise ValueError("`shard_index` must be below `num_shards`")
+        if self.tasks is not None and len({task.id for task in self.tasks}) != len(self.tasks):
+            raise ValueError("task ids must be distinct")
+        return self
+
+    @property
+    def unknown_keys(self) -> list[str]:
+        """Names in the request's config that mean nothing to this version, sorted."""
+        return sorted(self.model_extra or {})
+
+    def chosen_metrics(self, available: Iterable[str]) -> dict[str, dict[str, float]]:
+        """The ids of the metrics to show, with their parameters: those listed, whether or not they are available.
+
+        A list that says only what is not wanted, or None, leaves all other available ones.
+        """
+        return _chosen(self.metrics, available)
+
+    def chosen_evaluators(self, available: Iterable[str]) -> dict[str, dict[str, float]]:
+        """The ids of the evaluators to run, with their parameters, by the same rule."""
+        return _chosen(self.evaluators, available)
+
+    def chosen_tasks(self, default: list[TaskSpec]) -> list[TaskSpec]:
+        """The tasks of the whole assessment: those given, else `default`."""
+        if self.task is not None:
+            return [TaskSpec(id="task", text=self.task)]
+        if self.interaction_pattern is not None:
+            return [TaskSpec(id="pattern", interaction_pattern=self.interaction_pattern)]
+        return self.tasks or default
+
+
+def _chosen(listed: Iterable[str | PluginChoice] | None, available: Iterable[str]) -> dict[str, dict[str, float]]:
+    choices = [PluginChoice(id=each) if isinstance(each, str) else each for each in listed or ()]
+    chosen: dict[str, dict[str, float]] = {each.id: each.params for each in choices if each.enabled}
+    unwanted = {each.id for each in choices if not each.enabled}
+    if listed is None or (unwanted and not chosen):
+        chosen = {plugin_id: {} for plugin_id in available}
+    return {plugin_id: params for plugin_id, params in chosen.items() if plugin_id not in unwanted}
+
+
+class AssessmentRequest(BaseModel):
+    """The JSON document that a client sends as the text of its message."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    participants: Annotated[dict[ParticipantId, HttpUrl], Field(max_length=MAX_PARTICIPANTS)] = {}
+    config: AssessmentConfig = AssessmentConfig()
+
+    @field_validator("participants")
+    @classmethod
+    def _no_reserved_names(cls, participants: dict[str, HttpUrl]) -> dict[str, HttpUrl]:
+        if taken := RESERVED_IDS & participants.keys():
+            raise ValueError(f"reserved names: {', '.join(sorted(taken))}")
+        return participants
+
+    @property
+    def mode(self) -> Mode:
+        """Ground truth where the first task is a pattern, else live."""
+        patterns = [task.interaction_pattern for task in self.config.tasks or []]
+        given = self.config.interaction_pattern is not None or any(patterns)
+        return Mode.GROUND_TRUTH if given else Mode.LIVE
+
+    @model_validator(mode="after")
+    def _mode_has_what_it_needs(self) -> Self:
+        patterns = [task.interaction_pattern is not None for task in self.config.tasks or []]
+        if any(patterns) and not all(patterns):
+            raise ValueError("tasks must all have an `interaction_pattern`, or none")
+        if self.mode is Mode.LIVE and not self.participants:
+            raise ValueError("`participants` is empty: a live assessment needs at least one")
+        if self.mode is Mode.LIVE and self.config.start not in {"all", *self.participants}:
+            raise ValueError(f"`start` names no participant: {self.config.start!r}")
+        return self
+
+    @model_validator(mode="after")
+    def _answers_come_from_those_who_are_asked(self) -> Self:
+        asked = {name for name in self.participants if self.config.start in {"all", name}}
+        named = [self.config.answer_from or [], *(task.answer_from or [] for task in self.config.tasks or [])]
+        if strangers := sorted({name for names in named for name in names} - asked):
+            raise ValueError(f"`answer_from` names who is not given the task: {', '.join(strangers)}")
+        return self
+
+
+def pattern_url(agent_id: str) -> str:
+    """The address of an agent that exists in a pattern only."""
+    return f"pattern://{agent_id}"

@@ -1,0 +1,90 @@
+"""Who is who: agent ids, and the roster that resolves every URL of a participant to its one id."""
+
+from collections.abc import Iterable, Iterator
+from typing import Annotated, Final
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, StringConstraints
+
+from concord.trace.step import Id, Url
+
+ParticipantId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9 _.-]*$", max_length=64)]
+"""The key in `participants`: no `/` (that names an agent inside a participant) and no `:` (a resolved stranger)."""
+
+GREEN_AGENT: Final = "green-agent"
+"""The assessor itself, as a reporter and a caller. It is never a node of the agent graph."""
+
+UNKNOWN_AGENT: Final = "unknown"
+"""A caller that no report names."""
+
+RESERVED_IDS: Final = frozenset({GREEN_AGENT, UNKNOWN_AGENT})
+
+_DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+
+
+class RosterEntry(BaseModel):
+    """One declared agent: its id, its URL, every other URL or name it answers to, and what it does in its team."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: Id
+    url: Url
+    aliases: tuple[Url, ...] = ()
+    agentbeats_id: str | None = None
+    functions: tuple[str, ...] = ()
+    reports: bool = False
+    """Whether its card says that it tells of its steps: it names the assignment or the traceability extension."""
+
+
+class Roster:
+    """The declared agents of one assessment, in the order they were declared."""
+
+    def __init__(self, entries: Iterable[RosterEntry]) -> None:
+        self._entries = {entry.id: entry for entry in entries}
+        self._ids = {
+            normalise_url(name): entry.id
+            for entry in self._entries.values()
+            for name in (entry.id, entry.url, *entry.aliases)
+        }
+
+    def __iter__(self) -> Iterator[RosterEntry]:
+        return iter(self._entries.values())
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __contains__(self, agent_id: str) -> bool:
+        return agent_id in self._entries
+
+    def __getitem__(self, agent_id: str) -> RosterEntry:
+        return self._entries[agent_id]
+
+    def resolve(self, url: str, name: str = "") -> str:
+        """The id of the agent at `url`, else of the agent called `name`, else `url:<normalised url>`.
+
+        The URL is where a message went and the name only what somebody called its reader, so the URL decides.
+        """
+        known = self._ids.get(normalise_url(url or name))
+        if known is not None:
+            return known
+        return f"url:{normalise_url(url)}" if url else name or UNKNOWN_AGENT
+
+
+def normalise_url(url: str) -> str:
+    """One spelling per address: lower-case scheme and host, no default port, credentials, query or trailing slash.
+
+    What is not an http(s) URL (an agent's name, say) is returned stripped of spaces and trailing slashes.
+    """
+    text = url.strip().rstrip("/")
+    try:
+        parts = urlsplit(text)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        return text
+    if parts.scheme.lower() not in _DEFAULT_PORTS or host is None:
+        return text
+    scheme = parts.scheme.lower()
+    netloc = f"[{host}]" if ":" in host else host
+    if port is not None and port != _DEFAULT_PORTS[scheme]:
+        netloc = f"{netloc}:{port}"
+    return f"{scheme}://{netloc}{parts.path.rstrip('/')}"

@@ -1,0 +1,74 @@
+"""Assessments in Redis: a hash of JSON documents for each, its plan among them."""
+
+from collections.abc import Awaitable, Sequence
+from typing import Final, cast
+
+from redis.asyncio import Redis
+
+from concord.assessment import AssessmentPlan
+from concord.storage.redis import keys
+from concord.storage.redis.faults import storage_faults
+from concord.trust.redaction import redact
+
+TTL_S: Final = 24 * 3600
+"""From the last document on, should nobody say that the assessment has ended."""
+
+_PLAN: Final = "plan"
+_PLAN_REVISION: Final = "plan-revision"
+
+
+class RedisAssessmentStore:
+    """The `AssessmentStore` port on Redis hashes."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+
+    async def save_plan(self, plan: AssessmentPlan) -> None:
+        """See `AssessmentStore.save_plan`."""
+        name = keys.assessment(plan.assessment_id)
+        with storage_faults():
+            async with self._redis.pipeline(transaction=True) as pipe:
+                pipe.hset(name, _PLAN, redact(plan.model_dump_json(by_alias=True)))
+                pipe.hincrby(name, _PLAN_REVISION, 1)
+                pipe.expire(name, TTL_S)
+                await pipe.execute()
+
+    async def plan(self, assessment_id: str) -> AssessmentPlan | None:
+        """See `AssessmentStore.plan`."""
+        document = await self.load(assessment_id, _PLAN)
+        return None if document is None else AssessmentPlan.model_validate_json(document)
+
+    async def plan_revision(self, assessment_id: str) -> int:
+        """See `AssessmentStore.plan_revision`."""
+        return int(await self.load(assessment_id, _PLAN_REVISION) or "0")
+
+    async def save(self, assessment_id: str, name: str, document: str) -> None:
+        """See `AssessmentStore.save`."""
+        with storage_faults():
+            async with self._redis.pipeline(transaction=True) as pipe:
+                pipe.hset(keys.assessment(assessment_id), name, redact(document))
+                pipe.expire(keys.assessment(assessment_id), TTL_S)
+                await pipe.execute()
+
+    async def retire(self, plan: AssessmentPlan, keep_s: int) -> None:
+        """See `AssessmentStore.retire`."""
+        with storage_faults():
+            async with self._redis.pipeline(transaction=False) as pipe:
+                for name in keys.of_assessment(plan):
+                    pipe.expire(name, keep_s)
+                await pipe.execute()
+
+    async def load(self, assessment_id: str, name: str) -> str | None:
+        """See `AssessmentStore.load`."""
+        with storage_faults():
+            document = await cast(Awaitable[bytes | None], self._redis.hget(keys.assessment(assessment_id), name))
+        return None if document is None else document.decode()
+
+    async def load_all(self, assessment_id: str, names: Sequence[str]) -> list[str | None]:
+        """See `AssessmentStore.load_all`."""
+        if not names:
+            return []
+        with storage_faults():
+            found = self._redis.hmget(keys.assessment(assessment_id), list(names))
+            documents = await cast(Awaitable[list[bytes | None]], found)
+        return [None if document is None else document.decode() for document in documents]

@@ -1,0 +1,120 @@
+"""The one connection to Redis that a process holds, opened with the patience that its caller can afford."""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+
+from arq.connections import ArqRedis
+from redis.asyncio import BlockingConnectionPool
+
+from concord.storage.ports import (
+    AgentRegistry,
+    AnswerCache,
+    AssessmentStore,
+    MemoryUse,
+    SecretStore,
+    TraceStore,
+)
+from concord.storage.redis.answers import RedisAnswerCache
+from concord.storage.redis.assessments import RedisAssessmentStore
+from concord.storage.redis.faults import storage_faults
+from concord.storage.redis.jobs import ArqJobQueue
+from concord.storage.redis.patience import PASSING_FAULTS, Patience
+from concord.storage.redis.prompt import make_prompt
+from concord.storage.redis.registry import RedisAgentRegistry
+from concord.storage.redis.secrets import RedisSecretStore
+from concord.storage.redis.tasks import RedisTaskRecords
+from concord.storage.redis.traces import RedisTraceStore
+from concord.storage.tasks import TaskRecords
+from concord.trust.redaction import redact
+
+REQUEST_PATIENCE_S: Final = 0.3
+"""For a service that answers a waiting caller: a blip is bridged, an outage is told at once."""
+
+WORK_PATIENCE_S: Final = 15.0
+"""For a worker, or an assessment that runs for minutes: it sits out a Redis restart."""
+
+MAX_CONNECTIONS: Final = 32
+"""Of one process. Commands that come when all are at work wait for one: each is done within a millisecond or so."""
+
+_TURN_S: Final = 20.0
+"""For which a command waits until it counts as a lost Redis."""
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """Everything that is kept outside the process."""
+
+    traces: TraceStore
+    registry: AgentRegistry
+    assessments: AssessmentStore
+    answers: AnswerCache
+    secrets: SecretStore
+    jobs: ArqJobQueue
+    redis: ArqRedis
+
+    def tasks(self, *, lease_s: int, keep_s: int) -> TaskRecords:
+        """The A2A tasks of this process's agent: see `RedisTaskRecords`."""
+        return RedisTaskRecords(self.redis, lease_s=lease_s, keep_s=keep_s)
+
+    async def ping(self) -> None:
+        """Raises StorageUnavailableError unless storage answers."""
+        with storage_faults():
+            await self.redis.ping()
+
+    async def memory(self) -> MemoryUse:
+        """How full storage is. Raises StorageUnavailableError."""
+        with storage_faults():
+            told = await self.redis.info("memory")
+        return MemoryUse(used=int(told["used_memory"]), limit=int(told.get("maxmemory", 0)) or None)
+
+
+def open_redis(url: str, *, patience_s: float) -> ArqRedis:
+    """A client of the Redis at `url` that waits so long for lost connections; connects on first use."""
+    pool: BlockingConnectionPool = BlockingConnectionPool.from_url(
+        url,
+        max_connections=MAX_CONNECTIONS,
+        timeout=_TURN_S,
+        socket_connect_timeout=2,
+        socket_timeout=10,
+        health_check_interval=30,
+        retry=Patience(patience_s),
+        retry_on_error=list(PASSING_FAULTS),
+    )
+    make_prompt(pool)
+    redis = ArqRedis(pool)
+    redis.auto_close_connection_pool = True
+    redis.job_serializer = to_json
+    redis.job_deserializer = from_json
+    return redis
+
+
+@asynccontextmanager
+async def connect(url: str, *, patience_s: float = REQUEST_PATIENCE_S) -> AsyncIterator[Storage]:
+    """The storage at a Redis URL, closed at the end. Does not wait for Redis: `Storage.ping` tells if it is there."""
+    redis = open_redis(url, patience_s=patience_s)
+    try:
+        yield Storage(
+            traces=RedisTraceStore(redis),
+            registry=RedisAgentRegistry(redis),
+            assessments=RedisAssessmentStore(redis),
+            answers=RedisAnswerCache(redis),
+            secrets=RedisSecretStore(redis),
+            jobs=ArqJobQueue(redis),
+            redis=redis,
+        )
+    finally:
+        await redis.aclose()
+
+
+def to_json(value: dict[str, Any]) -> bytes:
+    """arq's job record as JSON. What JSON has no form for (an exception as a result) is written as its text."""
+    return redact(json.dumps(value, default=str).encode())
+
+
+def from_json(data: bytes) -> dict[str, Any]:
+    """The job record that `to_json` wrote."""
+    record: dict[str, Any] = json.loads(data)
+    return record

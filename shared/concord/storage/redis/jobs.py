@@ -1,0 +1,87 @@
+"""The job queue on arq: enqueueing, depth, and the dead letters of jobs that failed for good."""
+
+import json
+import time
+from collections.abc import Awaitable
+from typing import Final, cast
+
+from arq.connections import ArqRedis
+
+from concord.storage.ports import DeadLetter, Job, Queue
+from concord.storage.redis import keys
+from concord.storage.redis.faults import storage_faults
+from concord.trust.redaction import redact
+
+MAX_DEAD_LETTERS: Final = 1000
+DEAD_LETTERS_TTL_S: Final = 7 * 24 * 3600
+"""From the last letter on. What a letter's job worked on is gone sooner."""
+
+
+class ArqJobQueue:
+    """The `JobQueue` port on arq. Jobs are JSON, never pickle: whoever can write to Redis must not run code here."""
+
+    def __init__(self, redis: ArqRedis) -> None:
+        self._redis = redis
+
+    async def enqueue(self, job: Job) -> bool:
+        """See `JobQueue.enqueue`."""
+        with storage_faults():
+            queued = await self._redis.enqueue_job(
+                job.function, dict(job.arguments), _job_id=job.job_id, _queue_name=keys.queue(job.queue)
+            )
+        return queued is not None
+
+    async def depth(self, queue: Queue) -> int:
+        """See `JobQueue.depth`."""
+        with storage_faults():
+            return await cast(Awaitable[int], self._redis.zcard(keys.queue(queue)))
+
+    async def oldest_s(self, queue: Queue) -> float:
+        """See `JobQueue.oldest_s`. arq's score of a job is the time from which it is due (Unix milliseconds)."""
+        with storage_faults():
+            first = await self._redis.zrange(keys.queue(queue), 0, 0, withscores=True)
+        return max(0.0, time.time() - first[0][1] / 1000) if first else 0.0
+
+    async def bury(self, job: Job, error: str) -> None:
+        """Writes a dead letter. The oldest are let go beyond `MAX_DEAD_LETTERS`."""
+        written = redact(json.dumps({"job": _written(job), "error": error}))
+        with storage_faults():
+            async with self._redis.pipeline(transaction=True) as pipe:
+                pipe.xadd(keys.DEAD_LETTERS, {"letter": written}, maxlen=MAX_DEAD_LETTERS)
+                pipe.expire(keys.DEAD_LETTERS, DEAD_LETTERS_TTL_S)
+                await pipe.execute()
+
+    async def dead_letters(self) -> list[DeadLetter]:
+        """See `JobQueue.dead_letters`."""
+        with storage_faults():
+            entries = await self._redis.xrange(keys.DEAD_LETTERS)
+        return [_letter(entry_id.decode(), json.loads(fields[b"letter"])) for entry_id, fields in entries]
+
+    async def replay(self, letter: DeadLetter) -> None:
+        """See `JobQueue.replay`."""
+        await self.enqueue(letter.job)
+        with storage_faults():
+            await self._redis.xdel(keys.DEAD_LETTERS, letter.letter_id)
+
+
+def _written(job: Job) -> dict[str, object]:
+    return {
+        "function": job.function,
+        "job_id": job.job_id,
+        "queue": job.queue.value,
+        "arguments": dict(job.arguments),
+    }
+
+
+def _letter(letter_id: str, written: dict[str, object]) -> DeadLetter:
+    job = cast(dict[str, object], written["job"])
+    return DeadLetter(
+        letter_id=letter_id,
+        job=Job(
+            function=str(job["function"]),
+            job_id=str(job["job_id"]),
+            queue=Queue(str(job["queue"])),
+            arguments=cast(dict[str, str], job["arguments"]),
+        ),
+        error=str(written["error"]),
+    )

@@ -1,0 +1,65 @@
+"""The agent registry in Redis: a hash per scope, each entry with the time at which it is forgotten."""
+
+import time
+from collections.abc import Awaitable, Mapping, Sequence
+from typing import Final, cast
+
+from pydantic import BaseModel
+from redis.asyncio import Redis
+
+from concord.assessment.roster import RosterEntry
+from concord.storage.ports import RegistryFullError
+from concord.storage.redis import keys
+from concord.storage.redis.faults import storage_faults
+from concord.trust.redaction import redact
+
+TTL_S: Final = 3600
+MAX_AGENTS: Final = 1000
+"""Agents per scope. The open scope takes entries from anybody, so it must end somewhere."""
+
+
+MAX_AGENTS_PER_CALLER: Final = 100
+
+
+class _Registration(BaseModel):
+    entry: RosterEntry
+    expires_at: float
+    by: str = ""
+
+
+class RedisAgentRegistry:
+    """The `AgentRegistry` port on Redis hashes."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+
+    async def register(self, scope: str, entries: Sequence[RosterEntry], *, by: str = "") -> float:
+        """See `AgentRegistry.register`."""
+        expires_at = time.time() + TTL_S
+        fresh = {each.id: _Registration(entry=each, expires_at=expires_at, by=by) for each in entries}
+        known = {each.entry.id: each for each in await self._registrations(scope)}
+        _check_room(scope, known | fresh, by)
+        written = {name: redact(each.model_dump_json()) for name, each in fresh.items()}
+        with storage_faults():
+            async with self._redis.pipeline(transaction=True) as pipe:
+                pipe.hset(keys.agents(scope), mapping=written)
+                pipe.expire(keys.agents(scope), TTL_S)
+                await pipe.execute()
+        return TTL_S
+
+    async def agents(self, scope: str) -> list[RosterEntry]:
+        """See `AgentRegistry.agents`."""
+        return sorted((each.entry for each in await self._registrations(scope)), key=lambda entry: entry.id)
+
+    async def _registrations(self, scope: str) -> list[_Registration]:
+        with storage_faults():
+            stored = await cast(Awaitable[dict[bytes, bytes]], self._redis.hgetall(keys.agents(scope)))
+        now = time.time()
+        return [each for each in map(_Registration.model_validate_json, stored.values()) if each.expires_at > now]
+
+
+def _check_room(scope: str, registrations: Mapping[str, _Registration], by: str) -> None:
+    if len(registrations) > MAX_AGENTS:
+        raise RegistryFullError(f"scope {scope!r} takes no more than {MAX_AGENTS} agents")
+    if by and sum(each.by == by for each in registrations.values()) > MAX_AGENTS_PER_CALLER:
+        raise RegistryFullError(f"scope {scope!r} takes no more than {MAX_AGENTS_PER_CALLER} agents of one caller")

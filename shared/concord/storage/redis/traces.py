@@ -1,0 +1,170 @@
+"""Report batches in Redis: a stream per trace, and the answers already given by batch id."""
+
+from collections.abc import AsyncIterator, Awaitable, Mapping
+from datetime import datetime
+from typing import Any, Final, cast
+
+from pydantic import BaseModel
+from redis.asyncio import Redis
+
+from concord.storage.ports import LATE_S, Quota, TraceClosedError, TraceFullError
+from concord.storage.redis import keys
+from concord.storage.redis.faults import storage_faults
+from concord.trace.report import BatchReceipt, Channel, ReportBatch
+
+TTL_S: Final = 24 * 3600
+_PAGE: Final = 64
+
+# One script, so that a batch, the mark of its id and what it counts for are written together or not at all, in one
+# round trip.
+_APPEND: Final = """
+local first = redis.call('HGET', KEYS[2], ARGV[1])
+if first then return first end
+local closed = ARGV[14] ~= '' and redis.call('HGET', KEYS[4], 'at')
+if closed and tonumber(redis.call('TIME')[1]) - tonumber(closed) > tonumber(ARGV[16]) then return -1 end
+local function refuse()
+  redis.call('HINCRBY', KEYS[3], ARGV[12], ARGV[13])
+  redis.call('EXPIRE', KEYS[3], ARGV[5])
+  return 0
+end
+if closed then
+  local used = tonumber(redis.call('HGET', KEYS[2], ARGV[6]) or '0')
+  if used + #ARGV[14] > tonumber(ARGV[8]) then return refuse() end
+  redis.call('HINCRBY', KEYS[2], ARGV[6], #ARGV[14] + #ARGV[1])
+  redis.call('HINCRBY', KEYS[4], ARGV[17], ARGV[15])
+  redis.call('HSET', KEYS[2], ARGV[1], ARGV[14])
+  redis.call('EXPIRE', KEYS[2], ARGV[5])
+  return ARGV[14]
+end
+if ARGV[6] ~= '' then
+  local bytes = tonumber(redis.call('HGET', KEYS[2], ARGV[6]) or '0') + tonumber(ARGV[7])
+  local steps = tonumber(redis.call('HGET', KEYS[2], ARGV[9]) or '0') + tonumber(ARGV[10])
+  if bytes > tonumber(ARGV[8]) or steps > tonumber(ARGV[11]) then return refuse() end
+  redis.call('HSET', KEYS[2], ARGV[6], bytes, ARGV[9], steps)
+end
+redis.call('XADD', KEYS[1], '*', 'meta', ARGV[3], 'body', ARGV[4])
+redis.call('HSET', KEYS[2], ARGV[1], ARGV[2])
+redis.call('EXPIRE', KEYS[1], ARGV[5])
+redis.call('EXPIRE', KEYS[2], ARGV[5])
+return false
+"""
+_REPORTED: Final = frozenset({Channel.HTTP, Channel.OTLP})
+"""What participants send by themselves. What the gateway and the evaluator write they also write of a closed trial."""
+
+_UNLIMITED: Final = ("", 0, 0, "", 0, 0, "", 0)
+_NEVER_LATE: Final = ("", 0, 0, "")
+
+_CLOSE: Final = """
+redis.call('HSETNX', KEYS[1], 'at', redis.call('TIME')[1])
+redis.call('EXPIRE', KEYS[1], ARGV[1])
+"""
+_LATE: Final = "late:"
+
+
+class _Meta(BaseModel):
+    batch_id: str
+    trace_id: str
+    reporter: str
+    authenticated: bool
+    channel: Channel
+    received_at: datetime
+    n_steps: int
+    dropped: int
+    n_nested: int = 0
+
+
+class RedisTraceStore:
+    """The `TraceStore` port on Redis streams."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+        self._append = redis.register_script(_APPEND)
+        self._close = redis.register_script(_CLOSE)
+
+    async def append(
+        self, batch: ReportBatch, receipt: BatchReceipt, *, quota: Quota | None = None
+    ) -> BatchReceipt | None:
+        """See `TraceStore.append`."""
+        meta = _Meta.model_validate(batch, from_attributes=True).model_dump_json()
+        names = [
+            *(keys.reports(batch.trace_id), keys.seen(batch.trace_id)),
+            *(keys.refused(batch.trace_id), keys.closing(batch.trace_id)),
+        ]
+        arguments: list[str | bytes | int] = [
+            *(_batch_field(batch), receipt.model_dump_json(), meta, batch.body, TTL_S),
+            *(_UNLIMITED if quota is None else _counted(batch, quota)),
+            *(_NEVER_LATE if quota is None or batch.channel not in _REPORTED else _if_late(batch, quota)),
+        ]
+        with storage_faults():
+            first = await self._append(names, arguments)
+        if first == 0:
+            raise TraceFullError(f"trace {batch.trace_id} takes no more of {batch.reporter}")
+        if first == -1:
+            raise TraceClosedError(f"the trial of trace {batch.trace_id} is over")
+        return None if first is None else BatchReceipt.model_validate_json(first)
+
+    async def refused(self, trace_id: str) -> Mapping[str, int]:
+        """See `TraceStore.refused`."""
+        with storage_faults():
+            found = await cast(Awaitable[dict[bytes, bytes]], self._redis.hgetall(keys.refused(trace_id)))
+        return {account.decode(): int(steps) for account, steps in found.items()}
+
+    async def batches(self, trace_id: str) -> AsyncIterator[ReportBatch]:
+        """See `TraceStore.batches`."""
+        async for _, batch in self.entries(trace_id):
+            yield batch
+
+    async def entries(self, trace_id: str, after: str = "") -> AsyncIterator[tuple[str, ReportBatch]]:
+        """See `TraceStore.entries`."""
+        while True:
+            with storage_faults():
+                page = await self._redis.xrange(keys.reports(trace_id), min=f"({after}" if after else "-", count=_PAGE)
+            for entry_id, fields in page:
+                after = entry_id.decode()
+                yield after, _stored(fields)
+            if len(page) < _PAGE:
+                return
+
+    async def length(self, trace_id: str) -> int:
+        """See `TraceStore.length`."""
+        with storage_faults():
+            return await cast(Awaitable[int], self._redis.xlen(keys.reports(trace_id)))
+
+    async def close(self, trace_id: str) -> None:
+        """See `TraceStore.close`."""
+        with storage_faults():
+            await self._close([keys.closing(trace_id)], [TTL_S])
+
+    async def is_closed(self, trace_id: str) -> bool:
+        """See `TraceStore.is_closed`."""
+        with storage_faults():
+            return bool(await self._redis.exists(keys.closing(trace_id)))
+
+    async def late(self, trace_id: str) -> dict[str, int]:
+        """See `TraceStore.late`."""
+        with storage_faults():
+            told = await cast(Awaitable[dict[bytes, bytes]], self._redis.hgetall(keys.closing(trace_id)))
+        fields = {name.decode(): value for name, value in told.items()}
+        return {name.removeprefix(_LATE): int(n) for name, n in fields.items() if name.startswith(_LATE)}
+
+
+def _batch_field(batch: ReportBatch) -> str:
+    """Where a batch's answer stands: batch ids of different reporters must not meet."""
+    return f"batch:{len(batch.reporter)}:{batch.reporter}:{batch.batch_id}"
+
+
+def _counted(batch: ReportBatch, quota: Quota) -> list[str | int]:
+    return [
+        *(f"bytes:{quota.account}", quota.cost, quota.limit),
+        *(f"steps:{quota.account}", quota.steps, quota.max_steps),
+        *(quota.account, batch.n_steps + batch.dropped),
+    ]
+
+
+def _if_late(batch: ReportBatch, quota: Quota) -> list[str | int]:
+    too_late = BatchReceipt(accepted=0, rejected=[], late=batch.n_steps).model_dump_json()
+    return [too_late, batch.n_steps, LATE_S, f"{_LATE}{quota.account}"]
+
+
+def _stored(fields: dict[bytes, Any]) -> ReportBatch:
+    return ReportBatch(**dict(_Meta.model_validate_json(fields[b"meta"])), body=fields[b"body"])

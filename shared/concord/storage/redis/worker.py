@@ -1,0 +1,167 @@
+"""Workers of the job queue: arq underneath; retries, dead letters and survival of a Redis restart on top."""
+
+import asyncio
+import logging
+import os
+import random
+import signal
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from arq.worker import Function, Retry, Worker, func
+from pydantic import JsonValue
+from redis.exceptions import RedisError
+
+from concord.storage.ports import Job, JobFunction, OnDeadLetter, Queue, RetryLater, StorageUnavailableError
+from concord.storage.redis import keys
+from concord.storage.redis.connection import WORK_PATIENCE_S, from_json, open_redis, to_json
+from concord.storage.redis.jobs import ArqJobQueue
+
+logger = logging.getLogger(__name__)
+
+_RECONNECT_S: Final = 1.0
+
+_GRACE_S: Final = 1.0
+"""How much longer than a job's own limit arq waits before it ends the job, which should not come to pass."""
+
+_ABANDONED_S: Final = 3.0
+"""How long after its limit a job counts as abandoned: its worker was killed, and another takes it up. (arq's 10 s would
+keep an assessment waiting; a job that is run twice does its work once.)"""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerPolicy:
+    """How a worker treats its jobs; times in seconds.
+
+    A killed worker's job is taken up again `timeout_s` + 3 s after it was started.
+    """
+
+    timeout_s: float
+    max_tries: int = 5
+    max_jobs: int = 4
+    completion_wait_s: int = 8
+    poll_s: float = 0.1
+    backoff_cap_s: float = 10.0
+
+
+async def run_worker(
+    url: str,
+    queue: Queue,
+    functions: Mapping[str, JobFunction],
+    policy: WorkerPolicy,
+    on_dead_letter: OnDeadLetter,
+    *,
+    stop: asyncio.Event | None = None,
+) -> None:
+    """Works on a queue until `stop` is set (without it: until SIGTERM or SIGINT).
+
+    Then it takes no more jobs and lets running ones finish for `completion_wait_s`. A lost Redis is waited for: the
+    worker starts anew when it is back, and jobs it had begun are taken up again.
+    """
+    stop = stop or _set_by_signals()
+    while not stop.is_set():
+        redis = open_redis(url, patience_s=WORK_PATIENCE_S)
+        runner = _Runner(queue, policy, ArqJobQueue(redis), on_dead_letter)
+        worker = Worker(
+            [runner.wrap(name, function) for name, function in functions.items()],
+            redis_pool=redis,
+            queue_name=keys.queue(queue),
+            handle_signals=False,
+            job_completion_wait=policy.completion_wait_s,
+            max_jobs=policy.max_jobs,
+            poll_delay=policy.poll_s,
+            health_check_interval=10,
+            health_check_key=keys.health(queue, f"{socket.gethostname()}:{os.getpid()}"),
+            job_serializer=to_json,
+            job_deserializer=from_json,
+        )
+        worker.in_progress_timeout_s = policy.timeout_s + _ABANDONED_S
+        await _run_until_stopped(worker, stop)
+
+
+def _set_by_signals() -> asyncio.Event:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    return stop
+
+
+async def _run_until_stopped(worker: Worker, stop: asyncio.Event) -> None:
+    async def stop_gracefully() -> None:
+        await stop.wait()
+        worker.handle_sig_wait_for_completion(signal.SIGTERM)
+
+    stopping = asyncio.create_task(stop_gracefully())
+    try:
+        await worker.async_run()
+    except asyncio.CancelledError:
+        if not stop.is_set():
+            raise
+    except (RedisError, OSError) as error:
+        logger.warning("lost Redis, starting the worker anew: %s: %s", type(error).__name__, error)
+        await asyncio.sleep(_RECONNECT_S)
+    finally:
+        stopping.cancel()
+        await _close(worker)
+
+
+async def _close(worker: Worker) -> None:
+    for task in worker.tasks.values():
+        task.cancel()
+    await asyncio.gather(*worker.tasks.values(), return_exceptions=True)
+    await worker.pool.aclose()
+
+
+class _Runner:
+    """Runs one job under the policy: its own timeout, retries with backoff, a dead letter at the end."""
+
+    def __init__(self, queue: Queue, policy: WorkerPolicy, jobs: ArqJobQueue, on_dead_letter: OnDeadLetter) -> None:
+        self._queue = queue
+        self._policy = policy
+        self._jobs = jobs
+        self._on_dead_letter = on_dead_letter
+
+    def wrap(self, name: str, function: JobFunction) -> Function:
+        """The function as arq calls it. arq's own limits stand just behind ours and only catch what slips through."""
+
+        async def run(context: dict[str, Any], arguments: dict[str, JsonValue]) -> None:
+            job = Job(function=name, job_id=context["job_id"], queue=self._queue, arguments=arguments)
+            await self._run(job, function, attempt=context["job_try"])
+
+        return func(
+            run,  # type: ignore[arg-type]  # arq types its coroutines with *args: Any
+            name=name,
+            keep_result=0,
+            timeout=self._policy.timeout_s + _GRACE_S,
+            max_tries=self._policy.max_tries + 10,
+        )
+
+    async def _run(self, job: Job, function: JobFunction, attempt: int) -> None:
+        if attempt > self._policy.max_tries:
+            await self._give_up(job, f"gave up after {self._policy.max_tries} tries (the worker died each time)")
+            return
+        try:
+            async with asyncio.timeout(self._policy.timeout_s):
+                await function(job.arguments)
+        except (RetryLater, StorageUnavailableError, TimeoutError) as error:
+            await self._retry(job, attempt, error)
+        except Exception as error:
+            logger.exception("job %s failed", job.job_id)
+            await self._give_up(job, f"{type(error).__name__}: {error}")
+
+    async def _retry(self, job: Job, attempt: int, error: Exception) -> None:
+        reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        if attempt >= self._policy.max_tries:
+            await self._give_up(job, f"{reason} (try {attempt} of {self._policy.max_tries})")
+            return
+        delay = random.uniform(0, min(self._policy.backoff_cap_s, 0.25 * 2**attempt))  # noqa: S311 - jitter
+        logger.warning("job %s: %s; try %d in %.1f s", job.job_id, reason, attempt + 1, delay)
+        raise Retry(defer=delay)
+
+    async def _give_up(self, job: Job, error: str) -> None:
+        logger.error("job %s is a dead letter: %s", job.job_id, error)
+        await self._jobs.bury(job, error)
+        await self._on_dead_letter(job, error)

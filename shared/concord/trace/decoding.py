@@ -1,0 +1,100 @@
+"""The fast reading of batches: several times pydantic's rate for what has the usual form; the models read all else.
+
+These structs mirror the models of `concord.trace.report` and `concord.trace.step`, and are stricter: no unknown or
+camelCase fields, no deep nesting, no conversion. So what they take, the models take as well and read the same, which
+a test holds them to; what they refuse says nothing, and the models decide.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta
+
+from concord.trace.digest import digest
+from concord.trace.report import MAX_BATCH_STEPS, Report, ReportBatch, StepBatch, unpack
+from concord.trace.step import MAX_ID_LENGTH, CallType, StepFacts
+
+_Id = Annotated[str, Meta(min_length=1, max_length=MAX_ID_LENGTH)]
+_ParentId = Annotated[str, Meta(max_length=MAX_ID_LENGTH)]
+_Url = Annotated[str, Meta(max_length=2048)]
+_Name = Annotated[str, Meta(max_length=256)]
+_Text = Annotated[str, Meta(max_length=8192)]
+_Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+_Scalar = str | int | float | bool | None
+_Flat = _Scalar | list[_Scalar] | dict[str, _Scalar]
+_Json = _Scalar | list[_Flat] | dict[str, _Flat]
+_Object = dict[str, _Json]
+
+
+class _ToolInvocation(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    tool_name: _Name
+    parameters: _Object | None = None
+
+
+class _AgentInvocation(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    agent_url: _Url = ""
+    agent_name: _Name = ""
+    requests: _Object | None = None
+
+
+class _StepAction(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    tool_invocation: _ToolInvocation | None = None
+    agent_invocation: _AgentInvocation | None = None
+
+
+class FastStep(StepFacts, msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """An `InteractionStep`, but for a callee's own steps inside it."""
+
+    step_id: _Id
+    trace_id: _Id
+    call_type: CallType
+    parent_step_id: _ParentId | None = None
+    step_action: _StepAction | None = None
+    cost: _Int64 | None = None
+    total_tokens: _Int64 | None = None
+    additional_attributes: Annotated[dict[_Name, _Text], Meta(max_length=64)] = {}
+    latency: Annotated[int, Meta(ge=0, le=2**63 - 1)] | None = None
+    start_time: datetime | None = None
+    end_time: datetime | None = None
+    error: _Json = None
+    name: _Name | None = None
+    parameters: _Object | None = None
+    requests: _Object | None = None
+
+
+class FastBatch(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """A `StepBatch` that brings its own id."""
+
+    batch_id: _Id
+    trace_id: _Id
+    reporter: _Id
+    steps: Annotated[list[FastStep], Meta(max_length=MAX_BATCH_STEPS)] = []
+    dropped: Annotated[dict[_Name, Annotated[int, Meta(ge=0)]], Meta(max_length=16)] = {}
+
+
+_DECODER: Final = msgspec.json.Decoder(FastBatch)
+
+
+def read_fast(body: bytes) -> FastBatch | None:
+    """The batch in a body that has the usual form; None: let the models decide."""
+    try:
+        return _DECODER.decode(body)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def read(body: bytes) -> FastBatch | StepBatch:
+    """The batch in a body, whatever its form. Raises pydantic's ValidationError for what is none."""
+    fast = read_fast(body)
+    return StepBatch.model_validate_json(body) if fast is None else fast
+
+
+def reports_of(batch: ReportBatch) -> Iterator[Report]:
+    """The reports of a stored batch, read anew one batch at a time so that their objects do not pile up.
+
+    Raises zlib.error or pydantic's ValidationError for a body that holds no batch.
+    """
+    for step in read(unpack(batch.body)).steps:
+        yield Report(step, batch.reporter, batch.authenticated, batch.channel, batch.received_at, digest(step))

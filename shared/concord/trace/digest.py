@@ -1,0 +1,69 @@
+"""Digests: the name of a step's content, by which two tellings of it are known to be the same or to conflict."""
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from hashlib import blake2b
+from typing import Final
+
+import msgspec
+
+from concord.trace.report import StepDigest
+from concord.trace.step import CallType, StepFacts, as_utc
+
+_AGENT, _HOST = CallType.AGENT, CallType.HOST
+_SORTED: Final = msgspec.json.Encoder(order="sorted").encode
+
+
+def digest(step: StepFacts) -> StepDigest:
+    """Names a step: BLAKE2b-128 (RFC 7693) of its facts as JSON with sorted keys and no spaces.
+
+    The facts: `[step id, trace id, parent, kind, [URL, name, requests] of the agent called, [name, parameters] of the
+    tool used, cost, tokens, latency, start, end, failure, other attributes]`, null where there is none, moments in
+    seconds since 1970. The request is named by itself. The same step gives the same digest whichever form it came in,
+    however it was parsed, and whether or not the callee's own nested trace was attached.
+    """
+    kind, action, attributes = step.kind, step.step_action, step.additional_attributes
+    if action is None:
+        call = step.agent_call
+        tool = None if kind is _AGENT or step.name is None else (step.name, step.parameters)
+    else:
+        call, used = action.agent_invocation, action.tool_invocation
+        tool = None if used is None else (used.tool_name, used.parameters)
+    asking = None if kind is not _AGENT else call or step.agent_call
+    content = _named(
+        (
+            step.step_id,
+            step.trace_id,
+            step.parent,
+            kind,
+            None if call is None else (call.agent_url, call.agent_name, call.requests),
+            tool,
+            step.cost,
+            step.total_tokens,
+            step.latency,
+            _instant(step.start_time),
+            _instant(step.end_time),
+            step.failure,
+            _told_only_there(attributes, kind) if attributes else {},
+        )
+    )
+    return StepDigest(content, _named(asking.requests).hex() if asking is not None and asking.requests else None)
+
+
+def _told_only_there(attributes: Mapping[str, str], kind: CallType) -> dict[str, str]:
+    """The attributes without those that stand for facts of their own."""
+    facts = ("error", "call_type") if kind is _HOST else ("error",)
+    return {name: value for name, value in attributes.items() if name not in facts}
+
+
+def _named(value: object) -> bytes:
+    try:
+        written = _SORTED(value)
+    except OverflowError:  # an integer beyond 64 bits, which only the standard library writes
+        written = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+    return blake2b(written, digest_size=16).digest()
+
+
+def _instant(moment: datetime | None) -> float | None:
+    return None if moment is None else as_utc(moment).timestamp()

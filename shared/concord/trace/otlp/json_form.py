@@ -1,0 +1,142 @@
+"""OTLP/JSON: the spans of an export, with ids in hex and 64-bit numbers as text."""
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict, JsonValue
+from pydantic.alias_generators import to_camel
+
+from concord.trace.otlp.genai import ATTRIBUTES, SERVICE_NAME
+from concord.trace.otlp.spans import AttributeValue, Span
+
+_ERROR_CODES: Final = frozenset({2, "2", "STATUS_CODE_ERROR"})
+_CLIENT_KINDS: Final = frozenset({3, "3", "SPAN_KIND_CLIENT"})
+
+
+class _Wire(BaseModel):
+    """A message of OTLP/JSON. As in all JSON of protobuf, null is the same as nothing."""
+
+    model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True, validate_by_alias=True)
+
+
+class _Value(_Wire):
+    string_value: str | None = None
+    bool_value: bool | None = None
+    int_value: int | None = None
+    double_value: float | None = None
+    array_value: "_Values | None" = None
+    kvlist_value: "_KeyValues | None" = None
+    bytes_value: str | None = None
+
+    def plain(self) -> JsonValue:
+        """The value as JSON means it."""
+        if self.array_value is not None:
+            return [value.plain() for value in self.array_value.values or ()]
+        if self.kvlist_value is not None:
+            return {each.key: each.plain() for each in self.kvlist_value.values or ()}
+        scalars = (self.string_value, self.bool_value, self.int_value, self.double_value, self.bytes_value)
+        return next((value for value in scalars if value is not None), None)
+
+
+class _Values(_Wire):
+    values: list[_Value] | None = None
+
+
+class _KeyValue(_Wire):
+    key: str = ""
+    value: _Value | None = None
+
+    def plain(self) -> JsonValue:
+        return None if self.value is None else self.value.plain()
+
+
+class _KeyValues(_Wire):
+    values: list[_KeyValue] | None = None
+
+
+class _Status(_Wire):
+    code: int | str | None = None
+    message: str | None = None
+
+
+class _Span(_Wire):
+    trace_id: str | None = None
+    span_id: str | None = None
+    parent_span_id: str | None = None
+    name: str | None = None
+    kind: int | str | None = None
+    start_time_unix_nano: int | None = None
+    end_time_unix_nano: int | None = None
+    attributes: list[_KeyValue] | None = None
+    status: _Status | None = None
+
+
+class _Scope(_Wire):
+    name: str | None = None
+
+
+class _ScopeSpans(_Wire):
+    scope: _Scope | None = None
+    spans: list[_Span] | None = None
+
+
+class _Resource(_Wire):
+    attributes: list[_KeyValue] | None = None
+
+
+class _ResourceSpans(_Wire):
+    resource: _Resource | None = None
+    scope_spans: list[_ScopeSpans] | None = None
+
+
+class _Export(_Wire):
+    resource_spans: list[_ResourceSpans] | None = None
+
+
+def read_json(body: bytes) -> Iterator[Span]:
+    """The spans of an `ExportTraceServiceRequest` in JSON, in its order. Raises ValueError if it is none."""
+    return _spans(_Export.model_validate_json(body))
+
+
+def spans_in(document: JsonValue) -> Iterator[Span]:
+    """The same from JSON that was parsed already."""
+    return _spans(_Export.model_validate(document))
+
+
+def as_attribute(value: JsonValue) -> AttributeValue:
+    """A value as a span's attribute: structured ones as JSON text, nothing as empty text."""
+    if value is None:
+        return ""
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
+
+
+def _spans(export: _Export) -> Iterator[Span]:
+    for group in export.resource_spans or ():
+        service = "" if group.resource is None else _service(group.resource.attributes or ())
+        for scoped in group.scope_spans or ():
+            scope = "" if scoped.scope is None else scoped.scope.name or ""
+            for span in scoped.spans or ():
+                yield _read(span, scope, service)
+
+
+def _service(attributes: Iterable[_KeyValue]) -> str:
+    return next((str(each.plain()) for each in attributes if each.key in SERVICE_NAME), "")
+
+
+def _read(span: _Span, scope: str, service: str) -> Span:
+    status = span.status or _Status()
+    return Span(
+        trace_id=(span.trace_id or "").lower(),
+        span_id=(span.span_id or "").lower(),
+        parent_id=(span.parent_span_id or "").lower(),
+        name=span.name or "",
+        scope=scope,
+        service=service,
+        start_ns=span.start_time_unix_nano or 0,
+        end_ns=span.end_time_unix_nano or 0,
+        client=span.kind in _CLIENT_KINDS,
+        failed=status.code in _ERROR_CODES,
+        message=status.message or "",
+        attributes={each.key: as_attribute(each.plain()) for each in span.attributes or () if each.key in ATTRIBUTES},
+    )

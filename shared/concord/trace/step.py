@@ -1,0 +1,258 @@
+"""The interaction step: one call that an agent made, on the wire as the A2A traceability extension has it."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints
+from pydantic.alias_generators import to_camel
+
+MAX_ID_LENGTH = 64
+"""Longest step, trace, batch or agent id that is taken (characters)."""
+
+Id = Annotated[str, StringConstraints(min_length=1, max_length=MAX_ID_LENGTH)]
+Url = Annotated[str, StringConstraints(max_length=2048)]
+Int64 = Annotated[int, Field(ge=-(2**63), lt=2**63)]
+AttributeName = Annotated[str, StringConstraints(max_length=256)]
+AttributeValue = Annotated[str, StringConstraints(max_length=8192)]
+
+
+class CallType(StrEnum):
+    """What a step did: called an agent, used a tool (an LLM is one), or worked on its own host."""
+
+    AGENT = "AGENT"
+    TOOL = "TOOL"
+    HOST = "HOST"
+
+
+_AGENT, _HOST = CallType.AGENT, CallType.HOST
+"""Looking a member up takes a third of a microsecond on Python 3.11, and this is asked of every step, many times."""
+
+
+class WireModel(BaseModel):
+    """A message of the extension: read in snake_case or camelCase, unknown fields ignored, written in snake_case."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="ignore",
+        alias_generator=to_camel,
+        validate_by_name=True,
+        validate_by_alias=True,
+        coerce_numbers_to_str=True,
+        allow_inf_nan=False,
+    )
+
+
+class ToolFacts(Protocol):
+    """The tool that a step used."""
+
+    @property
+    def tool_name(self) -> str: ...
+    @property
+    def parameters(self) -> dict[str, Any] | None: ...
+
+
+class CallFacts(Protocol):
+    """The agent that a step called, and what it was asked."""
+
+    @property
+    def agent_url(self) -> str: ...
+    @property
+    def agent_name(self) -> str: ...
+    @property
+    def requests(self) -> dict[str, Any] | None: ...
+
+
+class ActionFacts(Protocol):
+    """What a step did."""
+
+    @property
+    def tool_invocation(self) -> ToolFacts | None: ...
+    @property
+    def agent_invocation(self) -> CallFacts | None: ...
+
+
+class StepFacts:
+    """The fields of a step, parsed by the model below or by `concord.trace.decoding`."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+
+        @property
+        def step_id(self) -> str: ...
+        @property
+        def trace_id(self) -> str: ...
+        @property
+        def parent_step_id(self) -> str | None: ...
+        @property
+        def call_type(self) -> CallType: ...
+        @property
+        def step_action(self) -> ActionFacts | None: ...
+        @property
+        def cost(self) -> int | None: ...
+        @property
+        def total_tokens(self) -> int | None: ...
+        @property
+        def additional_attributes(self) -> Mapping[str, str]: ...
+        @property
+        def latency(self) -> int | None: ...
+        @property
+        def start_time(self) -> datetime | None: ...
+        @property
+        def end_time(self) -> datetime | None: ...
+        @property
+        def error(self) -> object: ...
+        @property
+        def name(self) -> str | None: ...
+        @property
+        def parameters(self) -> dict[str, Any] | None: ...
+        @property
+        def requests(self) -> dict[str, Any] | None: ...
+
+    @property
+    def kind(self) -> CallType:
+        """The call type with HOST restored from the attribute that carries it on the wire."""
+        attributes = self.additional_attributes
+        return _HOST if attributes and attributes.get("call_type") == _HOST else self.call_type
+
+    @property
+    def parent(self) -> str | None:
+        """The id of the step under which this one was made; None for a root."""
+        return self.parent_step_id or None
+
+    @property
+    def agent_call(self) -> CallFacts | None:
+        """The invocation of another agent, if that is what the step was."""
+        if self.kind is not _AGENT:
+            return None
+        action = self.step_action
+        if action is not None and action.agent_invocation is not None:
+            return action.agent_invocation
+        return AgentInvocation(agent_name=self.name or "", requests=self.requests)
+
+    @property
+    def answer_steps(self) -> "Sequence[StepFacts]":
+        """The callee's own steps, as far as they came with its answer."""
+        return ()
+
+    @property
+    def failure(self) -> str | None:
+        """What went wrong, in the reporter's words; None if the call succeeded."""
+        if self.error is not None:
+            return str(self.error)
+        return self.additional_attributes.get("error")
+
+    @property
+    def latency_ms(self) -> float | None:
+        """How long the call took (milliseconds): as reported, else end minus start; None if neither is known."""
+        if self.latency is not None:
+            return float(self.latency)
+        if self.start_time is None or self.end_time is None:
+            return None
+        return max(0.0, (as_utc(self.end_time) - as_utc(self.start_time)).total_seconds() * 1000)
+
+
+class ToolInvocation(WireModel):
+    """The tool that a step used."""
+
+    tool_name: AttributeName
+    parameters: dict[str, JsonValue] | None = None
+
+
+class AgentInvocation(WireModel):
+    """The agent that a step called, what it was asked, and, where it told, its own steps."""
+
+    agent_url: Url = ""
+    agent_name: AttributeName = ""
+    requests: dict[str, JsonValue] | None = None
+    response_trace: "ResponseTrace | None" = None
+
+
+class StepAction(WireModel):
+    """Exactly one of the two is set in the extension's own form."""
+
+    tool_invocation: ToolInvocation | None = None
+    agent_invocation: AgentInvocation | None = None
+
+
+class InteractionStep(StepFacts, WireModel):
+    """One call, as whoever made it reports it.
+
+    Reads both forms in use: the extension's specification (`step_action`, HOST as TOOL with an attribute) and its
+    Python library's (`HOST`, `error`, `name`, `parameters`, `requests`). `spec_form` writes the former only.
+    Source: A2A traceability extension v1, messages `Step`, `StepAction`, `ResponseTrace`.
+    """
+
+    step_id: Id
+    trace_id: Id
+    parent_step_id: Annotated[str, StringConstraints(max_length=MAX_ID_LENGTH)] | None = None
+    call_type: CallType
+    step_action: StepAction | None = None
+    cost: Int64 | None = None
+    total_tokens: Int64 | None = None
+    additional_attributes: Annotated[dict[AttributeName, AttributeValue], Field(max_length=64)] = Field(
+        default_factory=dict
+    )
+    latency: Annotated[int, Field(ge=0, lt=2**63)] | None = None
+    start_time: datetime | None = None
+    end_time: datetime | None = None
+
+    error: JsonValue = None
+    name: AttributeName | None = None
+    parameters: dict[str, JsonValue] | None = None
+    requests: dict[str, JsonValue] | None = None
+
+    if TYPE_CHECKING:
+
+        @property
+        def agent_call(self) -> AgentInvocation | None: ...
+
+    @property
+    def answer_steps(self) -> "list[InteractionStep]":
+        """The callee's own steps, as far as they came with its answer."""
+        call = None if self.step_action is None else self.step_action.agent_invocation
+        if call is None or call.response_trace is None or self.kind is not _AGENT:
+            return []
+        return call.response_trace.steps
+
+    @property
+    def action(self) -> StepAction | None:
+        """What was done, in the specification's form whichever form it came in; None if the step does not say."""
+        if self.step_action is not None:
+            return self.step_action
+        if self.kind is _AGENT:
+            return StepAction(agent_invocation=AgentInvocation(agent_name=self.name or "", requests=self.requests))
+        if self.name is not None:
+            return StepAction(tool_invocation=ToolInvocation(tool_name=self.name, parameters=self.parameters))
+        return None
+
+    def spec_form(self) -> dict[str, Any]:
+        """The step as the specification writes it: JSON-ready, nothing empty, error and HOST as attributes."""
+        attributes = dict(self.additional_attributes)
+        if (failure := self.failure) is not None:
+            attributes["error"] = failure
+        if self.kind is CallType.HOST:
+            attributes["call_type"] = CallType.HOST.value
+        written: dict[str, Any] = self.model_dump(mode="json", exclude_none=True, exclude=_LIBRARY_FIELDS)
+        written["call_type"] = (CallType.AGENT if self.kind is CallType.AGENT else CallType.TOOL).value
+        written["additional_attributes"] = attributes
+        if self.step_action is None and (action := self.action) is not None:
+            written["step_action"] = action.model_dump(mode="json", exclude_none=True)
+        return written
+
+
+class ResponseTrace(WireModel):
+    """The steps that an agent took to answer, as it sends them back with its answer."""
+
+    trace_id: Id
+    steps: Annotated[list[InteractionStep], Field(max_length=1000)] = []
+
+
+_LIBRARY_FIELDS = {"error", "name", "parameters", "requests", "call_type", "additional_attributes"}
+
+
+def as_utc(moment: datetime) -> datetime:
+    """The same moment with a zone; a time without one is taken as UTC, as the extension's timestamps are."""
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment

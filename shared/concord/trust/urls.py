@@ -1,0 +1,182 @@
+"""URLs that strangers name: which of them our services may follow or hand on, so that nobody is reached through us.
+
+The rules are pure; `PeerUrls` adds the resolver. A URL that passed is pinned to the address that was checked, since a
+name may resolve to another one the next time.
+"""
+
+import asyncio
+import socket
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import Any, Final
+from urllib.parse import SplitResult, unquote, urlsplit
+
+from concord.assessment.roster import normalise_url
+from concord.trust.addresses import Address, Network, embedded, tells_of_machines
+from concord.trust.declared_hosts import AllowedHosts, DeclaredHosts
+
+Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
+"""The addresses of a host. Raises OSError where it has none."""
+
+MAX_LENGTH: Final = 2048
+"""Characters of a URL: what a step and a roster's entry can hold."""
+
+_PORTS: Final = {"http": 80, "https": 443}
+_RESOLVE_S: Final = 3.0
+_TRY_S: Final = 2.0
+
+
+class UrlRefusedError(Exception):
+    """A URL that is not to be followed or handed on; the message says why, and does not hold the URL."""
+
+
+class NoAddressError(UrlRefusedError):
+    """The host of a URL has no address, for now at least."""
+
+
+@dataclass(frozen=True, slots=True)
+class PinnedUrl:
+    """A URL with the one address that it may be fetched from."""
+
+    url: str
+    host: str
+    port: int
+    address: Address
+
+    def request(self, path: str) -> dict[str, Any]:
+        """The arguments with which httpx fetches a path below the URL from the pinned address.
+
+        The name goes where a server and its certificate look for it. Redirects are the caller's to refuse.
+        """
+        parts = urlsplit(self.url)
+        address = f"[{self.address}]" if self.address.version == 6 else str(self.address)
+        return {
+            "url": f"{parts.scheme.lower()}://{address}:{self.port}{parts.path.rstrip('/')}{path}",
+            "headers": {"host": parts.netloc.rpartition("@")[2]},
+            "extensions": {"sni_hostname": self.host},
+        }
+
+
+def check_form(url: str) -> SplitResult:
+    """The parts of a URL that is http or https, has a host, and no credentials. Raises UrlRefusedError."""
+    if len(url) > MAX_LENGTH:
+        raise UrlRefusedError("it is too long")
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError as error:
+        raise UrlRefusedError("it is no URL") from error
+    if parts.scheme.lower() not in _PORTS:
+        raise UrlRefusedError("it is not http or https")
+    if not parts.hostname or port == 0:
+        raise UrlRefusedError("it has no host")
+    if parts.username is not None or parts.password is not None:
+        raise UrlRefusedError("it holds credentials")
+    return parts
+
+
+def lies_under(url: str, declared: str) -> bool:
+    """Whether a URL is a declared one or below it: whoever declared an agent's address vouches for these."""
+    here, base = normalise_url(url), normalise_url(declared)
+    inside = here == base or here.startswith(f"{base}/")
+    return inside and ".." not in unquote(urlsplit(here).path).split("/")
+
+
+def is_allowed(address: Address, networks: Sequence[Network]) -> bool:
+    """Whether an address is in the open internet, or in one of these networks. What it embeds counts as itself."""
+    meant = embedded(address)
+    if tells_of_machines(meant):
+        return False
+    if any(meant in network for network in networks):
+        return True
+    return meant.is_global and not (meant.is_multicast or meant.is_unspecified or meant.is_reserved)
+
+
+class PeerUrls:
+    """Checks URLs of agents. Private addresses pass where they lie in one of the allowed networks.
+
+    `exact`: what is allowed beside these. `declared`: where agents may be that a client declared; without it, they are
+    not checked.
+    """
+
+    def __init__(
+        self,
+        networks: Sequence[Network],
+        resolver: Resolver | None = None,
+        *,
+        exact: AllowedHosts = AllowedHosts(),  # noqa: B008 - it is frozen
+        declared: DeclaredHosts | None = None,
+    ) -> None:
+        self._networks = networks
+        self._exact = exact
+        self._declared = declared
+        self._resolve = resolver or _resolve
+
+    async def pin(self, url: str) -> PinnedUrl:
+        """The URL and an address of its host. Every address of the host must be allowed. Raises UrlRefusedError."""
+        host, port = _place(url)
+        addresses = await self._addresses(host, port)
+        if not all(
+            is_allowed(address, self._networks) or self._exact.names(host, port, embedded(address))
+            for address in addresses
+        ):
+            raise UrlRefusedError("its host is in no network that is allowed (CONCORD_ALLOWED_HOSTS)")
+        return PinnedUrl(url, host, port, addresses[0])
+
+    async def pin_declared(self, url: str) -> PinnedUrl | None:
+        """The URL of an agent that a client declared, with the address to reach it at; None where none is checked.
+
+        Of several addresses, it is the first that takes a connection. Raises UrlRefusedError.
+        """
+        if self._declared is None:
+            return None
+        host, port = _place(url)
+        addresses = await self._addresses(host, port)
+        own = [
+            address
+            for own_host, own_port in self._declared.own
+            if own_port == port
+            for address in await self._addresses_of_own(own_host, port)
+        ]
+        for address in addresses:
+            if (reason := self._declared.why_not(host, port, address, own)) is not None:
+                raise UrlRefusedError(reason)
+        return PinnedUrl(url, host, port, await _first_open(addresses, port))
+
+    async def _addresses_of_own(self, host: str, port: int) -> list[Address]:
+        try:
+            return [embedded(address) for address in await self._addresses(host, port)]
+        except NoAddressError:
+            return []
+
+    async def _addresses(self, host: str, port: int) -> list[Address]:
+        try:
+            async with asyncio.timeout(_RESOLVE_S):
+                addresses = [ip_address(each.partition("%")[0]) for each in await self._resolve(host, port)]
+        except (OSError, TimeoutError, UnicodeError) as error:
+            raise NoAddressError("its host has no address") from error
+        if not addresses:
+            raise NoAddressError("its host has no address")
+        return addresses
+
+
+def _place(url: str) -> tuple[str, int]:
+    parts = check_form(url)
+    return parts.hostname or "", parts.port or _PORTS[parts.scheme.lower()]
+
+
+async def _first_open(addresses: Sequence[Address], port: int) -> Address:
+    for address in addresses if len(addresses) > 1 else ():
+        with suppress(OSError, TimeoutError):
+            async with asyncio.timeout(_TRY_S):
+                _, writer = await asyncio.open_connection(str(address), port)
+            writer.close()
+            return address
+    return addresses[0]
+
+
+async def _resolve(host: str, port: int) -> list[str]:
+    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [str(each[4][0]) for each in found]
