@@ -1,17 +1,57 @@
-"""One call on its way through the proxy: its clock, its answer as far as it has come, and the step that it leaves."""
+"""Calls through the proxy: each is watched from its request to its answer, and becomes an observed step."""
 
+import asyncio
+import logging
 import time
-from dataclasses import dataclass, field
+from collections import OrderedDict, defaultdict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Any, Final
 
 from pydantic import JsonValue
+from starlette.types import Send
 
-from concord.trace.observation import GATEWAY, REFUSED_BY, RESPONSE_WORDS, WORDS_FIELD
+from concord.agent.assignment import Assignment
+from concord.assessment.roster import RosterEntry
+from concord.storage import StorageUnavailableError, TraceLimits, TraceStore
+from concord.trace.ids import traceparent
+from concord.trace.observation import GATEWAY, MAX_WORDS, REFUSED_BY, RESPONSE_WORDS, WORDS_FIELD
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, StepAction
+from concord.trace.vocabulary import words_beyond
 from concord.trust.redaction import redact
-from concord_gateway.proxy.answers import MAX_QUOTED, AnswerReader
-from concord_gateway.proxy.bodies import Held
-from concord_gateway.watch import WatchedCall
+from concord.trust.tokens import Claims
+from concord_gateway.assignments import Assignments
+from concord_gateway.instruments import Instruments
+from concord_gateway.proxy.bodies import Bodies, Held, NoRoomError
+from concord_gateway.proxy.callees import UnusableCardError, rewritten
+from concord_gateway.proxy.jsonrpc import MAX_QUOTED, AnswerReader, RpcRequest
+from concord_gateway.proxy.relay import (
+    CallerStalledError,
+    CrowdedOutError,
+    OnDocument,
+    Relay,
+    UncarriedAnswerError,
+    named,
+    to_callee,
+)
+from concord_gateway.proxy.upstream import Header, SilentError, UnreachableError, Upstream
+from concord_gateway.recorder import Recorder
+from concord_gateway.watch import WatchedCall, Watches
+
+
+class Refusal(Exception):  # noqa: N818 - an answer, not an error of ours
+    """The proxy's own answer. Its text never holds a token or an address."""
+
+    def __init__(self, status: int, reason: str, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(reason)
+        self.status = status
+        self.headers = headers or {}
+
+
+class BrokenOffError(Exception):
+    """The callee's answer broke off after a part of it had been passed on: all that is left is to break off as well."""
 
 
 @dataclass(slots=True)
@@ -82,3 +122,244 @@ class CarriedCall:
     def _request(self) -> dict[str, JsonValue]:
         told = {"text": self.request_text[:MAX_QUOTED], WORDS_FIELD: self.request_words}
         return {name: text for name, text in told.items() if text}
+
+
+logger = logging.getLogger(__name__)
+
+NOT_A2A: Final = "no answer of A2A: neither a task nor a message for this request"
+
+RETRY_LATER: Final[Mapping[str, str]] = {"retry-after": "1"}
+
+_MAX_LEFT: Final = 4096
+
+_TaskKey = tuple[str, str, str]
+"""Trace id, callee and the id that the callee gave its task."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorisedRequest:
+    """A request whose caller may reach its callee: the caller as its token's claims name it."""
+
+    claims: Claims
+    token: str
+    callee: RosterEntry
+    proxy_url: str
+    """The proxy's address of the callee for this caller."""
+    headers: Sequence[Header]
+
+
+Forward = Callable[[Assignment | None, OnDocument], Awaitable[str | None]]
+"""Relays a request with the callee's assignment, and hands each document of the answer on."""
+
+
+class Carrier:
+    """Carries requests. A message is a call, and becomes an observed step; everything else passes without one."""
+
+    def __init__(
+        self,
+        upstream: Upstream,
+        traces: TraceStore,
+        assignments: Assignments,
+        watches: Watches,
+        instruments: Instruments,
+        trace_limits: TraceLimits,
+        bodies: Bodies,
+    ) -> None:
+        self.bodies = bodies
+        self._upstream = upstream
+        self._traces = traces
+        self._assignments = assignments
+        self._watches = watches
+        self._instruments = instruments
+        self._trace_limits = trace_limits
+        self._open: defaultdict[str, dict[str, CarriedCall]] = defaultdict(dict)
+        """By trace id and step id, the calls that are not yet in their traces: from when they were accepted."""
+        self._left: OrderedDict[str, _TaskKey] = OrderedDict()
+        """By step id, the task for whose end nobody waits: the caller of that call left."""
+        self._writing: set[asyncio.Task[None]] = set()
+
+    async def carry(self, request: AuthorisedRequest, url: str, rpc: RpcRequest, held: Held, send: Send) -> None:
+        """Forwards a request to its callee at `url`, and the answer to the caller.
+
+        `held` is the room that the request's body takes. Raises Refusal, BrokenOffError, StorageUnavailableError.
+        """
+        forward = partial(self._forward, request, url, rpc, held, send)
+        with self._instruments.under_way.track_inprogress():
+            if rpc.message is None:
+                await self._pass(request, forward)
+            else:
+                await self._call(request, rpc, forward)
+
+    def unreached(self, claims: Claims, callee: RosterEntry, reason: str) -> None:
+        """Records a call that came to nothing before its message could be sent: its callee has no card to give."""
+        watched = self._watches.of(claims.trace_id).begin(claims.agent_id, callee.id)
+        self._record(self._accepted(CarriedCall(watched, claims.trace_id, callee.url, AnswerReader(), error=reason)))
+
+    def crowded_out(self, claims: Claims, callee: RosterEntry, reason: str) -> None:
+        """Records a call whose request there was no room for: nobody's failure."""
+        watched = self._watches.of(claims.trace_id).begin(claims.agent_id, callee.id)
+        call = CarriedCall(watched, claims.trace_id, callee.url, AnswerReader(), error=reason, refused=True)
+        self._record(self._accepted(call))
+
+    async def settle(self, trace_id: str) -> None:
+        """Puts into the trace every call that has not ended, now that the trial has: it was not answered."""
+        for call in list(self._open.pop(trace_id, {}).values()):
+            call.error = call.error or f"unanswered when the trial was closed, after {call.age_s:.1f} s"
+            self._write_beside(call)
+        await self.written()
+
+    async def written(self) -> None:
+        """Waits until every step so far is in its trace, or was given up."""
+        await asyncio.gather(*self._writing)
+
+    async def _call(self, request: AuthorisedRequest, rpc: RpcRequest, forward: Forward) -> None:
+        """Forwards a message, which is a call."""
+        claims, callee = request.claims, request.callee
+        token = await self._assignments.token(replace(claims, agent_id=callee.id))
+        wanted = rpc.wanted_step_id(claims.trace_id, named(request.headers))
+        watched = self._watches.of(claims.trace_id).begin(claims.agent_id, callee.id, wanted)
+        words = words_beyond(rpc.said, rpc.text[:MAX_QUOTED], MAX_WORDS)
+        call = self._accepted(
+            CarriedCall(watched, claims.trace_id, callee.url, AnswerReader(rpc.id), rpc.text[:MAX_QUOTED], words)
+        )
+        own = self._assignments.own(claims.assessment_id, claims.trace_id, watched.step_id)
+        try:
+            theirs = own.for_call(watched.step_id, callee.id, token)
+            fault = await forward(theirs, call.answer.read)
+            if call.answer.error is None:
+                call.error = fault or (None if call.answer.known else NOT_A2A)
+        except asyncio.CancelledError:
+            call.error = "cancelled by the caller"
+            raise
+        except (Refusal, BrokenOffError) as error:
+            call.error = str(error)
+            call.refused = isinstance(error.__cause__, UncarriedAnswerError | NoRoomError)
+            raise
+        finally:
+            self._leave_or_record(call)
+
+    async def _pass(self, request: AuthorisedRequest, forward: Forward) -> None:
+        """Forwards a request that sends no message. Its answer may tell how a call ended that its caller left."""
+        trace_id, callee_id = request.claims.trace_id, request.callee.id
+        seen = AnswerReader()
+
+        def follow(document: object) -> None:
+            seen.read(document)
+            key = (trace_id, callee_id, seen.task_id)
+            for step_id in [step_id for step_id, left in self._left.items() if left == key] if seen.task_id else ():
+                self._hear(trace_id, step_id, document)
+
+        await forward(None, follow)
+
+    async def _forward(
+        self,
+        request: AuthorisedRequest,
+        url: str,
+        rpc: RpcRequest,
+        held: Held,
+        send: Send,
+        assignment: Assignment | None,
+        on_document: OnDocument,
+    ) -> str | None:
+        """Relays a request with the callee's assignment. Returns as `Relay.run` does."""
+        context = None if assignment is None else traceparent(assignment.trace_id, assignment.step_id)
+        rewrite = partial(_with_card, request) if rpc.asks_for_card else None
+        headers = to_callee(request.headers, request.token, context)
+        body = rpc.rewritten(assignment)
+        rpc.forget()
+        with self.bodies.of(request.claims.trace_id, request.callee.id) as held_answer:
+            relay = Relay(self._upstream, send, held_answer, self.bodies.idle_s)
+            try:
+                held.resize(len(body))
+                async with asyncio.timeout(request.claims.expires_at - time.time()):
+                    return await relay.run(url, headers, body, on_document, rewrite)
+            except (CrowdedOutError, NoRoomError) as error:
+                raise _failed(relay, 503, str(error), RETRY_LATER) from error
+            except CallerStalledError as error:
+                raise BrokenOffError(str(error)) from error
+            except (TimeoutError, SilentError) as error:
+                raise _failed(relay, 504, "the agent did not answer in time") from error
+            except (UnreachableError, UncarriedAnswerError, UnusableCardError) as error:
+                raise _failed(relay, 502, str(error)) from error
+
+    def _accepted(self, call: CarriedCall) -> CarriedCall:
+        self._open[call.trace_id][call.watched.step_id] = call
+        return call
+
+    def _hear(self, trace_id: str, step_id: str, document: object) -> None:
+        """Tells a call that its caller left what became of its task. The answer is to whoever asked for that."""
+        call = self._open[trace_id].get(step_id)
+        if call is None:
+            del self._left[step_id]
+        elif isinstance(document, dict):
+            call.answer.read(document | {"id": call.answer.request_id})
+            if call.answer.ended:
+                del self._left[step_id]
+                self._record(call)
+
+    def _leave_or_record(self, call: CarriedCall) -> None:
+        if call.error is not None or not call.answer.under_way or not self._keep(call):
+            self._record(call)
+            return
+        step_id = call.watched.step_id
+        self._left[step_id] = (call.trace_id, call.watched.callee, call.answer.task_id)
+        self._watches.of(call.trace_id).leave(step_id)
+        if len(self._left) > _MAX_LEFT:
+            oldest, (trace_id, _, _) = self._left.popitem(last=False)
+            if (forgotten := self._open[trace_id].get(oldest)) is not None:
+                forgotten.error = "its end was not asked for"
+                self._record(forgotten)
+
+    def _keep(self, call: CarriedCall) -> bool:
+        """Whether there is room for what is known of a call until its task ends. What is in the trace takes none."""
+        if self._open.get(call.trace_id, {}).get(call.watched.step_id) is not call:
+            return True
+        call.kept = self.bodies.of(call.trace_id, call.watched.callee)
+        try:
+            call.kept.resize(call.answer.size)
+        except NoRoomError as error:
+            call.error, call.refused = str(error), True
+            return False
+        return True
+
+    def _record(self, call: CarriedCall) -> None:
+        """Writes the call's step, unless the trial was closed before it ended."""
+        calls = self._open[call.trace_id]
+        if calls.pop(call.watched.step_id, None) is not None:
+            self._write_beside(call)
+        if not calls:
+            del self._open[call.trace_id]
+
+    def _write_beside(self, call: CarriedCall) -> None:
+        """Writes the call's step beside the relay, which does not wait for it."""
+        call.stop()
+        call.release()
+        writing = asyncio.create_task(self._write(call))
+        self._writing.add(writing)
+        writing.add_done_callback(self._writing.discard)
+
+    async def _write(self, call: CarriedCall) -> None:
+        recorder = Recorder(self._traces, call.trace_id, self._trace_limits)
+        recorder.add(step := call.step())
+        self._instruments.carried.labels(outcome="answered" if step.failure is None else "failed").inc()
+        try:
+            await recorder.write()
+        except StorageUnavailableError as error:
+            logger.error("an observed call of %s was lost: %s", call.watched.caller, error)
+        finally:
+            self._watches.of(call.trace_id).end(call.watched.step_id, answered=bool(call.answer.state))
+
+
+def _failed(
+    relay: Relay, status: int, reason: str, headers: Mapping[str, str] | None = None
+) -> Refusal | BrokenOffError:
+    if relay.begun:
+        return BrokenOffError("the agent broke off its answer")
+    return Refusal(status, reason, headers)
+
+
+def _with_card(request: AuthorisedRequest, document: dict[str, Any]) -> dict[str, Any]:
+    card = document.get("result")
+    if not isinstance(card, dict):
+        return document
+    return document | {"result": rewritten(card, request.callee.url, request.proxy_url)}

@@ -20,7 +20,8 @@ import httpx
 
 from concord.trust.urls import PeerUrls, UrlRefusedError
 from concord_gateway.proxy.bodies import IDLE_S
-from concord_gateway.proxy.headers import Header
+
+Header = tuple[bytes, bytes]
 
 CONNECT_S: Final = 10.0
 READ_S: Final = 300.0

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from concord.agent.extensions import TRACEABILITY_KEY
-from concord_gateway.proxy.answers import MAX_QUOTED, AnswerReader
+from concord_gateway.proxy.jsonrpc import MAX_QUOTED, AnswerReader
 from tests.unit.gateway.proxy.test_requests import json_values
 
 

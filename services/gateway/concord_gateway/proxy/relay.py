@@ -1,17 +1,61 @@
-"""One exchange with a callee: the request out, and the answer carried back as it comes, read while it passes."""
+"""The relay of one request: out to the callee, and the answer back to the caller as it comes, read on the way."""
 
 import asyncio
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from starlette.types import Send
 
+from concord.agent.extensions import TRACEPARENT_KEY
 from concord.trust.redaction import redact
 from concord_gateway.proxy.bodies import Held, NoRoomError
-from concord_gateway.proxy.headers import Header, to_caller
-from concord_gateway.proxy.upstream import Answer, Upstream
+from concord_gateway.proxy.upstream import Answer, Header, Upstream
+
+_HOP_BY_HOP: Final = frozenset(
+    {
+        b"connection",
+        b"keep-alive",
+        b"proxy-authenticate",
+        b"proxy-authorization",
+        b"proxy-connection",
+        b"te",
+        b"trailer",
+        b"transfer-encoding",
+        b"upgrade",
+    }
+)
+"""RFC 9110, section 7.6.1, and those that were in use before it."""
+
+_OURS_ON_THE_WAY_OUT: Final = _HOP_BY_HOP | {b"host", b"content-length", b"accept-encoding", b"cookie", b"expect"}
+_OURS_ON_THE_WAY_BACK: Final = _HOP_BY_HOP | {b"content-length", b"date", b"server", b"location", b"set-cookie"}
+"""A redirection would lead past the proxy, and a cookie would be the gateway's, not one agent's."""
+
+
+def to_callee(headers: Iterable[Header], token: str, traceparent: str | None) -> list[Header]:
+    """The caller's headers for its callee: none that holds the caller's token, and a trace context in any case.
+
+    The answer is to come uncompressed, so that it can be read while it passes.
+    """
+    secret = token.encode()
+    kept = [(name, value) for name, value in headers if name not in _OURS_ON_THE_WAY_OUT and secret not in value]
+    kept.append((b"accept-encoding", b"identity"))
+    if traceparent is not None and all(name != TRACEPARENT_KEY.encode() for name, _ in kept):
+        kept.append((TRACEPARENT_KEY.encode(), traceparent.encode()))
+    return kept
+
+
+def to_caller(headers: Iterable[Header]) -> list[Header]:
+    """The callee's headers for its caller."""
+    lowered = ((name.lower(), value) for name, value in headers)
+    return [(name, value) for name, value in lowered if name not in _OURS_ON_THE_WAY_BACK]
+
+
+def named(headers: Iterable[Header]) -> Mapping[str, str]:
+    """Headers by their lower-case names; the last one of a name."""
+    return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in headers}
+
 
 OnDocument = Callable[[object], None]
 """Told of each JSON document in the answer, after it was passed on."""
@@ -40,8 +84,8 @@ class CallerStalledError(Exception):
     """The caller does not take its answer."""
 
 
-class Exchange:
-    """Carries one request. Nothing is sent to the caller before the callee has answered.
+class Relay:
+    """Relays one request. Nothing is sent to the caller before the callee has answered.
 
     An answer that is no stream is held whole: its reader needs all of it to tell whether it is one, and until then the
     caller can still be told what went wrong. `held`: the room that it takes. `idle_s`: how long it may pause once it
