@@ -16,7 +16,7 @@ from concord_gateway.admission import Admission, FullError
 from concord_gateway.evaluation import EvaluationFailedError
 from concord_gateway.instruments import Instruments
 from concord_gateway.intake import NotAnAssessmentError, Work, check_hosts, plan_work, read_request
-from concord_gateway.observer import Observer
+from concord_gateway.participants import Participants
 from concord_gateway.plan import NobodyThereError, make_plan
 from concord_gateway.progress import Progress
 from concord_gateway.results_file import write_results
@@ -31,10 +31,10 @@ class AssessmentHandler:
     """Handles messages: what is no assessment is rejected with the reason, what cannot be assessed fails with it."""
 
     def __init__(
-        self, storage: Storage, settings: GatewaySettings, instruments: Instruments, observer: Observer
+        self, storage: Storage, settings: GatewaySettings, instruments: Instruments, participants: Participants
     ) -> None:
         self._storage = storage
-        self._observer = observer
+        self._participants = participants
         self._settings = settings
         self._instruments = instruments
         self._admission = Admission(settings.max_assessments, settings.max_waiting)
@@ -57,7 +57,7 @@ class AssessmentHandler:
     async def _read(self, message: IncomingMessage) -> tuple[AssessmentRequest, Work]:
         """What a message asks for. Raises NotAnAssessmentError."""
         request, work = await asyncio.to_thread(_read, message)
-        await check_hosts(request, self._observer.peer_urls)
+        await check_hosts(request, self._participants.peer_urls)
         return request, work
 
     async def _assess(self, message: IncomingMessage, task: TaskHandle, progress: Progress) -> None:
@@ -70,7 +70,7 @@ class AssessmentHandler:
             await self._fail(task, f"no result: {error}")
             return
         structlog.contextvars.bind_contextvars(assessment_id=record.plan.assessment_id)
-        run = AssessmentRun(record, self._storage, self._settings, progress, self._observer, self._evaluations)
+        run = AssessmentRun(record, self._storage, self._settings, progress, self._participants, self._evaluations)
         logger.info("assessment of %d trials, mode %s", len(record.plan.trials), record.plan.mode.value)
         await self._finish(run, task)
 
@@ -86,7 +86,7 @@ class AssessmentHandler:
             return begun
         request, work = await self._read(message)
         await progress.tell(f"assessing {len(request.participants) or 'a pattern of'} agents")
-        plan, failures = await make_plan(request, work, self._observer, progress)
+        plan, failures = await make_plan(request, work, self._participants, progress)
         record = await RunRecord.begin(self._storage.assessments, plan, work.limits, failures)
         await task.keep(plan.assessment_id)
         return record

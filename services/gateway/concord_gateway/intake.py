@@ -3,9 +3,11 @@
 import json
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from typing import Final
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from concord.a2a import IncomingMessage
 from concord.assessment import (
@@ -18,7 +20,6 @@ from concord.assessment import (
     time_limits,
 )
 from concord.trust.urls import NoAddressError, PeerUrls, UrlRefusedError
-from concord_gateway.default_tasks import default_tasks
 
 _SHOWN_ERRORS = 5
 
@@ -68,6 +69,12 @@ def plan_work(request: AssessmentRequest) -> Work:
     if (n_calls := sum(calls[trial.task_id] for trial in trials)) > MAX_CALLS:
         raise NotAnAssessmentError(f"{n_calls} calls in the patterns of all trials are more than {MAX_CALLS}")
     return Work([task for task in tasks if task.id in used], trials, limits)
+
+
+@cache
+def default_tasks() -> list[TaskSpec]:
+    """The shipped tasks, for requests that bring none: the platform's bare request works."""
+    return TypeAdapter(list[TaskSpec]).validate_json(files(__package__).joinpath("default_tasks.json").read_bytes())
 
 
 def _calls(pattern: InteractionPattern | None) -> int:

@@ -22,7 +22,7 @@ from concord.trust.tokens import Claims
 from concord_gateway.closing import Reporters, wait_until_settled
 from concord_gateway.drivers import Driver, TrialContext, drive_live, drive_pattern, outcome_of
 from concord_gateway.evaluation import EvaluationFailedError, aggregate, evaluate_trial
-from concord_gateway.observer import Observer
+from concord_gateway.participants import Participants
 from concord_gateway.progress import Progress
 from concord_gateway.recorder import Recorder
 from concord_gateway.run_record import MAX_ATTEMPTS, RunRecord
@@ -45,7 +45,7 @@ class AssessmentRun:
     storage: Storage
     settings: GatewaySettings
     progress: Progress
-    observer: Observer
+    participants: Participants
     evaluations: asyncio.Semaphore
     """How many more trials of all assessments may be waiting for their evaluation."""
     _reporters: Reporters = field(default_factory=Reporters)
@@ -66,7 +66,7 @@ class AssessmentRun:
         self._expires_at = time.time() + self.record.remaining_s + _TOKEN_GRACE_S
         self._reporters.announced = frozenset(entry.id for entry in self.plan.roster if entry.reports)
         if self.plan.roster:
-            await self.storage.registry.register(self.plan.assessment_id, self.observer.peers(self.plan.roster))
+            await self.storage.registry.register(self.plan.assessment_id, self.participants.peers(self.plan.roster))
         async with asyncio.TaskGroup() as evaluations:
             tasks = {task.id: task for task in self.plan.tasks}
             for closed in list(self.record.closed.values()):
@@ -130,7 +130,7 @@ class AssessmentRun:
 
     async def _drive_and_close(self, trial: TrialSpec, task: TaskSpec, budget_s: float) -> tuple[TrialOutcome, int]:
         """The outcome, and of how many batches the trace consisted when it was closed."""
-        with self.observer.watches.trial(trial.trace_id) as watch:
+        with self.participants.watches.trial(trial.trace_id) as watch:
             try:
                 outcome = await self._drive(trial, task, watch, budget_s)
                 await wait_until_settled(
@@ -143,15 +143,15 @@ class AssessmentRun:
                 )
             except BaseException:
                 with suppress(StorageUnavailableError):
-                    await self.observer.close(trial.trace_id)
+                    await self.participants.close(trial.trace_id)
                 raise
-            await self.observer.close(trial.trace_id)
+            await self.participants.close(trial.trace_id)
             return outcome, await self.storage.traces.length(trial.trace_id)
 
     async def _drive(self, trial: TrialSpec, task: TaskSpec, watch: TrialWatch, budget_s: float) -> TrialOutcome:
         recorder = Recorder(self.storage.traces, trial.trace_id, self.settings.trace_limits)
         claims = Claims(self.plan.assessment_id, trial.trace_id, GREEN_AGENT, self._expires_at)
-        own = self.observer.assignments.own(self.plan.assessment_id, trial.trace_id, new_step_id())
+        own = self.participants.assignments.own(self.plan.assessment_id, trial.trace_id, new_step_id())
         assignment = own.model_copy(update={"agent_seed": trial.seed})
 
         def on_step(step: InteractionStep, _: Assignment) -> None:
@@ -160,14 +160,14 @@ class AssessmentRun:
 
         started_at, started = datetime.now(UTC), time.monotonic()
         try:
-            async with Messenger(on_step, timeout_s=budget_s, peer_urls=self.observer.peer_urls) as messenger:
+            async with Messenger(on_step, timeout_s=budget_s, peer_urls=self.participants.peer_urls) as messenger:
                 context = TrialContext(
                     plan=self.plan,
                     trial=trial,
                     task=task,
                     assignment=assignment,
                     claims=claims,
-                    assignments=self.observer.assignments,
+                    assignments=self.participants.assignments,
                     messenger=messenger,
                     traces=self.storage.traces,
                     watch=watch,

@@ -1,4 +1,4 @@
-"""The observer: what lets a run see its participants, and tell each of them where it stands."""
+"""The participants: what lets a run see its participants, and tell each of them where it stands."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ from concord_gateway.watch import Watches
 
 
 @dataclass(frozen=True, slots=True)
-class Observer:
+class Participants:
     """`proxy_base`: where participants reach the proxy; None where they reach each other directly, and unseen.
 
     `peer_urls`: to which addresses the participants' cards may lead, beside those that the client declared.
