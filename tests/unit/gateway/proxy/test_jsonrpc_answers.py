@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.gateway.proxy.test_jsonrpc_requests import json_values
 
 from concord.agent.extensions import TRACEABILITY_KEY
 from concord_gateway.proxy.jsonrpc import MAX_QUOTED, AnswerReader
+from tests.unit.gateway.proxy.test_jsonrpc_requests import json_values
 
 
 def read(*results: Any) -> AnswerReader:  # noqa: ANN401 - whatever JSON holds
