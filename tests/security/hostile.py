@@ -174,13 +174,16 @@ def stalling(begun: bytes, length: int = 9_000_000) -> Serve:
     return saying(head.encode() + begun, ends=False)
 
 
-def saying(answer: bytes, *, ends: bool = True) -> Serve:
-    """Shows no card, and says the same bytes to every other request; then it ends, or waits until the caller does."""
+def saying(answer: bytes, *, card: bytes | None = NO_CARD, ends: bool = True) -> Serve:
+    """Says the same bytes to every call, and others where its card is asked for: without these, a card.
+
+    Then it ends the connection, or, of a call, waits until the caller does.
+    """
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = await reader.readuntil(b"\r\n\r\n")
         if head.startswith(b"GET"):
-            writer.write(NO_CARD)
+            writer.write(card_of(head) if card is None else card)
         else:
             with suppress(ConnectionError):
                 writer.write(answer)
@@ -188,3 +191,30 @@ def saying(answer: bytes, *, ends: bool = True) -> Serve:
         writer.close()
 
     return serve
+
+
+def card_of(head: bytes, version: str = "0.3", *, streams: bool = True) -> bytes:
+    """The answer with an agent's card, for a version of A2A, at the host that it was asked of."""
+    host = head.lower().partition(b"\r\nhost:")[2].partition(b"\r\n")[0].strip()
+    url = f"http://{host.decode()}/"
+    interface = {
+        "0.3": {"protocolVersion": "0.3.0", "url": url, "preferredTransport": "JSONRPC"},
+        "1.0": {"supportedInterfaces": [{"url": url, "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}]},
+    }
+    card = {
+        "name": "agent",
+        "description": "An agent.",
+        "version": "1",
+        "capabilities": {"streaming": streams},
+        "defaultInputModes": ["text/plain"],
+        "defaultOutputModes": ["text/plain"],
+        "skills": [],
+        **interface[version],
+    }
+    return answering(json.dumps(card).encode())
+
+
+def answering(body: bytes, kind: str = "application/json", status: str = "200 OK") -> bytes:
+    """An answer of HTTP, after which the connection is closed."""
+    head = f"HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {len(body)}\r\nconnection: close\r\n\r\n"
+    return head.encode() + body
