@@ -12,6 +12,8 @@ TESTS := tests/e2e tests/integration tests/security tests/conformance tests/unit
 # One more than there are cores: a test of processes waits for a third of its time.
 TEST_PROCESSES ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 
+FUZZ_MINUTES ?= 10
+
 export CONCORD_A2A_V03_PYTHON := $(CURDIR)/$(A2A_V03)/bin/python
 
 # An environment counts only where it was made and while its Python is there: a moved folder is set up again.
@@ -45,6 +47,10 @@ test: setup $(A2A_V03)/ready ## run the tests that need neither Docker nor a net
 .PHONY: fuzz
 fuzz: setup ## try the services' OpenAPI documents against them, with whatever these allow and forbid
 	$(BIN)/pytest tests/fuzz --numprocesses auto --maxprocesses 4
+
+.PHONY: fuzz-long
+fuzz-long: setup ## look for failures of each service for FUZZ_MINUTES, 10 unless that is set
+	$(BIN)/python -m tests.fuzz $(FUZZ_MINUTES)
 
 .PHONY: test-containers
 test-containers: setup $(A2A_V03)/ready ## run the tests that need a container engine
@@ -89,5 +95,5 @@ locks: setup ## resolve every lock file anew
 
 .PHONY: clean
 clean: ## remove the environments, caches and output
-	rm -rf $(VENV) $(A2A_V03) .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache output
+	rm -rf $(VENV) $(A2A_V03) .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache .schemathesis output
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
