@@ -70,6 +70,14 @@ type_check: setup $(A2A_V03)/ready ## check types, strictly
 	$(BIN)/mypy
 	$(BIN)/mypy --cache-dir .mypy_cache/a2a-v03 --python-executable $(A2A_V03)/bin/python tests/conformance/a2a_v03_client.py
 
+.PHONY: bandit
+bandit: setup ## look for what is often insecure in the code of the services, the library and the command line
+	$(BIN)/bandit --quiet --recursive shared services cli
+
+.PHONY: audit
+audit: bandit ## bandit, and advisories on what the lock files pin, where an advisory service answers
+	$(BIN)/python -m locks.audit
+
 .PHONY: validate
 validate: lint type_check test ## lint, type_check and test
 
