@@ -84,6 +84,10 @@ validate: lint type_check test ## lint, type_check and test
 .PHONY: test_all
 test_all: test fuzz test-containers ## test, fuzz and test-containers
 
+.PHONY: attack
+attack: setup ## attack a stack of its own, or the one at GATEWAY and COLLECTOR, and tell what held
+	@$(BIN)/python -m attacks $(if $(GATEWAY),--gateway $(GATEWAY) --collector $(COLLECTOR))
+
 .PHONY: bench
 bench: setup ## measure what the project promises about speed
 	$(BIN)/python -m benchmarks

@@ -197,11 +197,11 @@ def card_of(head: bytes, version: str = "0.3", *, streams: bool = True) -> bytes
     """The answer with an agent's card, for a version of A2A, at the host that it was asked of."""
     host = head.lower().partition(b"\r\nhost:")[2].partition(b"\r\n")[0].strip()
     url = f"http://{host.decode()}/"
-    interface = {
+    interface: dict[str, dict[str, object]] = {
         "0.3": {"protocolVersion": "0.3.0", "url": url, "preferredTransport": "JSONRPC"},
         "1.0": {"supportedInterfaces": [{"url": url, "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}]},
     }
-    card = {
+    card: dict[str, object] = {
         "name": "agent",
         "description": "An agent.",
         "version": "1",
