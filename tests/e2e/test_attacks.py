@@ -1,25 +1,22 @@
 """`make attack`: the shipped stack holds, an open door shows, and what cannot be tried is said to be so."""
 
-import os
 import subprocess
 import sys
 
 import pytest
 
 from attacks.catalogue import ATTACKS
-from tests.e2e.concord import ROOT, Concord
+from tests.e2e.concord import ROOT, Concord, bare_environment
 
 pytestmark = pytest.mark.timeout(600)
 
 
 def attacked(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """All that an attack says, on lines wide enough for it."""
-    ours = ("REDIS_URL", "AGENTBEATS_", "CONCORD_", "PURPLE_")
-    bare = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     return subprocess.run(
         [sys.executable, "-m", "attacks", *arguments],
         cwd=ROOT,
-        env=bare | {"COLUMNS": "1000"} | environment,
+        env=bare_environment() | {"COLUMNS": "1000"} | environment,
         capture_output=True,
         text=True,
         check=False,
