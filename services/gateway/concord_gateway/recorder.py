@@ -95,6 +95,6 @@ def receipt(batch: StepBatch) -> BatchReceipt:
 
 
 def _without_response(step: InteractionStep, call: AgentInvocation) -> InteractionStep:
-    assert step.step_action is not None  # noqa: S101 - the messenger's steps have the specification's form
+    assert step.step_action is not None  # nosec B101  # noqa: S101 - the messenger's steps have the specification's form
     bare = call.model_copy(update={"response_trace": None})
     return step.model_copy(update={"step_action": step.step_action.model_copy(update={"agent_invocation": bare})})

@@ -147,15 +147,18 @@ class A2AClient:
                 async for event in stream:
                     if (update := reader.read(event)) is not None:
                         yield update
-        except _FAULTS as error:
+            answer = reader.answer()
+        except RemoteError:
+            raise
+        except Exception as error:
             raise _ours(error) from error
-        yield reader.answer()
+        yield answer
 
     async def cancel(self, task_id: str) -> None:
         """Asks the agent to cancel a task. Raises AgentUnreachableError, RemoteError."""
         try:
             await self._client.cancel_task(pb.CancelTaskRequest(id=task_id))
-        except _FAULTS as error:
+        except Exception as error:
             raise _ours(error) from error
 
 
@@ -279,7 +282,7 @@ async def fetch_card(url: str, *, timeout_s: float = CARD_TIMEOUT_S, peer_urls: 
 async def _card(http: httpx.AsyncClient, url: str, timeout_s: float = CARD_TIMEOUT_S) -> pb.AgentCard:
     try:
         return await A2ACardResolver(http, url).get_agent_card(http_kwargs={"timeout": timeout_s})
-    except _FAULTS as error:
+    except Exception as error:
         raise _ours(error) from error
 
 
@@ -314,4 +317,5 @@ def _ours(error: Exception) -> AgentUnreachableError | RemoteError:
     no_connection = isinstance(error, lost) or isinstance(error.__cause__, httpx.RequestError)
     if no_connection or getattr(error, "status_code", None) in _PROXY_STATUS:
         return AgentUnreachableError(reason)
-    return RemoteError(reason)
+    # On what no agent should send, the SDK fails with whatever comes of it. That is the agent's failure, and only its.
+    return RemoteError(reason if isinstance(error, _FAULTS) else f"what it sent cannot be read: {type(error).__name__}")

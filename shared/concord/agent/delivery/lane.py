@@ -69,7 +69,7 @@ class Lane:
         self._under_way: _Attempts | None = None
         self._taken = 0
         self._stop_at: float | None = None
-        self._random = Random()  # noqa: S311 - jitter; the module's own generator is the agent's, who may have seeded it
+        self._random = Random()  # nosec B311  # noqa: S311 - jitter; the module's own generator is the agent's, who may have seeded it
         self._thread = threading.Thread(target=self._run, name="concord-reporter", daemon=True)
         self._thread.start()
 
@@ -169,7 +169,7 @@ class Lane:
     def _send(self, http: httpx.Client) -> None:
         if self._under_way is None:
             batch = self._backlog.take(self._policy.batch_steps, self._policy.batch_bytes)
-            assert batch is not None  # noqa: S101 - `_due` found the backlog not empty
+            assert batch is not None  # nosec B101  # noqa: S101 - `_due` found the backlog not empty
             self._under_way = _Attempts(batch, time.monotonic() + self._policy.deadline_s)
         attempts = self._under_way
         verdict = post(http, self._url, attempts.batch, self._time_left())

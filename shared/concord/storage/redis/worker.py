@@ -157,7 +157,7 @@ class _Runner:
         if attempt >= self._policy.max_tries:
             await self._give_up(job, f"{reason} (try {attempt} of {self._policy.max_tries})")
             return
-        delay = random.uniform(0, min(self._policy.backoff_cap_s, 0.25 * 2**attempt))  # noqa: S311 - jitter
+        delay = random.uniform(0, min(self._policy.backoff_cap_s, 0.25 * 2**attempt))  # nosec B311  # noqa: S311 - jitter
         logger.warning("job %s: %s; try %d in %.1f s", job.job_id, reason, attempt + 1, delay)
         raise Retry(defer=delay)
 
