@@ -161,7 +161,7 @@ async def _assess(http: httpx.AsyncClient, house: House, config: dict[str, Any],
     params = {"message": message, "configuration": {"blocking": True}}
     answer = await http.post(house.url, json={"jsonrpc": "2.0", "id": 1, "method": "message/send", "params": params})
     task = answer.json().get("result", {})
-    assert task.get("status", {}).get("state") == "completed", answer.text[:500]  # noqa: S101 - as `load.send_all`
+    assert task.get("status", {}).get("state") == "completed", str(task.get("status", answer.text))[:500]  # noqa: S101 - as `load.send_all`
 
 
 def _grown(before: State, after: State, n_row: int, took_s: float) -> Figures:
