@@ -89,3 +89,5 @@ async def test_every_key_that_an_assessment_leaves_is_forgotten(redis_url: str, 
     kept = [ttl for key, ttl in ttls.items() if any(part in key for part in (":assessment:", ":reports", ":agents:"))]
     assert len(kept) > SIDE_BY_SIDE
     assert max(kept) <= 600
+    closed = [ttl for key, ttl in ttls.items() if key.endswith(":closing")]
+    assert max(closed) < 1000  # while tokens are valid

@@ -45,8 +45,6 @@ class Environment:
         self.bus = Bus()
         self.webhooks = Webhooks(PeerUrls(()))
         self.scenario_metadata: dict[str, Any] = {}
-        self.changes = 0
-        """Goes up with every call that may have changed something: what a snapshot is held against."""
 
     def branch(self, branch_id: str | None) -> EnvironmentSimulation:
         """The simulation that a call is about: the main one, or a branch."""
@@ -116,13 +114,11 @@ class Environment:
 
     def publish(self, events: Sequence[Event], simulation: EnvironmentSimulation) -> None:
         """Tells subscribers what became of events of the main simulation."""
-        self.changes += 1
         if simulation is self.simulation and self.bus.is_heard:
             self.bus.publish([notice for event in events for notice in _notices(event)])
 
     def announce(self, kind: str, **data: Any) -> None:  # noqa: ANN401 - plain JSON values
         """Tells subscribers of something else than an event."""
-        self.changes += 1
         self.bus.publish([Notice(kind, data, self.simulation.now)])
 
 

@@ -17,7 +17,7 @@ class EnvironmentSettings(ServiceSettings):
     admin_key_file: Path | None = Field(None, validation_alias="UES_ADMIN_KEY_FILE")
     seed: int = 0
     snapshot_file: Path | None = None
-    """Where the process leaves what it needs to go on after a restart; nowhere, if not set."""
+    """Where the snapshot is kept that a restart goes on from, the journal beside it; nothing is kept, if not set."""
     max_body_bytes: int = 16 * 1024 * 1024
     allowed_peer_networks: Networks = Field((), validation_alias="ALLOWED_PEER_NETWORKS")
     """Networks of private addresses to which webhooks may lead."""

@@ -7,7 +7,7 @@ from contextlib import suppress
 import structlog
 
 from concord.a2a import IncomingMessage, TaskHandle
-from concord.assessment import AssessmentPlan, AssessmentRequest
+from concord.assessment import AssessmentRequest
 from concord.assessment.results import ResultRow
 from concord.storage import StorageUnavailableError
 from concord.storage.redis import Storage
@@ -95,14 +95,14 @@ class AssessmentHandler:
         try:
             row = await run.run()
         except (EvaluationFailedError, StorageUnavailableError) as error:
-            await self._retire(run.plan)
+            await self._retire(run)
             await self._fail(task, f"no result: {error}")
             return
         except asyncio.CancelledError:
             if task.canceled:  # else another gateway goes on with it
-                await self._retire(run.plan)
+                await self._retire(run)
             raise
-        await self._retire(run.plan)
+        await self._retire(run)
         path = await asyncio.to_thread(
             write_results, self._settings.output_dir, run.plan, row, keep=self._settings.keep_assessments
         )
@@ -114,9 +114,9 @@ class AssessmentHandler:
         self._instruments.assessments.labels(outcome="completed").inc()
         await task.complete(data=row.model_dump(mode="json"), status=_headline(row), artifact_name="result")
 
-    async def _retire(self, plan: AssessmentPlan) -> None:
+    async def _retire(self, run: AssessmentRun) -> None:
         with suppress(StorageUnavailableError):  # then it is kept as long as if it had not ended
-            await self._storage.assessments.retire(plan, self._settings.keep_s)
+            await self._storage.assessments.retire(run.plan, self._settings.keep_s, tokens_s=run.tokens_s)
 
     async def _reject(self, task: TaskHandle, reason: str) -> None:
         self._instruments.assessments.labels(outcome="rejected").inc()

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import math
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -51,6 +52,11 @@ class AssessmentRun:
     _reporters: Reporters = field(default_factory=Reporters)
     _expires_at: float = 0.0
     _deadline: float = 0.0
+
+    @property
+    def tokens_s(self) -> int:
+        """For how long the participants' tokens are still valid (seconds)."""
+        return max(0, math.ceil(self._expires_at - time.time())) if self.plan.roster else 0
 
     @property
     def plan(self) -> AssessmentPlan:

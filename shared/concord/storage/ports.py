@@ -153,8 +153,11 @@ class AssessmentStore(Protocol):
     async def save(self, assessment_id: str, name: str, document: str) -> None:
         """Stores a JSON document under a name of the assessment, replacing what was there."""
 
-    async def retire(self, plan: AssessmentPlan, keep_s: int) -> None:
-        """Has all that is kept of an assessment forgotten in `keep_s` seconds: it has ended."""
+    async def retire(self, plan: AssessmentPlan, keep_s: int, *, tokens_s: int = 0) -> None:
+        """Has all that is kept of an assessment that has ended forgotten in `keep_s` seconds.
+
+        `tokens_s`: for how long its participants' tokens are still valid. Until then its traces stay closed.
+        """
 
     async def load(self, assessment_id: str, name: str) -> str | None:
         """The JSON document of that name, or None."""

@@ -9,6 +9,10 @@ from typing import Final
 
 from concord_environment.access.permissions import ALL, any_grants
 from concord_environment.core.faults import Conflict, Forbidden, Invalid, NotThere
+from concord_environment.core.touched import Touched
+
+KEYS: Final = "keys"
+"""Under which name touched keys are noted."""
 
 MAX_KEYS: Final = 1_000
 MIN_ADMIN_KEY: Final = 32
@@ -49,6 +53,8 @@ class Keyring:
         self._seed = seed
         self._keys = {key.key_id: key for key in keys}
         self._by_hash = {key.secret_hash: key.key_id for key in keys}
+        self.touched: Touched | None = None
+        """Where the ids of new and changed keys are noted, if somebody asks."""
 
     def __len__(self) -> int:
         return len(self._keys)
@@ -105,6 +111,8 @@ class Keyring:
     def _keep(self, key: Key) -> Key:
         self._keys[key.key_id] = key
         self._by_hash[key.secret_hash] = key.key_id
+        if self.touched is not None:
+            self.touched.note(KEYS, key.key_id)
         return key
 
     def _id(self, count: int) -> str:

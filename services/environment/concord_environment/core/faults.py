@@ -19,3 +19,7 @@ class Forbidden(Fault):
 
 class Invalid(Fault):
     """The call says something that cannot be."""
+
+
+class NotKept(Fault):
+    """What was changed could not be written to where it would outlive the process."""

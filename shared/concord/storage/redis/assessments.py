@@ -50,12 +50,14 @@ class RedisAssessmentStore:
                 pipe.expire(keys.assessment(assessment_id), TTL_S)
                 await pipe.execute()
 
-    async def retire(self, plan: AssessmentPlan, keep_s: int) -> None:
+    async def retire(self, plan: AssessmentPlan, keep_s: int, *, tokens_s: int = 0) -> None:
         """See `AssessmentStore.retire`."""
         with storage_faults():
             async with self._redis.pipeline(transaction=False) as pipe:
                 for name in keys.of_assessment(plan):
                     pipe.expire(name, keep_s)
+                for trial in plan.trials:
+                    pipe.expire(keys.closing(trial.trace_id), max(keep_s, tokens_s))
                 await pipe.execute()
 
     async def load(self, assessment_id: str, name: str) -> str | None:
