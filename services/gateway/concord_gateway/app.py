@@ -1,4 +1,4 @@
-"""The gateway's app: the A2A agent, the proxy and the probes on one connection to storage."""
+"""The gateway's app: A2A agent, proxy and probes over one storage connection."""
 
 import logging
 from collections.abc import AsyncIterator
@@ -28,10 +28,10 @@ logger = logging.getLogger(__name__)
 
 
 def create_app(settings: GatewaySettings, card_url: str, bound_to: str = "") -> FastAPI:
-    """The gateway as an ASGI app.
+    """Creates the gateway's ASGI app.
 
-    `card_url` is where its clients are told to post to; `bound_to`: the address that it listens on, where it is known.
-    Raises ValueError for an API key that is too short, and for an allowed host that is none.
+    `card_url` is the URL that clients post to. `bound_to` is the address that the server listens on, if known. Raises
+    ValueError for an API key that is too short and for an allowed host that is not a host.
     """
     keys = ApiKeys(settings.api_keys)
     peer_urls = _peer_urls(settings, card_url, bound_to)
@@ -118,7 +118,7 @@ def _participants(
 
 
 def _profile(url: str) -> AgentProfile:
-    """What the gateway's card says; `url` is where clients post to."""
+    """The gateway's agent card; `url` is where clients post to."""
     return AgentProfile(
         name="Concord",
         description=(

@@ -28,7 +28,8 @@ logger = logging.getLogger(__name__)
 
 
 class AssessmentHandler:
-    """Handles messages: what is no assessment is rejected with the reason, what cannot be assessed fails with it."""
+    """Handles messages: rejects those that request no valid assessment, and fails assessments that cannot be carried
+    out."""
 
     def __init__(
         self, storage: Storage, settings: GatewaySettings, instruments: Instruments, participants: Participants
@@ -45,7 +46,7 @@ class AssessmentHandler:
         progress = Progress(task)
         try:
             if not task.resumed:
-                # Only to send away at once what is no assessment: one that waits is kept as it came, which is small.
+                # Parsed here only to reject early: a waiting request is kept unparsed, which takes less memory.
                 await self._read(message)
             place = self._admission.place(len(message.text), progress.wait, progress.move, accepted=task.resumed)
             async with progress.heartbeat(), place:
@@ -55,7 +56,7 @@ class AssessmentHandler:
             await self._reject(task, str(error))
 
     async def _read(self, message: IncomingMessage) -> tuple[AssessmentRequest, Work]:
-        """What a message asks for. Raises NotAnAssessmentError."""
+        """Parses a message. Raises NotAnAssessmentError."""
         request, work = await asyncio.to_thread(_read, message)
         await check_hosts(request, self._participants.peer_urls)
         return request, work
@@ -75,7 +76,7 @@ class AssessmentHandler:
         await self._finish(run, task)
 
     async def _record(self, message: IncomingMessage, task: TaskHandle, progress: Progress) -> RunRecord:
-        """The record of the run that a lost gateway began with this task, or of a new one.
+        """The record of this task's run: the one that a lost gateway left, or a new one.
 
         Raises NotAnAssessmentError, NobodyThereError, StorageUnavailableError.
         """
@@ -99,7 +100,7 @@ class AssessmentHandler:
             await self._fail(task, f"no result: {error}")
             return
         except asyncio.CancelledError:
-            if task.canceled:  # else another gateway goes on with it
+            if task.canceled:  # otherwise another gateway continues the assessment
                 await self._retire(run)
             raise
         await self._retire(run)
@@ -115,7 +116,7 @@ class AssessmentHandler:
         await task.complete(data=row.model_dump(mode="json"), status=_headline(row), artifact_name="result")
 
     async def _retire(self, run: AssessmentRun) -> None:
-        with suppress(StorageUnavailableError):  # then it is kept as long as if it had not ended
+        with suppress(StorageUnavailableError):  # the documents then expire as if the assessment had not ended
             await self._storage.assessments.retire(run.plan, self._settings.keep_s, tokens_s=run.tokens_s)
 
     async def _reject(self, task: TaskHandle, reason: str) -> None:
@@ -130,7 +131,7 @@ class AssessmentHandler:
 
 
 def _read(message: IncomingMessage) -> tuple[AssessmentRequest, Work]:
-    """What a message asks for. Raises NotAnAssessmentError."""
+    """Parses a message. Raises NotAnAssessmentError."""
     request = read_request(message)
     return request, plan_work(request)
 

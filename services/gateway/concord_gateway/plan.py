@@ -1,4 +1,4 @@
-"""The plan of an assessment: who takes part, once everybody was contacted, and which trials there are."""
+"""The plan of an assessment: the roster, built after contact with all participants, and the trials."""
 
 import asyncio
 import logging
@@ -21,16 +21,16 @@ from concord_gateway.progress import Progress
 
 
 class NobodyThereError(Exception):
-    """Participants that are needed cannot be reached; the text names each with its address and the reason."""
+    """Required participants cannot be reached; the text names each with its address and the reason."""
 
 
 async def make_plan(
     request: AssessmentRequest, work: Work, participants: Participants, progress: Progress
 ) -> tuple[AssessmentPlan, list[InfrastructureFailure]]:
-    """Fixes what an assessment consists of, and names the participants without which it goes on.
+    """Fixes what an assessment consists of, and lists the participants it goes on without as failures.
 
-    Raises NobodyThereError where participants cannot be reached, unless `allow_missing` is set and others are left who
-    get the tasks and give the answers.
+    Raises NobodyThereError if participants cannot be reached, unless `allow_missing` is set and the participants that
+    receive the tasks and give the answers are there.
     """
     contacts = Contacts()
     if work.trials and request.mode is Mode.LIVE:
@@ -40,7 +40,7 @@ async def make_plan(
     plan = AssessmentPlan(
         assessment_id=new_trace_id(),
         mode=request.mode,
-        # What the tasks are stands in the plan once: every evaluation reads it.
+        # The plan holds each task once: every evaluation reads it.
         config=request.config.model_copy(update={"tasks": None, "task": None, "interaction_pattern": None}),
         tasks=work.tasks,
         roster=await make_roster(request, contacts.cards, participants.peer_urls, participants.proxy_base),
@@ -66,7 +66,7 @@ logger = logging.getLogger(__name__)
 
 _REPORTING: Final = frozenset({ASSIGNMENT_URI, TRACEABILITY_URI})
 _MAX_READ: Final = 64
-"""URLs and skills of a card that are looked at: no card of one agent has more to say."""
+"""Limit on the URLs and skills read from one card."""
 
 
 async def make_roster(
@@ -75,11 +75,11 @@ async def make_roster(
     peer_urls: PeerUrls,
     proxy_base: str | None = None,
 ) -> list[RosterEntry]:
-    """The roster of a request: ids and URLs as declared; aliases and functions from config and cards (by id).
+    """Builds the roster: ids and URLs as declared, aliases and functions from the configuration and the cards (by id).
 
-    With `proxy_base`, an agent's address behind the proxy is one of its aliases, as it is kept: without a token.
-    A card that cannot be read costs its agent only the aliases and functions it would have told. Of its URLs those
-    count that lie under the declared one or are allowed by `peer_urls`, and that no other agent has or claims.
+    With `proxy_base`, an agent's address behind the proxy, without a token, is one of its aliases. An unreadable card
+    costs its agent only the aliases and functions that the card would have added. A URL in a card counts if it lies
+    under the declared URL or `peer_urls` allows it, and no other agent has or claims it.
     """
     declared = [_declared(name, str(url), request, proxy_base) for name, url in request.participants.items()]
     read = [cards.get(entry.id) for entry in declared]
@@ -105,7 +105,7 @@ def _declared(name: str, url: str, request: AssessmentRequest, proxy_base: str |
 
 
 async def _allowed(entry: RosterEntry, card: CardSummary | None, peer_urls: PeerUrls) -> list[str]:
-    """The URLs in an agent's card that it may be known by."""
+    """The URLs in an agent's card that may become its aliases."""
     allowed = []
     for url in card.urls[:_MAX_READ] if card is not None else ():
         try:

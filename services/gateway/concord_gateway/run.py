@@ -1,4 +1,4 @@
-"""One assessment from its plan to its row: trials driven one after the other, evaluated while the next one runs."""
+"""One assessment from its plan to its row: trials run one after the other, each evaluated while the next one runs."""
 
 import asyncio
 import logging
@@ -35,12 +35,12 @@ logger = logging.getLogger(__name__)
 _DRIVERS: Final[dict[Mode, Driver]] = {Mode.GROUND_TRUTH: drive_pattern, Mode.LIVE: drive_live}
 
 _TOKEN_GRACE_S: Final = 300.0
-"""How long after its assessment a participant's token still lets it tell what it has left to tell, too late."""
+"""How long after its assessment a token is still accepted for late reports, which are only counted."""
 
 
 @dataclass(slots=True)
 class AssessmentRun:
-    """The state of one running assessment. Nothing of it is shared with another."""
+    """The state of one running assessment, shared with no other."""
 
     record: RunRecord
     storage: Storage
@@ -48,23 +48,23 @@ class AssessmentRun:
     progress: Progress
     participants: Participants
     evaluations: asyncio.Semaphore
-    """How many more trials of all assessments may be waiting for their evaluation."""
+    """Slots for trials, of all assessments, that await their evaluation."""
     _reporters: Reporters = field(default_factory=Reporters)
     _expires_at: float = 0.0
     _deadline: float = 0.0
 
     @property
     def tokens_s(self) -> int:
-        """For how long the participants' tokens are still valid (seconds)."""
+        """The remaining validity of the participants' tokens (seconds)."""
         return max(0, math.ceil(self._expires_at - time.time())) if self.plan.roster else 0
 
     @property
     def plan(self) -> AssessmentPlan:
-        """What the assessment consists of."""
+        """The assessment's plan."""
         return self.record.plan
 
     async def run(self) -> ResultRow:
-        """Drives and evaluates every trial that is not over, and returns the row.
+        """Runs and evaluates every trial that is not over, and returns the row.
 
         Raises EvaluationFailedError if there is no row, StorageUnavailableError if storage is away at the start.
         """
@@ -119,7 +119,7 @@ class AssessmentRun:
         evaluation.add_done_callback(lambda _: self.evaluations.release())
 
     async def _wait_for_evaluators(self) -> None:
-        """Takes a place among the trials whose evaluation is awaited. The team is not charged for that time."""
+        """Takes a slot among the trials that await evaluation. The waiting time is not charged to the team."""
         began = time.monotonic()
         await self.evaluations.acquire()
         waited_s = time.monotonic() - began
@@ -127,7 +127,7 @@ class AssessmentRun:
         self._expires_at += waited_s
 
     def _not_started(self, trial: TrialSpec) -> TrialOutcome:
-        """The team's own: each trial has its time, and all of it together was used up before this one."""
+        """The outcome of a trial that did not start because the earlier trials used up the assessment's time."""
         error = f"not started: `timeout_s` ({self.record.limits.assessment_s:g} s) was used up"
         answers = [
             AgentAnswer(agent=entry.id, state="timeout", text=None, error=error) for entry in self.plan.recipients
@@ -135,7 +135,7 @@ class AssessmentRun:
         return outcome_of(trial.trial_id, answers, 0.0)
 
     async def _drive_and_close(self, trial: TrialSpec, task: TaskSpec, budget_s: float) -> tuple[TrialOutcome, int]:
-        """The outcome, and of how many batches the trace consisted when it was closed."""
+        """The outcome of a trial, and the number of batches in its trace when it was closed."""
         with self.participants.watches.trial(trial.trace_id) as watch:
             try:
                 outcome = await self._drive(trial, task, watch, budget_s)
@@ -201,7 +201,7 @@ class AssessmentRun:
 
 
 def _root_step(assignment: Assignment, started_at: datetime, elapsed_s: float) -> InteractionStep:
-    """The step under which all others of a trial stand: driving it was the gateway's own work."""
+    """The root step of a trial's trace: the gateway's own work of driving it."""
     return InteractionStep(
         step_id=assignment.step_id,
         trace_id=assignment.trace_id,
