@@ -48,7 +48,8 @@ class Reporters:
 
 @dataclass(slots=True)
 class _Arrivals:
-    """What has arrived in a trace: which agents reported over the wire, and which calls have a child from their callee."""
+    """What has arrived in a trace: the agents that reported over the wire, and the calls with a child from their
+    callee."""
 
     traces: TraceStore
     trace_id: str

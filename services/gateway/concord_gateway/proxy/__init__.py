@@ -1,4 +1,4 @@
-"""The proxy: carries what participants send each other, and so knows who called whom, whatever anybody reports."""
+"""The proxy between participants: carries their calls, and records each one that it carries."""
 
 from starlette.routing import Route
 

@@ -1,4 +1,4 @@
-"""Callees: which agents a token reaches, and their cards with the proxy's addresses in place of their own."""
+"""Callees: the agents that a token may call, and their cards, rewritten to lead through the proxy."""
 
 import asyncio
 import json
@@ -22,23 +22,24 @@ _LINKS: Final = ("iconUrl", "documentationUrl")
 
 
 class UnusableCardError(Exception):
-    """The card offers nothing that the proxy can carry."""
+    """The card offers no interface that the proxy supports."""
 
 
 def rpc_urls(card: Mapping[str, Any], declared: str) -> list[str]:
-    """Where the agent takes JSON-RPC, each address once, the card's first one first.
+    """The agent's JSON-RPC URLs, without duplicates, in the card's order.
 
-    Whoever declared the agent vouches for its address, and the agent itself only for what lies under it: a card that
-    names another host or path leads to the declared address, or it could send its callers anywhere that we can reach.
+    The client vouches for the declared address, and the agent only for URLs below it. A card that names another host or
+    path leads to the declared address instead: otherwise an agent could direct its callers to any host that the gateway
+    can reach.
     """
     return list(dict.fromkeys(_kept(url, declared) for _, _, url in _interfaces(card)))
 
 
 def rewritten(card: Mapping[str, Any], declared: str, proxy: str) -> dict[str, Any]:
-    """The card with the proxy's addresses: `proxy` for the first of `rpc_urls`, `proxy` + "1/" for the next.
+    """Rewrites a card: `proxy` becomes the first of `rpc_urls`, `proxy` + "1/" the second, and so on.
 
-    Transports that the proxy does not carry are left out, and so are links to the agent's own host, and signatures,
-    which would not hold any more. Raises UnusableCardError.
+    Drops transports other than JSON-RPC, links to the agent's own host, and signatures, which no longer match. Raises
+    UnusableCardError.
     """
     urls = rpc_urls(card, declared)
     if not urls:
@@ -58,12 +59,13 @@ def rewritten(card: Mapping[str, Any], declared: str, proxy: str) -> dict[str, A
 
 
 def interface_url(proxy: str, number: int) -> str:
-    """The proxy's address for the `number`th of an agent's interfaces."""
+    """The proxy's URL for an agent's interface with this number."""
     return f"{proxy}{number}/" if number else proxy
 
 
 def _interfaces(card: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any], str]]:
-    """The JSON-RPC interfaces: the list each stands in ("" for the card itself, as in 0.3), itself, and its URL."""
+    """The JSON-RPC interfaces: the card's list that contains each ("" for a 0.3 card itself), the interface, and its
+    URL."""
     if isinstance(url := card.get("url"), str) and str(card.get("preferredTransport", _CARRIED)).upper() == _CARRIED:
         yield "", {}, url
     for key, transport in (("additionalInterfaces", "transport"), ("supportedInterfaces", "protocolBinding")):
@@ -107,7 +109,7 @@ _MAX_CARDS: Final = 512
 
 
 class CardFailedError(Exception):
-    """The callee has no card for us: `status` is its own answer's, or a gateway's where it gave none."""
+    """The callee's card cannot be fetched. `status` is the callee's HTTP status, or 502 or 504."""
 
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(reason)
@@ -116,14 +118,14 @@ class CardFailedError(Exception):
 
 @dataclass(slots=True)
 class _KeptCard:
-    """A card, or the one request for it that is under way."""
+    """A card, or the pending request for it."""
 
     document: asyncio.Task[dict[str, Any]]
     until: float
 
 
 class Callees:
-    """Finds callees, and remembers rosters and cards for a while: both are asked for with every call."""
+    """Looks up callees, and caches rosters and cards: every call needs both."""
 
     def __init__(self, assessments: AssessmentStore, upstream: Upstream) -> None:
         self._assessments = assessments
@@ -132,7 +134,7 @@ class Callees:
         self._cards: OrderedDict[str, _KeptCard] = OrderedDict()
 
     async def find(self, claims: Claims, callee_id: str) -> RosterEntry | None:
-        """The agent of that id in the token's assessment; None where it has none. Raises StorageUnavailableError."""
+        """The agent of that id in the token's assessment, or None. Raises StorageUnavailableError."""
         if claims.assessment_id not in self._rosters:
             if (plan := await self._assessments.plan(claims.assessment_id)) is None:
                 return None
@@ -141,11 +143,11 @@ class Callees:
         return self._rosters[claims.assessment_id].get(callee_id)
 
     async def card(self, entry: RosterEntry) -> dict[str, Any]:
-        """The callee's card, as it gives it. Raises CardFailedError."""
+        """Fetches the callee's card, unchanged. Raises CardFailedError."""
         kept = self._cards.get(entry.url)
         if kept is None or kept.until < time.monotonic():
             kept = _KeptCard(asyncio.create_task(_fetch(self._upstream, entry.url)), time.monotonic() + _CARD_KEPT_S)
-            # Should all who wait for it leave, nobody asks how it went.
+            # Retrieves the exception even if every caller has left: asyncio would log it otherwise.
             kept.document.add_done_callback(lambda fetched: fetched.cancelled() or fetched.exception())
             self._cards[entry.url] = kept
             _forget_oldest(self._cards, _MAX_CARDS)
@@ -156,7 +158,7 @@ class Callees:
             raise
 
     async def rpc_url(self, entry: RosterEntry, interface: int) -> str | None:
-        """Where the callee takes JSON-RPC; None if it has no such interface. Without a card, where it was declared."""
+        """The URL of the callee's interface, or None if it has no such interface. Without a card, the declared URL."""
         try:
             urls = rpc_urls(await self.card(entry), entry.url)
         except CardFailedError:

@@ -1,4 +1,4 @@
-"""Calls through the proxy: each is watched from its request to its answer, and becomes an observed step."""
+"""Calls through the proxy: each is tracked from request to answer, and recorded as an observed step."""
 
 import asyncio
 import logging
@@ -42,7 +42,7 @@ from concord_gateway.watch import WatchedCall, Watches
 
 
 class Refusal(Exception):  # noqa: N818 - an answer, not an error of ours
-    """The proxy's own answer. Its text never holds a token or an address."""
+    """The proxy's own error response. Its text never contains a token or an address."""
 
     def __init__(self, status: int, reason: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(reason)
@@ -51,12 +51,12 @@ class Refusal(Exception):  # noqa: N818 - an answer, not an error of ours
 
 
 class BrokenOffError(Exception):
-    """The callee's answer broke off after a part of it had been passed on: all that is left is to break off as well."""
+    """The callee's answer ended early, after a part of it was sent to the caller: the connection must be closed."""
 
 
 @dataclass(slots=True)
 class CarriedCall:
-    """A call that the proxy carries. Times of day from the wall clock, durations from the monotonic one."""
+    """A call that the proxy carries. Timestamps come from the wall clock, durations from the monotonic clock."""
 
     watched: WatchedCall
     trace_id: str
@@ -64,33 +64,33 @@ class CarriedCall:
     answer: AnswerReader
     request_text: str = ""
     request_words: str = ""
-    """The words of the request that its text lacks."""
+    """The words of the request that `request_text` does not contain."""
     error: str | None = None
-    """What went wrong on the way; what the callee itself said of its failure is in its answer."""
+    """What went wrong in transit. The callee's own error is in its answer."""
     refused: bool = False
-    """Whether it went wrong for a limit of ours."""
+    """Whether one of the gateway's limits caused the error."""
     kept: Held | None = None
-    """The room that its answer takes while nobody waits for the end of its task."""
+    """The bytes held for the answer while nobody waits for the end of its task."""
     started_at: datetime = field(default_factory=lambda: datetime.now(UTC))
     _started: float = field(default_factory=time.monotonic)
     _elapsed: float = 0.0
 
     @property
     def age_s(self) -> float:
-        """How long ago it began (seconds)."""
+        """Time since the call began (seconds)."""
         return time.monotonic() - self._started
 
     def stop(self) -> None:
-        """Takes the time, which is the call's latency."""
+        """Stops the clock: the time so far is the call's latency."""
         self._elapsed = self.age_s
 
     def release(self) -> None:
-        """Gives back the room that it took."""
+        """Returns the bytes held for the answer."""
         if self.kept is not None:
             self.kept.release()
 
     def step(self) -> InteractionStep:
-        """The call as the gateway saw it: the caller by its token, the callee by the roster."""
+        """The observed step: the caller is taken from its token, the callee from the roster."""
         attributes = {"agent_name": self.watched.caller}
         if self.answer.state:
             attributes |= {"task_state": self.answer.state, "response_text": self.answer.text}
@@ -133,27 +133,27 @@ RETRY_LATER: Final[Mapping[str, str]] = {"retry-after": "1"}
 _MAX_LEFT: Final = 4096
 
 _TaskKey = tuple[str, str, str]
-"""Trace id, callee and the id that the callee gave its task."""
+"""Trace id, callee id, and the task id that the callee assigned."""
 
 
 @dataclass(frozen=True, slots=True)
 class AuthorisedRequest:
-    """A request whose caller may reach its callee: the caller as its token's claims name it."""
+    """A request that passed authorisation. The token's claims identify the caller."""
 
     claims: Claims
     token: str
     callee: RosterEntry
     proxy_url: str
-    """The proxy's address of the callee for this caller."""
+    """The callee's URL at the proxy, for this caller."""
     headers: Sequence[Header]
 
 
 Forward = Callable[[Assignment | None, OnDocument], Awaitable[str | None]]
-"""Relays a request with the callee's assignment, and hands each document of the answer on."""
+"""Relays the request with the callee's assignment, and passes each document of the answer to the callback."""
 
 
 class Carrier:
-    """Carries requests. A message is a call, and becomes an observed step; everything else passes without one."""
+    """Carries requests. A message is a call and is recorded as an observed step; other requests are not recorded."""
 
     def __init__(
         self,
@@ -173,15 +173,15 @@ class Carrier:
         self._instruments = instruments
         self._trace_limits = trace_limits
         self._open: defaultdict[str, dict[str, CarriedCall]] = defaultdict(dict)
-        """By trace id and step id, the calls that are not yet in their traces: from when they were accepted."""
+        """By trace id and step id, the accepted calls that are not yet in their traces."""
         self._left: OrderedDict[str, _TaskKey] = OrderedDict()
-        """By step id, the task for whose end nobody waits: the caller of that call left."""
+        """By step id, the tasks that nobody waits for: their callers left."""
         self._writing: set[asyncio.Task[None]] = set()
 
     async def carry(self, request: AuthorisedRequest, url: str, rpc: RpcRequest, held: Held, send: Send) -> None:
         """Forwards a request to its callee at `url`, and the answer to the caller.
 
-        `held` is the room that the request's body takes. Raises Refusal, BrokenOffError, StorageUnavailableError.
+        `held` is the byte reservation for the request's body. Raises Refusal, BrokenOffError, StorageUnavailableError.
         """
         forward = partial(self._forward, request, url, rpc, held, send)
         with self._instruments.under_way.track_inprogress():
@@ -191,25 +191,25 @@ class Carrier:
                 await self._call(request, rpc, forward)
 
     def unreached(self, claims: Claims, callee: RosterEntry, reason: str) -> None:
-        """Records a call that came to nothing before its message could be sent: its callee has no card to give."""
+        """Records a call that failed before its message was sent, because the callee's card could not be fetched."""
         watched = self._watches.of(claims.trace_id).begin(claims.agent_id, callee.id)
         self._record(self._accepted(CarriedCall(watched, claims.trace_id, callee.url, AnswerReader(), error=reason)))
 
     def crowded_out(self, claims: Claims, callee: RosterEntry, reason: str) -> None:
-        """Records a call whose request there was no room for: nobody's failure."""
+        """Records a call refused because the byte budget was exhausted. It is nobody's failure."""
         watched = self._watches.of(claims.trace_id).begin(claims.agent_id, callee.id)
         call = CarriedCall(watched, claims.trace_id, callee.url, AnswerReader(), error=reason, refused=True)
         self._record(self._accepted(call))
 
     async def settle(self, trace_id: str) -> None:
-        """Puts into the trace every call that has not ended, now that the trial has: it was not answered."""
+        """Records every open call of a closed trial as unanswered."""
         for call in list(self._open.pop(trace_id, {}).values()):
             call.error = call.error or f"unanswered when the trial was closed, after {call.age_s:.1f} s"
             self._write_beside(call)
         await self.written()
 
     async def written(self) -> None:
-        """Waits until every step so far is in its trace, or was given up."""
+        """Waits until every step so far is written or given up."""
         await asyncio.gather(*self._writing)
 
     async def _call(self, request: AuthorisedRequest, rpc: RpcRequest, forward: Forward) -> None:
@@ -239,7 +239,7 @@ class Carrier:
             self._leave_or_record(call)
 
     async def _pass(self, request: AuthorisedRequest, forward: Forward) -> None:
-        """Forwards a request that sends no message. Its answer may tell how a call ended that its caller left."""
+        """Forwards a request other than a message. Its answer may report the end of a call whose caller left."""
         trace_id, callee_id = request.claims.trace_id, request.callee.id
         seen = AnswerReader()
 
@@ -287,7 +287,7 @@ class Carrier:
         return call
 
     def _hear(self, trace_id: str, step_id: str, document: object) -> None:
-        """Tells a call that its caller left what became of its task. The answer is to whoever asked for that."""
+        """Updates a call whose caller left with news of its task. The document's id belongs to another request."""
         call = self._open[trace_id].get(step_id)
         if call is None:
             del self._left[step_id]
@@ -311,7 +311,7 @@ class Carrier:
                 self._record(forgotten)
 
     def _keep(self, call: CarriedCall) -> bool:
-        """Whether there is room for what is known of a call until its task ends. What is in the trace takes none."""
+        """Reserves bytes for an unfinished answer; returns whether that succeeded. A recorded call needs none."""
         if self._open.get(call.trace_id, {}).get(call.watched.step_id) is not call:
             return True
         call.kept = self.bodies.of(call.trace_id, call.watched.callee)
@@ -323,7 +323,7 @@ class Carrier:
         return True
 
     def _record(self, call: CarriedCall) -> None:
-        """Writes the call's step, unless the trial was closed before it ended."""
+        """Records a call, unless its trial was closed first."""
         calls = self._open[call.trace_id]
         if calls.pop(call.watched.step_id, None) is not None:
             self._write_beside(call)
@@ -331,7 +331,7 @@ class Carrier:
             del self._open[call.trace_id]
 
     def _write_beside(self, call: CarriedCall) -> None:
-        """Writes the call's step beside the relay, which does not wait for it."""
+        """Records a call in the background: the relay does not wait for storage."""
         call.stop()
         call.release()
         writing = asyncio.create_task(self._write(call))

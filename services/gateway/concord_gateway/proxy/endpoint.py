@@ -1,4 +1,4 @@
-"""The proxy's endpoint, `/a2a/<caller's token>/<callee's id>/`: who calls whom, whether they may, and what they get."""
+"""The proxy's endpoint, `/a2a/<caller's token>/<callee's id>/`: receives, authorises and answers requests."""
 
 import asyncio
 import json
@@ -25,17 +25,17 @@ from concord_gateway.proxy.jsonrpc import UnreadableRequestError, read_request
 
 MAX_CALLS: Final = 2048
 MAX_CALLS_OF_ONE: Final = 256
-"""Exchanges under way at once, in all and of one caller: one that floods is told to wait, and delays no other."""
+"""Limits on concurrent requests, in all and per caller: a caller that floods is throttled alone."""
 
 _OVER: Final = "the trial is closed, and its tokens with it"
 _DRAIN_S: Final = 5.0
-"""How long a caller is listened to that was refused and still sends."""
+"""How long the rest of a refused request is read."""
 
 _INTERFACE: Final = re.compile(r"(\d?)/?")
 
 
 class ProxyEndpoint:
-    """An ASGI app whose path has `token`, `callee` and perhaps `rest`. Nothing here logs that path: it has a token."""
+    """An ASGI app with the path parameters `token`, `callee` and optionally `rest`. It never logs the path."""
 
     def __init__(
         self, keyring: Keyring, callees: Callees, carrier: Carrier, closed: ClosedTrials, public_url: str
@@ -48,7 +48,7 @@ class ProxyEndpoint:
         self._under_way: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers one request."""
+        """Handles one request."""
         request = Request(scope, receive)
         try:
             authorised = await self._authorise(request)
@@ -59,11 +59,11 @@ class ProxyEndpoint:
         except StorageUnavailableError:
             await _send_json(send, 503, {"detail": "storage is away"}, {"retry-after": "1"})
         except (BrokenOffError, ClientDisconnect):
-            # Returning without an end of the answer closes the connection, as the callee did with ours.
+            # Returning mid-answer closes the connection, as the callee closed its own.
             return
 
     async def _authorise(self, request: Request) -> AuthorisedRequest:
-        """Who sends a request, and to whom. Raises Refusal where the caller may not."""
+        """Identifies the caller and the callee of a request. Raises Refusal if the caller is not allowed to call it."""
         token = request.path_params["token"]
         try:
             claims = await self._keyring.verify(token)
@@ -143,7 +143,7 @@ class ProxyEndpoint:
                 raise BrokenOffError(_OVER) if begun else Refusal(403, _OVER)
 
     async def _body(self, request: Request, authorised: AuthorisedRequest, held: Held) -> bytes:
-        """The request's body without its caller's token. Raises Refusal, ClientDisconnect."""
+        """Reads the request's body, without the caller's token. Raises Refusal, ClientDisconnect."""
         now, idle_s = asyncio.get_running_loop().time, self._carrier.bodies.idle_s
         ends_at = now() + authorised.claims.expires_at - time.time()
         body = bytearray()
@@ -160,7 +160,7 @@ class ProxyEndpoint:
             body.clear()
             held.release()
             self._carrier.crowded_out(authorised.claims, authorised.callee, str(error))
-            # A caller that still sends would see a reset and no answer.
+            # A caller that is still sending would see a connection reset instead of the answer.
             with suppress(TimeoutError):
                 async with asyncio.timeout(_DRAIN_S):
                     async for _ in stream:
@@ -170,7 +170,7 @@ class ProxyEndpoint:
 
 
 async def _while_connected(request: Request, carried: asyncio.Task[None]) -> bool:
-    """Carries to the end, or until the caller is gone; returns whether it is."""
+    """Runs the task until it ends or the caller disconnects; returns whether the caller disconnected."""
     gone = asyncio.ensure_future(request.receive())
     left = False
     try:

@@ -1,4 +1,4 @@
-"""A2A's JSON-RPC as the proxy reads it: a caller's request, rewritten for its callee, and the callee's answers."""
+"""A2A's JSON-RPC as the proxy reads it: requests, rewritten for their callees, and answers."""
 
 import json
 import math
@@ -20,7 +20,7 @@ _TRACEPARENT: Final = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-
 
 
 class UnreadableRequestError(Exception):
-    """The body is no JSON-RPC request; `code` is the protocol's for that."""
+    """The body is not a JSON-RPC request; `code` is the JSON-RPC error code."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
@@ -29,38 +29,38 @@ class UnreadableRequestError(Exception):
 
 @dataclass(slots=True)
 class RpcRequest:
-    """One JSON-RPC request of either protocol version.
+    """A JSON-RPC request of either protocol version.
 
-    `message` is what it sends, whatever its method is called: 0.3 has `message/send` where 1.0 has `SendMessage`.
-    None where it sends nothing but asks for a task, say.
+    `message` is the message that it sends, by `message/send` in 0.3 or `SendMessage` in 1.0, for example. None for
+    requests that send no message.
     """
 
     document: dict[str, Any]
     message: dict[str, Any] | None
 
     def forget(self) -> None:
-        """Lets go of the document, which takes many times the room of its text, once it is written anew."""
+        """Drops the parsed document, which takes many times the memory of its text."""
         self.document, self.message = {}, None
 
     @property
     def id(self) -> str | int | None:
-        """The request's id, to answer it with."""
+        """The request's id."""
         value = self.document.get("id")
         return value if isinstance(value, str | int) else None
 
     @property
     def asks_for_card(self) -> bool:
-        """Whether the answer is an agent card."""
+        """Whether the request asks for an agent card."""
         return self.document.get("method") in _CARD_METHODS
 
     @property
     def text(self) -> str:
-        """The text of the message."""
+        """The text parts of the message."""
         return texts_of(self._parts)
 
     @property
     def said(self) -> list[str]:
-        """Every string of the message, those in data parts included."""
+        """Every string in the message, including those in data parts."""
         return list(said_in(self._parts))
 
     @property
@@ -68,9 +68,9 @@ class RpcRequest:
         return self.message.get("parts") if self.message is not None else None
 
     def wanted_step_id(self, trace_id: str, headers: Mapping[str, str]) -> str:
-        """The id by which the caller knows its call, "" where it does not say.
+        """The step id that the caller gives its call, or "".
 
-        From the assignment that it sent along, else from its trace context: both only where they speak of this trace.
+        Taken from the assignment in the message, else from the trace context, if they name this trace.
         """
         metadata = _metadata(self.message or {})
         theirs = Assignment.from_metadata(metadata)
@@ -83,14 +83,14 @@ class RpcRequest:
         return ""
 
     def rewritten(self, assignment: Assignment | None) -> bytes:
-        """The request as the callee gets it: its own assignment and trace context, whatever the caller put there."""
+        """The request for the callee: with the callee's own assignment and trace context, in place of the caller's."""
         params = self.document.get("params")
         document = self.document | ({"params": _addressed(params, assignment)} if isinstance(params, dict) else {})
         return json.dumps(document, separators=(",", ":"), allow_nan=False).encode()
 
 
 def read_request(body: bytes) -> RpcRequest:
-    """The request in a body. Raises UnreadableRequestError."""
+    """Parses a body. Raises UnreadableRequestError."""
     try:
         document = json.loads(body, parse_constant=_finite, parse_float=_finite)
     except (ValueError, RecursionError) as error:
@@ -103,7 +103,7 @@ def read_request(body: bytes) -> RpcRequest:
 
 
 def texts_of(parts: object) -> str:
-    """The texts of a message's or an artifact's parts, a line each."""
+    """The text parts of a message or an artifact, one per line."""
     if not isinstance(parts, list):
         return ""
     texts = (part.get("text") for part in parts if isinstance(part, dict))
@@ -111,7 +111,7 @@ def texts_of(parts: object) -> str:
 
 
 def said_in(parts: object) -> Iterator[str]:
-    """Every string in a message's or an artifact's parts: texts, and what stands in data."""
+    """Every string in the parts of a message or an artifact, including those in data."""
     for part in parts if isinstance(parts, list) else ():
         if isinstance(part, dict):
             yield from strings_in([part.get("text"), part.get("data")])
@@ -147,14 +147,14 @@ def _without_context(holder: dict[str, Any]) -> dict[str, Any]:
 
 
 def _finite(text: str) -> float:
-    """A number that can be written again. Raises ValueError: JSON has none of the others."""
+    """Parses a number that JSON can represent. Raises ValueError for infinities and NaN."""
     if math.isfinite(number := float(text)):
         return number
     raise ValueError(f"{text} is no number")
 
 
 MAX_QUOTED: Final = 4000
-"""Characters of an answer that a step quotes, as the messenger does."""
+"""Characters of an answer that a step quotes; the messenger has the same limit."""
 
 _ANY: Final = object()
 _MAX_ARTIFACTS: Final = 64
@@ -165,9 +165,9 @@ _WRAPPERS_1_0: Final = ("task", "message", "statusUpdate", "artifactUpdate")
 
 
 class AnswerReader:
-    """Folds the JSON-RPC answers to one call, one or a stream of them, of either protocol version.
+    """Reads the JSON-RPC responses to one call, of either protocol version, one or a stream of them.
 
-    Answers to another request than `request_id` are passed over; without it, all are read.
+    Ignores responses to another request than `request_id`, if that is given.
     """
 
     def __init__(self, request_id: object = _ANY) -> None:
@@ -183,44 +183,44 @@ class AnswerReader:
 
     @property
     def ended(self) -> bool:
-        """Whether the call has come to its end: an error, an answer, or a question back."""
+        """Whether the call is over: an error, an answer, or a question to the caller."""
         return self._error is not None or self.state in _ENDED
 
     @property
     def under_way(self) -> bool:
-        """Whether the callee took the task up, and has not said that it ended."""
+        """Whether the callee has accepted the task and not ended it."""
         return self._error is None and self.state in _UNDER_WAY and bool(self.task_id)
 
     @property
     def error(self) -> str | None:
-        """What went wrong, by the callee's own words."""
+        """The error, in the callee's words."""
         if self._error is None and self.state and self.state not in _WELL | _UNDER_WAY:
             return f"the agent ended with {self.state}: {self._said}"
         return self._error
 
     @property
     def known(self) -> bool:
-        """Whether anything that was read is an answer of A2A: a task, a message or an error."""
+        """Whether any document so far is an A2A response: a task, a message or an error."""
         return bool(self.state) or self._error is not None
 
     @property
     def text(self) -> str:
-        """What the callee said: its artifacts, else the words with its state; at most `MAX_QUOTED` characters."""
+        """What the callee said: its artifacts, else its status message. At most `MAX_QUOTED` characters."""
         return ("\n".join(self._artifacts.values()) or self._said)[:MAX_QUOTED]
 
     @property
     def words(self) -> str:
-        """The words that the callee said and `text` lacks, those in data parts and with its progress included."""
+        """The callee's words that `text` does not contain: from data parts and from progress messages."""
         return words_beyond(self._heard, self.text, MAX_WORDS)
 
     @property
     def size(self) -> int:
-        """The bytes that are kept of the answers, at least; their texts are bounded."""
+        """A lower bound on the bytes held; the size of the texts is limited."""
         return len(self._in_band)
 
     @property
     def response_trace(self) -> ResponseTrace | None:
-        """The steps that came in band; None where there are none or they cannot be read."""
+        """The steps that arrived in band, None if there are none or they are malformed."""
         if not self._in_band:
             return None
         try:
@@ -229,7 +229,7 @@ class AnswerReader:
             return None
 
     def read(self, document: object) -> None:
-        """Takes one JSON-RPC response. What has no known form is passed over: its reader will complain, not we."""
+        """Reads one JSON-RPC response. Unknown forms are ignored: the caller's client reports them."""
         if not isinstance(document, dict) or not self._is_mine(document):
             return
         if isinstance(error := document.get("error"), dict):
@@ -240,7 +240,7 @@ class AnswerReader:
                 self._take(event)
 
     def _is_mine(self, document: dict[str, Any]) -> bool:
-        """An error may come without an id: its sender could not read that of the request (JSON-RPC 2.0, section 5)."""
+        """An error may have a null id, if the server could not read the request's (JSON-RPC 2.0, section 5)."""
         answered = document.get("id")
         return self.request_id is _ANY or answered == self.request_id or (answered is None and "error" in document)
 
@@ -284,12 +284,12 @@ class AnswerReader:
     def _keep_trace(self, holder: dict[str, Any]) -> None:
         metadata = holder.get("metadata")
         if isinstance(metadata, dict) and TRACEABILITY_KEY in metadata:
-            # As text: an answer may be under way for long, and parsed it takes many times the room.
+            # Stored as text: a call may be open for long, and the parsed form takes many times the memory.
             self._in_band = _written(metadata[TRACEABILITY_KEY])
 
 
 def _unwrapped(result: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """1.0 names what an event is by its one key; 0.3, and a 1.0 task that was asked for, are the event themselves."""
+    """The events in a result. 1.0 wraps an event in an object with one key; 0.3, and a 1.0 task read by id, do not."""
     wrapped = [result[key] for key in _WRAPPERS_1_0 if isinstance(result.get(key), dict)]
     yield from wrapped or [result]
 
