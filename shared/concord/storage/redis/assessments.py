@@ -1,4 +1,4 @@
-"""Assessments in Redis: a hash of JSON documents for each, its plan among them."""
+"""Assessments in Redis: one hash of JSON documents each, the plan among them."""
 
 from collections.abc import Awaitable, Sequence
 from typing import Final, cast
@@ -11,7 +11,7 @@ from concord.storage.redis.faults import storage_faults
 from concord.trust.redaction import redact
 
 TTL_S: Final = 24 * 3600
-"""From the last document on, should nobody say that the assessment has ended."""
+"""From the last write on, unless the assessment is retired earlier."""
 
 _PLAN: Final = "plan"
 _PLAN_REVISION: Final = "plan-revision"
