@@ -34,8 +34,8 @@ class DurableTaskStore(VersionedTaskStore):
         self,
         task: pb.Task,
         *,
-        event: Event | None,  # changes are derived from the tasks
-        prev: pb.Task | None,  # tasks are stored whole
+        event: Event | None,  # noqa: ARG002 - changes are derived from the tasks
+        prev: pb.Task | None,  # noqa: ARG002 - tasks are stored whole
         prev_version: TaskVersion,
         context: ServerCallContext,
     ) -> TaskVersion:
@@ -77,7 +77,7 @@ class DurableTaskStore(VersionedTaskStore):
                 task.CopyFrom(stored.task)
         return page
 
-    async def delete(self, task_id: str, context: ServerCallContext) -> None:  # the SDK's signature
+    async def delete(self, task_id: str, context: ServerCallContext) -> None:  # noqa: ARG002 - the SDK's signature
         """See `VersionedTaskStore.delete`. Raises StorageUnavailableError."""
         await self._records.delete(task_id)
 
@@ -141,5 +141,5 @@ def _packed(whole: Packed, serialized: bytes | None = None) -> bytes:
 
 def _number(version: TaskVersion) -> int:
     number = version._value
-    assert isinstance(number, int)  # all versions are created in this module
+    assert isinstance(number, int)  # noqa: S101 - all versions are created in this module
     return number

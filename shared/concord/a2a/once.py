@@ -47,9 +47,7 @@ class OnceRequests(DefaultRequestHandlerV2):
     messages. A rejected task did no work, so its message begins a new task.
     """
 
-    def __init__(
-        self, begun: "BegunTasks", records: TaskRecords | None = None, **arguments: Any
-    ) -> None:  # passed on to the SDK
+    def __init__(self, begun: "BegunTasks", records: TaskRecords | None = None, **arguments: Any) -> None:  # noqa: ANN401 - passed on to the SDK
         """`records` is the storage of durable tasks, which accept no messages after the first."""
         self._records = records
         super().__init__(**arguments, request_context_builder=begun)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final, Protocol
 
-import a2a.server.routes  # must be imported before the 0.3 adapter's module
+import a2a.server.routes  # noqa: F401 - must be imported before the 0.3 adapter's module
 from a2a.compat.v0_3.jsonrpc_adapter import JSONRPC03Adapter
 from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.events import EventQueue

@@ -92,7 +92,7 @@ class ReportBatch:
 
     @property
     def account(self) -> str:
-        """The account for quotas: the reporter, or "" for all reporters without a token, since they can use any name."""
+        """The account for quotas: the reporter, or "" for reporters without a token, who can use any name."""
         return self.reporter if self.authenticated else ""
 
 

@@ -69,7 +69,7 @@ class Lane:
         self._under_way: _Attempts | None = None
         self._taken = 0
         self._stop_at: float | None = None
-        self._random = Random()  # jitter, from a generator of its own: the agent may have seeded the module's
+        self._random = Random()  # nosec B311  # noqa: S311 - jitter, from a generator of its own: the agent may have seeded the module's
         self._thread = threading.Thread(target=self._run, name="concord-reporter", daemon=True)
         self._thread.start()
 
