@@ -88,6 +88,11 @@ test_all: test fuzz test-containers ## test, fuzz and test-containers
 attack: setup ## attack a stack of its own, or the one at GATEWAY and COLLECTOR, and tell what held
 	@$(BIN)/python -m attacks $(if $(GATEWAY),--gateway $(GATEWAY) --collector $(COLLECTOR))
 
+.PHONY: check
+check: ruff ## check types and run the unit tests that a change to FILE can break: make check FILE=shared/concord/a2a
+	$(BIN)/mypy
+	$(BIN)/pytest $$($(BIN)/python -m tests.affected $(FILE)) -p no:schemathesis --numprocesses auto -q
+
 .PHONY: bench
 bench: setup ## measure what the project promises about speed
 	$(BIN)/python -m benchmarks
