@@ -141,5 +141,5 @@ def _packed(whole: Packed, serialized: bytes | None = None) -> bytes:
 
 def _number(version: TaskVersion) -> int:
     number = version._value
-    assert isinstance(number, int)  # noqa: S101 - all versions are created in this module
+    assert isinstance(number, int)  # nosec B101  # noqa: S101 - all versions are created in this module
     return number

@@ -253,7 +253,7 @@ class RedisTaskRecords:
         if found is None:
             return None
         task_id, owner, starts, request, kept = found
-        assert isinstance(task_id, bytes)  # noqa: S101 - what the script returns
+        assert isinstance(task_id, bytes)  # nosec B101  # noqa: S101 - what the script returns
         self._held[task_id.decode()] = None
         return AbandonedTask(
             task_id=task_id.decode(),
