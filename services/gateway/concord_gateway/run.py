@@ -6,7 +6,6 @@ import math
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from concord.agent.assignment import Assignment
@@ -19,6 +18,7 @@ from concord.storage import StorageUnavailableError
 from concord.storage.redis import Storage
 from concord.trace.ids import new_step_id
 from concord.trace.step import CallType, InteractionStep, StepAction, ToolInvocation
+from concord.trace.timing import StepClock
 from concord.trust.tokens import Claims
 from concord_gateway.closing import Reporters, wait_until_settled
 from concord_gateway.drivers import Driver, TrialContext, drive_live, drive_pattern, outcome_of
@@ -164,7 +164,7 @@ class AssessmentRun:
             recorder.add(step)
             watch.end(step.step_id, answered="task_state" in step.additional_attributes)
 
-        started_at, started = datetime.now(UTC), time.monotonic()
+        clock = StepClock()
         try:
             async with Messenger(on_step, timeout_s=budget_s, peer_urls=self.participants.peer_urls) as messenger:
                 context = TrialContext(
@@ -182,7 +182,7 @@ class AssessmentRun:
                 )
                 return await _DRIVERS[self.plan.mode](context)
         finally:
-            recorder.add(_root_step(assignment, started_at, time.monotonic() - started))
+            recorder.add(_root_step(assignment, clock))
             await recorder.write()
 
     async def _evaluate(self, request: EvaluateTrial) -> None:
@@ -200,16 +200,14 @@ class AssessmentRun:
         )
 
 
-def _root_step(assignment: Assignment, started_at: datetime, elapsed_s: float) -> InteractionStep:
+def _root_step(assignment: Assignment, clock: StepClock) -> InteractionStep:
     """The root step of a trial's trace: the gateway's own work of driving it."""
     return InteractionStep(
         step_id=assignment.step_id,
         trace_id=assignment.trace_id,
         call_type=CallType.HOST,
         step_action=StepAction(tool_invocation=ToolInvocation(tool_name="drive_trial")),
-        latency=round(elapsed_s * 1000),
-        start_time=started_at,
-        end_time=started_at + timedelta(seconds=elapsed_s),
+        **clock.times(),
     )
 
 

@@ -2,11 +2,9 @@
 
 import asyncio
 import logging
-import time
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing, suppress
-from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Self
 
 from pydantic import JsonValue, SecretStr
@@ -18,6 +16,7 @@ from concord.agent.extensions import ASSIGNMENT_URI, TIMESTAMP_KEY, TIMESTAMP_UR
 from concord.assessment.roster import normalise_url
 from concord.trace.ids import new_step_id
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, StepAction
+from concord.trace.timing import StepClock
 from concord.trust.redaction import redact
 from concord.trust.urls import PeerUrls
 
@@ -126,15 +125,13 @@ class _Call:
         # A proxy URL contains its caller's token.
         self._url = redact(url)
         self._callee_id = callee_id
-        self._started_at = datetime.now(UTC)
-        self._started = time.monotonic()
+        self._clock = StepClock()
 
     def metadata(self) -> dict[str, Any]:
-        stamped: dict[str, Any] = {TIMESTAMP_KEY: self._started_at.isoformat()}
+        stamped: dict[str, Any] = {TIMESTAMP_KEY: self._clock.started_at.isoformat()}
         return stamped if self.assignment is None else stamped | self.assignment.metadata()
 
     def step(self, parent: Assignment, step_id: str, answer: Answer | None, error: str | None) -> InteractionStep:
-        elapsed = time.monotonic() - self._started
         attributes: dict[str, str] = {}
         if answer is not None:
             attributes = {"task_state": answer.state.value, "response_text": answer.text[:MAX_QUOTED]}
@@ -156,9 +153,7 @@ class _Call:
                 )
             ),
             additional_attributes=attributes,
-            latency=round(elapsed * 1000),
-            start_time=self._started_at,
-            end_time=self._started_at + timedelta(seconds=elapsed),
+            **self._clock.times(),
         )
 
 

@@ -1,16 +1,15 @@
 """The language model client: any OpenAI-compatible endpoint, temperature 0, and a TOOL step per call."""
 
-import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from concord.agent.assignment import Assignment
 from concord.llm.settings import LLMSettings
 from concord.trace.ids import new_step_id
 from concord.trace.step import CallType, InteractionStep, StepAction, ToolInvocation
+from concord.trace.timing import StepClock
 from concord.trust.redaction import learn_secret, redact
 
 if TYPE_CHECKING:
@@ -88,7 +87,7 @@ class LLMClient:
         With `schema`, the answer should be JSON of that schema. Endpoints without schema support are asked for JSON,
         and those without JSON mode only by the prompt: validate the answer in any case.
         """
-        started_at, started = datetime.now(UTC), time.monotonic()
+        clock = StepClock()
         completion: Completion | None = None
         error: str | None = None
         try:
@@ -99,8 +98,7 @@ class LLMClient:
             raise
         finally:
             if assignment is not None:
-                elapsed = time.monotonic() - started
-                self._on_step(self._step(assignment, started_at, elapsed, completion, error), assignment)
+                self._on_step(self._step(assignment, clock, completion, error), assignment)
 
     async def _complete(self, system: str, user: str, max_tokens: int, schema: Mapping[str, Any] | None) -> Completion:
         # The import takes most of a second, and few processes need it.
@@ -148,8 +146,7 @@ class LLMClient:
     def _step(
         self,
         assignment: Assignment,
-        started_at: datetime,
-        elapsed_s: float,
+        clock: StepClock,
         completion: Completion | None,
         error: str | None,
     ) -> InteractionStep:
@@ -161,9 +158,7 @@ class LLMClient:
             step_action=StepAction(tool_invocation=ToolInvocation(tool_name=f"llm:{self._settings.model}")),
             total_tokens=None if completion is None else completion.total_tokens,
             additional_attributes={} if error is None else {"error": error[:4000]},
-            latency=round(elapsed_s * 1000),
-            start_time=started_at,
-            end_time=started_at + timedelta(seconds=elapsed_s),
+            **clock.times(),
         )
 
 

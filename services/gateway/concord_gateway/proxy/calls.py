@@ -6,7 +6,6 @@ import time
 from collections import OrderedDict, defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any, Final
 
@@ -19,6 +18,7 @@ from concord.storage import StorageUnavailableError, TraceLimits, TraceStore
 from concord.trace.ids import traceparent
 from concord.trace.observation import GATEWAY, MAX_WORDS, REFUSED_BY, RESPONSE_WORDS, WORDS_FIELD
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, StepAction
+from concord.trace.timing import StepClock
 from concord.trace.vocabulary import words_beyond
 from concord.trust.redaction import redact
 from concord.trust.tokens import Claims
@@ -56,7 +56,7 @@ class BrokenOffError(Exception):
 
 @dataclass(slots=True)
 class CarriedCall:
-    """A call that the proxy carries. Timestamps come from the wall clock, durations from the monotonic clock."""
+    """A call that the proxy carries."""
 
     watched: WatchedCall
     trace_id: str
@@ -71,18 +71,7 @@ class CarriedCall:
     """Whether one of the gateway's limits caused the error."""
     kept: Held | None = None
     """The bytes held for the answer while nobody waits for the end of its task."""
-    started_at: datetime = field(default_factory=lambda: datetime.now(UTC))
-    _started: float = field(default_factory=time.monotonic)
-    _elapsed: float = 0.0
-
-    @property
-    def age_s(self) -> float:
-        """Time since the call began (seconds)."""
-        return time.monotonic() - self._started
-
-    def stop(self) -> None:
-        """Stops the clock: the time so far is the call's latency."""
-        self._elapsed = self.age_s
+    clock: StepClock = field(default_factory=StepClock)
 
     def release(self) -> None:
         """Returns the bytes held for the answer."""
@@ -114,9 +103,7 @@ class CarriedCall:
                 )
             ),
             additional_attributes=attributes,
-            latency=round(self._elapsed * 1000),
-            start_time=self.started_at,
-            end_time=self.started_at + timedelta(seconds=self._elapsed),
+            **self.clock.times(),
         )
 
     def _request(self) -> dict[str, JsonValue]:
@@ -204,7 +191,7 @@ class Carrier:
     async def settle(self, trace_id: str) -> None:
         """Records every open call of a closed trial as unanswered."""
         for call in list(self._open.pop(trace_id, {}).values()):
-            call.error = call.error or f"unanswered when the trial was closed, after {call.age_s:.1f} s"
+            call.error = call.error or f"unanswered when the trial was closed, after {call.clock.elapsed_s:.1f} s"
             self._write_beside(call)
         await self.written()
 
@@ -332,7 +319,7 @@ class Carrier:
 
     def _write_beside(self, call: CarriedCall) -> None:
         """Records a call in the background: the relay does not wait for storage."""
-        call.stop()
+        call.clock.stop()
         call.release()
         writing = asyncio.create_task(self._write(call))
         self._writing.add(writing)
