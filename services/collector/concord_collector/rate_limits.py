@@ -1,4 +1,4 @@
-"""Rates: what one caller may send, so that no other has to wait for it."""
+"""Rate limits per caller. (The quotas of a trace are in `concord.storage.quotas`.)"""
 
 from collections import OrderedDict
 from typing import Final
@@ -8,11 +8,10 @@ from aiolimiter import AsyncLimiter
 _MAX_CALLERS: Final = 10_000
 
 
-class Rate:
-    """A leaky bucket for each caller, kept by this process alone: with several collectors each has its own.
+class RateLimiter:
+    """A leaky bucket for each caller, in this process alone: several collectors do not share buckets.
 
-    A bucket holds what flows off in `burst_s` seconds. Of callers beyond ten thousand, the longest silent are
-    forgotten.
+    A bucket holds what leaks in `burst_s` seconds. Beyond ten thousand callers, the least recently seen is forgotten.
     """
 
     def __init__(self, per_s: float, burst_s: float) -> None:
@@ -21,12 +20,12 @@ class Rate:
         self._buckets: OrderedDict[str, AsyncLimiter] = OrderedDict()
 
     def wait_s(self, caller: str, amount: float) -> float:
-        """How long until the caller may send so much (seconds); 0: now. Takes nothing."""
+        """After how many seconds the caller may send this amount; 0: now. Takes nothing from the bucket."""
         amount = min(amount, self._per_s * self._burst_s)
         return 0.0 if self._bucket(caller).has_capacity(amount) else amount / self._per_s
 
     async def take(self, caller: str, amount: float) -> float:
-        """The same, and takes it if the answer is 0."""
+        """As `wait_s`, and takes the amount if the result is 0."""
         wait_s = self.wait_s(caller, amount)
         if wait_s == 0.0:
             await self._bucket(caller).acquire(min(amount, self._per_s * self._burst_s))

@@ -1,4 +1,4 @@
-"""From the bytes of a request to a batch worth keeping: pure, and fast where all is well."""
+"""Parses report batches: a fast path for batches that are valid throughout, and step by step for the others. Pure."""
 
 import re
 from dataclasses import dataclass, replace
@@ -15,11 +15,11 @@ _REASON_LENGTH: Final = 300
 _STEP: Final[TypeAdapter[InteractionStep]] = TypeAdapter(InteractionStep)
 _ESCAPES: Final = (rb"\u00", rb"\/")
 _ESCAPED_ASCII: Final = re.compile(rb"\\(?:u00[2-7]|/)")
-"""A character that needs no escape and has one. Redaction looks for text, so such a body is written anew before."""
+"""An escape that JSON does not need. It could hide a token from redaction, so such a body is serialised anew first."""
 
 
 class BadBatchError(Exception):
-    """The body as a whole cannot be taken; the message says why."""
+    """The body is not a batch; the message says why."""
 
 
 class _Envelope(StepBatch):
@@ -27,8 +27,8 @@ class _Envelope(StepBatch):
 
 
 @dataclass(frozen=True, slots=True)
-class Intake:
-    """What is kept of a request: a batch, its JSON without any token in it, and the steps that were refused."""
+class ParsedBatch:
+    """A batch of valid steps, its JSON with all tokens redacted, and the steps that were refused."""
 
     batch_id: str
     trace_id: str
@@ -37,50 +37,50 @@ class Intake:
     dropped: int
     body: bytes
     n_nested: int = 0
-    """The steps that came inside others."""
+    """Steps that are nested in other steps."""
     rejected: tuple[RejectedStep, ...] = ()
     n_foreign: int = 0
-    """Of the refused, those of another trace."""
+    """How many of the refused steps are of another trace."""
 
 
-def take_in(body: bytes) -> Intake:
-    """Parses a body. Where every step is sound, the bytes themselves are kept; else each step is judged on its own.
+def parse_batch(body: bytes) -> ParsedBatch:
+    """Parses a body. If every step is valid, the redacted bytes are kept as they are; else each step is checked alone.
 
-    Raises BadBatchError if it is not a batch at all.
+    Raises BadBatchError if the body is not a batch.
     """
     body = redact(body)
-    # Nearly no body has one, and to look for a text is ten times faster than for an expression.
-    hides = any(escape in body for escape in _ESCAPES) and _ESCAPED_ASCII.search(body) is not None
-    batch = None if hides else read_fast(body)
+    # Hardly any body has such an escape, and a substring search is ten times faster than a regular expression.
+    has_escapes = any(escape in body for escape in _ESCAPES) and _ESCAPED_ASCII.search(body) is not None
+    batch = None if has_escapes else read_fast(body)
     if batch is None or any(step.trace_id != batch.trace_id for step in batch.steps):
         return _step_by_step(body)
-    return _intake(batch, body)
+    return _parsed(batch, body)
 
 
-def of_batch(batch: StepBatch) -> Intake:
-    """A batch that was parsed, as it is kept."""
-    return _intake(batch, redact(batch.model_dump_json(exclude_none=True).encode()))
+def from_step_batch(batch: StepBatch) -> ParsedBatch:
+    """The same for a batch that is a model already."""
+    return _parsed(batch, redact(batch.model_dump_json(exclude_none=True).encode()))
 
 
-def _intake(batch: FastBatch | StepBatch, body: bytes) -> Intake:
-    return Intake(
+def _parsed(batch: FastBatch | StepBatch, body: bytes) -> ParsedBatch:
+    return ParsedBatch(
         batch_id=batch.batch_id,
         trace_id=batch.trace_id,
         reporter=batch.reporter,
         n_steps=len(batch.steps),
         dropped=sum(batch.dropped.values()),
         body=body,
-        # The fast reading takes none.
+        # The fast path accepts no nested steps.
         n_nested=n_nested(batch.steps) if isinstance(batch, StepBatch) else 0,
     )
 
 
-def _step_by_step(body: bytes) -> Intake:
+def _step_by_step(body: bytes) -> ParsedBatch:
     try:
         envelope = _Envelope.model_validate_json(body)
     except ValidationError as error:
         raise BadBatchError(_reason(error)) from error
-    sound: list[InteractionStep] = []
+    valid: list[InteractionStep] = []
     rejected: list[RejectedStep] = []
     n_foreign = 0
     for index, raw in enumerate(envelope.steps):
@@ -90,7 +90,7 @@ def _step_by_step(body: bytes) -> Intake:
             rejected.append(RejectedStep(index=index, step_id=_id_of(raw), reason=_reason(error)))
             continue
         if step.trace_id == envelope.trace_id:
-            sound.append(step)
+            valid.append(step)
         else:
             n_foreign += 1
             reason = f"trace_id {step.trace_id!r} is not the batch's"
@@ -99,10 +99,10 @@ def _step_by_step(body: bytes) -> Intake:
         batch_id=envelope.batch_id,
         trace_id=envelope.trace_id,
         reporter=envelope.reporter,
-        steps=sound,
+        steps=valid,
         dropped=envelope.dropped,
     )
-    return replace(of_batch(batch), rejected=tuple(rejected), n_foreign=n_foreign)
+    return replace(from_step_batch(batch), rejected=tuple(rejected), n_foreign=n_foreign)
 
 
 def _id_of(raw: JsonValue) -> str | None:
@@ -111,7 +111,7 @@ def _id_of(raw: JsonValue) -> str | None:
 
 
 def _reason(error: ValidationError) -> str:
-    """The first complaint: where, and what. Never the input itself, which may be large or private."""
+    """The first error: location and message, without the input, which may be large or private."""
     first = error.errors(include_url=False, include_input=False)[0]
     where = ".".join(str(part) for part in first["loc"])
     return (f"{where}: {first['msg']}" if where else first["msg"])[:_REASON_LENGTH]

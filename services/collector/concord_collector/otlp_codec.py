@@ -1,4 +1,4 @@
-"""The protobuf form of OTLP/HTTP: exports in, answers out. (The JSON form is the library's.)"""
+"""OTLP/HTTP encodings: reads exports in protobuf, writes responses in both. (`concord.trace.otlp` reads JSON.)"""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -19,7 +19,7 @@ from concord.trace.otlp.genai import ATTRIBUTES, SERVICE_NAME
 
 
 def read_protobuf(body: bytes) -> Iterator[Span]:
-    """The spans of an `ExportTraceServiceRequest`, in its order. Raises ValueError if it is none."""
+    """The spans of an `ExportTraceServiceRequest`, in its order. Raises ValueError if the body is none."""
     try:
         export = ExportTraceServiceRequest.FromString(body)
     except DecodeError as error:
@@ -28,15 +28,15 @@ def read_protobuf(body: bytes) -> Iterator[Span]:
 
 
 def write_protobuf(rejected: int, reason: str) -> bytes:
-    """The answer to an export, of which some spans may have been rejected."""
-    answer = ExportTraceServiceResponse()
+    """An `ExportTraceServiceResponse`; with `rejected` spans, a partial success for this reason."""
+    response = ExportTraceServiceResponse()
     if rejected:
-        answer.partial_success.CopyFrom(ExportTracePartialSuccess(rejected_spans=rejected, error_message=reason))
-    return answer.SerializeToString()
+        response.partial_success.CopyFrom(ExportTracePartialSuccess(rejected_spans=rejected, error_message=reason))
+    return response.SerializeToString()
 
 
 def write_json(rejected: int, reason: str) -> bytes:
-    """The same in JSON, where 64-bit numbers are text."""
+    """The same in JSON, where 64-bit numbers are strings."""
     partial = {"partialSuccess": {"rejectedSpans": str(rejected), "errorMessage": reason}} if rejected else {}
     return json.dumps(partial).encode()
 
@@ -46,10 +46,10 @@ def _spans(export: ExportTraceServiceRequest) -> Iterator[Span]:
         service = next((str(_plain(each.value)) for each in group.resource.attributes if each.key in SERVICE_NAME), "")
         for scoped in group.scope_spans:
             for span in scoped.spans:
-                yield _read(span, scoped.scope.name, service)
+                yield _span(span, scoped.scope.name, service)
 
 
-def _read(span: ProtoSpan, scope: str, service: str) -> Span:
+def _span(span: ProtoSpan, scope: str, service: str) -> Span:
     return Span(
         trace_id=span.trace_id.hex(),
         span_id=span.span_id.hex(),

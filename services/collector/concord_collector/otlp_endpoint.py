@@ -1,4 +1,4 @@
-"""`POST /v1/traces`: OTLP/HTTP, so that whatever exports OpenTelemetry reports without knowing of us."""
+"""`POST /v1/traces`: OTLP/HTTP, for agents that export OpenTelemetry spans."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -12,14 +12,14 @@ from concord.trace.otlp import Span, SpanError, read_json, to_step, without_inte
 from concord.trace.report import MAX_BATCH_STEPS, Channel, StepBatch
 from concord.trace.step import MAX_ID_LENGTH, InteractionStep
 from concord.trust.tokens import Claims
-from concord_collector.answers import REFUSALS
-from concord_collector.intake import Intake, of_batch
-from concord_collector.keeper import TRACE_FULL, Keeper
-from concord_collector.otlp_form import read_protobuf, write_json, write_protobuf
-from concord_collector.reception import Reception
+from concord_collector.admission import Admission
+from concord_collector.batch_parsing import ParsedBatch, from_step_batch
+from concord_collector.http_errors import ERROR_RESPONSES
+from concord_collector.otlp_codec import read_protobuf, write_json, write_protobuf
+from concord_collector.trace_writer import TRACE_FULL, TraceWriter
 
 UNNAMED_SERVICE: Final = "unknown_service"
-"""What OpenTelemetry calls a service that does not say what it is called."""
+"""OpenTelemetry's default for `service.name`."""
 
 _PROTOBUF: Final = "application/x-protobuf"
 _JSON: Final = "application/json"
@@ -37,48 +37,49 @@ _OPENAPI: Final[dict[str, Any]] = {
 }
 
 
-def otlp_routes(reception: Reception, keeper: Keeper) -> APIRouter:
-    """The route for spans."""
+def otlp_router(admission: Admission, writer: TraceWriter) -> APIRouter:
+    """The route for OpenTelemetry spans."""
     router = APIRouter(tags=["traces"])
 
-    @router.post("/v1/traces", openapi_extra=_OPENAPI, responses=REFUSALS)
+    @router.post("/v1/traces", openapi_extra=_OPENAPI, responses=ERROR_RESPONSES)
     async def post_spans(request: Request) -> Response:
-        """Takes an export. Spans that can be no steps are counted in `partialSuccess`, with the first one's reason."""
-        received = await reception.receive(request, tuple(_READ))
+        """Stores an export. `partialSuccess` counts the spans that cannot be steps, with the first one's reason."""
+        admitted = await admission.admit(request, tuple(_READ))
         try:
-            spans = list(without_internals(_READ[received.content_type](received.body)))
+            spans = list(without_internals(_READ[admitted.content_type](admitted.body)))
         except ValueError as error:
             raise HTTPException(400, "no ExportTraceServiceRequest") from error
-        export = read_export(spans, received.body, received.caller.claims)
-        keeper.count_rejected(export.rejected - export.n_foreign, export.n_foreign)
+        export = read_export(spans, admitted.body, admitted.caller.claims)
+        writer.count_rejected(export.rejected - export.n_foreign, export.n_foreign)
         if spans and export.n_foreign == len(spans):
             raise HTTPException(403, "the token is for another trace")
-        receipts = [await keeper.keep(received.caller, intake, Channel.OTLP) for intake in export.intakes]
-        beyond = sum(len(receipt.rejected) for receipt in receipts)
-        reason = export.reason or (TRACE_FULL if beyond else "")
-        answer = _WRITE[received.content_type](export.rejected + beyond, reason)
-        return Response(answer, media_type=received.content_type)
+        receipts = [await writer.write(admitted.caller, batch, Channel.OTLP) for batch in export.batches]
+        over_quota = sum(len(receipt.rejected) for receipt in receipts)
+        reason = export.reason or (TRACE_FULL if over_quota else "")
+        body = _WRITE[admitted.content_type](export.rejected + over_quota, reason)
+        return Response(body, media_type=admitted.content_type)
 
     return router
 
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """What is kept of an export: batches by trace and service, and how many spans were refused, the first for what.
+    """The batches of an export, one or more for each trace and service, and its refused spans.
 
-    `n_foreign`: of the refused, those of another trace than the token's.
+    `rejected`: how many spans were refused; `reason`: why the first of them was; `n_foreign`: how many of them are of
+    another trace than the token's.
     """
 
-    intakes: Sequence[Intake]
+    batches: Sequence[ParsedBatch]
     rejected: int
     reason: str
     n_foreign: int
 
 
 def read_export(spans: Sequence[Span], body: bytes, claims: Claims | None) -> Export:
-    """Sorts the spans of an export into batches. These are named after the body, so that a second sending is one.
+    """Sorts the spans of an export into batches. Batch ids derive from the body, so that a retry is a duplicate.
 
-    A token's are the spans of its trace alone. Without one, whoever reports is the service that the spans name.
+    With a token, spans of other traces are refused. Without one, the reporter is the service that a span names.
     """
     groups: defaultdict[tuple[str, str], list[InteractionStep]] = defaultdict(list)
     reasons: list[str] = []
@@ -95,15 +96,17 @@ def read_export(spans: Sequence[Span], body: bytes, claims: Claims | None) -> Ex
             groups[span.trace_id, reporter].append(to_step(span, agent_name=span.agent))
         except SpanError as error:
             reasons.append(str(error))
-    name = blake2b(body, digest_size=16).hexdigest()
-    intakes = [
-        of_batch(StepBatch(batch_id=f"otlp-{name}-{part}", trace_id=trace_id, reporter=reporter, steps=steps))
+    digest = blake2b(body, digest_size=16).hexdigest()
+    batches = [
+        from_step_batch(
+            StepBatch(batch_id=f"otlp-{digest}-{number}", trace_id=trace_id, reporter=reporter, steps=steps)
+        )
         for (trace_id, reporter), all_steps in groups.items()
-        for part, steps in enumerate(_parts(all_steps))
+        for number, steps in enumerate(_chunks(all_steps))
     ]
-    return Export(intakes, len(reasons), reasons[0] if reasons else "", foreign)
+    return Export(batches, len(reasons), reasons[0] if reasons else "", foreign)
 
 
-def _parts(steps: list[InteractionStep]) -> Iterator[list[InteractionStep]]:
+def _chunks(steps: list[InteractionStep]) -> Iterator[list[InteractionStep]]:
     for start in range(0, len(steps), MAX_BATCH_STEPS):
         yield steps[start : start + MAX_BATCH_STEPS]

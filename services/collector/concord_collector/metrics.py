@@ -1,9 +1,16 @@
-"""What the collector counts, for Prometheus."""
+"""The collector's Prometheus metrics, and the middleware that times requests."""
+
+import time
+from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
+from concord.service.limits import App, Message, Receive, Scope, Send
 
-class Instruments:
+_TIMED_PATHS: Final = frozenset({"/traces", "/v1/traces"})
+
+
+class Metrics:
     """The collector's metrics, on a registry of their own."""
 
     def __init__(self) -> None:
@@ -46,3 +53,29 @@ class Instruments:
             ["queue"],
             registry=self.registry,
         )
+
+
+class TimingMiddleware:
+    """ASGI middleware that counts responses to reports by status, and their duration.
+
+    It stands outside of all checks, so that it counts refused requests too.
+    """
+
+    def __init__(self, app: App, metrics: Metrics) -> None:
+        self._app = app
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes a request on to the app."""
+        if scope["type"] != "http" or scope["path"] not in _TIMED_PATHS:
+            await self._app(scope, receive, send)
+            return
+        started = time.perf_counter()
+
+        async def count(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                self._metrics.seconds.observe(time.perf_counter() - started)
+                self._metrics.batches.labels(status=message["status"]).inc()
+            await send(message)
+
+        await self._app(scope, receive, count)

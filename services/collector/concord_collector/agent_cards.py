@@ -1,4 +1,4 @@
-"""Agent cards, read from addresses that strangers name: bounded, pinned, and without following anything."""
+"""Fetches agent cards from URLs that strangers give: size and time are bounded, the address pinned, no redirects."""
 
 import asyncio
 import ssl
@@ -20,23 +20,23 @@ _MAX_ENTRIES: Final = 64
 
 
 class CardError(Exception):
-    """There is no card that can be read; the message says why."""
+    """The card cannot be fetched or parsed; the message says why."""
 
 
-class _Part(BaseModel):
+class _CardObject(BaseModel):
     model_config = ConfigDict(alias_generator=to_camel, validate_by_alias=True, validate_by_name=True)
 
 
-class _Interface(_Part):
+class _Interface(_CardObject):
     url: Url
 
 
-class _Skill(_Part):
+class _Skill(_CardObject):
     id: Annotated[str, Field(max_length=256)]
 
 
-class AgentCard(_Part):
-    """What is read of a card, of A2A 0.3 or 1.0."""
+class AgentCard(_CardObject):
+    """The fields of an A2A 0.3 or 1.0 card that registration uses."""
 
     url: Url | None = None
     additional_interfaces: Annotated[list[_Interface], Field(max_length=_MAX_ENTRIES)] = []
@@ -45,23 +45,23 @@ class AgentCard(_Part):
 
     @property
     def urls(self) -> list[str]:
-        """Every URL in it, each once."""
+        """Every URL in the card, each once."""
         own = [self.url] if self.url else []
         listed = [each.url for each in (*self.supported_interfaces, *self.additional_interfaces)]
         return list(dict.fromkeys((*own, *listed)))
 
 
 async def fetch_card(pinned: PinnedUrl) -> AgentCard:
-    """The card of the agent at a URL that was checked. Raises CardError."""
+    """The card of the agent at a checked URL. Raises CardError."""
     try:
         async with (
             asyncio.timeout(_TIMEOUT_S),
-            httpx.AsyncClient(follow_redirects=False, trust_env=False, verify=_tls()) as http,
+            httpx.AsyncClient(follow_redirects=False, trust_env=False, verify=_tls_context()) as http,
             http.stream("GET", **pinned.request(CARD_PATH)) as response,
         ):
             if response.status_code != httpx.codes.OK:
                 raise CardError(f"the agent answers {response.status_code} when asked for its card")
-            return AgentCard.model_validate_json(await _bounded(response))
+            return AgentCard.model_validate_json(await _read_bounded(response))
     except (httpx.HTTPError, TimeoutError) as error:
         raise CardError(f"the agent's card cannot be fetched: {type(error).__name__}") from error
     except ValidationError as error:
@@ -69,12 +69,12 @@ async def fetch_card(pinned: PinnedUrl) -> AgentCard:
 
 
 @cache
-def _tls() -> ssl.SSLContext:
-    """One for all: to read the authorities' certificates takes longer than to fetch a card."""
+def _tls_context() -> ssl.SSLContext:
+    """One context for all requests: loading the CA certificates takes longer than fetching a card."""
     return httpx.create_ssl_context()
 
 
-async def _bounded(response: httpx.Response) -> bytes:
+async def _read_bounded(response: httpx.Response) -> bytes:
     body = bytearray()
     async for chunk in response.aiter_raw():
         body += chunk

@@ -1,4 +1,4 @@
-"""OTLP's protobuf form: any bytes are an export or refused, and any export becomes steps or is told why not."""
+"""OTLP in protobuf: any bytes are an export or refused; each span becomes a step or counts as rejected."""
 
 import pytest
 from hypothesis import given
@@ -7,8 +7,8 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from concord.trace.otlp import without_internals
 from concord.trace.report import StepBatch
-from concord_collector.otlp import read_export
-from concord_collector.otlp_form import read_protobuf
+from concord_collector.otlp_codec import read_protobuf
+from concord_collector.otlp_endpoint import read_export
 
 
 def export() -> bytes:
@@ -31,10 +31,10 @@ def take(body: bytes) -> None:
         spans = list(without_internals(read_protobuf(body)))
     except ValueError:
         return
-    told = read_export(spans, body, None)
-    assert sum(intake.n_steps for intake in told.intakes) + told.rejected == len(spans)
-    for intake in told.intakes:
-        assert len(StepBatch.model_validate_json(intake.body).steps) == intake.n_steps
+    exported = read_export(spans, body, None)
+    assert sum(batch.n_steps for batch in exported.batches) + exported.rejected == len(spans)
+    for batch in exported.batches:
+        assert len(StepBatch.model_validate_json(batch.body).steps) == batch.n_steps
 
 
 @given(st.binary(max_size=200))
