@@ -1,13 +1,13 @@
-"""Checking one another: researchers the facts, witnesses the statements, the reviewer the whole draft."""
+"""Checks: researchers check facts, researchers and the synthesizer statements, the reviewer the whole draft."""
 
 import re
 from collections.abc import Iterable
 from typing import Final
 
-from concord_purple.work.draft import draft
-from concord_purple.work.findings import Check, Fact, Findings, Part, Statement
-from concord_purple.work.measure import measure
-from concord_purple.work.text import contains
+from concord_purple.text_review.draft import draft
+from concord_purple.text_review.findings import Check, Fact, Findings, Section, Statement
+from concord_purple.text_review.measure import measure
+from concord_purple.text_review.text import contains
 
 _MAX_REASON: Final = 500
 _QUOTE: Final = re.compile(r"“([^“”]*)”")
@@ -15,7 +15,7 @@ _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 def cross_check(text: str, facts: Iterable[Fact], checked_by: str) -> tuple[Check, ...]:
-    """Checks facts by measuring the text anew: one check a fact, in order."""
+    """Checks facts by measuring the text again: one check for each fact, in order."""
     facts = tuple(facts)
     measured = {fact.fact_id: fact for fact in measure(text, {fact.aspect: None for fact in facts}, checked_by)}
     return tuple(_check(fact.fact_id, _fault_of(fact, measured.get(fact.fact_id), text), checked_by) for fact in facts)
@@ -34,7 +34,7 @@ def _fault_of(fact: Fact, measured: Fact | None, text: str) -> str:
 
 
 def evidence_from_text(text: str, findings: Findings, witness: str) -> tuple[Check, ...]:
-    """A researcher's evidence on the draft: each statement on facts of its own holds if all these facts do."""
+    """A researcher's checks of the statements that rest on its facts: a statement holds if its facts do."""
     own = {fact.fact_id: fact for fact in findings.facts if fact.found_by == witness}
     if not own:
         return ()
@@ -51,7 +51,7 @@ def evidence_from_text(text: str, findings: Findings, witness: str) -> tuple[Che
 
 
 def evidence_from_draft(findings: Findings, witness: str) -> tuple[Check, ...]:
-    """The synthesizer's evidence: a statement holds if the facts and the advice lead it to the same words again."""
+    """The synthesizer's checks: a statement holds if drafting it again gives the same words."""
     redrafted = {statement.statement_id: statement.text for statement in draft(findings, witness)}
     return tuple(
         _check(
@@ -64,7 +64,7 @@ def evidence_from_draft(findings: Findings, witness: str) -> tuple[Check, ...]:
 
 
 def verify(text: str, findings: Findings, checked_by: str) -> tuple[Check, ...]:
-    """The reviewer's verdict on each statement: its facts stand, its quotes are in the text, its numbers are theirs."""
+    """The reviewer's checks: a statement's facts stand, the text has its quotes, and its facts have its numbers."""
     standing = {fact.fact_id: fact for fact in findings.standing_facts}
     advice = {item.fact_id: item.text for item in findings.advice}
     return tuple(
@@ -80,7 +80,7 @@ def _objection(statement: Statement, standing: dict[str, Fact], advice: dict[str
     strayed = [quote for quote in _QUOTE.findall(statement.text) if not contains(text, quote)]
     if strayed:
         return f"quotes what the text does not say: “{strayed[0]}”"
-    if statement.part is Part.STRENGTH and any(fact.flaw is not None for fact in facts):
+    if statement.part is Section.STRENGTH and any(fact.flaw is not None for fact in facts):
         return "praises what a fact holds against the text"
     grounds = [len(facts), *(f"{fact.claim} {fact.quote} {advice.get(fact.fact_id, '')}" for fact in facts)]
     known = set(_NUMBER.findall(" ".join(map(str, grounds))))

@@ -1,4 +1,4 @@
-"""What a team finds out about a text: facts, advice, statements of the review, and checks of all these."""
+"""A team's findings on a text: facts, advice, statements of the review, and checks of facts and statements."""
 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
@@ -8,14 +8,14 @@ from typing import Annotated, TypeVar
 from pydantic import Field
 
 MAX_ITEMS = 400
-"""Most facts, statements or checks that travel in one message."""
+"""Limit of the facts, and of the statements, in one message."""
 
 Label = Annotated[str, Field(max_length=128)]
 Prose = Annotated[str, Field(max_length=4000)]
 
 
 class Aspect(StrEnum):
-    """A side of the text that one researcher can look at alone."""
+    """An aspect of the text that one researcher can examine alone."""
 
     SENTENCES = "sentences"
     SUPPORT = "support"
@@ -24,7 +24,7 @@ class Aspect(StrEnum):
 
 
 class Flaw(StrEnum):
-    """What a fact holds against a place in the text."""
+    """The weakness that a fact shows."""
 
     LONG_SENTENCE = "long_sentence"
     BARE_FIGURE = "bare_figure"
@@ -33,8 +33,8 @@ class Flaw(StrEnum):
     DENSE_HEDGING = "dense_hedging"
 
 
-class Part(StrEnum):
-    """Where a statement stands in the review."""
+class Section(StrEnum):
+    """The section of the review that a statement belongs to."""
 
     SUMMARY = "summary"
     STRENGTH = "strength"
@@ -43,9 +43,9 @@ class Part(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Something measured in the text: a figure for the whole of it (`flaw` None), or a weak spot.
+    """A measurement: a figure for the whole text (`flaw` is None), or a weak spot.
 
-    `value` is the figure that the claim turns on (words, occurrences, a share), `sentence` counts from 1.
+    `claim`: the fact in words; `value`: the figure in the claim (words, occurrences, a share); `sentence`: from 1.
     """
 
     fact_id: Label
@@ -60,7 +60,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """How the writer could mend what a fact shows."""
+    """How the writer could correct the weakness that a fact shows."""
 
     fact_id: Label
     text: Prose
@@ -68,10 +68,10 @@ class Advice:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One sentence of the review, and the facts that it rests on."""
+    """A sentence of the review, and the facts that support it."""
 
     statement_id: Label
-    part: Part
+    part: Section
     text: Prose
     rests_on: Annotated[tuple[Label, ...], Field(max_length=MAX_ITEMS)]
     written_by: Label = ""
@@ -79,7 +79,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Somebody's word on a fact or a statement, named by its id: whether it holds, and if not, why."""
+    """An agent's check of a fact or a statement (`subject`: its id): whether it holds and, if not, why."""
 
     subject: Label
     holds: bool
@@ -89,7 +89,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """All that is known of a text so far. Findings of several agents join with `|`; the right one wins."""
+    """All findings so far. `|` joins the findings of several agents; of two with the same id, the right one wins."""
 
     facts: Annotated[tuple[Fact, ...], Field(max_length=MAX_ITEMS)] = ()
     advice: Annotated[tuple[Advice, ...], Field(max_length=MAX_ITEMS)] = ()
@@ -108,13 +108,13 @@ class Findings:
 
     @property
     def checked(self) -> bool:
-        """Whether somebody had a word on every statement, and there are some."""
+        """Whether there are statements, and each has a check."""
         subjects = {check.subject for check in self.checks}
         return bool(self.statements) and all(statement.statement_id in subjects for statement in self.statements)
 
     @property
     def refuted(self) -> dict[str, str]:
-        """Ids of the facts and statements that somebody found wrong, with the first reason given."""
+        """The ids of refuted facts and statements, each with the first reason given."""
         reasons: dict[str, str] = {}
         for check in self.checks:
             if not check.holds:

@@ -1,4 +1,4 @@
-"""Word lists and patterns by which the researchers judge a text."""
+"""The word lists and patterns that the measurements use."""
 
 import re
 from typing import Final
@@ -41,7 +41,7 @@ SOURCE: Final = re.compile(
     r"|\bet al\b|\baccording to\b|\bappendix\b|\b(?:table|figure|fig\.|section) ?\d+",
     re.IGNORECASE,
 )
-"""What counts as a source: a citation, an attribution, or a pointer to where the figures are."""
+"""A source: a citation, an attribution, or a reference to a table, a figure or a section."""
 
 FIGURE: Final = re.compile(r"(?<![\w.,-])\d[\d.,]*(?<![.,])(?: ?%| per ?cent\b)?")
 """A number that stands alone, with its percent sign; not part of a name such as `COVID-19` or `A4`."""

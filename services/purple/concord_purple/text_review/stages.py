@@ -1,29 +1,28 @@
-"""The stages of a review: each adds what is missing up to it, so that a team copes when one of its own drops out."""
+"""The stages of a review. Each adds only what is missing, so that a team copes when a member fails."""
 
 from collections.abc import Iterable
 
-from concord_purple.work.advice import advise
-from concord_purple.work.checks import cross_check, verify
-from concord_purple.work.draft import draft
-from concord_purple.work.findings import Aspect, Findings
-from concord_purple.work.measure import measure
+from concord_purple.text_review.checks import cross_check, verify
+from concord_purple.text_review.draft import advise, draft
+from concord_purple.text_review.findings import Aspect, Findings
+from concord_purple.text_review.measure import measure
 
 
 def add_facts(text: str, aspects: Iterable[Aspect], findings: Findings, by: str) -> Findings:
-    """Measures the aspects that nobody has looked at. Raises ValueError on a text without words."""
+    """Measures the aspects without facts. Raises ValueError on a text without words."""
     covered = {fact.aspect for fact in findings.facts}
     missing = [aspect for aspect in aspects if aspect not in covered]
     return findings | Findings(facts=measure(text, missing, by))
 
 
 def add_fact_checks(text: str, findings: Findings, by: str) -> Findings:
-    """Checks the facts that others found."""
+    """Checks the facts that other agents found."""
     others = [fact for fact in findings.facts if fact.found_by != by]
     return findings | Findings(checks=cross_check(text, others, by))
 
 
 def add_draft(text: str, findings: Findings, by: str) -> Findings:
-    """Drafts the review if nobody has, with advice on the facts that have none yet."""
+    """Drafts the review unless there is one, with advice on the facts that have none yet."""
     if findings.statements:
         return findings
     advised = {item.fact_id for item in findings.advice}
@@ -33,11 +32,11 @@ def add_draft(text: str, findings: Findings, by: str) -> Findings:
 
 
 def add_verdict(text: str, findings: Findings, by: str) -> Findings:
-    """Checks every fact that others found, then every statement."""
+    """Checks every fact that other agents found, then every statement."""
     findings = add_fact_checks(text, findings, by)
     return findings | Findings(checks=verify(text, findings, by))
 
 
 def add_missing_verdict(text: str, findings: Findings, by: str) -> Findings:
-    """Gives the verdict unless somebody had a word on every statement."""
+    """Checks facts and statements unless every statement has a check."""
     return findings if findings.checked else add_verdict(text, findings, by)

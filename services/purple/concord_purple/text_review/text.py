@@ -1,4 +1,4 @@
-"""A text as sentences and words, and how hard it is to read."""
+"""Splits a text into sentences and words, and computes its readability."""
 
 import re
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ _ABBREVIATION = re.compile(r"\b(?:Dr|Mr|Mrs|Ms|Prof|St|vs|cf|e\.g|i\.e|etc|appro
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence, its place in the text (from 1), and its words in order."""
+    """A sentence, its number in the text (from 1), and its words in order."""
 
     number: int
     text: str
@@ -45,7 +45,7 @@ def _as_one_line(text: str) -> str:
 
 
 def readability_grade(sentences: Sequence[Sentence]) -> float:
-    """The US school grade that a text asks of its reader: the Automated Readability Index.
+    """The Automated Readability Index: the US school grade for which a text is readable.
 
     4.71 · characters/word + 0.5 · words/sentence - 21.43. Source: Smith & Senter, AMRL-TR-66-220 (1967).
     Raises ZeroDivisionError on a text without words.
@@ -56,5 +56,5 @@ def readability_grade(sentences: Sequence[Sentence]) -> float:
 
 
 def contains(text: str, quote: str) -> bool:
-    """Whether the text has this passage, in whatever case and however broken into lines."""
+    """Whether the text has this passage; case and line breaks do not matter."""
     return _as_one_line(quote).casefold() in _as_one_line(text).casefold()

@@ -1,26 +1,26 @@
-"""The researchers' part: what can be measured in a text, aspect by aspect."""
+"""The researchers' part: measures a text, aspect by aspect."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Final
 
-from concord_purple.work.findings import Aspect, Fact, Flaw
-from concord_purple.work.lexicon import BOOSTERS, FIGURE, HEDGES, SOURCE, STOP_WORDS, YEAR
-from concord_purple.work.text import Sentence, readability_grade, sentences_of
+from concord_purple.text_review.findings import Aspect, Fact, Flaw
+from concord_purple.text_review.lexicon import BOOSTERS, FIGURE, HEDGES, SOURCE, STOP_WORDS, YEAR
+from concord_purple.text_review.text import Sentence, readability_grade, sentences_of
 
 LONG_SENTENCE_WORDS: Final = 25
 """More words than this in a sentence are worth splitting. Source: GOV.UK content design guidance."""
 
 DENSE_HEDGES: Final = 2
-"""As many softening words in one sentence leave open what it claims."""
+"""A sentence with this many hedges leaves open what it says."""
 
 OVERUSED_COUNT: Final = 5
 OVERUSED_SHARE: Final = 0.015
-"""A content word is overused when it occurs at least so often and makes at least this share of all words."""
+"""A content word is overused if it occurs at least this often and makes up at least this share of all words."""
 
 MAX_FLAWS: Final = 40
-"""Most weak spots reported of one kind, in the order of the text: a review is not a list of everything."""
+"""Limit of the weak spots of one kind, in the order of the text."""
 
 _MAX_WORD = 40
 _MAX_QUOTE = 120
@@ -126,10 +126,10 @@ def _figures(sentence: Sentence) -> list[str]:
     Smaller whole numbers mostly describe (six stations, 12 bikes) rather than claim.
     """
     found = FIGURE.findall(SOURCE.sub(" ", sentence.text))
-    return [figure for figure in found if len(figure) <= _MAX_WORD and not YEAR.fullmatch(figure) and _claims(figure)]
+    return [figure for figure in found if len(figure) <= _MAX_WORD and not YEAR.fullmatch(figure) and _reports(figure)]
 
 
-def _claims(figure: str) -> bool:
+def _reports(figure: str) -> bool:
     return not figure.isdecimal() or int(figure) >= 100
 
 
