@@ -10,7 +10,7 @@ from typing import Final
 from benchmarks.figures import Figures, write_section
 from benchmarks.team_runs import CODE, NO_MODEL, Setting, row_of, running_team, stack_for
 from concord.assessment.results import ResultRow
-from concord_cli.narrator import Narrator
+from concord_cli.terminal import ProgressLog
 from examples.teams.catalogue import TEAMS, TOTAL
 from tests.llm_server import Asked, FakeModel, evidence_in, fake_model, honest_judge
 from tests.serving import reserved, url_of
@@ -43,10 +43,10 @@ def main() -> None:
     """Runs every team in every setting, tells how it goes, and writes the table."""
     # Each setting has a Redis of its own, or one's workers would do another's jobs.
     os.environ.pop("REDIS_URL", None)
-    with Narrator() as narrator:
-        teams = asyncio.run(_measured(narrator))
+    with ProgressLog() as progress:
+        teams = asyncio.run(_measured(progress))
         write_section(DOCUMENT, SECTION, [table_of(teams)])
-        narrator.say(f"The table is in docs/{DOCUMENT.name}")
+        progress.log(f"The table is in docs/{DOCUMENT.name}")
 
 
 def table_of(teams: Mapping[str, Rows]) -> Figures:
@@ -93,24 +93,24 @@ def _same(told: Sequence[Sequence[str]]) -> list[str]:
     return [" or ".join(dict.fromkeys(values)) for values in zip(*told, strict=True)]
 
 
-async def _measured(narrator: Narrator) -> dict[str, Rows]:
-    async with _stacks(narrator) as gateways:
+async def _measured(progress: ProgressLog) -> dict[str, Rows]:
+    async with _stacks(progress) as gateways:
         free = asyncio.Semaphore(_AT_ONCE)
 
         async def measured(team: str) -> Rows:
-            async with free, running_team(team, narrator.say) as urls:
+            async with free, running_team(team, progress.log) as urls:
                 rows = {}
                 for setting, gateway in gateways:
                     rows[setting.name] = row = await row_of(gateway, urls, setting)
-                    narrator.say(f"{team}, {setting.name}: {_score(row)}")
+                    progress.log(f"{team}, {setting.name}: {_score(row)}")
                 return rows
 
-        narrator.doing(f"Assessing {len(TEAMS)} teams in {len(gateways)} settings")
+        progress.status(f"Assessing {len(TEAMS)} teams in {len(gateways)} settings")
         return dict(zip(TEAMS, await asyncio.gather(*map(measured, TEAMS)), strict=True))
 
 
 @asynccontextmanager
-async def _stacks(narrator: Narrator) -> AsyncIterator[list[tuple[Setting, str]]]:
+async def _stacks(progress: ProgressLog) -> AsyncIterator[list[tuple[Setting, str]]]:
     """A stack for each setting, with its gateway's URL."""
     async with fake_model(FakeModel(_looks_for_the_total)) as endpoint, AsyncExitStack() as open_:
         refusing = open_.enter_context(reserved())
@@ -119,7 +119,7 @@ async def _stacks(narrator: Narrator) -> AsyncIterator[list[tuple[Setting, str]]
             Setting("fake model", by_code=False, model=_model_at(endpoint.base_url)),
             Setting("model down", by_code=False, model=_model_at(f"{url_of(refusing)}/v1")),
         ]
-        yield [(setting, await open_.enter_async_context(stack_for(setting, narrator))) for setting in settings]
+        yield [(setting, await open_.enter_async_context(stack_for(setting, progress))) for setting in settings]
 
 
 def _model_at(url: str) -> dict[str, str]:

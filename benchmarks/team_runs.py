@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Final
 
 from concord.assessment.results import ResultRow
-from concord_cli.assess import assess
-from concord_cli.narrator import Narrator
+from concord_cli.assessment_client import assess
 from concord_cli.scenario import Scenario
-from concord_cli.stack.child import Program
-from concord_cli.stack.folder import run_folder
 from concord_cli.stack.local import local_stack, some_ports
 from concord_cli.stack.probes import LOOPBACK, HttpProbe, free_ports
-from concord_cli.stack.supervisor import Supervisor
+from concord_cli.stack.run_folder import run_folder
+from concord_cli.stack.supervisor import Program, Supervisor
+from concord_cli.terminal import ProgressLog
 from examples.teams.catalogue import LEAD, TASK, TEAMS, TOTAL
 
 ROOT: Final = Path(__file__).parents[1]
@@ -35,10 +34,10 @@ CODE: Final = Setting("code scorer", by_code=True, model=NO_MODEL)
 
 
 @asynccontextmanager
-async def stack_for(setting: Setting, narrator: Narrator) -> AsyncIterator[str]:
+async def stack_for(setting: Setting, progress: ProgressLog) -> AsyncIterator[str]:
     """A stack without a team of its own, for as long as the context lasts; yields its gateway's URL."""
     nobody = Scenario()
-    async with local_stack(nobody, some_ports(nobody), narrator, env=setting.model) as stack:
+    async with local_stack(nobody, some_ports(nobody), progress, env=setting.model) as stack:
         yield stack.plan.gateway_url
 
 

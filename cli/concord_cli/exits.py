@@ -8,8 +8,8 @@ from typing import Any
 
 import typer
 
+from concord_cli.display_text import printable
 from concord_cli.errors import AssessmentError, IncompleteError, UsageError
-from concord_cli.narrator import printable
 
 FAILED, USAGE, INCOMPLETE, INTERRUPTED, TERMINATED = 1, 2, 3, 130, 143
 """Exit codes: no result; a bad command line or scenario; a result that lacks something; Ctrl-C; SIGTERM."""

@@ -17,11 +17,17 @@ from concord.assessment.results import (
     SubScore,
     TrialRecord,
 )
-from concord_cli.narrator import printable
-from concord_cli.words.factors import FACTORS, factor_notes
-from concord_cli.words.observability import REMEDY, silence, unseen_in_words
-from concord_cli.words.score import passed_in_words, rating_of
-from concord_cli.words.structure import MORE_ON_STRUCTURE, STRUCTURE_AND_SUCCESS, coordination
+from concord_cli.display_text import printable
+from concord_cli.interaction_text import (
+    MORE_ON_STRUCTURE,
+    REMEDY,
+    STRUCTURE_AND_SUCCESS,
+    coordination,
+    silence,
+    unseen_in_words,
+)
+from concord_cli.score_text import FACTORS, factor_notes, passed_in_words, rating_of
+from concord_cli.terminal import plain_table, plain_text
 
 _QUALITY_STYLES = {"high": "bold green", "medium": "bold yellow", "low": "bold red", "bottleneck": "bold red"}
 _INDENT = (0, 0, 0, 2)
@@ -37,7 +43,7 @@ def summary(row: ResultRow) -> RenderableType:
         ("Factors of the score", _factors([part for part in parts if part.id in FACTORS], detail.trials)),
         ("Parts of the score", _parts([part for part in parts if part.id not in FACTORS])),
         ("Not seen", _unseen(detail)),
-        ("Agent graph", Group(_graph(detail), _said(f"{STRUCTURE_AND_SUCCESS} See {MORE_ON_STRUCTURE}.", "dim"))),
+        ("Agent graph", Group(_graph(detail), plain_text(f"{STRUCTURE_AND_SUCCESS} See {MORE_ON_STRUCTURE}.", "dim"))),
         ("Findings", _findings(detail.findings)),
         (_calls_title(len(detail.trials)), _calls(detail)),
         ("Latency", _latency(detail.latency_metrics)),
@@ -56,7 +62,7 @@ def _headline(row: ResultRow) -> Text:
     detail, rating = row.detail, rating_of(row)
     quality = detail.coordination_quality
     score = "No score" if rating.number is None else f"Score {rating.number} of {row.max_score:.0f}{_interval(row)}"
-    line = Text.assemble((score, "bold"), _said(f": {rating.rests_on}"))
+    line = Text.assemble((score, "bold"), plain_text(f": {rating.rests_on}"))
     for note in rating.notes:
         line.append(f"\n{note}", style="dim")
     line.append("\ncoordination: ")
@@ -79,18 +85,18 @@ def _interval(row: ResultRow) -> str:
 def _factors(factors: list[SubScore], trials: list[TrialRecord]) -> Table | None:
     if not factors:
         return None
-    table = _table()
+    table = plain_table()
     for factor in factors:
-        table.add_row(factor.id, _value(factor), _said("; ".join(factor_notes(factor, trials))))
+        table.add_row(factor.id, _value(factor), plain_text("; ".join(factor_notes(factor, trials))))
     return table
 
 
 def _parts(sub_scores: list[SubScore]) -> Table | None:
     if not sub_scores:
         return None
-    table = _table("part", "value", "weight", "")
+    table = plain_table("part", "value", "weight", "")
     for part in sub_scores:
-        table.add_row(part.id, _value(part), f"{part.weight:.2f}", _said(part.reason or ""))
+        table.add_row(part.id, _value(part), f"{part.weight:.2f}", plain_text(part.reason or ""))
     return table
 
 
@@ -100,17 +106,17 @@ def _value(part: SubScore) -> Text:
 
 def _unseen(detail: Detail) -> RenderableType | None:
     told = unseen_in_words(detail.trace_integrity)
-    return None if told is None else Group(_said(told, "yellow"), *map(_said, REMEDY))
+    return None if told is None else Group(plain_text(told, "yellow"), *map(plain_text, REMEDY))
 
 
 def _graph(detail: Detail) -> Table:
     graph = detail.graph_metrics
     density = "undefined" if graph.graph_density is None else f"{graph.graph_density:.2f}"
     bottleneck = {True: Text("yes", "bold red"), False: Text("no", "green"), None: Text("undefined", "dim")}
-    table = _table()
+    table = plain_table()
     table.add_row("density", density)
     table.add_row("bottleneck", bottleneck[graph.has_bottleneck])
-    table.add_row("isolated agents", _said(", ".join(graph.isolated_agents) or "none"))
+    table.add_row("isolated agents", plain_text(", ".join(graph.isolated_agents) or "none"))
     for metric in detail.metrics:
         if metric.agent is None and metric.value is not None and metric.id not in {"density", "graph_density"}:
             table.add_row(metric.id.replace("_", " "), f"{metric.value:.3g}")
@@ -120,11 +126,11 @@ def _graph(detail: Detail) -> Table:
 def _findings(findings: list[Finding]) -> RenderableType:
     if not findings:
         return Text("None: nothing stands out.", "green")
-    table = _table()
+    table = plain_table()
     for finding in findings:
         title = Text.assemble((finding.id.replace("_", " "), "bold yellow"), "\n", (_figure(finding), "dim"))
         agents = [Text(printable(", ".join(finding.agents)), "bold")] if finding.agents else []
-        table.add_row(title, Group(*agents, _said(finding.advice)))
+        table.add_row(title, Group(*agents, plain_text(finding.advice)))
     return table
 
 
@@ -144,9 +150,9 @@ def _calls(detail: Detail) -> RenderableType:
     if not calls:
         return Text(silence(detail.trace_integrity), "yellow")
     by_caller = _callees_by_caller(calls)
-    table = _table()
+    table = plain_table()
     for caller, callees in list(by_caller.items())[:MAX_CALLERS]:
-        table.add_row(_said(caller), Text("→", "dim"), _said(", ".join(callees)))
+        table.add_row(plain_text(caller), Text("→", "dim"), plain_text(", ".join(callees)))
     if len(by_caller) > MAX_CALLERS:
         table.add_row(f"and {len(by_caller) - MAX_CALLERS} more", "", "")
     return table
@@ -174,7 +180,7 @@ def _latency(latency: LatencySummary) -> RenderableType | None:
     line += f" · over {_count(latency.n, 'call')}"
     if latency.slowest_agent is not None:
         line += f" · slowest: {latency.slowest_agent}"
-    return Group(_said(line), Text(latency.warning, "dim"))
+    return Group(plain_text(line), Text(latency.warning, "dim"))
 
 
 def _judgment(detail: Detail) -> RenderableType | None:
@@ -185,7 +191,7 @@ def _judgment(detail: Detail) -> RenderableType | None:
     if not detail.reasoning and not said:
         return None
     sources = {"rules": "by rules, without a language model", "llm": "by a language model"}
-    lines = [_said(detail.reasoning)] + [_said(f"{sign} {line}") for sign, line in said]
+    lines = [plain_text(detail.reasoning)] + [plain_text(f"{sign} {line}") for sign, line in said]
     if judge is not None:
         lines.append(Text(sources[judge.source] + (f" ({printable(judge.reason)})" if judge.reason else ""), "dim"))
     return Group(*lines)
@@ -193,7 +199,7 @@ def _judgment(detail: Detail) -> RenderableType | None:
 
 def _warnings(detail: Detail) -> RenderableType | None:
     lines = list(_wary_of(detail))
-    return Group(*(_said(line) for line in lines)) if lines else None
+    return Group(*(plain_text(line) for line in lines)) if lines else None
 
 
 def _wary_of(detail: Detail) -> Iterator[str]:
@@ -212,15 +218,6 @@ def _wary_of(detail: Detail) -> Iterator[str]:
     if any(doubtful.values()):
         yield "steps of the trace: " + ", ".join(f"{n} {kind}" for kind, n in doubtful.items() if n)
     yield from detail.warnings
-
-
-def _table(*columns: str) -> Table:
-    return Table(*columns, box=None, show_header=bool(columns), header_style="dim", padding=(0, 2, 0, 0))
-
-
-def _said(text: str, style: str = "") -> Text:
-    """Text that an agent, a model or a trace may have written: no markup, no escapes."""
-    return Text(printable(text), style)
 
 
 def _bar(value: float, width: int = 10) -> str:

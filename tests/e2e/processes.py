@@ -9,16 +9,16 @@ from pathlib import Path
 def processes_with(mark: str) -> dict[int, list[str]]:
     """The command line, by process id, of every process that has `mark` in its environment, or whose session has."""
     marked = {pid: words for pid in _all() if mark in _read(pid, "environ") and (words := _command(pid))}
-    # A Redis writes its title over its environment: it is known by the session that its leash leads.
+    # A Redis writes its title over its environment: its session, which its guard process leads, identifies it.
     return marked | {pid: words for pid in _all() if _session(pid) in marked and (words := _command(pid))}
 
 
 def programs_with(mark: str, word: str) -> list[int]:
-    """The ids of those of them that run `word`, without their leashes, oldest first."""
+    """The ids of those processes that run `word`, without their guard processes, oldest first."""
     return sorted(
         pid
         for pid, words in processes_with(mark).items()
-        if any(word in each for each in words[:3]) and not any("leash.py" in each for each in words)
+        if any(word in each for each in words[:3]) and not any("parent_guard.py" in each for each in words)
     )
 
 

@@ -12,7 +12,7 @@ from concord.assessment.results import ResultsDocument
 from concord.llm import LLMSettings
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.judge.calibrate import Calibrating, calibrate_judge
-from concord_cli.judge.document import Calibration
+from concord_cli.judge.calibration import Calibration
 from concord_cli.judge.rejudge import Rejudging, rejudge_traces
 from tests.llm_server import Asked, FakeModel, Say, evidence_in, fake_model, honest_judge
 

@@ -8,10 +8,10 @@ from typing import Final, NamedTuple
 
 from concord.assessment import Mode
 from concord.assessment.results import Basis, ResultRow, TrialRecord
+from concord_cli.display_text import shortened
 from concord_cli.errors import AssessmentError, UsageError
-from concord_cli.report.text import shortened
-from concord_cli.rows import read_rows
-from concord_cli.words.factors import FACTORS
+from concord_cli.results_file import read_rows
+from concord_cli.score_text import FACTORS
 from concord_evaluator.statistics import Scores
 
 MAX_NAME = 40

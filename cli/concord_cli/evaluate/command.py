@@ -1,4 +1,4 @@
-"""What `concord evaluate` does, once its arguments are read."""
+"""`concord evaluate`, once its arguments are parsed."""
 
 import stat
 from collections.abc import Callable, Iterator, Sequence
@@ -11,13 +11,12 @@ from rich.text import Text
 
 from concord.assessment import AssessmentConfig
 from concord.assessment.results import ResultRow
+from concord_cli.display_text import printable
 from concord_cli.errors import AssessmentError, IncompleteError, UsageError
-from concord_cli.evaluate.faults import Faults
 from concord_cli.evaluate.inputs import find_inputs, read_config, traces_in, without_effect
 from concord_cli.evaluate.outputs import graph_writer, result_writer
-from concord_cli.evaluate.progress import ReadingProgress
 from concord_cli.evaluate.table import TraceLine, table_of
-from concord_cli.narrator import printable
+from concord_cli.terminal import ReadingProgress, output_console
 from concord_evaluator.formats import BrokenFormatError, FormatError, Trace, trace_formats
 from concord_evaluator.metrics import BrokenMetricError, installed_metrics
 from concord_evaluator.offline import evaluate_trace
@@ -154,9 +153,7 @@ def _tell(console: Console, text: str) -> None:
 
 
 def _show(evaluated: Sequence[TraceLine], files: Sequence[Path]) -> None:
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=WIDE)
+    console = output_console(WIDE)
     console.print(table_of(evaluated))
     traces = "1 trace" if len(evaluated) == 1 else f"{len(evaluated)} traces"
     console.print(f"\n{traces} of {_counted(files)} evaluated")
@@ -168,3 +165,31 @@ def _counted(paths: Sequence[Path]) -> str:
     counts = {"file": len(paths) - folders, "folder": folders}
     told = [f"{n} {kind}" if n == 1 else f"{n} {kind}s" for kind, n in counts.items() if n]
     return " and ".join(told) or "0 files"
+
+
+class Faults:
+    """The faults of one file. The first is held back until anything else is read: a lone one is the file's error."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self._tell = tell
+        self._held: FormatError | None = None
+        self.count = 0
+
+    def note(self, fault: FormatError) -> None:
+        """Takes a fault."""
+        self.count += 1
+        if self.count == 1:
+            self._held = fault
+        else:
+            self.tell_held()
+            self._tell(f"left out: {fault}")
+
+    def tell_held(self) -> None:
+        """Something else was read as well, so that the first fault is one of a record."""
+        if self._held is not None:
+            self._tell(f"left out: {self._held}")
+            self._held = None
+
+    def as_error(self, file: str) -> FormatError:
+        """The error of a file in which nothing but faults was found."""
+        return self._held or FormatError(file, None, f"none of its {self.count} records can be read")

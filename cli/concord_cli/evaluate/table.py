@@ -10,8 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from concord.assessment.results import ResultRow
-from concord_cli.narrator import printable
-from concord_cli.words.structure import coordination
+from concord_cli.interaction_text import coordination
+from concord_cli.terminal import plain_lines
 
 MAX_NAMES: Final = 3
 """Agents named in a cell; the others are counted."""
@@ -59,7 +59,7 @@ def table_of(lines: Sequence[TraceLine]) -> RenderableType:
     table.add_column("score", justify="right")
     for line in lines:
         table.add_row(
-            _text(line.trace),
+            plain_lines(line.trace),
             str(line.agents),
             str(line.calls),
             _figure(line.density, 2),
@@ -76,7 +76,7 @@ def _wary(lines: Iterable[TraceLine]) -> Iterable[RenderableType]:
     if told:
         yield Text("\nBe wary", style="bold")
         for warning, traces in told.items():
-            yield _text(f"  {warning} ({traces} {'trace' if traces == 1 else 'traces'})")
+            yield plain_lines(f"  {warning} ({traces} {'trace' if traces == 1 else 'traces'})")
 
 
 def _figure(value: float | None, digits: int) -> str:
@@ -85,9 +85,4 @@ def _figure(value: float | None, digits: int) -> str:
 
 def _names(names: Sequence[str]) -> Text:
     shown = ", ".join(names[:MAX_NAMES]) or "-"
-    return _text(shown if len(names) <= MAX_NAMES else f"{shown} +{len(names) - MAX_NAMES}")
-
-
-def _text(text: str) -> Text:
-    """Text that an agent or a file may have written: no markup, no escapes."""
-    return Text("\n".join(map(printable, text.split("\n"))))
+    return plain_lines(shown if len(names) <= MAX_NAMES else f"{shown} +{len(names) - MAX_NAMES}")

@@ -5,15 +5,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.evaluate.inputs import traces_in
-from concord_cli.judge.document import Label
 from concord_cli.scenario import reasons
 from concord_evaluator.formats import FormatError, Source, Trace, read_traces
+
+Label = Literal["pass", "fail"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,9 @@ from rich.console import Console
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.evaluate.inputs import STDIN, find_inputs, read_config, traces_in
 from concord_cli.evaluate.outputs import result_writer
-from concord_cli.judge.asking import judge_with, sign_of_life
 from concord_cli.judge.tables import judgment_of
+from concord_cli.judge.trial_judge import make_judge
+from concord_cli.terminal import delayed_spinner
 from concord_evaluator.formats import FormatError, Source, Trace, UnknownFormatError
 from concord_evaluator.offline import judge_trace
 
@@ -35,13 +36,13 @@ class Rejudging:
 async def rejudge_traces(asked: Rejudging) -> None:
     """Judges all traces of all files. Raises UsageError; AssessmentError for a file that holds no trace."""
     judge, config, files = (
-        judge_with(asked.samples, rules=asked.rules),
+        make_judge(asked.samples, rules=asked.rules),
         read_config(asked.config),
         find_inputs(asked.traces, asked.format_name).paths,
     )
     shown = Console(highlight=False)
     with result_writer(asked.output, config.agentbeats_ids) as write:
-        async with sign_of_life(Console(stderr=True, highlight=False)) as say:
+        async with delayed_spinner(Console(stderr=True, highlight=False), "Judging") as say:
             for trace in _all_traces(files, asked.format_name):
                 say(f"Judging {trace.trace_id}")
                 row = await judge_trace(trace, config, judge)

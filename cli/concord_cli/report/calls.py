@@ -6,8 +6,8 @@ from typing import Final
 
 from concord.assessment.results import CallRecord, TrialRecord
 from concord.assessment.roster import GREEN_AGENT
-from concord_cli.report.figures import duration
-from concord_cli.report.text import on_one_line
+from concord_cli.display_text import on_one_line
+from concord_cli.report.number_text import duration
 
 MAX_CALLS: Final = 5000
 """Calls listed on one page: beyond, a browser takes long to open it. Each trial can have a page of its own."""

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from concord.assessment.results import Finding
+from concord_cli.display_text import counted, named, on_one_line
 from concord_cli.report.calls import CallName, Listing
-from concord_cli.report.figures import figure
-from concord_cli.report.text import counted, named, on_one_line
+from concord_cli.report.number_text import figure
 
 
 @dataclass(frozen=True, slots=True)

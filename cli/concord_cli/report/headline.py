@@ -4,12 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from concord.assessment.results import SubScore, TrialRecord
-from concord_cli.report.figures import duration, figure, percent
+from concord_cli.display_text import counted, named, on_one_line
+from concord_cli.interaction_text import coordination
+from concord_cli.report.number_text import duration, figure, percent
 from concord_cli.report.scope import Scope
-from concord_cli.report.text import counted, named, on_one_line
-from concord_cli.words.factors import FACTORS, factor_notes
-from concord_cli.words.score import passed_in_words
-from concord_cli.words.structure import coordination
+from concord_cli.score_text import FACTORS, factor_notes, passed_in_words
 
 _CONFIDENCE = {
     "insufficient": "insufficient: too few runs to say how certain the score is",

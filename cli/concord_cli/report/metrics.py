@@ -1,13 +1,36 @@
 """Metrics as tables: one of the team's figures, one of each agent's."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from concord.assessment.results import MetricRecord, MetricStatus
-from concord_cli.report.definitions import Definitions
-from concord_cli.report.figures import NONE, figure
-from concord_cli.report.text import named, on_one_line
+from concord_cli.display_text import named, on_one_line
+from concord_cli.report.number_text import NONE, figure
+
+Definitions = Callable[[str], str | None]
+"""From a definition id to what it means, in words; None for one that is not known."""
+
+
+def undefined(_: str) -> str | None:
+    """Knows no definition: the ids must do."""
+    return None
+
+
+def installed_definitions() -> Definitions:
+    """The definitions of all metrics that are installed; none without the evaluator, or if a package is broken."""
+    try:
+        from concord_evaluator.metrics import BrokenMetricError, installed_metrics
+        from concord_evaluator.pipeline import BrokenEvaluatorError, installed_evaluators
+    except ModuleNotFoundError:
+        return undefined
+    try:
+        of_evaluators = [evaluator.definitions for evaluator in installed_evaluators().values()]
+        of_metrics = {metric.definition_id: metric.definition for metric in installed_metrics().values()}
+    except (BrokenMetricError, BrokenEvaluatorError):
+        return undefined
+    return {words_id: words for each in (*of_evaluators, of_metrics) for words_id, words in each.items()}.get
+
 
 MAX_AGENTS: Final = 200
 """Agents with a row of their own; those with the largest values of the first metric."""

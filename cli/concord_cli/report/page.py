@@ -4,19 +4,16 @@ import json
 from dataclasses import dataclass
 
 from concord.assessment.results import Basis, Judgment, ResultRow
-from concord_cli.report.definitions import Definitions, undefined
+from concord_cli.display_text import on_one_line, visible
+from concord_cli.interaction_text import MORE_ON_STRUCTURE, STRUCTURE_AND_SUCCESS, all_seen, silence
 from concord_cli.report.findings import FindingView, findings_of
-from concord_cli.report.flows import flows_of
+from concord_cli.report.flows import FlowTable, LatencyView, flows_of, latency_of, table_of
 from concord_cli.report.graph import Drawing, draw
 from concord_cli.report.headline import Headline, headline_of
-from concord_cli.report.metrics import Metrics, metrics_of
+from concord_cli.report.metrics import Definitions, Metrics, metrics_of, undefined
 from concord_cli.report.scope import Scope, scope_of
-from concord_cli.report.text import on_one_line, visible
-from concord_cli.report.traffic import FlowTable, LatencyView, latency_of, table_of
 from concord_cli.report.trials import TrialsView, trials_of
 from concord_cli.report.trust import TrustView, trust_of
-from concord_cli.words.observability import all_seen, silence
-from concord_cli.words.structure import MORE_ON_STRUCTURE, STRUCTURE_AND_SUCCESS
 
 
 @dataclass(frozen=True, slots=True)

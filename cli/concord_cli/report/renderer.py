@@ -10,9 +10,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from concord.assessment.results import ResultRow
-from concord_cli.report.definitions import Definitions, undefined
+from concord_cli.display_text import visible
+from concord_cli.report.metrics import Definitions, undefined
 from concord_cli.report.page import page_of
-from concord_cli.report.text import visible
 
 _PACKAGE: Final = "concord_cli.report"
 

@@ -15,9 +15,9 @@ from concord.assessment.results import (
     TraceIntegrity,
     TrialRecord,
 )
+from concord_cli.display_text import shortened
 from concord_cli.errors import UsageError
-from concord_cli.report.text import shortened
-from concord_cli.words.score import Rating, rating_of, rating_of_trial
+from concord_cli.score_text import Rating, rating_of, rating_of_trial
 
 
 @dataclass(frozen=True, slots=True)

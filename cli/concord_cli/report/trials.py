@@ -6,14 +6,14 @@ from itertools import accumulate
 from typing import Final
 
 from concord.assessment.results import Grading, StepCounts, TrialRecord
+from concord_cli.display_text import counted, on_one_line, visible
+from concord_cli.interaction_text import coordination
 from concord_cli.report.calls import MAX_CALLS, CallName, CallRow, Listing, by_step_id, name_calls, rows_of
-from concord_cli.report.figures import NONE, duration
 from concord_cli.report.findings import FindingView, findings_of
 from concord_cli.report.headline import verdict_on
-from concord_cli.report.text import counted, on_one_line, visible
+from concord_cli.report.number_text import NONE, duration
 from concord_cli.report.timeline import Timeline, draw
-from concord_cli.words.score import JUDGED_BY, source_in_words
-from concord_cli.words.structure import coordination
+from concord_cli.score_text import JUDGED_BY, source_in_words
 
 LONG_ANSWER: Final = 600
 """Characters from which on an answer is folded."""

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 from concord.assessment.results import TraceIntegrity
-from concord_cli.report.figures import percent
+from concord_cli.display_text import named, on_one_line
+from concord_cli.interaction_text import REMEDY, unseen_in_words
+from concord_cli.report.number_text import percent
 from concord_cli.report.scope import Scope
-from concord_cli.report.text import named, on_one_line
-from concord_cli.words.observability import REMEDY, unseen_in_words
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from concord_cli.errors import AssessmentError, UsageError
-from concord_cli.narrator import Narrator
 from concord_cli.scenario import Scenario
-from concord_cli.stack.child import log_tail
-from concord_cli.stack.folder import RunFolder, run_folder
 from concord_cli.stack.plan import Ports, StackPlan, plan_stack
 from concord_cli.stack.probes import LOOPBACK, can_connect, free_ports, is_free
 from concord_cli.stack.redis import DEFAULT_PORT, RedisChoice, choose_redis
-from concord_cli.stack.supervisor import Supervisor
+from concord_cli.stack.run_folder import RunFolder, run_folder
+from concord_cli.stack.supervisor import Supervisor, log_tail
+from concord_cli.terminal import ProgressLog
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +25,7 @@ class LocalStack:
     folder: RunFolder
     redis_url: str
 
-    def last_words(self, name: str, lines: int = 5) -> str:
+    def log_tail(self, name: str, lines: int = 5) -> str:
         """The last lines that a program wrote."""
         return log_tail(self.folder.log(name), lines)
 
@@ -35,7 +34,7 @@ class LocalStack:
 async def local_stack(
     scenario: Scenario,
     ports: Ports,
-    narrator: Narrator,
+    progress: ProgressLog,
     output: Path | None = None,
     env: Mapping[str, str] | None = None,
 ) -> AsyncIterator[LocalStack]:
@@ -47,10 +46,10 @@ async def local_stack(
     _keep_loopback_off_proxies()
     async with run_folder() as folder:
         redis = choose_redis(os.environ, folder.path / "redis", ports.redis)
-        narrator.say(redis.description)
+        progress.log(redis.description)
         plan = plan_stack(scenario, ports, redis.url, output or folder.path / "output")
-        async with Supervisor(folder, narrator.say) as supervisor:
-            narrator.doing(f"Starting {sum(map(len, plan.groups))} programs")
+        async with Supervisor(folder, progress.log) as supervisor:
+            progress.status(f"Starting {sum(map(len, plan.groups))} programs")
             try:
                 await _start_redis(redis, supervisor)
                 for group in plan.groups:
@@ -58,7 +57,7 @@ async def local_stack(
                 await supervisor.ready()
                 yield LocalStack(plan, supervisor, folder, redis.url)
             finally:
-                narrator.doing("Stopping")
+                progress.status("Stopping")
 
 
 async def _start_redis(redis: RedisChoice, supervisor: Supervisor) -> None:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from concord_cli.scenario import Participant, Scenario
-from concord_cli.stack.child import Program
 from concord_cli.stack.probes import LOOPBACK, HttpProbe
+from concord_cli.stack.supervisor import Program
 
 FAST_WORKERS = 2
 LLM_WORKERS = 1

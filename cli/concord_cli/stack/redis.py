@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from concord_cli.errors import UsageError
-from concord_cli.stack.child import Program
 from concord_cli.stack.probes import LOOPBACK, RedisProbe
+from concord_cli.stack.supervisor import Program
 
 DEFAULT_PORT = 6379
 _ON_PATH = ("valkey-server", "redis-server")

@@ -1,12 +1,159 @@
-"""Keeps a set of programs running together, and stops them in order."""
+"""Supervises programs: starts them in groups, restarts those that die, and stops them in reverse order."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable
+import os
+import signal
+import sys
+from asyncio.subprocess import Process
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from concord_cli.stack.child import Child, Program
-from concord_cli.stack.folder import RunFolder
+from concord_cli.errors import AssessmentError
+from concord_cli.stack import parent_guard
+from concord_cli.stack.probes import Probe
+from concord_cli.stack.run_folder import RunFolder
+
+READY_TIMEOUT_S = 90.0
+"""A dozen programs that start at once on a busy machine take their time; one that cannot start ends and says why."""
+
+PROBE_INTERVAL_S = 0.1
+GRACE_S = 3.0
+"""How long a program has to end by itself once asked."""
+
+GROUP_TIMEOUT_S = 0.5
+"""How long what a program left behind has to vanish once killed."""
+
+STABLE_S = 10.0
+"""A program that lived this long has started well: what ends it afterwards is counted anew."""
+
+MAX_RESTARTS = 3
+FIRST_BACKOFF_S = 0.25
+TAIL_LINES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What to run: its name, its command line, what it finds in its environment beside ours, when it is ready."""
+
+    name: str
+    command: tuple[str, ...]
+    env: Mapping[str, str] = field(default_factory=dict)
+    probe: Probe | None = None
+
+
+class ProgramFailedError(AssessmentError):
+    """A program died too often or never became ready. The message ends with the last lines of its output."""
+
+
+class Child:
+    """A running program. It lives until `stop`, in as many processes as that takes."""
+
+    def __init__(self, program: Program, folder: RunFolder, notice: Callable[[str], None]) -> None:
+        self.program = program
+        self._folder = folder
+        self._notice = notice
+        self._process: Process | None = None
+        self._stopping = asyncio.Event()
+        self.life = asyncio.create_task(self._live(), name=program.name)
+        """Ends with None after `stop`, and with ProgramFailedError when restarting it is of no use."""
+
+    async def ready(self) -> None:
+        """Returns once the program's probe passes. Raises ProgramFailedError after READY_TIMEOUT_S."""
+        deadline = monotonic() + READY_TIMEOUT_S
+        while self.program.probe is not None and not await self.program.probe.passes():
+            if monotonic() > deadline:
+                raise self._failed(f"was not ready after {READY_TIMEOUT_S:.0f} s")
+            await asyncio.sleep(PROBE_INTERVAL_S)
+
+    async def stop(self) -> None:
+        """Lets go of the leash and waits until the program and everything it started are gone."""
+        self._stopping.set()
+        if self._process is not None:
+            _let_go(self._process)
+        await asyncio.wait([self.life])
+        if not self.life.cancelled():
+            self.life.exception()  # marks a failure as known: whoever guards the stack has raised it
+
+    async def _live(self) -> None:
+        quick_deaths = 0
+        while not self._stopping.is_set():
+            began = monotonic()
+            how = await self._run_once()
+            if self._stopping.is_set():
+                return
+            quick_deaths = 1 if monotonic() - began > STABLE_S else quick_deaths + 1
+            if quick_deaths > MAX_RESTARTS:
+                raise self._failed(f"{how}, {quick_deaths} times in a row")
+            delay = FIRST_BACKOFF_S * 2 ** (quick_deaths - 1)
+            self._notice(f"{self.program.name} {how}; starting it again in {delay:g} s")
+            await self._pause(delay)
+
+    async def _run_once(self) -> str:
+        """One process from start to end. Returns how it ended."""
+        with self._folder.log(self.program.name).open("ab") as log:
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-I", "-S", parent_guard.__file__, "run", str(GRACE_S), *self.program.command),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=log,
+                stderr=log,
+                # What a killed program leaves in its temporary folder goes with the run's.
+                env={**os.environ, "TMPDIR": str(self._folder.path), **self.program.env},
+                pass_fds=[self._folder.lifeline],
+                start_new_session=True,
+            )
+        self._process = process
+        if self._stopping.is_set():
+            _let_go(process)
+        code = await process.wait()
+        await _end_group(process.pid)
+        return _how_it_ended(code)
+
+    async def _pause(self, seconds: float) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._stopping.wait()
+
+    def _failed(self, what: str) -> ProgramFailedError:
+        tail = log_tail(self._folder.log(self.program.name))
+        return ProgramFailedError(f"{self.program.name} {what}. Its last output:\n{tail}")
+
+
+def log_tail(path: Path, lines: int = TAIL_LINES) -> str:
+    """The last lines of a log, indented; says so where there are none."""
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        text = ""
+    return "\n".join(f"    {line}" for line in text.splitlines()[-lines:]) or "    (nothing)"
+
+
+def _let_go(process: Process) -> None:
+    if process.stdin is not None:
+        process.stdin.close()
+
+
+async def _end_group(leader: int) -> None:
+    """Ends what a dead program left behind, or the program itself where its leash was killed, and sees it gone."""
+    # A dead process that nobody collects, as in a container without an init, would be waited for without end.
+    with suppress(ProcessLookupError, PermissionError, TimeoutError):
+        async with asyncio.timeout(GROUP_TIMEOUT_S):
+            while True:
+                os.killpg(leader, signal.SIGKILL)
+                await asyncio.sleep(PROBE_INTERVAL_S / 10)
+
+
+def _how_it_ended(code: int) -> str:
+    number = -code if code < 0 else code - 128
+    try:
+        return f"was ended by {signal.Signals(number).name}"
+    except ValueError:
+        return f"ended with exit code {code}"
+
 
 T = TypeVar("T")
 

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from concord_cli.stack.folder import RunFolder, run_folder
+from concord_cli.stack.run_folder import RunFolder, run_folder
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 
-from concord_cli.stack.child import Program
+from concord_cli.stack.supervisor import Program
 
 SLEEPER = "import time; time.sleep(600)"
 
@@ -36,7 +36,7 @@ def lives(pid: int) -> bool:
 
 
 def running_with(argument: str) -> list[int]:
-    """The processes with this argument on their command line, leashes included. Linux only."""
+    """The processes with this argument on their command line, guard processes included. Linux only."""
     found = []
     for entry in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):

@@ -20,8 +20,7 @@ from concord.assessment.results import (
     ResultRow,
     ResultsDocument,
 )
-from concord_cli.compare.contest import contest
-from concord_cli.compare.document import Comparison
+from concord_cli.compare.comparison import Comparison, compare_teams
 from concord_cli.compare.teams import ScoreKind, Team
 from concord_cli.main import app
 from tests.unit.cli.report.laws import law
@@ -255,7 +254,7 @@ def test_trials_of_which_no_evaluation_came_are_told_of_though_their_tasks_are_n
 )
 def test_no_interval_leaves_the_scale(one: list[float], other: list[float]) -> None:
     teams = [_scored(name, scores) for name, scores in (("a", one), ("b", other))]
-    found = contest(teams)
+    found = compare_teams(teams)
     for team_line in found.teams:
         if team_line.score_low is not None and team_line.score_high is not None:
             assert 0 <= team_line.score_low <= team_line.score <= team_line.score_high <= 100
@@ -266,7 +265,7 @@ def test_no_interval_leaves_the_scale(one: list[float], other: list[float]) -> N
 
 
 def test_an_interval_beyond_the_scale_is_cut_to_it() -> None:
-    found = contest([_scored("a", [1.0, 1.0, 0.0]), _scored("b", [0.0, 0.0, 1.0])])
+    found = compare_teams([_scored("a", [1.0, 1.0, 0.0]), _scored("b", [0.0, 0.0, 1.0])])
     [pair] = found.pairs
     assert (pair.difference_low, pair.difference_high) == (-100, 100)
     assert (found.teams[0].score_high, found.teams[1].score_low) == (100, 0)

@@ -5,9 +5,9 @@ from itertools import pairwise
 from pathlib import Path
 
 from concord_cli.scenario import Scenario
-from concord_cli.stack.child import Program
 from concord_cli.stack.plan import Ports, StackPlan, plan_stack
 from concord_cli.stack.probes import HttpProbe
+from concord_cli.stack.supervisor import Program
 
 REDIS_URL = "redis://:secret@127.0.0.1:7000/0"
 

@@ -11,9 +11,10 @@ from concord.a2a import IncomingMessage, TaskHandle
 from concord.assessment import AssessmentConfig, AssessmentPlan
 from concord.assessment.results import ResultRow
 from concord.assessment.roster import RosterEntry
-from concord_cli.assess import assess
+from concord_cli.assessment_client import assess
 from concord_cli.errors import UsageError
-from concord_cli.results_file import prepare_folder, write_results
+from concord_cli.output_files import prepare_folder
+from concord_cli.results_file import write_results
 from concord_gateway.results_file import write_results as write_at_the_gateway
 from tests.serving import served_agent
 from tests.team_rows import ground_truth, half_judged, mesh_of_five, recorded, troubled_six, unjudged_and_unseen

@@ -5,9 +5,8 @@ from io import StringIO
 from rich.console import Console
 
 from concord.assessment.results import GraphMetricsSummary, LatencySummary, ResultRow, Scoring, TraceIntegrity
+from concord_cli.interaction_text import MORE_ON_STRUCTURE, REMEDY, STRUCTURE_AND_SUCCESS
 from concord_cli.summary import MAX_CALLERS, summary
-from concord_cli.words.observability import REMEDY
-from concord_cli.words.structure import MORE_ON_STRUCTURE, STRUCTURE_AND_SUCCESS
 from tests.rows import ONE_TRIAL
 from tests.team_rows import ground_truth, lone_participant, mesh_of_five, troubled_six, unjudged_and_unseen, unseen
 from tests.unit.cli.rows import BOTTLENECK, FAILURE, interaction, on_structure, row, trial

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from concord_cli.compare.document import Comparison
+from concord_cli.compare.comparison import Comparison
 from concord_cli.main import app
-from concord_cli.rows import read_rows
-from concord_cli.words.score import rating_of
+from concord_cli.results_file import read_rows
+from concord_cli.score_text import rating_of
 from tests.team_rows import mesh_of_five
 from tests.unit.cli.report.pages import dissected
 

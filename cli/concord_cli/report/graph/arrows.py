@@ -2,12 +2,13 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from concord_cli.report.figures import duration
+from concord_cli.display_text import counted, on_one_line, width_of
 from concord_cli.report.flows import Flow
-from concord_cli.report.graph.shapes import Arrow, Curve, Mark, Node, curve
-from concord_cli.report.text import counted, on_one_line, width_of
+from concord_cli.report.graph.nodes import Node
+from concord_cli.report.number_text import duration
 
 MARK_FONT: Final = 11.0
 """Size of the numbers on arrows in user units; the style sheet says the same."""
@@ -21,6 +22,57 @@ _MANY: Final = 8
 """Calls that make an arrow the widest, unless another flow has more: a single call is never wide."""
 
 _SPOTS: Final = (0.5, 0.62, 0.38, 0.74, 0.26)
+
+HEAD: Final = 5.5
+"""How long the head of an arrow without any width would be; it grows with the width."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A number in the middle of a flow: how many of its calls failed."""
+
+    x: float
+    y: float
+    width: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Arrow:
+    """A flow: the path of its line, the path of its head, and a mark if some of its calls failed."""
+
+    caller: str
+    callee: str
+    line: str
+    head: str
+    width: float
+    title: str
+    failed: bool
+    mark: Mark | None
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A quadratic Bézier curve from the rim of one node to the foot of an arrowhead at the rim of another."""
+
+    start: complex
+    control: complex
+    end: complex
+    tip: complex
+
+    def at(self, t: float) -> complex:
+        """The point at `t` of 0 to 1."""
+        return (1 - t) ** 2 * self.start + 2 * t * (1 - t) * self.control + t**2 * self.end
+
+    def line(self) -> str:
+        """As the data of an SVG path."""
+        return f"M{_xy(self.start)}Q{_xy(self.control)} {_xy(self.end)}"
+
+    def head(self, width: float) -> str:
+        """The arrowhead of a line of this width, as the data of an SVG path."""
+        along = self.tip - self.end
+        across = along / abs(along) * 1j * (2.4 + width * 0.9)
+        return f"M{_xy(self.tip)}L{_xy(self.end + across)} {_xy(self.end - across)}z"
 
 
 def arrows_of(flows: Sequence[Flow], nodes: Mapping[str, Node], widest: float) -> Iterator[Arrow]:
@@ -70,3 +122,19 @@ def _touch(mark: Mark, other: Mark) -> bool:
 def _on(mark: Mark, node: Node) -> bool:
     beside, above = abs(mark.x - node.x), abs(mark.y - node.y)
     return beside < mark.width / 2 + node.radius and above < MARK_HEIGHT / 2 + node.radius
+
+
+def curve(start: complex, start_radius: float, end: complex, end_radius: float, bend: float, width: float) -> Curve:
+    """A curve between two nodes. `bend`: how far its middle is pulled to its right, as a share of its length."""
+    control = (start + end) / 2 + (end - start) * 1j * bend
+    inward = _unit(end - control)
+    tip = end - inward * (end_radius + 1.5)
+    return Curve(start + _unit(control - start) * (start_radius + 1), control, tip - inward * (HEAD + width * 1.5), tip)
+
+
+def _unit(vector: complex) -> complex:
+    return vector / abs(vector)
+
+
+def _xy(point: complex) -> str:
+    return f"{round(point.real, 1):g} {round(point.imag, 1):g}"

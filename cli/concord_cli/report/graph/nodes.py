@@ -4,11 +4,10 @@ import cmath
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
-from concord_cli.report.graph.arrangement import Arrangement
-from concord_cli.report.graph.shapes import Anchor, Label, Node
-from concord_cli.report.text import shortened, width_of
+from concord_cli.display_text import shortened, width_of
+from concord_cli.report.graph.layout import Arrangement
 
 FONT: Final = 15.0
 """Size of the labels in user units, on small screens; on others, the style sheet makes them smaller."""
@@ -23,6 +22,31 @@ MAX_RADIUS: Final = 20.0
 ROW: Final = 34.0
 _GAP: Final = 7.0
 _SIDEWAYS: Final = 0.15
+
+Anchor = Literal["start", "middle", "end"]
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A line of text beside a node; `turn`: its rotation around its point, in degrees."""
+
+    x: float
+    y: float
+    text: str
+    anchor: Anchor
+    turn: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """An agent's circle and its label; `calls`: how many it made or received."""
+
+    agent: str
+    calls: int
+    x: float
+    y: float
+    radius: float
+    label: Label
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ from hypothesis import given
 from concord.assessment.roster import GREEN_AGENT
 from concord_cli.report.flows import Flow
 from concord_cli.report.graph import draw
-from concord_cli.report.graph.arrangement import arrange
+from concord_cli.report.graph.drawing import MAX_AGENTS
+from concord_cli.report.graph.layout import arrange
 from concord_cli.report.graph.nodes import box_of
-from concord_cli.report.graph.selection import MAX_AGENTS
 from tests.unit.cli.report.flows import flow, flows, names, star, teams
 from tests.unit.cli.report.laws import law
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from concord.assessment.results import ResultRow
 from concord.storage.redis import Storage, connect
-from concord_cli.results_file import prepare_folder, replace_text
+from concord_cli.output_files import prepare_folder, write_text
 from concord_evaluator.formats.concord_jsonl import TraceFacts, as_lines
 
 
@@ -29,5 +29,5 @@ async def _written(storage: Storage, row: ResultRow, folder: Path) -> AsyncItera
             task=plan.task(trial.task_id).text,
             answer=trial.answer or "",
         )
-        replace_text(path, "".join(f"{line}\n" for line in as_lines(facts, batches)))
+        write_text(path, "".join(f"{line}\n" for line in as_lines(facts, batches)))
         yield path

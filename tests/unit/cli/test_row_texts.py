@@ -16,10 +16,16 @@ from concord.assessment.results import (
     SubScore,
     TraceIntegrity,
 )
-from concord_cli.words.factors import MAX_REASONS, conduct_inputs, factor_notes, reasons_in_words
-from concord_cli.words.observability import MAX_NAMES, silence, unseen_in_words
-from concord_cli.words.score import passed_in_words, rating_of, rating_of_trial
-from concord_cli.words.structure import coordination
+from concord_cli.interaction_text import MAX_NAMES, coordination, silence, unseen_in_words
+from concord_cli.score_text import (
+    MAX_REASONS,
+    conduct_inputs,
+    factor_notes,
+    passed_in_words,
+    rating_of,
+    rating_of_trial,
+    reasons_in_words,
+)
 from tests.rows import factors
 from tests.team_rows import ground_truth, half_judged, lone_participant, recorded, unjudged_and_unseen, unseen
 from tests.unit.cli.rows import on_structure, row, trial, unjudged

@@ -1,4 +1,4 @@
-"""Text that agents and models wrote, made fit to be shown: nothing unseen, nothing that reorders, nothing too long."""
+"""Makes text that agents and models wrote safe to display: no invisible or reordering characters, no excess length."""
 
 import re
 from typing import Final
@@ -8,27 +8,32 @@ REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}"
 
 _UNSEEN: Final = re.compile(
     "["
-    "\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls, save tab and newline
-    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # what changes the direction of other text
-    "\u200b\u2060-\u2064\ufeff\ufff9-\ufffb\U000e0000-\U000e007f"  # what is there and cannot be seen
+    "\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls, except tab and newline
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # changes the direction of other text
+    "\u200b\u2060-\u2064\ufeff\ufff9-\ufffb\U000e0000-\U000e007f"  # invisible
     "\ud800-\udfff"
     "]"
 )
 _NARROW: Final = frozenset("filjrtI.,:;|!'()[]/- ")
 
 
+def printable(text: str) -> str:
+    """The text on one line without control characters, since a terminal would obey escape sequences in it."""
+    return "".join(char if char.isprintable() else " " for char in text)
+
+
 def visible(text: str) -> str:
-    """The text with every character that cannot be seen, or that reorders its neighbours, replaced by U+FFFD."""
+    """The text with U+FFFD for each character that is invisible or reorders its neighbours."""
     return _UNSEEN.sub(REPLACEMENT, text.replace("\r\n", "\n"))
 
 
 def on_one_line(text: str) -> str:
-    """The text without line breaks and runs of spaces; what is empty says so."""
+    """The text without line breaks and runs of spaces; "(empty)" for an empty text."""
     return " ".join(visible(text).split()) or "(empty)"
 
 
 def shortened(text: str, limit: int) -> str:
-    """The text on one line of at most `limit` characters, its middle left out: ids often differ at their ends."""
+    """The text on one line of at most `limit` characters. The middle is left out, since ids often differ at the end."""
     line = on_one_line(text)
     if len(line) <= limit:
         return line
@@ -37,7 +42,7 @@ def shortened(text: str, limit: int) -> str:
 
 
 def width_of(text: str, size: float) -> float:
-    """How wide a text may be in a sans-serif face of this size, in the size's unit. An estimate from above."""
+    """An upper estimate of the text's width in a sans-serif font of this size, in the size's unit."""
     return size * sum(map(_width, text))
 
 
@@ -48,7 +53,7 @@ def _width(char: str) -> float:
 
 
 def named(identifier: str) -> str:
-    """An id of ours as words: `over_centralised` is "Over centralised"."""
+    """An identifier as words: `over_centralised` becomes "Over centralised"."""
     return on_one_line(identifier.replace("_", " ")).capitalize()
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from concord_cli.report.definitions import installed_definitions
+from concord_cli.report.metrics import installed_definitions
 from concord_evaluator import pipeline
 from concord_evaluator.metrics import measure, metric_ids
 from concord_evaluator.pipeline import Contribution, TrialInput, evaluator

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord_cli.report.text import REPLACEMENT, named, on_one_line, shortened, visible, width_of
+from concord_cli.display_text import REPLACEMENT, named, on_one_line, shortened, visible, width_of
 from tests.unit.cli.report.laws import law
 
 JOINERS = {"\u200c", "\u200d"}

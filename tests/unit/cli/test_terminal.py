@@ -1,23 +1,24 @@
-"""What is told while a command runs: lines where there is no terminal, a spinner where there is one."""
+"""The log of a running command: lines without a terminal, a spinner on one."""
 
 from io import StringIO
 
 from rich.console import Console
 
-from concord_cli.narrator import Narrator, printable
+from concord_cli.display_text import printable
+from concord_cli.terminal import ProgressLog
 
 
-def narrated(*, terminal: bool) -> str:
+def logged(*, terminal: bool) -> str:
     out = StringIO()
-    with Narrator(Console(file=out, force_terminal=terminal, width=40)) as narrator:
-        narrator.doing("Starting")
-        narrator.say("[bold]redis[/] was ended; " + "x" * 60)
-        narrator.doing("Assessing")
+    with ProgressLog(Console(file=out, force_terminal=terminal, width=40)) as progress:
+        progress.status("Starting")
+        progress.log("[bold]redis[/] was ended; " + "x" * 60)
+        progress.status("Assessing")
     return out.getvalue()
 
 
 def test_without_a_terminal_everything_is_a_plain_line_with_the_time() -> None:
-    lines = narrated(terminal=False).splitlines()
+    lines = logged(terminal=False).splitlines()
 
     assert [line.split(" s  ")[1] for line in lines] == [
         "Starting",
@@ -28,7 +29,7 @@ def test_without_a_terminal_everything_is_a_plain_line_with_the_time() -> None:
 
 
 def test_on_a_terminal_what_is_under_way_is_wiped_out_in_the_end() -> None:
-    shown = narrated(terminal=True)
+    shown = logged(terminal=True)
 
     assert "\x1b[?25l" in shown  # the cursor goes ...
     assert shown.rindex("\x1b[?25h") > shown.rindex("Assessing")  # ... and comes back

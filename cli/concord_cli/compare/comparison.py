@@ -1,12 +1,13 @@
-"""The contest: every team with every other on the tasks that they share, and the ranks that this allows."""
+"""A comparison of teams on the tasks that they share: the JSON document, and how it is computed."""
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from statistics import fmean
-from typing import Final
+from typing import Final, Literal
 
-from concord.assessment.results import LatencySummary
-from concord_cli.compare.document import Comparison, PairLine, TeamLine
+from pydantic import BaseModel, ConfigDict
+
+from concord.assessment.results import Basis, LatencySummary
 from concord_cli.compare.teams import CODE, Team
 from concord_evaluator.statistics import (
     LEVEL,
@@ -19,10 +20,69 @@ from concord_evaluator.statistics import (
     tie_groups,
 )
 
+
+class _Record(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class TeamLine(_Record):
+    """One team on its own tasks: what it reached, and the ranks that it may have among all.
+
+    `unjudged`: trials that nobody judged; they are among `trials`, and count as 0.
+    """
+
+    name: str
+    file: str
+    rank_best: int
+    rank_worst: int
+    score: float
+    score_low: float | None
+    score_high: float | None
+    passed: int
+    pass_rate: float | None
+    pass_rate_low: float | None
+    pass_rate_high: float | None
+    tasks: int
+    trials: int
+    unjudged: int
+    infrastructure_failures: int
+    confidence: Literal["insufficient", "low", "adequate"]
+    latency_avg_ms: float | None
+
+
+class PairLine(_Record):
+    """Two teams on the tasks that they share: `difference` is the second's score less the first's."""
+
+    first: str
+    second: str
+    shared_tasks: int
+    paired_trials: int
+    difference: float | None
+    difference_low: float | None
+    difference_high: float | None
+    verdict: Literal["insufficient", "no difference shown", "first is better", "second is better"]
+
+
+class Comparison(_Record):
+    """All of it. `groups`: those in which nobody is shown to be better than another; they may overlap.
+
+    `level`: of the teams' intervals, and of all differences together; `pair_level`: of each difference (Bonferroni).
+    """
+
+    scoring_version: str
+    basis: Basis
+    level: float
+    pair_level: float
+    teams: list[TeamLine]
+    pairs: list[PairLine]
+    groups: list[list[str]]
+    warnings: list[str]
+
+
 LATENCY: Final = LatencySummary().warning
 
 
-def contest(teams: Sequence[Team]) -> Comparison:
+def compare_teams(teams: Sequence[Team]) -> Comparison:
     """Compares all teams. Best first, by the mean score over a team's own tasks; what is shown, the pairs say.
 
     Each difference has so high a level that all of them together hold at `LEVEL` (Bonferroni).

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from concord_cli.stack import sweeper
+from concord_cli.stack import parent_guard
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ async def run_folder() -> AsyncIterator[RunFolder]:
     path = Path(tempfile.mkdtemp(prefix="concord-"))
     reader, lifeline = os.pipe()
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-I", "-S", sweeper.__file__, str(path)), stdin=reader, start_new_session=True
+        *(sys.executable, "-I", "-S", parent_guard.__file__, "remove", str(path)), stdin=reader, start_new_session=True
     )
     os.close(reader)
     try:

@@ -10,9 +10,9 @@ from pydantic import JsonValue
 from rich.console import Console
 
 from concord_cli import commands
-from concord_cli.assess import assess, wait_for_cards
+from concord_cli.assessment_client import assess, wait_for_cards
 from concord_cli.errors import AssessmentError, UsageError
-from concord_cli.narrator import Narrator
+from concord_cli.terminal import ProgressLog
 from tests.unit.cli.green_agents import ROW, GreenAgent, completed, data, serving, status, text
 
 PARTICIPANTS = {"agent": "http://agent:9009/", "helper": "http://helper:9009"}
@@ -90,8 +90,8 @@ async def test_an_agent_that_is_not_there_is_an_error() -> None:
 
 
 async def test_an_agent_is_waited_for_until_it_shows_its_card_and_that_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("concord_cli.assess.TELL_AFTER_S", 0.1)
-    monkeypatch.setattr("concord_cli.assess.CARD_INTERVAL_S", 0.1)
+    monkeypatch.setattr("concord_cli.assessment_client.TELL_AFTER_S", 0.1)
+    monkeypatch.setattr("concord_cli.assessment_client.CARD_INTERVAL_S", 0.1)
     agent, told = GreenAgent(completed(), streaming=True), list[str]()
     waiting = asyncio.create_task(wait_for_cards({"agent": agent.url}, told.append))
     while not told:
@@ -128,7 +128,7 @@ endpoint = "{url}"
             scenario = folder / "scenario.toml"
             scenario.write_text(self.SCENARIO.format(url=agent.url))
             output = folder / "made" / "results.json"
-            await commands.ask(scenario, output, Narrator(Console(quiet=True)))
+            await commands.ask(scenario, output, ProgressLog(Console(quiet=True)))
             return output
 
     async def test_the_file_is_the_platforms_in_a_folder_made_for_it(self, tmp_path: Path) -> None:
@@ -156,4 +156,4 @@ endpoint = "{url}"
         path = tmp_path / "scenario.toml"
         path.write_text(scenario)
         with pytest.raises(UsageError, match=reason):
-            await commands.ask(path, tmp_path / "results.json", Narrator(Console(quiet=True)))
+            await commands.ask(path, tmp_path / "results.json", ProgressLog(Console(quiet=True)))

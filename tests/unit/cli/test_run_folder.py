@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from concord_cli.stack.folder import run_folder
+from concord_cli.stack.run_folder import run_folder
 from tests.unit.cli.programs import DEAF, SLEEPER, WRITES_PID, lives, pids_in, until
 
 STARTS_A_PROGRAM = """
 import asyncio, sys
 from pathlib import Path
-from concord_cli.stack.child import Program
-from concord_cli.stack.folder import run_folder
+from concord_cli.stack.supervisor import Program
+from concord_cli.stack.run_folder import run_folder
 from concord_cli.stack.supervisor import Supervisor
 
 async def main():
