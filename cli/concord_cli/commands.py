@@ -1,4 +1,4 @@
-"""What the commands do, once their arguments are read."""
+"""The commands `run`, `up` and `assess`, once their arguments are parsed."""
 
 import asyncio
 from collections.abc import Sequence
@@ -13,30 +13,30 @@ from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.output_files import prepare_folder
 from concord_cli.results_file import write_results
 from concord_cli.scenario import Scenario, read_scenario, reasons
-from concord_cli.stack.local import LocalStack, fixed_ports, local_stack, some_ports
+from concord_cli.stack.local import LocalStack, fixed_stack_ports, free_stack_ports, local_stack
 from concord_cli.stack.plan import StackPlan
 from concord_cli.summary import summary
 from concord_cli.terminal import ProgressLog
 
 
 async def run(path: Path, output: Path, traces: Path | None, progress: ProgressLog) -> None:
-    """Assesses a scenario's team with a stack that lives as long as that takes; keeps the traces if told where."""
+    """Assesses a scenario's team on a stack that lives as long as that takes. `traces`: where to save the traces."""
     scenario = _local_scenario(path)
     prepare_folder(output)
-    async with local_stack(scenario, some_ports(scenario), progress) as stack:
+    async with local_stack(scenario, free_stack_ports(scenario), progress) as stack:
         progress.log("All programs are ready")
         progress.status("Assessing")
         results = await stack.supervisor.guard(_assess_on(stack, scenario, progress))
         if traces is not None:
             await _save_traces(stack, results, traces, progress)
     write_results(output, scenario.agentbeats_ids, results)
-    _conclude(results, output, progress)
+    _show_result(results, output, progress)
 
 
 async def up(path: Path, ports: tuple[int, int, int], output_folder: Path, progress: ProgressLog) -> None:
-    """Keeps a stack up until it is interrupted. `ports`: of the gateway, the collector and the first agent."""
+    """Runs a stack until interrupted. `ports`: of the gateway, the collector and the first agent."""
     scenario = _local_scenario(path)
-    async with local_stack(scenario, fixed_ports(scenario, *ports), progress, output_folder) as stack:
+    async with local_stack(scenario, fixed_stack_ports(scenario, *ports), progress, output_folder) as stack:
         progress.clear_status()
         progress.print(_addresses(stack.plan))
         progress.log(f"Logs are in {stack.folder.path}; Ctrl-C stops everything")
@@ -44,7 +44,7 @@ async def up(path: Path, ports: tuple[int, int, int], output_folder: Path, progr
 
 
 async def ask(path: Path, output: Path, progress: ProgressLog) -> None:
-    """Has a green agent that runs already assess agents that run already, as the platform's client does."""
+    """Has a running green agent assess running agents, as the platform's client does."""
     scenario = read_scenario(path)
     if scenario.green_agent is None:
         raise UsageError(f"{path}: green_agent.endpoint is missing: it says whom to ask (`concord run` needs none)")
@@ -59,11 +59,11 @@ async def ask(path: Path, output: Path, progress: ProgressLog) -> None:
     progress.status("Assessing")
     results = await assess(green_agent, scenario.endpoints, scenario.config, progress.log)
     write_results(output, scenario.agentbeats_ids, results)
-    _conclude(results, output, progress)
+    _show_result(results, output, progress)
 
 
 async def _assess_on(stack: LocalStack, scenario: Scenario, progress: ProgressLog) -> list[JsonValue]:
-    # Imported only here: a scenario that is refused should not wait for A2A to load.
+    # Imported here, so that a refused scenario does not wait for A2A to load.
     from concord_cli.assessment_client import LostGreenAgentError, assess
 
     try:
@@ -80,11 +80,11 @@ async def _save_traces(stack: LocalStack, results: Sequence[JsonValue], folder: 
 
 
 def _local_scenario(path: Path) -> Scenario:
-    """A scenario for a stack of our own, its config checked before anything is started. Raises UsageError."""
+    """Reads a scenario for a local stack and checks its config. Raises UsageError."""
     scenario = read_scenario(path)
     if scenario.green_agent is not None:
         raise UsageError(f"{path}: names a green agent that runs already: use `concord assess`")
-    _known_to_the_team(path, scenario)
+    _check_team(path, scenario)
     placeholder = {each.role: "http://127.0.0.1/" for each in scenario.participants}
     try:
         AssessmentRequest.model_validate({"participants": placeholder, "config": scenario.config})
@@ -93,7 +93,7 @@ def _local_scenario(path: Path) -> Scenario:
     return scenario
 
 
-def _known_to_the_team(path: Path, scenario: Scenario) -> None:
+def _check_team(path: Path, scenario: Scenario) -> None:
     from concord_purple.teams import Function, TeamName
 
     unknown = {each.function for each in scenario.local} - set(Function)
@@ -103,7 +103,7 @@ def _known_to_the_team(path: Path, scenario: Scenario) -> None:
         raise UsageError(f"{path}: team.wiring: unknown wiring {scenario.team.wiring}: one of {', '.join(TeamName)}")
 
 
-def _conclude(results: Sequence[JsonValue], output: Path, progress: ProgressLog) -> None:
+def _show_result(results: Sequence[JsonValue], output: Path, progress: ProgressLog) -> None:
     progress.clear_status()
     try:
         row = ResultRow.model_validate(results[0])

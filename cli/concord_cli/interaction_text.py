@@ -7,7 +7,7 @@ from typing import Final
 from concord.assessment.results import MetricStatus, Quality, TraceIntegrity
 
 MAX_NAMES: Final = 10
-"""Participants named; the others are counted."""
+"""Limit of the participants named; the others are counted."""
 
 REMEDY: Final = (
     "Have a participant take its peers' addresses from /peers: what it calls then passes the gateway and is seen.",
@@ -16,12 +16,12 @@ REMEDY: Final = (
 
 
 def unseen(integrity: TraceIntegrity) -> list[str]:
-    """The participants whose own calls could not be seen, if they made any."""
+    """The participants whose own calls, if any, could not be observed."""
     return [each.agent for each in integrity.participants if each.observability != "full"]
 
 
 def unseen_in_words(integrity: TraceIntegrity) -> str | None:
-    """Whose calls could not be seen; None where everybody's could."""
+    """A sentence on the participants whose calls could not be observed; None if there are none."""
     if not (hidden := unseen(integrity)):
         return None
     unheard = [each.agent for each in integrity.participants if each.observability == "none"]
@@ -32,12 +32,12 @@ def unseen_in_words(integrity: TraceIntegrity) -> str | None:
 
 
 def all_seen(integrity: TraceIntegrity) -> bool:
-    """Whether calls that are not there were not made; else they may have been made unseen."""
+    """Whether all calls could be observed; if not, agents may have made calls that are not in the row."""
     return integrity.observability in (None, "full")
 
 
 def silence(integrity: TraceIntegrity) -> str:
-    """What is said where there are no calls between agents."""
+    """The text in place of calls between agents if there are none."""
     return "Nobody called anybody." if all_seen(integrity) else "No call between agents was seen."
 
 
@@ -51,10 +51,10 @@ STRUCTURE_AND_SUCCESS: Final = (
     "told success from failure with an AUC of .56 (95 %: .52 to .62), .49 on runs with messages; on 541 LLM-teams runs "
     ".51; .42 to .49 on three MARBLE sets (.5 is chance)."
 )
-"""How well the score of version 1, made of structure, tells a run that succeeded from one that failed.
+"""How well the score of version 1, which measured structure, separates successful runs from failed ones.
 
-AUC: how often, of a success and a failure, the success has the higher score. The runs are public; their benchmarks
-say which of them succeeded.
+AUC: how often, of a success and a failure, the success has the higher score. The runs are public, and so are their
+benchmarks' verdicts on them.
 """
 
 MORE_ON_STRUCTURE: Final = "docs/scoring.md"
@@ -66,5 +66,5 @@ _WITHOUT_LABEL: Final[Mapping[MetricStatus, str]] = MappingProxyType(
 
 
 def coordination(quality: Quality | None, status: MetricStatus) -> str | None:
-    """The label of coordination, or why there is none; None where the row does not say why."""
+    """The label of coordination, or why there is none; None if the row does not say why."""
     return quality or _WITHOUT_LABEL.get(status)

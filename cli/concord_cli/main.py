@@ -40,7 +40,7 @@ def run(
     """Assess a team on this machine: start everything, run one assessment, show the result, stop everything."""
     with exit_codes(), ProgressLog() as progress:
         progress.log(f"Concord assesses the team of {scenario}")
-        # Imported once the first line is out: what speaks A2A and HTTP takes a while to load.
+        # Imported after the first line of output, since A2A and HTTP take a while to load.
         from concord_cli import commands
 
         execute(commands.run(scenario, output, traces, progress))
@@ -93,7 +93,7 @@ def evaluate_traces(
 ) -> None:
     """Evaluate traces that are there already, with no service running: a row for each."""
     with exit_codes(), terminable() as ended:
-        # Imported here: the graph library takes a while to load, and only a full installation has it.
+        # Imported here, since the graph library takes a while to load and is part of a full installation only.
         try:
             from concord_cli.evaluate.command import Request, evaluate
         except ModuleNotFoundError as error:

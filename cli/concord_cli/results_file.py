@@ -16,9 +16,9 @@ from concord_cli.scenario import reasons
 def write_results(path: Path, agentbeats_ids: Mapping[str, str], results: Sequence[JsonValue]) -> None:
     """Writes `{"participants": {role: agentbeats_id}, "results": [...]}`, replacing the file in one step.
 
-    A row of ours is written as its model has it, and a document of such rows byte for byte as the gateway writes it:
-    what came over A2A has lost the order of its keys, and which of its numbers are whole. Other results stay as they
-    came.
+    A2A loses the order of keys and the difference between 1 and 1.0. So Concord's rows are serialised by their model,
+    and a document of such rows is byte for byte the one that the gateway writes. Other results stay as they are.
+    Raises AssessmentError.
     """
     read = [_read(result) for result in results]
     rows = [each for each in read if isinstance(each, ResultRow)]
@@ -38,7 +38,7 @@ def _read(result: JsonValue) -> ResultRow | JsonValue:
 
 
 def read_rows(path: Path) -> list[ResultRow]:
-    """The rows of a results file: the document, or `.jsonl` with a row to a line. Raises UsageError."""
+    """The rows of a results file: the document, or `.jsonl` with one row on each line. Raises UsageError."""
     try:
         text = path.read_bytes()
         if path.suffix == ".jsonl":

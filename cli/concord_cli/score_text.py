@@ -10,10 +10,10 @@ from concord.assessment import Mode
 from concord.assessment.results import Basis, Grading, MetricParameter, ResultRow, Scoring, SubScore, TrialRecord
 
 FACTORS: Final = frozenset({"outcome", "conduct"})
-"""The parts of a score that are multiplied; all others have weights."""
+"""The ids of the sub-scores that are multiplied; all others are weighted."""
 
 MAX_REASONS: Final = 3
-"""Reasons told; trials mostly share one."""
+"""Limit of the reasons listed; most trials share one."""
 
 _COUNTS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {
@@ -23,16 +23,16 @@ _COUNTS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         "unread": ("1 not read whole", "{} not read whole"),
     }
 )
-"""What conduct counts in each trial, in the order in which it is told: for one, and for any other number."""
+"""The counts behind conduct, in the order in which they are shown: singular and plural."""
 
 _SETTINGS: Final[Mapping[str, str]] = MappingProxyType(
     {"participants": "{} participants", "k": "k = {} (that many failed or useless calls cost a quarter of the score)"}
 )
-"""What is mostly the same in all trials."""
+"""The settings behind conduct, which most trials share."""
 
 
 def factor_notes(part: SubScore, trials: Sequence[TrialRecord]) -> list[str]:
-    """What there is to say of a factor over these trials: the reasons given, and what conduct was counted from."""
+    """Notes on a factor over these trials: the reasons given, and the counts behind conduct."""
     parts = [each for trial in trials if trial.usable for each in trial.sub_scores if each.id == part.id] or [part]
     notes = reasons_in_words([each.reason for each in parts])
     if part.id == "conduct" and (counted := conduct_inputs([each.inputs for each in parts])):
@@ -41,7 +41,7 @@ def factor_notes(part: SubScore, trials: Sequence[TrialRecord]) -> list[str]:
 
 
 def reasons_in_words(reasons: Sequence[str | None]) -> list[str]:
-    """Each reason once, with the number of trials that it holds for where it does not hold for all of `reasons`."""
+    """Each reason once, with its number of trials unless all of `reasons` are the same."""
     told = Counter(reason for reason in reasons if reason)
     shown = [
         reason if n == len(reasons) else f"{reason} ({n:,} of {len(reasons):,} trials)"
@@ -51,9 +51,9 @@ def reasons_in_words(reasons: Sequence[str | None]) -> list[str]:
 
 
 def conduct_inputs(of_trials: Sequence[Iterable[MetricParameter]]) -> str:
-    """What conduct was counted from: counts summed over the trials, and settings that all trials share.
+    """The inputs of conduct: counts summed over the trials, and settings that all trials share.
 
-    Empty where no call was carried: the reason says so.
+    Empty if the proxy carried no call, as the reason then says.
     """
     given: dict[str, list[str]] = {}
     for inputs in of_trials:
@@ -88,10 +88,10 @@ JUDGED_BY: Final[Mapping[str, str]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """A score ready to be shown. `number` is None where there is none: nothing else stands in its place.
+    """A score in words.
 
-    `number`: "69.2", or "40.0 to 73.3" where some trials are unjudged; `rests_on`: what it is a score of, or why there
-    is none; `notes`: what else to know of it, in whole sentences.
+    `number`: "69.2", "40.0 to 73.3" if some trials are unjudged, None without a score; `rests_on`: what the score
+    measures, or why there is none; `notes`: further notes, in whole sentences.
     """
 
     number: str | None
@@ -100,8 +100,8 @@ class Rating:
 
 
 @dataclass(frozen=True, slots=True)
-class _Rated:
-    """What a rating is made of: scores up to the row's `max_score`, and how many trials each source judged."""
+class _Inputs:
+    """The inputs of a rating: scores up to the row's `max_score`, and how many trials each source judged."""
 
     basis: Basis
     mode: Mode
@@ -119,7 +119,7 @@ def rating_of(row: ResultRow) -> Rating:
     scoring = row.detail.scoring
     usable = [trial for trial in row.detail.trials if trial.usable]
     return _rating(
-        _Rated(
+        _Inputs(
             basis=scoring.basis,
             mode=row.detail.mode,
             version=scoring.version,
@@ -137,7 +137,7 @@ def rating_of_trial(row: ResultRow, trial: TrialRecord) -> Rating:
     """The rating of one trial of the row."""
     grading, scoring = trial.grading, row.detail.scoring
     return _rating(
-        _Rated(
+        _Inputs(
             basis=scoring.basis,
             mode=row.detail.mode,
             version=scoring.version,
@@ -152,7 +152,7 @@ def rating_of_trial(row: ResultRow, trial: TrialRecord) -> Rating:
 
 
 def passed_in_words(row: ResultRow) -> str:
-    """How many of the usable trials passed, and how many nobody judged."""
+    """How many of the usable trials passed, and how many are unjudged."""
     scoring = row.detail.scoring
     usable = _count(scoring.usable_trials, "usable trial")
     if row.score is None and scoring.unjudged:
@@ -162,7 +162,7 @@ def passed_in_words(row: ResultRow) -> str:
 
 
 def source_in_words(grading: Grading) -> str:
-    """Who judged an outcome: `by code (exact)`."""
+    """The source of a grading: `by code (exact)`."""
     return JUDGED_BY[grading.source] + (f" ({grading.scorer})" if grading.scorer else "")
 
 
@@ -177,41 +177,41 @@ def _judged(scoring: Scoring) -> dict[str, int]:
 
 
 def _reasons(gradings: Iterable[Grading | None]) -> list[str]:
-    """Why outcomes have no value."""
+    """The reasons of gradings without a value."""
     return reasons_in_words([each.reason for each in gradings if each is not None and each.value is None])
 
 
-def _rating(rated: _Rated) -> Rating:
-    if rated.score is None:
-        return Rating(None, _why_none(rated))
-    if rated.basis == "structure":
-        return Rating(f"{rated.score:.1f}", _of_structure(rated))
-    if set(rated.judged) == {"nobody"}:
-        return Rating(None, _why_none(rated))
-    if rated.basis == "recorded":
-        return Rating(f"{rated.score:.1f}", _of_a_record(rated))
-    return _of_an_outcome(rated, rated.score)
+def _rating(inputs: _Inputs) -> Rating:
+    if inputs.score is None:
+        return Rating(None, _why_none(inputs))
+    if inputs.basis == "structure":
+        return Rating(f"{inputs.score:.1f}", _of_structure(inputs))
+    if set(inputs.judged) == {"nobody"}:
+        return Rating(None, _why_none(inputs))
+    if inputs.basis == "recorded":
+        return Rating(f"{inputs.score:.1f}", _of_a_record(inputs))
+    return _of_an_outcome(inputs, inputs.score)
 
 
-def _why_none(rated: _Rated) -> str:
-    if not rated.usable and not rated.judged:
+def _why_none(inputs: _Inputs) -> str:
+    if not inputs.usable and not inputs.judged:
         return "no trial could be used"
-    if rated.basis == "structure":
+    if inputs.basis == "structure":
         return "no structure to rate"
-    return "nobody judged the outcome" + (f" ({'; '.join(rated.reasons)})" if rated.reasons else "")
+    return "nobody judged the outcome" + (f" ({'; '.join(inputs.reasons)})" if inputs.reasons else "")
 
 
-def _of_an_outcome(rated: _Rated, score: float) -> Rating:
-    values = {part.id: part.value for part in rated.sub_scores}
+def _of_an_outcome(inputs: _Inputs, score: float) -> Rating:
+    values = {part.id: part.value for part in inputs.sub_scores}
     outcome, conduct = values.get("outcome"), values.get("conduct")
-    rests_on = f"outcome{'' if outcome is None else f' {outcome:.2f}'} ({_by_whom(rated.judged)})"
+    rests_on = f"outcome{'' if outcome is None else f' {outcome:.2f}'} ({_by_whom(inputs.judged)})"
     if conduct is not None:
         rests_on += f" x conduct {conduct:.2f}"
-    trials, unjudged = sum(rated.judged.values()), rated.judged.get("nobody", 0)
+    trials, unjudged = sum(inputs.judged.values()), inputs.judged.get("nobody", 0)
     notes = [f"Means of {trials:,} trials; outcome and conduct are multiplied trial by trial."] if trials > 1 else []
     if not unjudged:
         return Rating(f"{score:.1f}", rests_on, tuple(notes))
-    high = rated.score_high
+    high = inputs.score_high
     counted = "1 unjudged trial counts" if unjudged == 1 else f"{unjudged:,} unjudged trials count"
     notes.append(
         f"{counted} as failed in the lower figure{'' if high is None else ' and as perfect in the upper one'}."
@@ -220,18 +220,19 @@ def _of_an_outcome(rated: _Rated, score: float) -> Rating:
     return Rating(number, rests_on, tuple(notes))
 
 
-def _of_a_record(rated: _Rated) -> str:
-    if set(rated.judged) <= {"recorded"}:
+def _of_a_record(inputs: _Inputs) -> str:
+    if set(inputs.judged) <= {"recorded"}:
         return "the outcome that the file tells; nobody saw how the team went about it"
-    return f"the outcome of what the file tells, judged {_by_whom(rated.judged)}; nobody saw how the team went about it"
+    judges = _by_whom(inputs.judged)
+    return f"the outcome of what the file tells, judged {judges}; nobody saw how the team went about it"
 
 
-def _of_structure(rated: _Rated) -> str:
-    """Rows of version 1 rest on structure too where agents were at work, and on a model's word on the outcome."""
-    if rated.mode is Mode.GROUND_TRUTH:
+def _of_structure(inputs: _Inputs) -> str:
+    """What a structural score rests on. Version 1 scored live teams so too, with a model's grade of the outcome."""
+    if inputs.mode is Mode.GROUND_TRUTH:
         return "rates the structure of a given pattern: no team was at work"
-    text = f"rates structure, by version {rated.version} of the rules"
-    task = next((part for part in rated.sub_scores if part.id == "task"), None)
+    text = f"rates structure, by version {inputs.version} of the rules"
+    task = next((part for part in inputs.sub_scores if part.id == "task"), None)
     if task is None or task.value is None:
         return f"{text}; nobody judged the outcome"
     return f"{text}, and with weight {task.weight:.2f} the outcome"

@@ -1,4 +1,4 @@
-"""A result row as a person likes to read it: pure, from the row to something rich can print."""
+"""The summary of a result row on a terminal, as rich renderables. Pure."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -32,11 +32,11 @@ from concord_cli.terminal import plain_table, plain_text
 _QUALITY_STYLES = {"high": "bold green", "medium": "bold yellow", "low": "bold red", "bottleneck": "bold red"}
 _INDENT = (0, 0, 0, 2)
 MAX_CALLERS = 20
-"""Callers listed; a team has rarely more, and a screen not much more room."""
+"""Limit of the callers listed: a team rarely has more, and a screen has room for few more."""
 
 
 def summary(row: ResultRow) -> RenderableType:
-    """Score and what it rests on, findings, graph, latency, who called whom, and what to be wary of."""
+    """The score and what it rests on, findings, graph, latency, calls between agents, and warnings."""
     detail = row.detail
     parts = detail.scoring.sub_scores
     sections = [
@@ -159,7 +159,7 @@ def _calls(detail: Detail) -> RenderableType:
 
 
 def _callees_by_caller(calls: Iterable[InteractionRecord]) -> dict[str, list[str]]:
-    """What each caller asked of whom, over all trials: `reviewer x3 (1 failed)`."""
+    """By caller, its callees with the number of calls over all trials: `reviewer x3 (1 failed)`."""
     made: dict[tuple[str, str], int] = defaultdict(int)
     failed: dict[tuple[str, str], int] = defaultdict(int)
     for call in calls:
@@ -198,11 +198,11 @@ def _judgment(detail: Detail) -> RenderableType | None:
 
 
 def _warnings(detail: Detail) -> RenderableType | None:
-    lines = list(_wary_of(detail))
+    lines = list(_warning_lines(detail))
     return Group(*(plain_text(line) for line in lines)) if lines else None
 
 
-def _wary_of(detail: Detail) -> Iterator[str]:
+def _warning_lines(detail: Detail) -> Iterator[str]:
     for failure in detail.infrastructure:
         yield f"{failure.trial_id or 'assessment'}: {failure.stage} failed: {failure.message}"
     for trial in detail.trials:

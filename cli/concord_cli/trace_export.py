@@ -1,4 +1,4 @@
-"""Traces kept: each trial of an assessment as a file of Concord JSONL, to be evaluated or judged anew."""
+"""Saves the traces of an assessment, one file of Concord JSONL for each trial, to evaluate or judge again."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -10,7 +10,10 @@ from concord_evaluator.formats.concord_jsonl import TraceFacts, as_lines
 
 
 async def save_traces(redis_url: str, row: ResultRow, folder: Path) -> list[Path]:
-    """Writes `<trial>.jsonl` for each trial whose trace is still there. Raises StorageUnavailableError, UsageError."""
+    """Writes `<trial>.jsonl` for each trial, if storage still has the assessment.
+
+    Raises StorageUnavailableError, UsageError and AssessmentError.
+    """
     async with connect(redis_url) as storage:
         return [path async for path in _written(storage, row, folder)]
 

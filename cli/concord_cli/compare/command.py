@@ -14,17 +14,17 @@ from concord_cli.output_files import prepare_folder, write_text
 from concord_cli.terminal import output_console, plain_lines, plain_table
 
 WIDE = 200
-"""Columns to print on where there is no terminal."""
+"""Width of the output without a terminal."""
 
 FEWEST, MOST = 2, 20
-"""Results files: each is compared with each, and the more pairs, the wider each interval must be."""
+"""Limits of the results files. Each is compared with each, and more pairs make wider intervals."""
 
 
 def compare(results: Sequence[Path], output: Path | None) -> None:
     """Prints the comparison of the teams in these files, and writes it as JSON.
 
-    Raises UsageError for what is no results file, or too few or too many of them; AssessmentError if there is nothing
-    to compare or the result cannot be written.
+    Raises UsageError for an invalid results file, or too few or too many of them; AssessmentError if there is nothing
+    to compare or the output cannot be written.
     """
     if not FEWEST <= len(results) <= MOST:
         raise UsageError(f"give {FEWEST} to {MOST} results files: there are {len(results)}")
@@ -37,14 +37,14 @@ def compare(results: Sequence[Path], output: Path | None) -> None:
 
 
 def table_of(comparison: Comparison) -> RenderableType:
-    """Two tables, who is not told apart, and the warnings."""
+    """The tables of teams and pairs, the groups of teams without a shown difference, and the warnings."""
     return Group(
         _teams(comparison),
         "",
         Text(f"Differences, paired by task; the intervals hold together at {comparison.level:.0%}", style="bold"),
         _pairs(comparison.pairs),
-        *_not_told_apart(comparison),
-        *_wary(comparison.warnings),
+        *_tie_groups(comparison),
+        *_warnings(comparison.warnings),
     )
 
 
@@ -94,13 +94,13 @@ def _verdict(pair: PairLine) -> Text:
     return Text("too few shared tasks" if pair.verdict == "insufficient" else pair.verdict, "yellow")
 
 
-def _not_told_apart(comparison: Comparison) -> Iterator[RenderableType]:
+def _tie_groups(comparison: Comparison) -> Iterator[RenderableType]:
     groups = [", ".join(group) for group in comparison.groups if len(group) > 1]
     if groups:
         yield plain_lines(f"\nNot told apart: {'; '.join(groups)}")
 
 
-def _wary(warnings: list[str]) -> Iterator[RenderableType]:
+def _warnings(warnings: list[str]) -> Iterator[RenderableType]:
     if warnings:
         yield Text("\nBe wary", style="bold")
         yield from (plain_lines(f"  {warning}") for warning in warnings)

@@ -26,9 +26,9 @@ class _Record(BaseModel):
 
 
 class TeamLine(_Record):
-    """One team on its own tasks: what it reached, and the ranks that it may have among all.
+    """One team on its own tasks: its scores, and the ranks that it may have among all teams.
 
-    `unjudged`: trials that nobody judged; they are among `trials`, and count as 0.
+    `unjudged`: how many of `trials` are unjudged, which count as 0.
     """
 
     name: str
@@ -64,7 +64,7 @@ class PairLine(_Record):
 
 
 class Comparison(_Record):
-    """All of it. `groups`: those in which nobody is shown to be better than another; they may overlap.
+    """The comparison. `groups`: teams of which none is shown to be better than another; groups may overlap.
 
     `level`: of the teams' intervals, and of all differences together; `pair_level`: of each difference (Bonferroni).
     """
@@ -83,9 +83,9 @@ LATENCY: Final = LatencySummary().warning
 
 
 def compare_teams(teams: Sequence[Team]) -> Comparison:
-    """Compares all teams. Best first, by the mean score over a team's own tasks; what is shown, the pairs say.
+    """Compares each team with each, sorted by the mean score over a team's own tasks, best first.
 
-    Each difference has so high a level that all of them together hold at `LEVEL` (Bonferroni).
+    The intervals of the differences hold together at `LEVEL` (Bonferroni).
     """
     ordered = sorted(teams, key=lambda team: (-_score(team), team.name))
     n_pairs = len(ordered) * (len(ordered) - 1) // 2
@@ -161,7 +161,7 @@ def _line(team: Team, placed: Ranks) -> TeamLine:
 
 
 def _warnings(teams: Sequence[Team]) -> Iterator[str]:
-    """Why the figures are to be read with care."""
+    """Warnings about the figures."""
     if len({frozenset(team.scores) for team in teams}) > 1:
         yield "Not all teams worked on the same tasks: a score is over a team's own, a difference over shared ones."
     if len(rules := {rule for team in teams for rule in team.rules}) > 1:

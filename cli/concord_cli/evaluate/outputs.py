@@ -18,14 +18,14 @@ _NOT_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9_.#-]")
 
 
 class RowWriter(Protocol):
-    """Takes rows as they come."""
+    """Writes one row."""
 
     def __call__(self, row: ResultRow) -> None: ...
 
 
 @contextmanager
 def result_writer(path: Path | None, agentbeats_ids: dict[str, str]) -> Iterator[RowWriter]:
-    """Writes rows to a file: `.jsonl` one to a line, `.json` the results document. Raises UsageError."""
+    """Writes rows to a file: `.jsonl` with a row on each line, `.json` as the results document. Raises UsageError."""
     if path is None:
         yield lambda _: None
         return
@@ -41,7 +41,7 @@ def _lines(file: BinaryIO) -> Iterator[RowWriter]:
 
 
 def _document(file: BinaryIO, agentbeats_ids: dict[str, str]) -> Iterator[RowWriter]:
-    """`{"participants": {}, "results": [...]}`, row by row: a file may hold more traces than memory has room for."""
+    """Writes `{"participants": {}, "results": [...]}` row by row, since the rows may not fit into memory."""
     _put(file, b'{"participants": ', to_json(agentbeats_ids), b', "results": [')
     separator = b"\n"
 
@@ -60,9 +60,9 @@ def _put(file: BinaryIO, *parts: bytes) -> None:
 
 @contextmanager
 def graph_writer(path: Path | None) -> Iterator[RowWriter]:
-    """Writes the agent graph of the one row to a `.graphml` file, or those of all rows to a folder, each its own.
+    """Writes agent graphs: that of a single row to a `.graphml` file, or a file for each row to a folder.
 
-    Raises UsageError, for a second row too where `path` is a file.
+    Raises UsageError, also for a second row if `path` is a file.
     """
     if path is None:
         yield lambda _: None
@@ -105,9 +105,10 @@ def _graphs_in(folder: Path) -> RowWriter:
 
 
 def agent_graph(row: ResultRow) -> "nx.DiGraph[str]":
-    """An edge from each caller to each agent it called, over all trials; agents with what they did and their figures.
+    """The agent graph of a row: an edge from each caller to each of its callees, over all trials.
 
-    Figures that are undefined are left out. Ids lose control characters, which XML cannot hold.
+    Nodes have the agent's counts and metrics; undefined metrics are left out. Control characters in ids, which XML
+    does not allow, become spaces.
     """
     detail = row.detail
     graph: nx.DiGraph[str] = nx.DiGraph(trace=printable(detail.assessment_id))
@@ -136,5 +137,5 @@ def agent_graph(row: ResultRow) -> "nx.DiGraph[str]":
 
 
 def write_graph(row: ResultRow, file: BinaryIO) -> None:
-    """Writes the agent graph of a row."""
+    """Writes the agent graph of a row as GraphML, which Gephi, yEd, Cytoscape, igraph and NetworkX read."""
     nx.write_graphml(agent_graph(row), file)

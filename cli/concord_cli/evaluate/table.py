@@ -1,4 +1,4 @@
-"""The rows of an evaluation as a person likes to read them: a line for each trace, and what to be wary of."""
+"""The table that `concord evaluate` prints: a line for each trace, and the warnings."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -14,12 +14,12 @@ from concord_cli.interaction_text import coordination
 from concord_cli.terminal import plain_lines
 
 MAX_NAMES: Final = 3
-"""Agents named in a cell; the others are counted."""
+"""Limit of the agents named in a cell; the others are counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class TraceLine:
-    """What the table shows of a row, so that the row itself need not be kept."""
+    """The figures of a row that the table shows, so that the row itself need not stay in memory."""
 
     trace: str
     agents: int
@@ -49,7 +49,7 @@ class TraceLine:
 
 
 def table_of(lines: Sequence[TraceLine]) -> RenderableType:
-    """A line for each trace, and below what had to be inferred or left out, with how many traces it concerns."""
+    """A line for each trace, and below the warnings, each with its number of traces."""
     table = Table(box=None, header_style="dim", padding=(0, 2, 0, 0))
     table.add_column("trace", overflow="fold")
     for column in ("agents", "calls", "density"):
@@ -68,10 +68,10 @@ def table_of(lines: Sequence[TraceLine]) -> RenderableType:
             line.label or "-",
             _figure(line.score, 1),
         )
-    return Group(table, *_wary(lines))
+    return Group(table, *_warnings(lines))
 
 
-def _wary(lines: Iterable[TraceLine]) -> Iterable[RenderableType]:
+def _warnings(lines: Iterable[TraceLine]) -> Iterable[RenderableType]:
     told = Counter(warning for line in lines for warning in line.warnings)
     if told:
         yield Text("\nBe wary", style="bold")

@@ -1,4 +1,4 @@
-"""What `concord judge calibrate` does, once its arguments are read."""
+"""`concord judge calibrate`, once its arguments are parsed."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,12 +18,12 @@ from concord_evaluator.judge import TrialJudge
 from concord_evaluator.offline import judge_trace
 
 WIDE = 200
-"""Columns to print on where there is no terminal."""
+"""Width of the output without a terminal."""
 
 
 @dataclass(frozen=True, slots=True)
 class Calibrating:
-    """The command line."""
+    """The arguments of the command."""
 
     labelled: Path
     output: Path | None
@@ -34,7 +34,7 @@ class Calibrating:
 
 
 async def calibrate_judge(asked: Calibrating) -> None:
-    """Judges every labelled trace and prints how far that agrees with its label. Raises UsageError, AssessmentError."""
+    """Judges every labelled trace and prints how far judge and labels agree. Raises UsageError, AssessmentError."""
     judge, config = make_judge(asked.samples, rules=asked.rules), read_config(asked.config)
     if asked.output is not None:
         prepare_folder(asked.output)
@@ -52,7 +52,7 @@ async def calibrate_judge(asked: Calibrating) -> None:
 
 
 async def _judged(labelled: LabelledTrace, config: AssessmentConfig, judge: TrialJudge) -> Judgment:
-    """The judge's own word: what a file says of the success of its task is left out, which is what labels are for."""
+    """The judgment of a trace. (`read_labelled` removed the file's own record of the task's success.)"""
     row = await judge_trace(labelled.trace, config, judge)
     judgment = row.detail.judge
     assert judgment is not None  # noqa: S101 - `judge_trace` always judges

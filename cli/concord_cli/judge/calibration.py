@@ -15,7 +15,7 @@ class _Record(BaseModel):
 
 
 class Figure(_Record):
-    """`count` of `n`, and the Wilson interval of that rate."""
+    """A rate, `count` of `n`, with its Wilson interval, null if undefined."""
 
     count: int
     n: int
@@ -25,7 +25,7 @@ class Figure(_Record):
 
 
 class JudgedTrace(_Record):
-    """One labelled trace: `judged` is null where the judge could not say, or a model was asked and rules judged."""
+    """One labelled trace. `judged` is null if the judge is undecided, or rules judged in place of the model."""
 
     line: int
     trace_id: str
@@ -37,7 +37,7 @@ class JudgedTrace(_Record):
 
 
 class Calibration(_Record):
-    """How far a judge agrees with labels, over the traces on which it could say. `model`: null for the rules."""
+    """How far a judge agrees with labels, over the traces that it decided. `model`: null for the rules."""
 
     model: str | None
     prompt_version: str | None
@@ -56,9 +56,9 @@ class Calibration(_Record):
 def calibration_from(
     labelled: Sequence[LabelledTrace], judgments: Sequence[Judgment], threshold: float, *, by_model: bool
 ) -> Calibration:
-    """The calibration of judgments of labelled traces, each with its own. Pure.
+    """The calibration of a judge by its judgments of labelled traces, in the same order. Pure.
 
-    Points are those for the task where the judge decided that, else the overall ones; from `threshold` on they pass.
+    A trace passes if its points reach `threshold`: those for the task if the judge gave any, else the overall ones.
     """
     traces = [
         _judged_trace(each, judgment, threshold, by_model=by_model)

@@ -1,4 +1,4 @@
-"""What `concord judge rejudge` does, once its arguments are read."""
+"""`concord judge rejudge`, once its arguments are parsed."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -17,12 +17,12 @@ from concord_cli.terminal import delayed_spinner
 from concord_evaluator.formats import FormatError, Source, Trace, UnknownFormatError
 from concord_evaluator.offline import judge_trace
 
-_OF_RESULTS: Final = frozenset({"results", "detail"})
+_RESULT_KEYS: Final = frozenset({"results", "detail"})
 
 
 @dataclass(frozen=True, slots=True)
 class Rejudging:
-    """The command line. `traces`: files, folders, or `-` for standard input."""
+    """The arguments of the command. `traces`: files, folders, or `-` for standard input."""
 
     traces: list[Path]
     output: Path | None
@@ -34,7 +34,7 @@ class Rejudging:
 
 
 async def rejudge_traces(asked: Rejudging) -> None:
-    """Judges all traces of all files. Raises UsageError; AssessmentError for a file that holds no trace."""
+    """Judges all traces of all files. Raises UsageError; AssessmentError for a file without a trace."""
     judge, config, files = (
         make_judge(asked.samples, rules=asked.rules),
         read_config(asked.config),
@@ -69,5 +69,5 @@ def _is_result(file: Path) -> bool:
     with suppress(OSError):
         if file != STDIN:
             with file.open("rb") as stream:
-                return bool(Source(str(file), stream).head.json_keys & _OF_RESULTS)
+                return bool(Source(str(file), stream).head.json_keys & _RESULT_KEYS)
     return False

@@ -1,4 +1,4 @@
-"""Judgments and calibrations as a person likes to read them."""
+"""Judgments and calibrations as tables on a terminal."""
 
 from collections.abc import Iterator
 
@@ -14,14 +14,14 @@ from concord_cli.terminal import plain_table, plain_text
 
 
 def judgment_of(row: ResultRow) -> RenderableType:
-    """The judgment of a row with one trial: points, verdicts, agreement, and what was said."""
+    """The judgment of a row with one trial: points, verdicts, agreement, and reasoning."""
     judge = row.detail.judge
     title = Text(printable(row.detail.assessment_id), style="bold")
     if judge is None:
         return Group(title, "  not judged", "")
     title.append(f" · {' · '.join(map(printable, _headline(judge)))}", style="not bold")
     body: list[RenderableType] = [_verdicts(judge.criteria)] if judge.criteria else []
-    body += map(plain_text, _words(judge))
+    body += map(plain_text, _reasoning(judge))
     return Group(title, Padding(Group(*body), (0, 0, 1, 2)))
 
 
@@ -41,7 +41,7 @@ def _verdicts(criteria: list[CriterionVerdict]) -> Table:
     return table
 
 
-def _words(judge: Judgment) -> Iterator[str]:
+def _reasoning(judge: Judgment) -> Iterator[str]:
     if judge.reasoning:
         yield judge.reasoning
     yield from (f"+ {strength}" for strength in judge.strengths)
@@ -51,7 +51,7 @@ def _words(judge: Judgment) -> Iterator[str]:
 
 
 def calibration_of(calibration: Calibration) -> RenderableType:
-    """The figures, and each trace on which judge and label differ or the judge could not say."""
+    """The figures, and each trace on which judge and label differ or the judge is undecided."""
     table = plain_table("", "value", "95 %", "")
     kappa = calibration.kappa
     for name, figure, of in (

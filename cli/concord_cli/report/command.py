@@ -1,4 +1,4 @@
-"""What `concord report` does, once its arguments are read: a row from a file to a page beside it."""
+"""`concord report`, once its arguments are parsed."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,9 +13,10 @@ from concord_cli.results_file import read_rows
 
 
 def report(results: Path, output: Path | None, trial_id: str | None, assessment_id: str | None) -> Path:
-    """Writes the page on a row of a results file, or on one of its trials, and returns where it is.
+    """Writes the page on a row of a results file, or on one of its trials, and returns its path.
 
-    Raises UsageError for what is no results file, or has no such row or trial; AssessmentError if it cannot be written.
+    Raises UsageError for an invalid results file or an unknown row or trial; AssessmentError if the page cannot be
+    written.
     """
     page = render(_chosen(results, read_rows(results), assessment_id), trial_id, installed_definitions())
     path = results.with_suffix(".html") if output is None else output

@@ -13,7 +13,7 @@ from concord_cli.report.number_text import duration, percent
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """All calls from one agent to another. `latency_ms`: the mean over the trials, weighted by their calls."""
+    """All calls from one agent to another. `latency_ms`: the mean over the trials, weighted by calls."""
 
     caller: str
     callee: str
@@ -27,7 +27,7 @@ class Flow:
 
 
 def flows_of(trials: Iterable[TrialRecord]) -> list[Flow]:
-    """The flows between agents, sorted by caller and callee. The assessor's own calls are none of the team's."""
+    """The flows between the team's agents, sorted by caller and callee, without the assessor's own calls."""
     records = (record for trial in trials for record in trial.interactions)
     between_agents = [record for record in records if GREEN_AGENT not in (record.caller, record.callee)]
     pairs = groupby(sorted(between_agents, key=_ends), key=_ends)
@@ -59,12 +59,12 @@ def _mean_latency(records: list[InteractionRecord]) -> float | None:
 
 
 MAX_FLOWS: Final = 400
-"""Rows of the table: beyond, the flows with most calls."""
+"""Limit of the table's rows: the flows with the most calls."""
 
 
 @dataclass(frozen=True, slots=True)
 class FlowRow:
-    """A flow as a table has it; `width`: of a bar that goes with its calls."""
+    """A table row of a flow; `width`: of a bar in proportion to its calls."""
 
     caller: str
     callee: str
@@ -78,20 +78,20 @@ class FlowRow:
 
 @dataclass(frozen=True, slots=True)
 class FlowTable:
-    """The flows shown, by caller and callee; `left_out` counts the others."""
+    """The flows shown, sorted by caller and callee; `left_out` counts the others."""
 
     rows: list[FlowRow]
     left_out: int
 
     @property
     def has_retries(self) -> bool:
-        """Whether any call was tried again."""
+        """Whether any call was retried."""
         return any(row.retries for row in self.rows)
 
 
 @dataclass(frozen=True, slots=True)
 class LatencyFigure:
-    """A latency with what there is to be wary of."""
+    """A latency, with a note if it is unreliable."""
 
     name: str
     value: str
@@ -100,7 +100,7 @@ class LatencyFigure:
 
 @dataclass(frozen=True, slots=True)
 class LatencyView:
-    """A latency summary, texts ready to be shown."""
+    """A latency summary, safe to display."""
 
     figures: list[LatencyFigure]
     n: int
@@ -130,15 +130,15 @@ def _row(flow: Flow, most: int) -> FlowRow:
 
 
 def latency_of(latency: LatencySummary) -> LatencyView | None:
-    """The summary of latencies; None where none is known."""
+    """The summary of latencies; None if no latency is known."""
     if latency.avg is None:
         return None
     return LatencyView(
         figures=[
             LatencyFigure("Average", duration(latency.avg), None),
             LatencyFigure("Median", duration(latency.p50), None),
-            LatencyFigure("95th percentile", duration(latency.p95), _wary(reliable=latency.p95_reliable)),
-            LatencyFigure("99th percentile", duration(latency.p99), _wary(reliable=latency.p99_reliable)),
+            LatencyFigure("95th percentile", duration(latency.p95), _reliability_note(reliable=latency.p95_reliable)),
+            LatencyFigure("99th percentile", duration(latency.p99), _reliability_note(reliable=latency.p99_reliable)),
         ],
         n=latency.n,
         slowest=None if latency.slowest_agent is None else on_one_line(latency.slowest_agent),
@@ -146,5 +146,5 @@ def latency_of(latency: LatencySummary) -> LatencyView | None:
     )
 
 
-def _wary(*, reliable: bool) -> str | None:
+def _reliability_note(*, reliable: bool) -> str | None:
     return None if reliable else "too few calls to rely on"

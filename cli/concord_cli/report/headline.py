@@ -1,4 +1,4 @@
-"""The head of the page: the score, what it rests on, how sure it is, and how the team was connected."""
+"""The head of the page: the score, what it rests on, its confidence, and the label of coordination."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,8 +19,8 @@ _MODES = {"ground_truth": "interactions as given", "live": "agents at work", "re
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """A part of the score, with the width of its bar. `notes`: its weight unless it is a factor, and what made it."""
+class ScorePart:
+    """A sub-score, with the width of its bar. `notes`: its weight unless it is a factor, and its reasons or inputs."""
 
     title: str
     value: str
@@ -30,9 +30,9 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """Everything above the first section. `score` is None where there is none: `rests_on` then says why.
+    """Everything above the first section. Without a score, `score` is None and `rests_on` says why.
 
-    `factors`: whether the parts are multiplied; else they are weighted.
+    `factors`: whether the parts are multiplied rather than weighted.
     """
 
     assessment: str
@@ -48,13 +48,13 @@ class Headline:
     pass_mark: str
     confidence: str
     facts: list[str]
-    parts: list[Part]
+    parts: list[ScorePart]
     factors: bool
     scoring_version: str
 
 
 def headline_of(scope: Scope) -> Headline:
-    """The head of a report on this."""
+    """The head of a report on this scope."""
     detail = scope.row.detail
     return Headline(
         assessment=on_one_line(detail.assessment_id),
@@ -104,8 +104,8 @@ def _time_used(scope: Scope) -> str:
     return duration(1000 * min(scope.time_used, 1e300))
 
 
-def _part(part: SubScore, trials: Sequence[TrialRecord]) -> Part:
-    return Part(
+def _part(part: SubScore, trials: Sequence[TrialRecord]) -> ScorePart:
+    return ScorePart(
         title=named(part.id),
         value="undefined" if part.value is None else f"{part.value:.2f}",
         width=percent(part.value or 0.0),
@@ -114,7 +114,7 @@ def _part(part: SubScore, trials: Sequence[TrialRecord]) -> Part:
 
 
 def _notes(part: SubScore) -> Iterator[str]:
-    """Of a part with a weight: that, and why it is undefined or what it was made from."""
+    """The notes on a weighted part: its weight, and its reason or inputs."""
     yield f"weight {figure(part.weight)}"
     if part.reason is not None:
         yield part.reason

@@ -1,15 +1,15 @@
-"""Figures as people read them: as many digits as mean something, and the unit that fits."""
+"""Numbers for display: significant digits only, and durations in a fitting unit."""
 
 from typing import Final
 
 NONE: Final = "\N{EN DASH}"
-"""Stands where there is no value."""
+"""In place of a missing value."""
 
 _SECOND, _MINUTE, _HOUR = 1_000.0, 60_000.0, 3_600_000.0
 
 
 def figure(value: float | None) -> str:
-    """A ratio or a count: three decimals below ten, one below a hundred, then none; zeros at the end left out."""
+    """A ratio or a count: three decimals below ten, one below a hundred, then none; without trailing zeros."""
     if value is None:
         return NONE
     size = abs(value)
@@ -22,7 +22,7 @@ def figure(value: float | None) -> str:
 
 
 def duration(ms: float | None) -> str:
-    """A duration given in milliseconds, in the unit that fits it: `0.4 ms`, `311 ms`, `1.24 s`, `2.1 min`, `3.0 h`."""
+    """A duration in a fitting unit: `0.4 ms`, `311 ms`, `1.24 s`, `2.1 min`, `3.0 h`."""
     if ms is None:
         return NONE
     size = abs(ms)
@@ -38,6 +38,6 @@ def duration(ms: float | None) -> str:
 
 
 def percent(share: float) -> str:
-    """A share of the whole as SVG has it: `12.5%`."""
+    """A share (0 to 1) as a percentage for SVG and CSS: `12.5%`."""
     text = f"{100 * share:.3f}".rstrip("0").rstrip(".")
     return f"{text}%"

@@ -1,4 +1,4 @@
-"""The folder of one run: logs and Redis's files, gone after the run however it ends."""
+"""The temporary folder of one run, for logs and Redis's files. It is removed after the run, however that ends."""
 
 import asyncio
 import os
@@ -14,19 +14,19 @@ from concord_cli.stack import parent_guard
 
 @dataclass(frozen=True, slots=True)
 class RunFolder:
-    """A temporary folder that only its owner can read, and the descriptor that keeps it from being removed."""
+    """A temporary folder that only its owner can read. While the descriptor `lifeline` is open, the folder stays."""
 
     path: Path
     lifeline: int
 
     def log(self, name: str) -> Path:
-        """Where the output of the program of that name goes."""
+        """The log file of the program of that name."""
         return self.path / f"{name}.log"
 
 
 @asynccontextmanager
 async def run_folder() -> AsyncIterator[RunFolder]:
-    """Makes the folder. It goes when this context and every process that inherited the lifeline have ended."""
+    """Makes the folder, and removes it when this context and all processes that inherited `lifeline` have ended."""
     path = Path(tempfile.mkdtemp(prefix="concord-"))
     reader, lifeline = os.pipe()
     process = await asyncio.create_subprocess_exec(

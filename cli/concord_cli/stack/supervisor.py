@@ -19,17 +19,17 @@ from concord_cli.stack.probes import Probe
 from concord_cli.stack.run_folder import RunFolder
 
 READY_TIMEOUT_S = 90.0
-"""A dozen programs that start at once on a busy machine take their time; one that cannot start ends and says why."""
+"""Long, since a dozen programs that start at once on a busy machine take a while. One that cannot start exits early."""
 
 PROBE_INTERVAL_S = 0.1
 GRACE_S = 3.0
-"""How long a program has to end by itself once asked."""
+"""Between SIGTERM and SIGKILL."""
 
 GROUP_TIMEOUT_S = 0.5
-"""How long what a program left behind has to vanish once killed."""
+"""How long to wait for a killed process group to vanish."""
 
 STABLE_S = 10.0
-"""A program that lived this long has started well: what ends it afterwards is counted anew."""
+"""After this time, a program has started well: its death resets the count of restarts."""
 
 MAX_RESTARTS = 3
 FIRST_BACKOFF_S = 0.25
@@ -38,7 +38,7 @@ TAIL_LINES = 20
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What to run: its name, its command line, what it finds in its environment beside ours, when it is ready."""
+    """A program to run: name, command line, further environment variables, and readiness probe."""
 
     name: str
     command: tuple[str, ...]
@@ -47,11 +47,11 @@ class Program:
 
 
 class ProgramFailedError(AssessmentError):
-    """A program died too often or never became ready. The message ends with the last lines of its output."""
+    """A program died too often or did not become ready in time. The message ends with the last lines of its log."""
 
 
-class Child:
-    """A running program. It lives until `stop`, in as many processes as that takes."""
+class SupervisedProgram:
+    """A running program. Until `stop`, a new process replaces each that dies."""
 
     def __init__(self, program: Program, folder: RunFolder, notice: Callable[[str], None]) -> None:
         self.program = program
@@ -60,10 +60,10 @@ class Child:
         self._process: Process | None = None
         self._stopping = asyncio.Event()
         self.life = asyncio.create_task(self._live(), name=program.name)
-        """Ends with None after `stop`, and with ProgramFailedError when restarting it is of no use."""
+        """Ends with None after `stop`, and with ProgramFailedError if the program keeps dying."""
 
     async def ready(self) -> None:
-        """Returns once the program's probe passes. Raises ProgramFailedError after READY_TIMEOUT_S."""
+        """Waits until the program's probe passes. Raises ProgramFailedError after READY_TIMEOUT_S."""
         deadline = monotonic() + READY_TIMEOUT_S
         while self.program.probe is not None and not await self.program.probe.passes():
             if monotonic() > deadline:
@@ -71,13 +71,13 @@ class Child:
             await asyncio.sleep(PROBE_INTERVAL_S)
 
     async def stop(self) -> None:
-        """Lets go of the leash and waits until the program and everything it started are gone."""
+        """Ends the program and everything that it started, and waits until they are gone."""
         self._stopping.set()
         if self._process is not None:
-            _let_go(self._process)
+            _close_stdin(self._process)
         await asyncio.wait([self.life])
         if not self.life.cancelled():
-            self.life.exception()  # marks a failure as known: whoever guards the stack has raised it
+            self.life.exception()  # marks the failure as retrieved; `Supervisor.guard` has raised it
 
     async def _live(self) -> None:
         quick_deaths = 0
@@ -94,21 +94,21 @@ class Child:
             await self._pause(delay)
 
     async def _run_once(self) -> str:
-        """One process from start to end. Returns how it ended."""
+        """Runs one process to its end. Returns how it ended."""
         with self._folder.log(self.program.name).open("ab") as log:
             process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-I", "-S", parent_guard.__file__, "run", str(GRACE_S), *self.program.command),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=log,
                 stderr=log,
-                # What a killed program leaves in its temporary folder goes with the run's.
+                # Temporary files of a killed program are removed with the run's folder.
                 env={**os.environ, "TMPDIR": str(self._folder.path), **self.program.env},
                 pass_fds=[self._folder.lifeline],
                 start_new_session=True,
             )
         self._process = process
         if self._stopping.is_set():
-            _let_go(process)
+            _close_stdin(process)
         code = await process.wait()
         await _end_group(process.pid)
         return _how_it_ended(code)
@@ -124,7 +124,7 @@ class Child:
 
 
 def log_tail(path: Path, lines: int = TAIL_LINES) -> str:
-    """The last lines of a log, indented; says so where there are none."""
+    """The last lines of a log, indented; "(nothing)" for an empty log."""
     try:
         text = path.read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:
@@ -132,14 +132,14 @@ def log_tail(path: Path, lines: int = TAIL_LINES) -> str:
     return "\n".join(f"    {line}" for line in text.splitlines()[-lines:]) or "    (nothing)"
 
 
-def _let_go(process: Process) -> None:
+def _close_stdin(process: Process) -> None:
     if process.stdin is not None:
         process.stdin.close()
 
 
 async def _end_group(leader: int) -> None:
-    """Ends what a dead program left behind, or the program itself where its leash was killed, and sees it gone."""
-    # A dead process that nobody collects, as in a container without an init, would be waited for without end.
+    """Kills the process group of a dead guard: the processes that a program left behind, or the program itself."""
+    # The timeout is for zombies that nobody reaps, as in a container without an init process.
     with suppress(ProcessLookupError, PermissionError, TimeoutError):
         async with asyncio.timeout(GROUP_TIMEOUT_S):
             while True:
@@ -164,7 +164,7 @@ class Supervisor:
     def __init__(self, folder: RunFolder, notice: Callable[[str], None]) -> None:
         self._folder = folder
         self._notice = notice
-        self._groups: list[list[Child]] = []
+        self._groups: list[list[SupervisedProgram]] = []
 
     async def __aenter__(self) -> Self:
         return self
@@ -177,14 +177,14 @@ class Supervisor:
 
     def start(self, programs: Iterable[Program]) -> None:
         """Starts programs as the next group, without waiting for them."""
-        self._groups.append([Child(program, self._folder, self._notice) for program in programs])
+        self._groups.append([SupervisedProgram(program, self._folder, self._notice) for program in programs])
 
     async def ready(self) -> None:
-        """Returns once all programs are ready. Raises ProgramFailedError as soon as one will not be."""
+        """Waits until all programs are ready. Raises ProgramFailedError as soon as one fails."""
         await self.guard(self._all_ready())
 
     async def guard(self, work: Coroutine[Any, Any, T]) -> T:
-        """The result of `work`, given up with ProgramFailedError as soon as a program is beyond restarting."""
+        """The result of `work`. Cancels it and raises ProgramFailedError as soon as a program fails for good."""
         task = asyncio.create_task(work)
         lives = [child.life for group in self._groups for child in group]
         try:

@@ -90,7 +90,7 @@ async def test_an_agent_that_is_not_there_is_an_error() -> None:
 
 
 async def test_an_agent_is_waited_for_until_it_shows_its_card_and_that_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("concord_cli.assessment_client.TELL_AFTER_S", 0.1)
+    monkeypatch.setattr("concord_cli.assessment_client.LOG_AFTER_S", 0.1)
     monkeypatch.setattr("concord_cli.assessment_client.CARD_INTERVAL_S", 0.1)
     agent, told = GreenAgent(completed(), streaming=True), list[str]()
     waiting = asyncio.create_task(wait_for_cards({"agent": agent.url}, told.append))
