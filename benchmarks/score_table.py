@@ -1,4 +1,4 @@
-"""`python -m benchmarks.score_table`: what each team of `examples/teams` gets, into docs/scoring.md."""
+"""`python -m benchmarks.score_table`: writes the scores of each team of `examples/teams` into docs/scoring.md."""
 
 import asyncio
 import os
@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Final
 
-from benchmarks.figures import Figures, write_section
+from benchmarks.tables import ResultTable, write_section
 from benchmarks.team_runs import CODE, NO_MODEL, Setting, row_of, running_team, stack_for
 from concord.assessment.results import ResultRow
 from concord_cli.terminal import ProgressLog
@@ -34,14 +34,14 @@ Rows = Mapping[str, ResultRow]
 """A team's row by the name of the setting."""
 
 _AT_ONCE: Final = 2
-"""Teams that run at a time: one starts while another is assessed."""
+"""Teams that run at the same time: one starts while another is assessed."""
 
 _SEEN: Final = {"full": "all seen", "partly": "partly seen", "none": "none seen", None: "-"}
 
 
 def main() -> None:
-    """Runs every team in every setting, tells how it goes, and writes the table."""
-    # Each setting has a Redis of its own, or one's workers would do another's jobs.
+    """Runs every team in every setting, logs the progress, and writes the table."""
+    # Each setting has a Redis of its own, so that its workers do not take another setting's jobs.
     os.environ.pop("REDIS_URL", None)
     with ProgressLog() as progress:
         teams = asyncio.run(_measured(progress))
@@ -49,9 +49,9 @@ def main() -> None:
         progress.log(f"The table is in docs/{DOCUMENT.name}")
 
 
-def table_of(teams: Mapping[str, Rows]) -> Figures:
+def table_of(teams: Mapping[str, Rows]) -> ResultTable:
     """The table: a row for each team."""
-    return Figures(
+    return ResultTable(
         "Teams of `examples/teams`",
         "Measured by `make score-table`: each team's agents, the services and Redis are processes, and each setting "
         f"has one trial. Code scorer: the task has the scorer `numeric` and its target, {TOTAL}; there is no model. "
@@ -75,7 +75,7 @@ def _score(row: ResultRow) -> str:
 
 
 def _beside(row: ResultRow) -> list[str]:
-    """What does not hang on who judges."""
+    """The columns that do not depend on the judge."""
     [conduct] = [part for part in row.detail.trials[0].sub_scores if part.id == "conduct"]
     counted = {given.name: given.value for given in conduct.inputs}
     return [
@@ -88,9 +88,9 @@ def _beside(row: ResultRow) -> list[str]:
     ]
 
 
-def _same(told: Sequence[Sequence[str]]) -> list[str]:
-    """What all settings tell; where they differ, everything that is told."""
-    return [" or ".join(dict.fromkeys(values)) for values in zip(*told, strict=True)]
+def _same(values_by_setting: Sequence[Sequence[str]]) -> list[str]:
+    """The values of all settings; where settings differ, each value."""
+    return [" or ".join(dict.fromkeys(values)) for values in zip(*values_by_setting, strict=True)]
 
 
 async def _measured(progress: ProgressLog) -> dict[str, Rows]:
@@ -111,7 +111,7 @@ async def _measured(progress: ProgressLog) -> dict[str, Rows]:
 
 @asynccontextmanager
 async def _stacks(progress: ProgressLog) -> AsyncIterator[list[tuple[Setting, str]]]:
-    """A stack for each setting, with its gateway's URL."""
+    """Starts a stack for each setting, and yields the URL of each gateway."""
     async with fake_model(FakeModel(_looks_for_the_total)) as endpoint, AsyncExitStack() as open_:
         refusing = open_.enter_context(reserved())
         settings = [

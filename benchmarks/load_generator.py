@@ -1,4 +1,4 @@
-"""Load: prepared requests over kept connections, with as little work on this side as can be."""
+"""Generates load: prepared requests over persistent connections, with as little work on the client as possible."""
 
 import asyncio
 import time
@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 
 def request(url: str, body: bytes, headers: Mapping[str, str]) -> bytes:
-    """A POST as it goes over the wire."""
+    """The bytes of a POST request."""
     parts = urlsplit(url)
     head = {"host": parts.netloc, "content-length": str(len(body))} | dict(headers)
     lines = [f"POST {parts.path} HTTP/1.1", *(f"{name}: {value}" for name, value in head.items()), "", ""]
@@ -16,14 +16,14 @@ def request(url: str, body: bytes, headers: Mapping[str, str]) -> bytes:
 
 
 class Connection:
-    """One kept connection."""
+    """A persistent connection."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
         self._writer = writer
 
     async def send(self, request: bytes) -> int:
-        """Sends a request, reads the answer whole, and returns its status."""
+        """Sends a request, reads the whole response, and returns its status."""
         self._writer.write(request)
         head = await self._reader.readuntil(b"\r\n\r\n")
         length = head.lower().partition(b"content-length:")[2].split(b"\r\n", 1)[0]
@@ -48,20 +48,20 @@ async def connections(url: str, number: int) -> AsyncIterator[list[Connection]]:
 
 
 async def send_all(url: str, requests: Iterable[bytes], parallel: int = 8) -> None:
-    """Sends all requests as fast as they are answered. Raises AssertionError for an answer that is no success."""
+    """Sends all requests as fast as the server answers. Raises AssertionError for an unsuccessful response."""
     pending = iter(requests)
 
     async def work(connection: Connection) -> None:
         for each in pending:
             status = await connection.send(each)
-            assert 200 <= status < 300, status  # noqa: S101 - a benchmark of refusals would say nothing
+            assert 200 <= status < 300, status  # noqa: S101 - a benchmark of refusals would be meaningless
 
     async with connections(url, parallel) as opened:
         await asyncio.gather(*map(work, opened))
 
 
 async def send_paced(url: str, requests: Sequence[bytes], per_s: float, parallel: int = 64) -> list[float]:
-    """Sends requests at a rate, and returns for each how long its answer took from when it was due (seconds)."""
+    """Sends requests at a rate, and returns the latency of each response from when its request was due (seconds)."""
     latencies: list[float] = []
     async with connections(url, parallel) as opened:
         free: asyncio.Queue[Connection] = asyncio.Queue()

@@ -1,6 +1,6 @@
-"""One evaluation in a process of its own: `python -m benchmarks.evaluating FILE AGENTS` tells what it took, as JSON.
+"""`python -m benchmarks.one_evaluation FILE AGENTS`: runs one evaluation in this process, prints its cost as JSON.
 
-With `--stages` the same work is done stage by stage, and each is timed.
+With `--stages`, it runs the same work stage by stage and times each.
 """
 
 import argparse
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final, TypeVar
 
-from benchmarks.traces import TRACE_ID, roster, stored_batches
+from benchmarks.synthetic_traces import TRACE_ID, roster, stored_batches
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, Thresholds, TrialSpec
 from concord.assessment.jobs import EvaluateTrial
 from concord.assessment.results import TrialOutcome
@@ -31,17 +31,17 @@ from concord_evaluator.worker.work import EvaluationLimits, evaluation_of
 Made = TypeVar("Made")
 
 UNBOUNDED: Final = EvaluationLimits(steps=10**9, seconds=10**9)
-"""What an evaluation takes is measured here, not cut."""
+"""No limits, since the benchmark measures whole evaluations."""
 
 YARDSTICK: Final = "json.loads of the same bodies"
-"""Not part of an evaluation: what this machine takes to read the same JSON into dictionaries."""
+"""Not part of an evaluation, but its unit: parsing the same JSON into dictionaries on this machine."""
 
 TRIAL_ID: Final = "trial-1"
 TASK: Final = TaskSpec(id="task", text="Plan, and check the plan.")
 
 
 def plan(agents: int) -> AssessmentPlan:
-    """An assessment of so many agents with one trial."""
+    """An assessment of this number of agents with one trial."""
     return AssessmentPlan(
         assessment_id=TRACE_ID,
         mode=Mode.LIVE,
@@ -53,13 +53,13 @@ def plan(agents: int) -> AssessmentPlan:
 
 
 def request() -> EvaluateTrial:
-    """The job that evaluates it."""
+    """The job that evaluates the trial."""
     outcome = TrialOutcome(trial_id=TRIAL_ID, state="completed", error=None, answer="Done.", time_used=60)
     return EvaluateTrial(assessment_id=TRACE_ID, trial_id=TRIAL_ID, outcome=outcome)
 
 
 def write(file: Path, agents: int, steps: int) -> None:
-    """Writes the batches of a trace, one after the other."""
+    """Writes the batches of a trace to a file."""
     with file.open("wb") as written:
         for batch in stored_batches(agents, steps):
             pickle.dump(batch, written)
@@ -75,7 +75,7 @@ def _read(file: Path) -> Iterator[ReportBatch]:
 
 
 def _whole(batches: list[ReportBatch], agents: int) -> dict[str, float]:
-    """Stored batches in, the evaluation as JSON out, as a worker's process does it."""
+    """Evaluates stored batches to JSON, as a worker's process does."""
     started, cpu = time.perf_counter(), time.process_time()
     size = len(evaluation_of(plan(agents), request(), batches, {}, UNBOUNDED))
     return {
@@ -87,13 +87,13 @@ def _whole(batches: list[ReportBatch], agents: int) -> dict[str, float]:
 
 
 def _peak_mib() -> float:
-    """The peak of this program alone: what the system counts of a process begins before the program does."""
+    """The peak memory of this program alone. (`ru_maxrss` would include the parent's memory before `exec`.)"""
     status = Path("/proc/self/status").read_text(encoding="utf-8")
     return int(re.findall(r"VmHWM:\s+(\d+) kB", status)[0]) / 1024
 
 
 def _stages(batches: list[ReportBatch], agents: int) -> dict[str, float]:
-    """CPU seconds by stage, without the garbage collector, as an evaluation runs."""
+    """CPU seconds by stage, with the garbage collector off, as in an evaluation."""
     gc.disable()
     team = Roster(roster(agents))
     cumulative = {
@@ -130,8 +130,8 @@ def _drain(things: Iterable[object]) -> None:
 
 
 def main() -> None:
-    """Reads the arguments, works, and prints what it took."""
-    parser = argparse.ArgumentParser("benchmarks.evaluating", description=__doc__)
+    """Parses the arguments, runs the evaluation, and prints its cost."""
+    parser = argparse.ArgumentParser("benchmarks.one_evaluation", description=__doc__)
     parser.add_argument("file", type=Path)
     parser.add_argument("agents", type=int)
     parser.add_argument("--stages", action="store_true")

@@ -1,4 +1,4 @@
-"""Floods of calls that the gateway carried: what conduct takes with its limit and without, and the evaluation."""
+"""Floods of calls through the proxy: the cost of conduct with and without its limit, and of the evaluation."""
 
 import json
 import random
@@ -9,9 +9,9 @@ from functools import partial
 from typing import Any, Final
 from unittest.mock import patch
 
-from benchmarks.evaluating import plan, request
-from benchmarks.figures import Figures
-from benchmarks.traces import TRACE_ID
+from benchmarks.one_evaluation import plan, request
+from benchmarks.synthetic_traces import TRACE_ID
+from benchmarks.tables import ResultTable
 from concord.assessment.roster import GREEN_AGENT
 from concord.trace.report import Channel, ReportBatch, pack
 from concord_evaluator.pipeline import evaluate_trial, score_inputs
@@ -29,9 +29,9 @@ _START: Final = datetime(2026, 1, 1, tzinfo=UTC)
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 
 
-def flooded() -> Figures:
+def flooded() -> ResultTable:
     """Seconds of CPU for floods of several sizes."""
-    return Figures(
+    return ResultTable(
         "Floods of carried calls",
         f"Seconds of CPU. {AGENTS} agents; each request and each answer has {WORDS} words. Conduct reads the first "
         f"{MAX_SAID:,} characters that a trial's calls said.",
@@ -53,7 +53,7 @@ def _conduct(batches: Sequence[ReportBatch], room: int) -> None:
 
 
 def _batches(calls: int) -> Iterator[ReportBatch]:
-    """What the gateway wrote of so many calls, always the same."""
+    """The gateway's batches for this number of calls. Deterministic."""
     draw = random.Random(calls)  # noqa: S311 - a reproducible draw, not a secret
     words = ["".join(draw.choices(_LETTERS, k=draw.randint(4, 8))) for _ in range(20_000)]
     texts = [" ".join(draw.choices(words, k=WORDS)) for _ in range(1_000)]

@@ -1,4 +1,4 @@
-"""Traces of any size, as the collector leaves them in Redis: batches of what agents told of their own steps."""
+"""Synthetic traces of any size, as the collector stores them: batches of the agents' own reports."""
 
 import json
 import random
@@ -13,10 +13,10 @@ from concord.trace.report import Channel, ReportBatch, pack
 TRACE_ID: Final = f"{7:032x}"
 STEPS_A_BATCH: Final = 100
 PARTNERS: Final = 20
-"""Other agents that an agent calls; some of them far more often than others."""
+"""How many other agents an agent calls, some of them far more often than others."""
 
 TOOLS: Final = 3
-"""Every so many-th step is one of a tool, with its tokens."""
+"""Every third step is a tool's, with its tokens."""
 
 _START: Final = datetime(2026, 1, 1, tzinfo=UTC)
 _WORDS: Final = (
@@ -36,19 +36,19 @@ _WORDS: Final = (
 
 
 def roster(agents: int) -> list[RosterEntry]:
-    """So many agents."""
+    """A roster of this number of agents."""
     return [RosterEntry(id=f"agent-{each}", url=_url(each)) for each in range(agents)]
 
 
 def stored_batches(agents: int, steps: int) -> Iterator[ReportBatch]:
-    """The batches of a trace, always the same. Every agent reports its own steps, in the order of their beginnings.
+    """The batches of a trace. Deterministic. Every agent reports its own steps, in the order of their starts.
 
-    Whoever is called makes up to three steps of its own, most of them calls; of a hundred calls one fails.
+    A called agent takes up to three steps, most of them calls; one call of a hundred fails.
     """
     draw = random.Random(agents)  # noqa: S311 - a reproducible draw, not a secret
     partners = [draw.sample(range(agents), min(agents, PARTNERS)) for _ in range(agents)]
     open_calls: list[tuple[str | None, int, int]] = []
-    told: defaultdict[int, list[dict[str, Any]]] = defaultdict(list)
+    reported: defaultdict[int, list[dict[str, Any]]] = defaultdict(list)
     for number in range(steps):
         if not open_calls:
             open_calls = [(None, draw.randrange(agents), number)]
@@ -58,12 +58,12 @@ def stored_batches(agents: int, steps: int) -> Iterator[ReportBatch]:
         callee = partners[caller][min(int(draw.paretovariate(1)), len(partners[caller])) - 1]
         step_id = f"{draw.getrandbits(64):016x}"
         step = _tool_step(step_id, number) if number % TOOLS == 0 else _call_step(step_id, callee, draw)
-        told[caller].append(step | _times(parent, start, draw.randrange(5, 5000)))
+        reported[caller].append(step | _times(parent, start, draw.randrange(5, 5000)))
         if "total_tokens" not in step:
             open_calls += [(step_id, callee, start + 2 + more) for more in range(draw.randrange(4))]
-        if len(told[caller]) == STEPS_A_BATCH:
-            yield _batch(caller, told.pop(caller))
-    for caller, rest in sorted(told.items()):
+        if len(reported[caller]) == STEPS_A_BATCH:
+            yield _batch(caller, reported.pop(caller))
+    for caller, rest in sorted(reported.items()):
         yield _batch(caller, rest)
 
 
@@ -93,7 +93,7 @@ def _times(parent: str | None, start: int, latency: int) -> dict[str, Any]:
 
 def _batch(reporter: int, steps: list[dict[str, Any]]) -> ReportBatch:
     name, batch_id = f"agent-{reporter}", str(steps[0]["step_id"])
-    told = [step | {"trace_id": TRACE_ID} for step in steps]
-    body = {"batch_id": batch_id, "trace_id": TRACE_ID, "reporter": name, "steps": told}
+    reported = [step | {"trace_id": TRACE_ID} for step in steps]
+    body = {"batch_id": batch_id, "trace_id": TRACE_ID, "reporter": name, "steps": reported}
     packed = pack(json.dumps(body).encode())
     return ReportBatch(batch_id, TRACE_ID, name, True, Channel.HTTP, _START, len(steps), 0, packed)

@@ -1,6 +1,6 @@
 """The traces that benchmarks are run on: as large as asked for, always the same, and sound."""
 
-from benchmarks.traces import TOOLS, roster, stored_batches
+from benchmarks.synthetic_traces import TOOLS, roster, stored_batches
 from concord.assessment.roster import Roster
 from concord.trace.decoding import reports_of
 from concord_evaluator.trace import project

@@ -1,12 +1,12 @@
-"""Figures: a section is written between its markers, and nothing else of the document is touched."""
+"""ResultTable: a section is written between its markers, and nothing else of the document is touched."""
 
 from pathlib import Path
 
 import pytest
 
-from benchmarks.figures import Chart, Figures, count, write_section
+from benchmarks.tables import Chart, ResultTable, count, write_section
 
-TABLE = Figures("Rates", "By CPU second.", ("Variant", "Steps/s"), [("collector", "201 k")])
+TABLE = ResultTable("Rates", "By CPU second.", ("Variant", "Steps/s"), [("collector", "201 k")])
 
 
 def test_a_section_is_replaced_and_the_rest_kept(tmp_path: Path) -> None:

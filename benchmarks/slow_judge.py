@@ -1,14 +1,14 @@
-"""What a trial of ten thousand steps takes from its stored trace to its verdict, with a model that takes its time."""
+"""The time from the stored trace of a trial with ten thousand steps to its verdict, with a slow model."""
 
 import time
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from benchmarks.collector import redis_server
-from benchmarks.evaluating import TRIAL_ID, plan, request
-from benchmarks.figures import Figures
-from benchmarks.traces import TRACE_ID, stored_batches
+from benchmarks.one_evaluation import TRIAL_ID, plan, request
+from benchmarks.processes import redis_server
+from benchmarks.synthetic_traces import TRACE_ID, stored_batches
+from benchmarks.tables import ResultTable
 from concord.assessment.jobs import JudgeTrial, TrialVerdict, trial_document
 from concord.storage.redis import Storage, connect
 from concord.trace.report import BatchReceipt
@@ -23,8 +23,8 @@ PROMISED_S: Final = 30
 UNBOUNDED: Final = EvaluationLimits(steps=10**9, seconds=10**9)
 
 
-async def limits(folder: Path) -> Figures:
-    """The worker's own jobs over a real Redis and a model over real HTTP."""
+async def limits(folder: Path) -> ResultTable:
+    """Runs the worker's own jobs with a real Redis and a model over real HTTP."""
     model = FakeModel(honest_judge(), delay_s=MODEL_TAKES_S)
     with redis_server(folder / "redis") as redis_url:
         async with (
@@ -51,7 +51,7 @@ async def limits(folder: Path) -> Figures:
         ("judgment: waiting for the model", waiting),
         ("all", evaluation + judgment),
     ]
-    return Figures(
+    return ResultTable(
         "A trial with a slow judge",
         f"{AGENTS} agents, {STEPS:,} steps, from Redis to the verdict by the worker's own jobs; promised are "
         f"{PROMISED_S} s. The model answers after {MODEL_TAKES_S:g} s; its answers waited for: {len(model.asked)}. The "
@@ -68,9 +68,9 @@ async def _store(storage: Storage) -> None:
 
 
 async def _judged_by(storage: Storage) -> str:
-    """Raises AssertionError where there is no verdict, or one on less than the whole trace."""
+    """The judgment's source. Raises AssertionError without a verdict on the whole trace."""
     verdict = await storage.assessments.load(TRACE_ID, trial_document(TRIAL_ID))
-    assert verdict is not None  # noqa: S101 - see load.send_all
+    assert verdict is not None  # noqa: S101 - see load_generator.send_all
     record = TrialVerdict.model_validate_json(verdict).record
     assert record is not None and record.judge is not None and record.trace_integrity.steps == STEPS  # noqa: S101, PT018
     return record.judge.source

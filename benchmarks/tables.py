@@ -1,4 +1,4 @@
-"""Figures: a table that can be printed and written into a document."""
+"""Result tables and charts, to print or to write into a document."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,8 +8,8 @@ from rich.table import Table
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
-    """A table with a title and a line on how it was measured; all columns but the first are numbers."""
+class ResultTable:
+    """A table with a title and a caption on the measurement; all columns but the first are numbers."""
 
     title: str
     how: str
@@ -34,7 +34,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A line over named points, with a title and what its axes show."""
+    """A line chart over named points, with a title and labels of its axes."""
 
     title: str
     across: str
@@ -44,10 +44,10 @@ class Chart:
     def rich(self) -> Table:
         """The points as a table, for a terminal."""
         rows = [(name, count(value)) for name, value in self.points.items()]
-        return Figures(self.title, "", (self.across, self.up), rows).rich()
+        return ResultTable(self.title, "", (self.across, self.up), rows).rich()
 
     def markdown(self) -> str:
-        """The chart for a document, in mermaid's words."""
+        """The chart for a document, as a mermaid diagram."""
         names = ", ".join(f'"{name}"' for name in self.points)
         values = ", ".join(f"{value:.3g}" for value in self.points.values())
         lines = [
@@ -62,8 +62,8 @@ class Chart:
         return float(f"{1.25 * max(self.points.values()):.2g}")
 
 
-def write_section(document: Path, name: str, tables: Sequence[Figures | Chart]) -> None:
-    """Puts tables between a section's markers, which are added at the end where they are missing."""
+def write_section(document: Path, name: str, tables: Sequence[ResultTable | Chart]) -> None:
+    """Writes tables between a section's markers; appends the section if the document has no such markers."""
     start, end = f"<!-- {name} -->\n", f"<!-- /{name} -->\n"
     text = document.read_text(encoding="utf-8") if document.exists() else "# Benchmarks\n"
     if start not in text:

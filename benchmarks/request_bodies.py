@@ -1,4 +1,4 @@
-"""What is sent: batches and exports as agents report them."""
+"""The request bodies that benchmarks send: batches of steps, and OpenTelemetry exports."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -13,7 +13,7 @@ from concord.trace.step import AgentInvocation, CallType, InteractionStep, StepA
 
 STEPS: Final = 100
 SPANS: Final = 512
-"""What OpenTelemetry's batch processor exports at once."""
+"""The default size of an export of OpenTelemetry's batch processor."""
 
 
 def steps(number: int = STEPS) -> list[InteractionStep]:
@@ -40,21 +40,21 @@ def steps(number: int = STEPS) -> list[InteractionStep]:
     ]
 
 
-def body_of(told: Sequence[InteractionStep]) -> bytes:
+def body_of(reported: Sequence[InteractionStep]) -> bytes:
     """A batch of these steps in JSON."""
-    batch = StepBatch(trace_id=told[0].trace_id, reporter="writer", steps=list(told))
+    batch = StepBatch(trace_id=reported[0].trace_id, reporter="writer", steps=list(reported))
     return batch.model_dump_json(exclude_none=True).encode()
 
 
 def bodies(number: int) -> Iterator[bytes]:
-    """Batches with ids of their own, of one trace."""
-    told = steps()
+    """Batches of one trace, each with an id of its own."""
+    reported = steps()
     for _ in range(number):
-        yield body_of(told)
+        yield body_of(reported)
 
 
 def otlp_bodies(number: int) -> Iterator[bytes]:
-    """Exports of calls and model uses, as an instrumented agent sends them."""
+    """Exports of agent and model calls, as an instrumented agent sends them."""
     trace_id = bytes.fromhex(new_trace_id())
     for _ in range(number):
         export = ExportTraceServiceRequest()
