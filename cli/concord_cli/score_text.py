@@ -42,12 +42,12 @@ def factor_notes(part: SubScore, trials: Sequence[TrialRecord]) -> list[str]:
 
 def reasons_in_words(reasons: Sequence[str | None]) -> list[str]:
     """Each reason once, with its number of trials unless all of `reasons` are the same."""
-    told = Counter(reason for reason in reasons if reason)
+    counts = Counter(reason for reason in reasons if reason)
     shown = [
         reason if n == len(reasons) else f"{reason} ({n:,} of {len(reasons):,} trials)"
-        for reason, n in list(told.items())[:MAX_REASONS]
+        for reason, n in list(counts.items())[:MAX_REASONS]
     ]
-    return shown if len(told) <= MAX_REASONS else [*shown, f"and {len(told) - MAX_REASONS} more reasons"]
+    return shown if len(counts) <= MAX_REASONS else [*shown, f"and {len(counts) - MAX_REASONS} more reasons"]
 
 
 def conduct_inputs(of_trials: Sequence[Iterable[MetricParameter]]) -> str:
@@ -243,8 +243,8 @@ def _by_whom(judged: Mapping[str, int]) -> str:
     if sum(judged.values()) <= 1:
         return ", ".join(JUDGED_BY[source] for source in judged) or "by nobody"
     (first, n), *others = judged.items()
-    told = [f"{_count(n, 'trial')} {JUDGED_BY[first]}", *(f"{n:,} {JUDGED_BY[source]}" for source, n in others)]
-    return ", ".join(told)
+    parts = [f"{_count(n, 'trial')} {JUDGED_BY[first]}", *(f"{n:,} {JUDGED_BY[source]}" for source, n in others)]
+    return ", ".join(parts)
 
 
 def _count(n: int, thing: str) -> str:

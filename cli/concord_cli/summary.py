@@ -105,8 +105,8 @@ def _value(part: SubScore) -> Text:
 
 
 def _unseen(detail: Detail) -> RenderableType | None:
-    told = unseen_in_words(detail.trace_integrity)
-    return None if told is None else Group(plain_text(told, "yellow"), *map(plain_text, REMEDY))
+    sentence = unseen_in_words(detail.trace_integrity)
+    return None if sentence is None else Group(plain_text(sentence, "yellow"), *map(plain_text, REMEDY))
 
 
 def _graph(detail: Detail) -> Table:
@@ -137,8 +137,8 @@ def _findings(findings: list[Finding]) -> RenderableType:
 def _figure(finding: Finding) -> str:
     if finding.value is None:
         return ""
-    told = f"{finding.value:.2f}"
-    return told if finding.threshold in {None, finding.value} else f"{told} (threshold {finding.threshold:.2f})"
+    value = f"{finding.value:.2f}"
+    return value if finding.threshold in {None, finding.value} else f"{value} (threshold {finding.threshold:.2f})"
 
 
 def _calls_title(trials: int) -> str:
@@ -186,12 +186,12 @@ def _latency(latency: LatencySummary) -> RenderableType | None:
 def _judgment(detail: Detail) -> RenderableType | None:
     judge = detail.judge
     advice = {finding.advice for finding in detail.findings}
-    said = [("+", line) for line in detail.strengths]
-    said += [("-", line) for line in detail.weaknesses if line not in advice]
-    if not detail.reasoning and not said:
+    remarks = [("+", line) for line in detail.strengths]
+    remarks += [("-", line) for line in detail.weaknesses if line not in advice]
+    if not detail.reasoning and not remarks:
         return None
     sources = {"rules": "by rules, without a language model", "llm": "by a language model"}
-    lines = [plain_text(detail.reasoning)] + [plain_text(f"{sign} {line}") for sign, line in said]
+    lines = [plain_text(detail.reasoning)] + [plain_text(f"{sign} {line}") for sign, line in remarks]
     if judge is not None:
         lines.append(Text(sources[judge.source] + (f" ({printable(judge.reason)})" if judge.reason else ""), "dim"))
     return Group(*lines)

@@ -80,8 +80,8 @@ def _common_kind(rows: Mapping[Path, Sequence[ResultRow]]) -> ScoreKind:
         raise AssessmentError(f"{empty[0]}: no trial in it has a score")
     common = set.union(*kinds.values())
     if len(common) > 1:
-        told = (f"{path}: {' and '.join(sorted(map(str, found)))}" for path, found in kinds.items())
-        raise UsageError(f"scores of different versions or on different bases cannot be compared: {'; '.join(told)}")
+        listed = (f"{path}: {' and '.join(sorted(map(str, found)))}" for path, found in kinds.items())
+        raise UsageError(f"scores of different versions or on different bases cannot be compared: {'; '.join(listed)}")
     return common.pop()
 
 

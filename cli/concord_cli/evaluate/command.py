@@ -163,8 +163,8 @@ def _counted(paths: Sequence[Path]) -> str:
     """The numbers of files and folders, in words."""
     folders = sum(path.is_dir() for path in paths)
     counts = {"file": len(paths) - folders, "folder": folders}
-    told = [f"{n} {kind}" if n == 1 else f"{n} {kind}s" for kind, n in counts.items() if n]
-    return " and ".join(told) or "0 files"
+    in_words = [f"{n} {kind}" if n == 1 else f"{n} {kind}s" for kind, n in counts.items() if n]
+    return " and ".join(in_words) or "0 files"
 
 
 class UnreadableRecords:

@@ -72,10 +72,10 @@ def table_of(lines: Sequence[TraceLine]) -> RenderableType:
 
 
 def _warnings(lines: Iterable[TraceLine]) -> Iterable[RenderableType]:
-    told = Counter(warning for line in lines for warning in line.warnings)
-    if told:
+    counts = Counter(warning for line in lines for warning in line.warnings)
+    if counts:
         yield Text("\nBe wary", style="bold")
-        for warning, traces in told.items():
+        for warning, traces in counts.items():
             yield plain_lines(f"  {warning} ({traces} {'trace' if traces == 1 else 'traces'})")
 
 

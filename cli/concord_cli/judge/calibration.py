@@ -64,15 +64,15 @@ def calibration_from(
         _judged_trace(each, judgment, threshold, by_model=by_model)
         for each, judgment in zip(labelled, judgments, strict=True)
     ]
-    said = [(each.label == "pass", each.judged == "pass") for each in traces if each.judged is not None]
-    found = agreement(said)
+    decided = [(each.label == "pass", each.judged == "pass") for each in traces if each.judged is not None]
+    found = agreement(decided)
     models = [judgment for judgment in judgments if judgment.source == "llm"]
     return Calibration(
         model=models[0].model if models else None,
         prompt_version=models[0].prompt_version if models else None,
         samples=models[0].samples if models else 0,
         threshold=threshold,
-        undecided=len(traces) - len(said),
+        undecided=len(traces) - len(decided),
         accuracy=_figure(found.accuracy),
         false_pass=_figure(found.false_pass),
         false_fail=_figure(found.false_fail),

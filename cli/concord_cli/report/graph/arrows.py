@@ -95,12 +95,12 @@ def _between(caller: Node, callee: Node, width: float) -> Curve:
 
 
 def _title(flow: Flow) -> str:
-    told = [counted(flow.calls, "call")]
+    parts = [counted(flow.calls, "call")]
     if flow.errors:
-        told.append(f"{flow.errors:,} failed")
+        parts.append(f"{flow.errors:,} failed")
     if flow.latency_ms is not None:
-        told.append(f"{duration(flow.latency_ms)} on average")
-    return f"{on_one_line(flow.caller)} → {on_one_line(flow.callee)}: {', '.join(told)}"
+        parts.append(f"{duration(flow.latency_ms)} on average")
+    return f"{on_one_line(flow.caller)} → {on_one_line(flow.callee)}: {', '.join(parts)}"
 
 
 def _mark(errors: int, bent: Curve, others: Sequence[Mark], nodes: Mapping[str, Node]) -> Mark | None:

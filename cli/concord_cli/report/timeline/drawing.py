@@ -168,12 +168,12 @@ def _bar(slot: Slot, geometry: _Geometry) -> Bar:
 
 
 def _title(call: CallRecord, name: CallName) -> str:
-    told = [f"call {name.text}: {caller_text(call)} → {on_one_line(call.callee)}", f"from {duration(call.start_ms)}"]
+    parts = [f"call {name.text}: {caller_text(call)} → {on_one_line(call.callee)}", f"from {duration(call.start_ms)}"]
     if call.duration_ms is not None:
-        told.append(f"for {duration(call.duration_ms)}")
+        parts.append(f"for {duration(call.duration_ms)}")
     if call.error is not None:
-        told.append(f"failed: {shortened(call.error, 200)}")
-    return ", ".join(told)
+        parts.append(f"failed: {shortened(call.error, 200)}")
+    return ", ".join(parts)
 
 
 def _arrows(pointed: Sequence[Slot], geometry: _Geometry) -> Iterator[Arrow]:
