@@ -92,14 +92,14 @@ def evaluate_traces(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
 ) -> None:
     """Evaluate traces that are there already, with no service running: a row for each."""
-    with exit_codes(), terminable() as ended:
+    with exit_codes(), terminable() as reraise:
         # Imported here, since the graph library takes a while to load and is part of a full installation only.
         try:
-            from concord_cli.evaluate.command import Request, evaluate
+            from concord_cli.evaluate.command import EvaluateArguments, evaluate
         except ModuleNotFoundError as error:
             raise UsageError(f"evaluating needs all of Concord, concord-cli[local]: {error.name} is missing") from error
 
-        evaluate(Request(paths, format_name, config, output, graphml, keep_going, quiet), ended)
+        evaluate(EvaluateArguments(paths, format_name, config, output, graphml, keep_going, quiet), reraise)
 
 
 @app.command("report")

@@ -29,7 +29,7 @@ SPLIT = "each part is evaluated by itself (as one if they are in one file, or to
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class EvaluateArguments:
     """The arguments of the command. `paths`: files, folders, or `-` for standard input."""
 
     paths: Sequence[Path]
@@ -41,7 +41,7 @@ class Request:
     quiet: bool
 
 
-def evaluate(request: Request, reraise: Callable[[], None]) -> None:
+def evaluate(arguments: EvaluateArguments, reraise: Callable[[], None]) -> None:
     """Evaluates all traces of all files.
 
     `reraise` raises the signal's exception again, if a signal ended the command (see `exits.terminable`).
@@ -50,17 +50,17 @@ def evaluate(request: Request, reraise: Callable[[], None]) -> None:
     fails at its end. Raises UsageError; AssessmentError for unreadable files; IncompleteError for unreadable records.
     """
     errors = Console(stderr=True, highlight=False)
-    config = read_config(request.config)
-    _check_plugins(request.format_name)
-    files, beside = find_inputs(request.paths, request.format_name)
-    for file in beside if not request.quiet else ():
+    config = read_config(arguments.config)
+    _check_plugins(arguments.format_name)
+    files, beside = find_inputs(arguments.paths, arguments.format_name)
+    for file in beside if not arguments.quiet else ():
         _print_line(errors, f"{file}: is no trace in any known format, and stands above folders that are: not read")
-    if (idle := without_effect(config)) and not request.quiet:
-        _print_line(errors, f"{request.config}: makes no difference to traces: {', '.join(idle)}")
-    evaluation = _Evaluation(request, config, partial(_print_line, errors), reraise)
+    if (idle := without_effect(config)) and not arguments.quiet:
+        _print_line(errors, f"{arguments.config}: makes no difference to traces: {', '.join(idle)}")
+    evaluation = _Evaluation(arguments, config, partial(_print_line, errors), reraise)
     with (
-        result_writer(request.output, config.agentbeats_ids) as write,
-        graph_writer(request.graphml) as draw,
+        result_writer(arguments.output, config.agentbeats_ids) as write,
+        graph_writer(arguments.graphml) as draw,
         ReadingProgress(_size(files), errors) as progress,
     ):
         for file in files:
@@ -70,7 +70,7 @@ def evaluate(request: Request, reraise: Callable[[], None]) -> None:
                 draw(row)
         if not evaluation.lines:
             raise AssessmentError("there is no trace to evaluate")
-    if not request.quiet:
+    if not arguments.quiet:
         _show(evaluation.lines, [file for file in files if file not in evaluation.files_left_out])
     if evaluation.files_left_out:
         raise AssessmentError(f"{len(evaluation.files_left_out)} of {_counted(files)} left out")
@@ -82,7 +82,7 @@ def evaluate(request: Request, reraise: Callable[[], None]) -> None:
 class _Evaluation:
     """Reads and evaluates file by file, and keeps count. `report` prints a line; `reraise`: see `evaluate`."""
 
-    request: Request
+    arguments: EvaluateArguments
     config: AssessmentConfig
     report: Callable[[str], None]
     reraise: Callable[[], None]
@@ -100,7 +100,7 @@ class _Evaluation:
             faults.note(fault)
 
         try:
-            for trace in traces_in(file, self.request.format_name, on_read, note):
+            for trace in traces_in(file, self.arguments.format_name, on_read, note):
                 faults.report_held()
                 row = self._evaluated(trace, str(file))
                 self.lines.append(TraceLine.of(row))
@@ -116,12 +116,12 @@ class _Evaluation:
 
     def _evaluated(self, trace: Trace, file: str) -> ResultRow:
         first = self._files_of.setdefault(trace.trace_id, file)
-        if first != file and not self.request.quiet:
+        if first != file and not self.arguments.quiet:
             self.report(f"{file}: {trace.trace_id} is in {first} too; {SPLIT}")
         return evaluate_trace(trace, self.config)
 
     def _leave_out(self, file: Path, error: FormatError, kept: int) -> None:
-        if not self.request.keep_going:
+        if not self.arguments.keep_going:
             raise AssessmentError(str(error)) from error
         self.files_left_out.append(file)
         self.report(f"left out: {error}" + (f" ({kept} traces before that are evaluated)" if kept else ""))

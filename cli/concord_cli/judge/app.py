@@ -36,9 +36,9 @@ def rejudge(
     """Judge saved traces anew with the configured language model (AGENTBEATS_LLM_API_KEY, _BASE_URL, _MODEL)."""
     with exit_codes():
         with _full_installation():
-            from concord_cli.judge.rejudge import Rejudging, rejudge_traces
+            from concord_cli.judge.rejudge import RejudgeArguments, rejudge_traces
 
-        execute(rejudge_traces(Rejudging(traces, output, samples, rules, format_name, config, quiet)))
+        execute(rejudge_traces(RejudgeArguments(traces, output, samples, rules, format_name, config, quiet)))
 
 
 @app.command()
@@ -55,9 +55,9 @@ def calibrate(
     """Hold the judge against labels: accuracy, Cohen's kappa, false passes and false fails, with intervals."""
     with exit_codes():
         with _full_installation():
-            from concord_cli.judge.calibrate import Calibrating, calibrate_judge
+            from concord_cli.judge.calibrate import CalibrateArguments, calibrate_judge
 
-        execute(calibrate_judge(Calibrating(labelled, output, samples, rules, config, quiet)))
+        execute(calibrate_judge(CalibrateArguments(labelled, output, samples, rules, config, quiet)))
 
 
 @contextmanager

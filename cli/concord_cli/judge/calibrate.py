@@ -22,7 +22,7 @@ WIDE = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Calibrating:
+class CalibrateArguments:
     """The arguments of the command."""
 
     labelled: Path
@@ -33,21 +33,21 @@ class Calibrating:
     quiet: bool
 
 
-async def calibrate_judge(asked: Calibrating) -> None:
+async def calibrate_judge(arguments: CalibrateArguments) -> None:
     """Judges every labelled trace and prints how far judge and labels agree. Raises UsageError, AssessmentError."""
-    judge, config = make_judge(asked.samples, rules=asked.rules), read_config(asked.config)
-    if asked.output is not None:
-        prepare_folder(asked.output)
-    labelled = read_labelled(asked.labelled)
+    judge, config = make_judge(arguments.samples, rules=arguments.rules), read_config(arguments.config)
+    if arguments.output is not None:
+        prepare_folder(arguments.output)
+    labelled = read_labelled(arguments.labelled)
     judgments = []
     async with delayed_spinner(Console(stderr=True, highlight=False), "Judging") as say:
         for number, each in enumerate(labelled, start=1):
             say(f"Judging {each.trace.trace_id} ({number} of {len(labelled)})")
             judgments.append(await _judged(each, config, judge))
-    calibration = calibration_from(labelled, judgments, config.thresholds.passing, by_model=not asked.rules)
-    if asked.output is not None:
-        write_text(asked.output, calibration.model_dump_json(indent=2) + "\n")
-    if not asked.quiet:
+    calibration = calibration_from(labelled, judgments, config.thresholds.passing, by_model=not arguments.rules)
+    if arguments.output is not None:
+        write_text(arguments.output, calibration.model_dump_json(indent=2) + "\n")
+    if not arguments.quiet:
         output_console(WIDE).print(calibration_of(calibration))
 
 

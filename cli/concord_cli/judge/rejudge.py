@@ -21,7 +21,7 @@ _RESULT_KEYS: Final = frozenset({"results", "detail"})
 
 
 @dataclass(frozen=True, slots=True)
-class Rejudging:
+class RejudgeArguments:
     """The arguments of the command. `traces`: files, folders, or `-` for standard input."""
 
     traces: list[Path]
@@ -33,21 +33,21 @@ class Rejudging:
     quiet: bool
 
 
-async def rejudge_traces(asked: Rejudging) -> None:
+async def rejudge_traces(arguments: RejudgeArguments) -> None:
     """Judges all traces of all files. Raises UsageError; AssessmentError for a file without a trace."""
     judge, config, files = (
-        make_judge(asked.samples, rules=asked.rules),
-        read_config(asked.config),
-        find_inputs(asked.traces, asked.format_name).paths,
+        make_judge(arguments.samples, rules=arguments.rules),
+        read_config(arguments.config),
+        find_inputs(arguments.traces, arguments.format_name).paths,
     )
     shown = Console(highlight=False)
-    with result_writer(asked.output, config.agentbeats_ids) as write:
+    with result_writer(arguments.output, config.agentbeats_ids) as write:
         async with delayed_spinner(Console(stderr=True, highlight=False), "Judging") as say:
-            for trace in _all_traces(files, asked.format_name):
+            for trace in _all_traces(files, arguments.format_name):
                 say(f"Judging {trace.trace_id}")
                 row = await judge_trace(trace, config, judge)
                 write(row)
-                if not asked.quiet:
+                if not arguments.quiet:
                     shown.print(judgment_of(row))
 
 

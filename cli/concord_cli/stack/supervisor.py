@@ -35,6 +35,8 @@ MAX_RESTARTS = 3
 FIRST_BACKOFF_S = 0.25
 TAIL_LINES = 20
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True, slots=True)
 class Program:
@@ -59,7 +61,7 @@ class SupervisedProgram:
         self._notice = notice
         self._process: Process | None = None
         self._stopping = asyncio.Event()
-        self.life = asyncio.create_task(self._live(), name=program.name)
+        self.task = asyncio.create_task(self._keep_running(), name=program.name)
         """Ends with None after `stop`, and with ProgramFailedError if the program keeps dying."""
 
     async def ready(self) -> None:
@@ -75,11 +77,11 @@ class SupervisedProgram:
         self._stopping.set()
         if self._process is not None:
             _close_stdin(self._process)
-        await asyncio.wait([self.life])
-        if not self.life.cancelled():
-            self.life.exception()  # marks the failure as retrieved; `Supervisor.guard` has raised it
+        await asyncio.wait([self.task])
+        if not self.task.cancelled():
+            self.task.exception()  # marks the failure as retrieved; `Supervisor.guard` has raised it
 
-    async def _live(self) -> None:
+    async def _keep_running(self) -> None:
         quick_deaths = 0
         while not self._stopping.is_set():
             began = monotonic()
@@ -155,9 +157,6 @@ def _how_it_ended(code: int) -> str:
         return f"ended with exit code {code}"
 
 
-T = TypeVar("T")
-
-
 class Supervisor:
     """Programs in groups, started one group after another and stopped in the reverse order. A context manager."""
 
@@ -173,7 +172,7 @@ class Supervisor:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         for group in reversed(self._groups):
-            await asyncio.gather(*(child.stop() for child in group))
+            await asyncio.gather(*(program.stop() for program in group))
 
     def start(self, programs: Iterable[Program]) -> None:
         """Starts programs as the next group, without waiting for them."""
@@ -186,12 +185,12 @@ class Supervisor:
     async def guard(self, work: Coroutine[Any, Any, T]) -> T:
         """The result of `work`. Cancels it and raises ProgramFailedError as soon as a program fails for good."""
         task = asyncio.create_task(work)
-        lives = [child.life for group in self._groups for child in group]
+        tasks = [program.task for group in self._groups for program in group]
         try:
-            await asyncio.wait([task, *lives], return_when=asyncio.FIRST_COMPLETED)
-            for life in lives:
-                if life.done():
-                    life.result()
+            await asyncio.wait([task, *tasks], return_when=asyncio.FIRST_COMPLETED)
+            for running in tasks:
+                if running.done():
+                    running.result()
             return await task
         finally:
             task.cancel()
@@ -199,5 +198,5 @@ class Supervisor:
 
     async def _all_ready(self) -> None:
         for group in self._groups:
-            for child in group:
-                await child.ready()
+            for program in group:
+                await program.ready()

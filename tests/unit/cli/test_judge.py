@@ -1,4 +1,4 @@
-"""`concord judge` at a terminal: quiet at first, a sign of life once it takes longer."""
+"""The spinner of `concord judge`: only on a terminal, and only once judging takes a while."""
 
 import asyncio
 import io
