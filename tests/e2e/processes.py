@@ -1,4 +1,4 @@
-"""Which processes live, and whose they are. Linux only."""
+"""Finds running processes by a mark in their environment. Linux only."""
 
 import os
 import time
@@ -23,7 +23,7 @@ def programs_with(mark: str, word: str) -> list[int]:
 
 
 def until(condition: Callable[[], bool], limit_s: float = 30) -> None:
-    """Returns once the condition holds; fails where it never does."""
+    """Waits until the condition holds; fails if it never does."""
     deadline = time.monotonic() + limit_s
     while not condition():
         assert time.monotonic() < deadline, "waited in vain"
@@ -35,7 +35,7 @@ def _all() -> list[int]:
 
 
 def _command(pid: int) -> list[str]:
-    """Its words; none of a process that is gone, or dead and not yet collected."""
+    """The command line; empty for a process that is gone or a zombie."""
     return _read(pid, "cmdline").split("\0")[:-1]
 
 

@@ -1,4 +1,4 @@
-"""Teams of `examples/teams` through the real stack, graded by code: the good, the garbage, and the one not seen."""
+"""Teams of `examples/teams` on the real stack, graded by code: a good one, a useless one, and an unobserved one."""
 
 import asyncio
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The traces that benchmarks are run on: as large as asked for, always the same, and sound."""
+"""Synthetic traces have the requested size, and are deterministic and valid."""
 
 from benchmarks.synthetic_traces import TOOLS, roster, stored_batches
 from concord.assessment.roster import Roster

@@ -1,4 +1,4 @@
-"""ResultTable: a section is written between its markers, and nothing else of the document is touched."""
+"""Result tables: a section is written between its markers, and the rest of the document stays."""
 
 from pathlib import Path
 

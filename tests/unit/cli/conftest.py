@@ -1,4 +1,4 @@
-"""A run's folder, for the tests of what lives in it."""
+"""A run's folder, for tests of the programs that run in it."""
 
 from collections.abc import AsyncIterator
 

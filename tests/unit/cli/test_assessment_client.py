@@ -1,4 +1,4 @@
-"""The client speaks to any green agent exactly as the platform's own client does, and takes back what that does."""
+"""The client sends any green agent what the platform's own client sends, and accepts the same results."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Comparing teams: the document, the ranking, what is shown, and what is refused on one line."""
+"""Comparing teams: the document, the ranking, the output, and refusals on one line."""
 
 import json
 import re
@@ -29,11 +29,11 @@ from tests.unit.cli.rows import FAILURE, on_structure, row, trial, unjudged
 DOCUMENT = Path("docs/comparing.md").read_text(encoding="utf-8")
 
 HARDNESS = [0.35, 0.5, 0.62, 0.41, 0.7, 0.55, 0.48, 0.66, 0.38, 0.52]
-"""What ten tasks let a team reach; they differ more than the teams."""
+"""The scores that ten tasks allow; tasks differ more than teams."""
 
 
 def team(shift: float = 0.0, tasks: int = 10, *, wobble: float = 0.01, **changes: object) -> ResultRow:
-    """A row with a trial for each task: `shift` above what the task lets reach, give or take."""
+    """A row with a trial for each task, whose scores are about `shift` above what the task allows."""
     scores = [each + shift + wobble * (number % 3 - 1) for number, each in enumerate(HARDNESS[:tasks])]
     trials = [
         trial(
@@ -355,7 +355,7 @@ def test_names_cannot_write_on_the_terminal(tmp_path: Path) -> None:
 
 
 def _of_the_document(shift: float, seed: int, runs: int, latency: float) -> ResultRow:
-    """Twelve tasks of differing difficulty, and runs that scatter around it."""
+    """Twelve tasks of different difficulty, with runs that scatter around it."""
     draw, hard = Random(seed), Random(100)  # noqa: S311 - figures of an example
     hardness = [hard.uniform(0.3, 0.8) for _ in range(12)]
     scores = [

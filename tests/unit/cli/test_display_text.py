@@ -1,4 +1,4 @@
-"""Text of others, as it is shown: nothing in it is unseen, reorders its neighbours or takes all the room."""
+"""Untrusted text for display: no invisible or reordering characters, no excess length."""
 
 from unicodedata import category
 
@@ -10,7 +10,7 @@ from concord_cli.display_text import REPLACEMENT, named, on_one_line, shortened,
 from tests.unit.cli.report.laws import law
 
 JOINERS = {"\u200c", "\u200d"}
-"""What scripts and emoji need; of all that cannot be seen, these alone stay."""
+"""The invisible characters that stay, since scripts and emoji need them."""
 
 
 @law

@@ -1,4 +1,4 @@
-"""`concord evaluate` in parts: which files, which config, how far, and what is left of it."""
+"""The parts of `concord evaluate`: input files, config, progress, table, and output files."""
 
 import io
 import json
@@ -160,7 +160,7 @@ class Clock:
 
 
 def drawn(*, terminal: bool, total: int | None, took_s: float) -> str:
-    """What is drawn of reading 200 bytes, the second hundred after some time."""
+    """The output while 200 bytes are read, the second hundred after some time."""
     console, clock = Console(file=io.StringIO(), force_terminal=terminal, width=100), Clock()
     with ReadingProgress(total, console, clock) as progress:
         progress.reading("traces.jsonl")

@@ -1,4 +1,4 @@
-"""What is started for a scenario, with which arguments, environment and ports."""
+"""The programs of a scenario: arguments, environment and ports."""
 
 import sys
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""Which Redis is chosen, and that one of our own starts, keeps what it was given, and lets only us in."""
+"""The choice of a Redis; a server of our own starts, persists its data, and requires its password."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""The results file is there whole or not at all."""
+"""The results file is written whole or not at all."""
 
 import json
 from collections.abc import Callable
@@ -23,7 +23,7 @@ IDS = {"coordinator": "0197-c", "writer": "0197-w"}
 
 
 async def over_a2a(row: ResultRow) -> list[JsonValue]:
-    """What a client gets of a row that a green agent completes with."""
+    """A green agent's row as a client receives it over A2A."""
 
     async def complete(_: IncomingMessage, task: TaskHandle) -> None:
         await task.complete(data=row.model_dump(mode="json"), artifact_name="result")
@@ -33,7 +33,7 @@ async def over_a2a(row: ResultRow) -> list[JsonValue]:
 
 
 def at_the_gateway(folder: Path, row: ResultRow) -> Path:
-    """The file that the gateway writes of a row, read back from where its evaluator left it."""
+    """The file that the gateway writes for a row that it reads back from storage."""
     plan = AssessmentPlan(
         assessment_id="a",
         mode=row.detail.mode,

@@ -1,4 +1,4 @@
-"""What a row says in words: what its score rests on, what conduct was counted from, whose calls could not be seen."""
+"""A row in words: what its score rests on, the inputs of conduct, and whose calls could not be observed."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""A run's folder goes with the run, and what runs in it goes with whoever started it, however that ends."""
+"""A run's folder and its programs end with the command that started them, however that ends."""
 
 import asyncio
 import signal

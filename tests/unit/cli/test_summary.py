@@ -1,4 +1,4 @@
-"""The summary tells what a person wants to know of a row, and tells it of every row."""
+"""The summary shows the main results of a row, and works for every row."""
 
 from io import StringIO
 
@@ -19,7 +19,7 @@ def shown(of: ResultRow) -> str:
 
 
 def flat(text: str) -> str:
-    """Without line breaks: sentences are wrapped where the terminal ends."""
+    """The text without line breaks, since a terminal wraps sentences."""
     return " ".join(text.split())
 
 

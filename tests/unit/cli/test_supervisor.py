@@ -1,4 +1,4 @@
-"""Programs are kept running, given up when that is of no use, and stopped in order, leaving nothing behind."""
+"""Programs are restarted, given up if they keep dying, and stopped in order, with all their processes."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""What counts as a request, and what becomes of one on its way through a data part."""
+"""Which messages are requests, and that a data part carries a request unchanged."""
 
 import json
 from dataclasses import replace
@@ -32,7 +32,7 @@ def _findings() -> Findings:
 
 
 def _travelled(data: JsonValue) -> JsonValue:
-    """As a protobuf `Value` leaves it: every number a float."""
+    """The data after a protobuf `Value`: every number is a float."""
     travelled: JsonValue = json.loads(json.dumps(data), parse_int=float)
     return travelled
 

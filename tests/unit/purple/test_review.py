@@ -1,4 +1,4 @@
-"""How a review is made of facts, and what keeps a wrong fact or an invented statement out of it."""
+"""A review is made of facts, and checks keep wrong facts and invented statements out of it."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The shipped tasks: their keys follow from their texts by the rules that they state, worked out here anew."""
+"""The shipped tasks: applying their rules to their texts gives their keys."""
 
 import re
 from collections.abc import Callable
@@ -57,7 +57,7 @@ def _is_figure(word: str, after: str) -> bool:
 
 
 def _by_the_rules(task: TaskSpec) -> dict[str, JsonValue]:
-    """What a reader who knows nothing but the task comes to."""
+    """The answer of a reader who knows only the task."""
     rules, _, text = task.text.partition("\nText:\n")
     strong, softening = _listed(rules, "strong"), _listed(rules, "softening")
     sentences = _sentences(text.strip())

@@ -1,4 +1,4 @@
-"""The wiring of the teams: whom each agent asks for what and how often, and that it must come to an end."""
+"""The wiring of the teams: who asks whom for what and how often, and that it terminates."""
 
 from collections.abc import Iterable
 from itertools import combinations, pairwise
@@ -32,7 +32,7 @@ Asked = tuple[str, Kind]
 
 
 def _requests(team: TeamName, members: Iterable[Member]) -> "nx.DiGraph[Asked]":
-    """Every request that an agent could make while it serves one, whoever asked first."""
+    """Every request that an agent could send while it serves another."""
     members = list(members)
     graph: nx.DiGraph[Asked] = nx.DiGraph()
     for asker in members:
@@ -46,7 +46,7 @@ def _requests(team: TeamName, members: Iterable[Member]) -> "nx.DiGraph[Asked]":
 
 
 def _calls(team: TeamName, members: list[Member]) -> set[tuple[str, str]]:
-    """Who calls whom once the coordinator gets a task."""
+    """The calls that a task for the coordinator leads to."""
     graph = _requests(team, members)
     start = (COORDINATOR.agent_id, Kind.TASK)
     return {(a, b) for (a, _), (b, _) in nx.edge_dfs(graph, start)}
@@ -91,7 +91,7 @@ def test_in_the_chain_each_asks_the_next() -> None:
 
 
 def _asked_of(team: TeamName, kind: Kind) -> tuple[list[str], set[Aspect]]:
-    """Whom the coordinator asks for something, and what about."""
+    """The members that the coordinator asks, and the aspects."""
     rules = rules_for(TEAMS[team].wiring, Function.COORDINATOR, Kind.TASK, kind)
     return [member.agent_id for member in choose_members(rules, COORDINATOR, SIX)], {
         a for rule in rules for a in rule.aspects

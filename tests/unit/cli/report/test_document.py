@@ -1,4 +1,4 @@
-"""`docs/reports.md`: its lines do what it says, and its figures are those of the code."""
+"""`docs/reports.md`: its commands work, and its figures are those of the code."""
 
 import re
 import shlex

@@ -1,4 +1,4 @@
-"""The drawing of the agent graph: who is in it, where, and what an arrow says."""
+"""The drawing of the agent graph: its agents, their layout, and its arrows."""
 
 from itertools import combinations, pairwise
 

@@ -1,4 +1,4 @@
-"""The words for metrics come from the evaluator, and a page does without them where there is none."""
+"""The definitions of metrics come from the evaluator; without it, a page has none."""
 
 import sys
 from collections.abc import Mapping

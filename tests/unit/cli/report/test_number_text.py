@@ -1,4 +1,4 @@
-"""Figures: as many digits as mean something, and the unit that fits."""
+"""Numbers for display: significant digits, and a fitting unit."""
 
 import re
 

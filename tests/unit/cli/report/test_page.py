@@ -1,4 +1,4 @@
-"""The page as data: what of a row is shown, and in which words."""
+"""The content of the page: which parts of a row it shows, and in which words."""
 
 import pytest
 from hypothesis import given
