@@ -15,14 +15,14 @@ REMEDY: Final = (
 )
 
 
-def unseen(integrity: TraceIntegrity) -> list[str]:
+def unobserved_participants(integrity: TraceIntegrity) -> list[str]:
     """The participants whose own calls, if any, could not be observed."""
     return [each.agent for each in integrity.participants if each.observability != "full"]
 
 
-def unseen_in_words(integrity: TraceIntegrity) -> str | None:
+def unobserved_text(integrity: TraceIntegrity) -> str | None:
     """A sentence on the participants whose calls could not be observed; None if there are none."""
-    if not (hidden := unseen(integrity)):
+    if not (hidden := unobserved_participants(integrity)):
         return None
     unheard = [each.agent for each in integrity.participants if each.observability == "none"]
     text = f"Calls that these participants made, if any, could not be seen: {_names(hidden)}."
@@ -31,14 +31,14 @@ def unseen_in_words(integrity: TraceIntegrity) -> str | None:
     return f"{text} Calls to {'them' if unheard == hidden else _names(unheard)} were not seen either."
 
 
-def all_seen(integrity: TraceIntegrity) -> bool:
+def fully_observed(integrity: TraceIntegrity) -> bool:
     """Whether all calls could be observed; if not, agents may have made calls that are not in the row."""
     return integrity.observability in (None, "full")
 
 
-def silence(integrity: TraceIntegrity) -> str:
+def no_calls_text(integrity: TraceIntegrity) -> str:
     """The text in place of calls between agents if there are none."""
-    return "Nobody called anybody." if all_seen(integrity) else "No call between agents was seen."
+    return "Nobody called anybody." if fully_observed(integrity) else "No call between agents was seen."
 
 
 def _names(agents: Sequence[str]) -> str:
@@ -65,6 +65,6 @@ _WITHOUT_LABEL: Final[Mapping[MetricStatus, str]] = MappingProxyType(
 )
 
 
-def coordination(quality: Quality | None, status: MetricStatus) -> str | None:
+def coordination_label(quality: Quality | None, status: MetricStatus) -> str | None:
     """The label of coordination, or why there is none; None if the row does not say why."""
     return quality or _WITHOUT_LABEL.get(status)

@@ -34,13 +34,13 @@ _SETTINGS: Final[Mapping[str, str]] = MappingProxyType(
 def factor_notes(part: SubScore, trials: Sequence[TrialRecord]) -> list[str]:
     """Notes on a factor over these trials: the reasons given, and the counts behind conduct."""
     parts = [each for trial in trials if trial.usable for each in trial.sub_scores if each.id == part.id] or [part]
-    notes = reasons_in_words([each.reason for each in parts])
+    notes = reasons_with_counts([each.reason for each in parts])
     if part.id == "conduct" and (counted := conduct_inputs([each.inputs for each in parts])):
         notes.append(counted)
     return notes
 
 
-def reasons_in_words(reasons: Sequence[str | None]) -> list[str]:
+def reasons_with_counts(reasons: Sequence[str | None]) -> list[str]:
     """Each reason once, with its number of trials unless all of `reasons` are the same."""
     counts = Counter(reason for reason in reasons if reason)
     shown = [
@@ -151,7 +151,7 @@ def rating_of_trial(row: ResultRow, trial: TrialRecord) -> Rating:
     )
 
 
-def passed_in_words(row: ResultRow) -> str:
+def pass_count_text(row: ResultRow) -> str:
     """How many of the usable trials passed, and how many are unjudged."""
     scoring = row.detail.scoring
     usable = _count(scoring.usable_trials, "usable trial")
@@ -161,7 +161,7 @@ def passed_in_words(row: ResultRow) -> str:
     return passed + (f", {scoring.unjudged:,} unjudged" if scoring.unjudged else "")
 
 
-def source_in_words(grading: Grading) -> str:
+def grading_source_text(grading: Grading) -> str:
     """The source of a grading: `by code (exact)`."""
     return JUDGED_BY[grading.source] + (f" ({grading.scorer})" if grading.scorer else "")
 
@@ -178,7 +178,7 @@ def _judged(scoring: Scoring) -> dict[str, int]:
 
 def _reasons(gradings: Iterable[Grading | None]) -> list[str]:
     """The reasons of gradings without a value."""
-    return reasons_in_words([each.reason for each in gradings if each is not None and each.value is None])
+    return reasons_with_counts([each.reason for each in gradings if each is not None and each.value is None])
 
 
 def _rating(inputs: _Inputs) -> Rating:

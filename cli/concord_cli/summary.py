@@ -22,11 +22,11 @@ from concord_cli.interaction_text import (
     MORE_ON_STRUCTURE,
     REMEDY,
     STRUCTURE_AND_SUCCESS,
-    coordination,
-    silence,
-    unseen_in_words,
+    coordination_label,
+    no_calls_text,
+    unobserved_text,
 )
-from concord_cli.score_text import FACTORS, factor_notes, passed_in_words, rating_of
+from concord_cli.score_text import FACTORS, factor_notes, pass_count_text, rating_of
 from concord_cli.terminal import plain_table, plain_text
 
 _QUALITY_STYLES = {"high": "bold green", "medium": "bold yellow", "low": "bold red", "bottleneck": "bold red"}
@@ -66,9 +66,9 @@ def _headline(row: ResultRow) -> Text:
     for note in rating.notes:
         line.append(f"\n{note}", style="dim")
     line.append("\ncoordination: ")
-    label = coordination(quality, detail.coordination_status) or "not told"
+    label = coordination_label(quality, detail.coordination_status) or "not told"
     line.append(label, style=_QUALITY_STYLES.get(quality or "", ""))
-    passed = passed_in_words(row)
+    passed = pass_count_text(row)
     line.append(f" · {_count(len(detail.agents), 'agent')} · {passed} · {row.time_used:.1f} s")
     if detail.confidence != "adequate":
         line.append(f" · confidence: {detail.confidence}", style="yellow")
@@ -105,7 +105,7 @@ def _value(part: SubScore) -> Text:
 
 
 def _unseen(detail: Detail) -> RenderableType | None:
-    sentence = unseen_in_words(detail.trace_integrity)
+    sentence = unobserved_text(detail.trace_integrity)
     return None if sentence is None else Group(plain_text(sentence, "yellow"), *map(plain_text, REMEDY))
 
 
@@ -148,7 +148,7 @@ def _calls_title(trials: int) -> str:
 def _calls(detail: Detail) -> RenderableType:
     calls = [call for trial in detail.trials for call in trial.interactions]
     if not calls:
-        return Text(silence(detail.trace_integrity), "yellow")
+        return Text(no_calls_text(detail.trace_integrity), "yellow")
     by_caller = _callees_by_caller(calls)
     table = plain_table()
     for caller, callees in list(by_caller.items())[:MAX_CALLERS]:

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from concord.assessment.results import ResultRow
-from concord_cli.interaction_text import coordination
+from concord_cli.interaction_text import coordination_label
 from concord_cli.terminal import plain_lines
 
 MAX_NAMES: Final = 3
@@ -42,7 +42,7 @@ class TraceLine:
             density=detail.graph_metrics.graph_density,
             bottlenecks=tuple(name for found in detail.findings if found.id == "bottleneck" for name in found.agents),
             isolated=tuple(detail.graph_metrics.isolated_agents),
-            label=coordination(detail.coordination_quality, detail.coordination_status),
+            label=coordination_label(detail.coordination_quality, detail.coordination_status),
             score=row.score,
             warnings=tuple(warning.partition(": ")[2] for warning in detail.warnings),
         )

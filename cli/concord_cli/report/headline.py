@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from concord.assessment.results import SubScore, TrialRecord
 from concord_cli.display_text import counted, named, on_one_line
-from concord_cli.interaction_text import coordination
+from concord_cli.interaction_text import coordination_label
 from concord_cli.report.number_text import duration, figure, percent
 from concord_cli.report.scope import Scope
-from concord_cli.score_text import FACTORS, factor_notes, passed_in_words
+from concord_cli.score_text import FACTORS, factor_notes, pass_count_text
 
 _CONFIDENCE = {
     "insufficient": "insufficient: too few runs to say how certain the score is",
@@ -90,11 +90,11 @@ def verdict_on(trial: TrialRecord) -> str:
 def _passed(scope: Scope) -> str:
     if scope.trial_id is not None:
         return f"this trial: {verdict_on(scope.trials[0])}"
-    return passed_in_words(scope.row)
+    return pass_count_text(scope.row)
 
 
 def _coordination(scope: Scope) -> str:
-    label = coordination(scope.quality, scope.coordination_status)
+    label = coordination_label(scope.quality, scope.coordination_status)
     if scope.quality is not None:
         return scope.quality if scope.quality == "bottleneck" else f"{scope.quality} coordination"
     return "no label" if label is None else f"coordination: {label}"

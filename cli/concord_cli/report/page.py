@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from concord.assessment.results import Basis, Judgment, ResultRow
 from concord_cli.display_text import on_one_line, visible
-from concord_cli.interaction_text import MORE_ON_STRUCTURE, STRUCTURE_AND_SUCCESS, all_seen, silence
+from concord_cli.interaction_text import MORE_ON_STRUCTURE, STRUCTURE_AND_SUCCESS, fully_observed, no_calls_text
 from concord_cli.report.findings import FindingView, findings_of
 from concord_cli.report.flows import FlowTable, LatencyView, flows_of, latency_of, table_of
 from concord_cli.report.graph import Drawing, draw
@@ -40,14 +40,17 @@ class AgentLine:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One report. `silence`: the text in place of calls, if there are none; `all_seen`: whether all were observable."""
+    """One report.
+
+    `no_calls_text`: the text in place of calls, if there are none; `fully_observed`: whether all calls were observable.
+    """
 
     head: Headline
     findings: list[FindingView]
     graph: Drawing
     structure: str
-    silence: str
-    all_seen: bool
+    no_calls_text: str
+    fully_observed: bool
     declared: set[str]
     bottlenecks: set[str]
     flows: FlowTable
@@ -76,8 +79,8 @@ def page_of(row: ResultRow, trial_id: str | None = None, define: Definitions = n
         findings=findings_of(scope.findings, trials.listing, len(scope.trials)),
         graph=draw([agent.id for agent in scope.agents], flows),
         structure=f"{STRUCTURE_AND_SUCCESS} See {MORE_ON_STRUCTURE}.",
-        silence=silence(scope.integrity),
-        all_seen=all_seen(scope.integrity),
+        no_calls_text=no_calls_text(scope.integrity),
+        fully_observed=fully_observed(scope.integrity),
         declared={agent.id for agent in scope.agents if agent.declared},
         bottlenecks={agent for each in scope.findings if each.id == "bottleneck" for agent in each.agents},
         flows=table_of(flows),

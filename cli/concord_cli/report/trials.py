@@ -7,13 +7,13 @@ from typing import Final
 
 from concord.assessment.results import Grading, StepCounts, TrialRecord
 from concord_cli.display_text import counted, on_one_line, visible
-from concord_cli.interaction_text import coordination
+from concord_cli.interaction_text import coordination_label
 from concord_cli.report.calls import MAX_CALLS, CallName, CallRow, Listing, by_step_id, name_calls, rows_of
 from concord_cli.report.findings import FindingView, findings_of
 from concord_cli.report.headline import verdict_on
 from concord_cli.report.number_text import NONE, duration
 from concord_cli.report.timeline import Timeline, draw
-from concord_cli.score_text import JUDGED_BY, source_in_words
+from concord_cli.score_text import JUDGED_BY, grading_source_text
 
 LONG_ANSWER: Final = 600
 """A longer answer (characters) is folded."""
@@ -115,7 +115,7 @@ def _line(number: int, trial: TrialRecord) -> TrialLine:
         verdict=verdict_on(trial),
         outcome=NONE if trial.grading is None else _outcome(trial.grading),
         score=NONE if trial.overall_score is None else f"{trial.overall_score:.2f}",
-        coordination=coordination(trial.coordination_quality, trial.coordination_status) or NONE,
+        coordination=coordination_label(trial.coordination_quality, trial.coordination_status) or NONE,
         time_used=duration(1000 * min(trial.time_used, 1e300)),
     )
 
@@ -127,7 +127,7 @@ def _outcome(grading: Grading) -> str:
 def _grading(grading: Grading) -> GradingView:
     return GradingView(
         value=None if grading.value is None else f"{grading.value:.2f}",
-        source=on_one_line(source_in_words(grading)),
+        source=on_one_line(grading_source_text(grading)),
         reason=None if grading.reason is None else on_one_line(grading.reason),
         answers=[
             AnswerView(on_one_line(each.agent), f"{each.value:.2f}", on_one_line(each.explanation))

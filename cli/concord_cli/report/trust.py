@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from concord.assessment.results import TraceIntegrity
 from concord_cli.display_text import named, on_one_line
-from concord_cli.interaction_text import REMEDY, unseen_in_words
+from concord_cli.interaction_text import REMEDY, unobserved_text
 from concord_cli.report.number_text import percent
 from concord_cli.report.scope import Scope
 
@@ -73,7 +73,7 @@ def trust_of(scope: Scope) -> TrustView:
         for failure in scope.row.detail.infrastructure
         if scope.trial_id in (None, failure.trial_id)
     ]
-    unseen = unseen_in_words(integrity)
+    unseen = unobserved_text(integrity)
     return TrustView(
         unseen=None if unseen is None else on_one_line(unseen),
         remedy=REMEDY,

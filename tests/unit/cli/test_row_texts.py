@@ -16,15 +16,15 @@ from concord.assessment.results import (
     SubScore,
     TraceIntegrity,
 )
-from concord_cli.interaction_text import MAX_NAMES, coordination, silence, unseen_in_words
+from concord_cli.interaction_text import MAX_NAMES, coordination_label, no_calls_text, unobserved_text
 from concord_cli.score_text import (
     MAX_REASONS,
     conduct_inputs,
     factor_notes,
-    passed_in_words,
+    pass_count_text,
     rating_of,
     rating_of_trial,
-    reasons_in_words,
+    reasons_with_counts,
 )
 from tests.rows import factors
 from tests.team_rows import ground_truth, half_judged, lone_participant, recorded, unjudged_and_unseen, unseen
@@ -129,11 +129,11 @@ class TestOtherBases:
     ],
 )
 def test_trials_that_nobody_judged_are_not_told_as_failed(counts: dict[str, int], words: str) -> None:
-    assert passed_in_words(row(scoring=scored(**counts))) == words
+    assert pass_count_text(row(scoring=scored(**counts))) == words
 
 
 def test_where_nobody_judged_any_trial_none_is_told_as_failed() -> None:
-    assert passed_in_words(unjudged_and_unseen()) == "1 usable trial, none judged"
+    assert pass_count_text(unjudged_and_unseen()) == "1 usable trial, none judged"
 
 
 def inputs_of(**values: object) -> list[MetricParameter]:
@@ -169,9 +169,9 @@ def test_a_factor_has_its_row_s_own_notes_where_the_trials_have_none() -> None:
 
 
 def test_each_reason_is_told_once_with_its_trials_and_many_are_counted() -> None:
-    assert reasons_in_words(["a", "a"]) == ["a"]
-    assert reasons_in_words(["a", None, "b", "a"]) == ["a (2 of 4 trials)", "b (1 of 4 trials)"]
-    many = reasons_in_words([f"reason {number}" for number in range(MAX_REASONS + 2)])
+    assert reasons_with_counts(["a", "a"]) == ["a"]
+    assert reasons_with_counts(["a", None, "b", "a"]) == ["a (2 of 4 trials)", "b (1 of 4 trials)"]
+    many = reasons_with_counts([f"reason {number}" for number in range(MAX_REASONS + 2)])
     assert many[-1] == "and 2 more reasons"
     assert len(many) == MAX_REASONS + 1
 
@@ -183,10 +183,10 @@ def test_no_setting_of_conduct_is_lost_whatever_it_says(inputs: dict[str, str]) 
 
 
 def test_coordination_without_a_label_says_why_if_the_row_does() -> None:
-    assert coordination("high", MetricStatus.OK) == "high"
-    assert coordination(None, MetricStatus.UNDEFINED) == "not seen"
-    assert coordination(None, MetricStatus.NOT_APPLICABLE) == "one participant"
-    assert coordination(None, MetricStatus.OK) is None
+    assert coordination_label("high", MetricStatus.OK) == "high"
+    assert coordination_label(None, MetricStatus.UNDEFINED) == "not seen"
+    assert coordination_label(None, MetricStatus.NOT_APPLICABLE) == "one participant"
+    assert coordination_label(None, MetricStatus.OK) is None
 
 
 def seen(**observability: str) -> TraceIntegrity:
@@ -198,22 +198,26 @@ def seen(**observability: str) -> TraceIntegrity:
 
 
 def test_whoever_could_not_be_seen_calling_is_named_and_whoever_was_not_called_either() -> None:
-    assert unseen_in_words(seen(a="full", b="full")) is None
-    assert unseen_in_words(seen(a="full", b="partly")) == (
+    assert unobserved_text(seen(a="full", b="full")) is None
+    assert unobserved_text(seen(a="full", b="partly")) == (
         "Calls that these participants made, if any, could not be seen: b."
     )
-    assert str(unseen_in_words(seen(a="none", b="partly"))).endswith("a, b. Calls to a were not seen either.")
-    assert str(unseen_in_words(seen(a="none", b="none"))).endswith("a, b. Calls to them were not seen either.")
+    assert str(unobserved_text(seen(a="none", b="partly"))).endswith("a, b. Calls to a were not seen either.")
+    assert str(unobserved_text(seen(a="none", b="none"))).endswith("a, b. Calls to them were not seen either.")
 
 
 def test_many_who_could_not_be_seen_are_counted() -> None:
-    told = unseen_in_words(seen(**{f"agent_{number:02}": "partly" for number in range(MAX_NAMES + 3)}))
+    told = unobserved_text(seen(**{f"agent_{number:02}": "partly" for number in range(MAX_NAMES + 3)}))
     assert str(told).endswith("agent_09 and 3 more.")
 
 
 def test_silence_is_told_as_such_only_where_everybody_could_be_seen() -> None:
-    assert silence(TraceIntegrity(observability="full")) == silence(TraceIntegrity()) == "Nobody called anybody."
-    assert silence(TraceIntegrity(observability="none")) == "No call between agents was seen."
+    assert (
+        no_calls_text(TraceIntegrity(observability="full"))
+        == no_calls_text(TraceIntegrity())
+        == "Nobody called anybody."
+    )
+    assert no_calls_text(TraceIntegrity(observability="none")) == "No call between agents was seen."
 
 
 @pytest.mark.parametrize(
