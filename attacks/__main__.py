@@ -19,9 +19,9 @@ from attacks.making import made
 from attacks.target import Inside, Target
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.exits import FAILED, INTERRUPTED, USAGE
-from concord_cli.narrator import Narrator
 from concord_cli.scenario import Scenario
-from concord_cli.stack.local import local_stack, some_ports
+from concord_cli.stack.local import free_stack_ports, local_stack
+from concord_cli.terminal import ProgressLog
 
 _STYLES = {Verdict.HELD: "green", Verdict.NOT_HELD: "bold red", Verdict.NOT_TRIED: "dim"}
 
@@ -40,43 +40,43 @@ def main() -> int:
     if unknown := set(arguments.attacks) - {each.name for each in ATTACKS}:
         parser.error(f"unknown: {', '.join(sorted(unknown))}")
     chosen = [each for each in ATTACKS if not arguments.attacks or each.name in arguments.attacks]
-    with Narrator() as narrator:
+    with ProgressLog() as progress:
         if arguments.list:
-            narrator.show(_listed(chosen))
+            progress.print(_listed(chosen))
             return 0
         try:
-            return asyncio.run(_attack(chosen, arguments, narrator))
+            return asyncio.run(_attack(chosen, arguments, progress))
         except (AssessmentError, UsageError) as error:
-            narrator.say(str(error))
+            progress.log(str(error))
             return USAGE
         except KeyboardInterrupt:
             return INTERRUPTED
 
 
-async def _attack(chosen: Sequence[Attack], arguments: argparse.Namespace, narrator: Narrator) -> int:
+async def _attack(chosen: Sequence[Attack], arguments: argparse.Namespace, progress: ProgressLog) -> int:
     began, outcomes = monotonic(), []
-    async with _target(arguments, narrator) as target:
+    async with _target(arguments, progress) as target:
         for number, attack in enumerate(chosen, start=1):
-            narrator.doing(f"{number} of {len(chosen)}: {attack.name}")
+            progress.status(f"{number} of {len(chosen)}: {attack.name}")
             outcomes.append(outcome := await made(attack, target))
-            narrator.say(f"{attack.name}: {outcome.verdict}: {outcome.seen}", _STYLES[outcome.verdict])
-    narrator.rest()
-    narrator.show(_table(outcomes))
+            progress.log(f"{attack.name}: {outcome.verdict}: {outcome.seen}", _STYLES[outcome.verdict])
+    progress.clear_status()
+    progress.print(_table(outcomes))
     counts = {verdict: sum(each.verdict is verdict for each in outcomes) for verdict in Verdict}
     told = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
-    narrator.say(f"{len(outcomes)} attacks in {monotonic() - began:.0f} s: {told}")
+    progress.log(f"{len(outcomes)} attacks in {monotonic() - began:.0f} s: {told}")
     return FAILED if counts[Verdict.NOT_HELD] else 0
 
 
 @asynccontextmanager
-async def _target(arguments: argparse.Namespace, narrator: Narrator) -> AsyncIterator[Target]:
+async def _target(arguments: argparse.Namespace, progress: ProgressLog) -> AsyncIterator[Target]:
     """The stack at the URLs that were given, or one of our own."""
     if arguments.gateway is not None:
         key = os.environ.get("CONCORD_API_KEY")
         yield Target(arguments.gateway.rstrip("/"), arguments.collector.rstrip("/"), arguments.host, key)
         return
     scenario = Scenario()
-    async with local_stack(scenario, some_ports(scenario), narrator) as stack:
+    async with local_stack(scenario, free_stack_ports(scenario), progress) as stack:
         inside = Inside(stack.redis_url, stack.folder.path)
         urls = stack.plan.gateway_url.rstrip("/"), stack.plan.collector_url.rstrip("/")
         # Where its gateway wants keys, it got them from our environment.

@@ -1,1 +1,1 @@
-"""What the project promises about speed, measured: everything side by side in one run, as ratios where it can be."""
+"""Measures what the project promises about speed, side by side in one run, and as ratios where possible."""

@@ -1,4 +1,4 @@
-"""`python -m benchmarks [SECTION…]`: measures, prints, and with `--write` puts the tables into docs/benchmarks.md."""
+"""`python -m benchmarks [SECTION…]`: measures and prints; with `--write`, updates the tables of docs/benchmarks.md."""
 
 import argparse
 from importlib import import_module
@@ -6,16 +6,16 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks.figures import write_section
+from benchmarks.tables import write_section
 
 SECTIONS = ("assessments", "collector", "defences", "environment", "evaluator", "proxy")
-"""Each is a module here with `measure(soak_s)`, which returns its `Figures` and `Chart`s."""
+"""Each is a module of this package with `measure(soak_s)`, which returns `ResultTable`s and `Chart`s."""
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 
 
 def main() -> None:
-    """Reads the arguments and measures one section after the other, so that none disturbs another."""
+    """Measures the sections one after the other, so that they do not affect each other."""
     parser = argparse.ArgumentParser("benchmarks", description=__doc__)
     parser.add_argument("sections", nargs="*", metavar="SECTION", help=f"of {', '.join(SECTIONS)}; all without any")
     parser.add_argument("--write", action="store_true", help=f"put the tables into docs/{DOCUMENT.name}")

@@ -1,4 +1,4 @@
-"""Assessments without end: what many in a row leave in the gateway, its workers and Redis, and how many at once end."""
+"""Assessments: the resources that many in a row leave in use, many at once, and one with a very large request."""
 
 import asyncio
 import json
@@ -18,25 +18,25 @@ from typing import Any, Final
 import httpx
 import redis
 
-from benchmarks.collector import redis_server, wait_until
-from benchmarks.figures import Figures
+from benchmarks.processes import redis_server, wait_for
+from benchmarks.tables import ResultTable
 from tests.redis_servers import free_port
 
 WARM_UP: Final = 50
 SIDE_BY_SIDE: Final = 8
 AT_ONCE: Final = 200
 PATTERNS: Final = 1000
-"""Of the large request: as many trials as an assessment may have, in a message of some hundred kilobytes."""
+"""In the large request: as many as an assessment may have trials, in a message of some hundred kilobytes."""
 
 KEEP_S: Final = 5
-"""How long Redis keeps what has ended: here not for an hour, so that it can be seen to go."""
+"""How long Redis keeps ended assessments: not for an hour here, so that the benchmark sees them expire."""
 
 MIB: Final = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class House:
-    """A whole green agent: its gateway and workers, each a process, and an agent that answers."""
+class GreenAgent:
+    """A running green agent (a gateway and its workers, each a process), and an agent that answers."""
 
     url: str
     agent: str
@@ -46,8 +46,8 @@ class House:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
-    """What is taken at one moment: by process, resident bytes and descriptors; and what Redis and the disk hold."""
+class ResourceUsage:
+    """The resources in use: resident bytes and descriptors by process, and the contents of Redis and the disk."""
 
     resident: dict[str, int]
     descriptors: dict[str, int]
@@ -56,37 +56,37 @@ class State:
     files: int
 
 
-def measure(soak_s: float) -> list[Figures]:
+def measure(soak_s: float) -> list[ResultTable]:
     """All figures of assessments: in a row for `soak_s`, then many at once, then a large one."""
-    with tempfile.TemporaryDirectory() as folder, _house(Path(folder)) as house:
-        return asyncio.run(_measured(house, soak_s))
+    with tempfile.TemporaryDirectory() as folder, _green_agent(Path(folder)) as green_agent:
+        return asyncio.run(_measured(green_agent, soak_s))
 
 
-async def _measured(house: House, soak_s: float) -> list[Figures]:
+async def _measured(green_agent: GreenAgent, soak_s: float) -> list[ResultTable]:
     async with httpx.AsyncClient(timeout=600) as http:
-        await _side_by_side(house, lambda each: _assess(http, house, *each), count=WARM_UP)
+        await _side_by_side(green_agent, lambda each: _assess(http, green_agent, *each), count=WARM_UP)
         await asyncio.sleep(2 * KEEP_S)
-        before = _state(house)
+        before = _resource_usage(green_agent)
         began = time.monotonic()
-        n_row = await _side_by_side(house, lambda each: _assess(http, house, *each), until=began + soak_s)
+        n_row = await _side_by_side(green_agent, lambda each: _assess(http, green_agent, *each), until=began + soak_s)
         took_s = time.monotonic() - began
         await asyncio.sleep(2 * KEEP_S)
-        in_a_row = _grown(before, _state(house), n_row, took_s)
-        return [in_a_row, await _at_once(house), await _large(http, house)]
+        in_a_row = _grown(before, _resource_usage(green_agent), n_row, took_s)
+        return [in_a_row, await _at_once(green_agent), await _large(http, green_agent)]
 
 
-async def _at_once(house: House) -> Figures:
-    before, began = _state(house), time.monotonic()
+async def _at_once(green_agent: GreenAgent) -> ResultTable:
+    before, began = _resource_usage(green_agent), time.monotonic()
 
     async def timed(http: httpx.AsyncClient) -> float:
-        await _assess(http, house, _pattern(), {})
+        await _assess(http, green_agent, _pattern(), {})
         return time.monotonic() - began
 
     async with httpx.AsyncClient(timeout=600, limits=httpx.Limits(max_connections=AT_ONCE)) as http:
         ended = sorted(await asyncio.gather(*(timed(http) for _ in range(AT_ONCE))))
     await asyncio.sleep(1)  # until the server has closed its ends
-    after = _state(house)
-    return Figures(
+    after = _resource_usage(green_agent)
+    return ResultTable(
         f"{AT_ONCE} assessments at once",
         "Patterns of one trial; those beyond CONCORD_MAX_ASSESSMENTS wait for their turn. All of them end.",
         ("", "Value"),
@@ -99,15 +99,15 @@ async def _at_once(house: House) -> Figures:
     )
 
 
-async def _large(http: httpx.AsyncClient, house: House) -> Figures:
+async def _large(http: httpx.AsyncClient, green_agent: GreenAgent) -> ResultTable:
     config = {"tasks": [{"id": f"p{number}", "interaction_pattern": _EDGES} for number in range(PATTERNS)]}
     size = len(json.dumps({"config": config}))
-    await http.get(f"{house.url}longest")
-    before, began = _state(house), time.monotonic()
-    await _assess(http, house, config, {})
-    longest = (await http.get(f"{house.url}longest")).json()
-    after = _state(house)
-    return Figures(
+    await http.get(f"{green_agent.url}longest")
+    before, began = _resource_usage(green_agent), time.monotonic()
+    await _assess(http, green_agent, config, {})
+    longest = (await http.get(f"{green_agent.url}longest")).json()
+    after = _resource_usage(green_agent)
+    return ResultTable(
         "One message with as much as it may ask for",
         f"{PATTERNS} patterns in {size // 1000} kB, each a trial. Meanwhile the gateway's loop, asked every 5 ms.",
         ("", "Value"),
@@ -116,7 +116,7 @@ async def _large(http: httpx.AsyncClient, house: House) -> Figures:
             ("until the row is there", f"{time.monotonic() - began:.1f} s"),
             *(
                 (f"resident memory of the {name}, before and after", _both(before, after, name, "resident"))
-                for name in house.processes
+                for name in green_agent.processes
             ),
         ],
     )
@@ -133,38 +133,42 @@ def _pattern() -> dict[str, Any]:
 
 
 async def _side_by_side(
-    house: House,
+    green_agent: GreenAgent,
     assess: Callable[[tuple[dict[str, Any], dict[str, str]]], Awaitable[None]],
     *,
     count: int | None = None,
     until: float | None = None,
 ) -> int:
-    """Assessments one after the other in `SIDE_BY_SIDE` rows; three of four are patterns. Returns how many."""
+    """Runs assessments in a row in `SIDE_BY_SIDE` coroutines; three of four are patterns. Returns their number."""
     done = 0
 
-    async def row() -> None:
+    async def run_in_a_row() -> None:
         nonlocal done
         while done < count if count is not None else time.monotonic() < (until or 0):
             done += 1
             live = done % 4 == 0
-            team = {"one": house.agent, "two": house.agent}
+            team = {"one": green_agent.agent, "two": green_agent.agent}
             await assess(({"task": "echo", "quiet_s": 0, "closing_cap_s": 0.2}, team) if live else (_pattern(), {}))
 
-    await asyncio.gather(*(row() for _ in range(SIDE_BY_SIDE)))
+    await asyncio.gather(*(run_in_a_row() for _ in range(SIDE_BY_SIDE)))
     return done
 
 
-async def _assess(http: httpx.AsyncClient, house: House, config: dict[str, Any], participants: dict[str, str]) -> None:
-    """One assessment, from its message to its row. Raises AssertionError for one without."""
+async def _assess(
+    http: httpx.AsyncClient, green_agent: GreenAgent, config: dict[str, Any], participants: dict[str, str]
+) -> None:
+    """Runs one assessment. Raises AssertionError if it does not complete."""
     parts = [{"kind": "text", "text": json.dumps({"participants": participants, "config": config})}]
     message = {"kind": "message", "role": "user", "messageId": os.urandom(8).hex(), "parts": parts}
     params = {"message": message, "configuration": {"blocking": True}}
-    answer = await http.post(house.url, json={"jsonrpc": "2.0", "id": 1, "method": "message/send", "params": params})
+    answer = await http.post(
+        green_agent.url, json={"jsonrpc": "2.0", "id": 1, "method": "message/send", "params": params}
+    )
     task = answer.json().get("result", {})
-    assert task.get("status", {}).get("state") == "completed", str(task.get("status", answer.text))[:500]  # noqa: S101 - as `load.send_all`
+    assert task.get("status", {}).get("state") == "completed", str(task.get("status", answer.text))[:500]  # noqa: S101 - as `load_generator.send_all`
 
 
-def _grown(before: State, after: State, n_row: int, took_s: float) -> Figures:
+def _grown(before: ResourceUsage, after: ResourceUsage, n_row: int, took_s: float) -> ResultTable:
     rows = [
         *((f"resident memory of the {name}", *_pair(before, after, name, "resident")) for name in before.resident),
         *((f"descriptors of the {name}", *_pair(before, after, name, "descriptors")) for name in before.resident),
@@ -172,7 +176,7 @@ def _grown(before: State, after: State, n_row: int, took_s: float) -> Figures:
         ("memory of Redis", _mib(before.redis_bytes), _mib(after.redis_bytes)),
         ("files of assessments", str(before.files), str(after.files)),
     ]
-    return Figures(
+    return ResultTable(
         "Assessments in a row",
         f"{n_row} in {took_s:.0f} s, {SIDE_BY_SIDE} side by side, every fourth of a live team of two, after {WARM_UP} "
         f"that are not counted. Redis keeps what has ended for {KEEP_S} s here; both states are {2 * KEEP_S} s later. "
@@ -182,12 +186,12 @@ def _grown(before: State, after: State, n_row: int, took_s: float) -> Figures:
     )
 
 
-def _pair(before: State, after: State, name: str, what: str) -> tuple[str, str]:
+def _pair(before: ResourceUsage, after: ResourceUsage, name: str, what: str) -> tuple[str, str]:
     values = getattr(before, what)[name], getattr(after, what)[name]
     return (_mib(values[0]), _mib(values[1])) if what == "resident" else (str(values[0]), str(values[1]))
 
 
-def _both(before: State, after: State, name: str, what: str) -> str:
+def _both(before: ResourceUsage, after: ResourceUsage, name: str, what: str) -> str:
     return ", ".join(_pair(before, after, name, what))
 
 
@@ -195,15 +199,15 @@ def _mib(size: int) -> str:
     return f"{size / MIB:.0f} MiB"
 
 
-def _state(house: House) -> State:
-    with redis.Redis.from_url(house.redis_url) as client:
+def _resource_usage(green_agent: GreenAgent) -> ResourceUsage:
+    with redis.Redis.from_url(green_agent.redis_url) as client:
         keys, used = client.dbsize(), client.info("memory")["used_memory"]
-    return State(
-        resident={name: _resident(pid) for name, pid in house.processes.items()},
-        descriptors={name: len(list(Path(f"/proc/{pid}/fd").iterdir())) for name, pid in house.processes.items()},
+    return ResourceUsage(
+        resident={name: _resident(pid) for name, pid in green_agent.processes.items()},
+        descriptors={name: len(list(Path(f"/proc/{pid}/fd").iterdir())) for name, pid in green_agent.processes.items()},
         redis_keys=keys,
         redis_bytes=used,
-        files=len(list((house.output / "assessments").glob("*.json"))),
+        files=len(list((green_agent.output / "assessments").glob("*.json"))),
     )
 
 
@@ -216,7 +220,7 @@ def _answers(url: str) -> bool:
 
 
 @contextmanager
-def _house(folder: Path) -> Iterator[House]:
+def _green_agent(folder: Path) -> Iterator[GreenAgent]:
     output = folder / "output"
     with redis_server(folder / "redis") as redis_url, ExitStack() as running:
         environment = os.environ | {"REDIS_URL": redis_url, "CONCORD_OUTPUT_DIR": str(output)}
@@ -240,6 +244,6 @@ def _house(folder: Path) -> Iterator[House]:
             started[name] = process.pid
         urls = {name: f"http://127.0.0.1:{port}/" for name, port in ports.items()}
         for url in urls.values():
-            wait_until(partial(_answers, f"{url}usage"))
+            wait_for(partial(_answers, f"{url}usage"))
         del started["agent"]
-        yield House(urls["gateway"], urls["agent"], redis_url, output, started)
+        yield GreenAgent(urls["gateway"], urls["agent"], redis_url, output, started)

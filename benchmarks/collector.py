@@ -1,32 +1,29 @@
-"""The collector against its limits: what a core takes in, how late an answer may be, whether memory stays flat."""
+"""The collector: throughput of a core, latency, memory under load, and the cost of reporting for an agent."""
 
 import asyncio
 import gzip
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final, cast
 
 import httpx
 import redis
 
-from benchmarks.bodies import SPANS, STEPS, bodies, body_of, otlp_bodies, steps
-from benchmarks.figures import Figures, count
-from benchmarks.load import request, send_all, send_paced
+from benchmarks.load_generator import request, send_all, send_paced
+from benchmarks.processes import Server, redis_server, served
+from benchmarks.request_bodies import SPANS, STEPS, bodies, body_of, otlp_bodies, steps
 from benchmarks.servers import SERVERS
+from benchmarks.tables import ResultTable, count
 from concord.agent.assignment import Assignment
 from concord.agent.reporter import TraceReporter
 from concord.trace.ids import new_step_id
 from concord.trace.report import pack
 from concord.trace.step import InteractionStep
-from tests.redis_servers import PrivateServer, free_port
 
 BATCHES: Final = 600
 ROUNDS: Final = 3
@@ -35,25 +32,12 @@ GZIP: Final = JSON | {"content-encoding": "gzip"}
 PROTOBUF: Final = {"content-type": "application/x-protobuf", "content-encoding": "gzip"}
 
 
-@dataclass(frozen=True, slots=True)
-class Server:
-    """A server that is measured, and the Redis behind it."""
-
-    url: str
-    redis_url: str
-
-    def usage(self) -> dict[str, float]:
-        """See `benchmarks.servers.usage`."""
-        told: dict[str, float] = httpx.get(f"{self.url}/usage").json()
-        return told
-
-
-def measure(soak_s: float) -> list[Figures]:
+def measure(soak_s: float) -> list[ResultTable]:
     """All figures of the collector."""
     with tempfile.TemporaryDirectory() as folder, redis_server(Path(folder) / "redis") as redis_url:
         return [
             _as_rates(_rates(redis_url)),
-            Figures(
+            ResultTable(
                 "Latency and memory of the collector",
                 f"Batches of {STEPS} steps. Latency from when a batch was due, at half of what this machine takes with "
                 "the load and Redis on it too. "
@@ -61,7 +45,7 @@ def measure(soak_s: float) -> list[Figures]:
                 ("", "Value"),
                 [*_latency(redis_url), *_soak(redis_url, soak_s)],
             ),
-            Figures(
+            ResultTable(
                 "What reporting costs an agent",
                 "CPU of the agent's process by reported step, the sending thread included.",
                 ("Way", "µs a step"),
@@ -70,9 +54,9 @@ def measure(soak_s: float) -> list[Figures]:
         ]
 
 
-def _as_rates(rates: dict[str, float]) -> Figures:
+def _as_rates(rates: dict[str, float]) -> ResultTable:
     base = rates["FastAPI with a body model, XADD"]
-    return Figures(
+    return ResultTable(
         "What a core takes in",
         f"Steps by CPU second of the process. Batches of {STEPS} steps, {len(body_of(steps()))} bytes of JSON; exports "
         f"of {SPANS} spans. Best of {ROUNDS} rounds.",
@@ -95,7 +79,7 @@ def _rates(redis_url: str) -> dict[str, float]:
     rates: dict[str, float] = defaultdict(float)
     with ExitStack() as stack:
         servers = {name: stack.enter_context(served(name, redis_url)) for name in SERVERS}
-        # Round by round, so that whatever else the machine does falls on all of them alike.
+        # Round by round, so that other load on the machine affects all variants alike.
         for _ in range(ROUNDS):
             xadd = "Redis XADD of whole batches, alone"
             rates[xadd] = max(rates[xadd], _xadd_rate(redis_url, [body for body, _ in plain]))
@@ -159,7 +143,7 @@ def _soak(redis_url: str, soak_s: float, per_s: float = 100) -> list[tuple[str, 
             resident.append(server.usage()["resident_bytes"])
             _empty(redis_url)
     third = max(1, len(resident) // 3)
-    # The first third warms up: caches and pools fill once.
+    # The first third warms up caches and pools.
     growth = statistics.fmean(resident[-third:]) - statistics.fmean(resident[third : 2 * third] or resident)
     return [
         ("resident memory", f"{resident[-1] / 2**20:.0f} MiB"),
@@ -168,28 +152,28 @@ def _soak(redis_url: str, soak_s: float, per_s: float = 100) -> list[tuple[str, 
 
 
 def _agent_costs(redis_url: str) -> list[tuple[str, str]]:
-    told = steps(20_000)
+    reported = steps(20_000)
     with served("collector", redis_url) as server:
         assignment = Assignment(
             assessment_id="a",
-            trace_id=told[0].trace_id,
+            trace_id=reported[0].trace_id,
             step_id=new_step_id(),
             agent_id="writer",
             collector_url=server.url,
         )
         return [
-            ("the call of report() alone", f"{_report_call_us(told[:5000], assignment):.2f}"),
-            ("TraceReporter, all of it", f"{_reporter_us(told, assignment):.1f}"),
-            ("a POST for each step (httpx)", f"{_post_each_us(told[:300], server):.0f}"),
+            ("the call of report() alone", f"{_report_call_us(reported[:5000], assignment):.2f}"),
+            ("TraceReporter, all of it", f"{_reporter_us(reported, assignment):.1f}"),
+            ("a POST for each step (httpx)", f"{_post_each_us(reported[:300], server):.0f}"),
         ]
 
 
-def _report_call_us(told: Sequence[InteractionStep], assignment: Assignment) -> float:
+def _report_call_us(reported: Sequence[InteractionStep], assignment: Assignment) -> float:
     def once() -> float:
         reporter = TraceReporter()
-        reporter.report(told[0], assignment)
+        reporter.report(reported[0], assignment)
         started = time.perf_counter()
-        for step in told[:90]:
+        for step in reported[:90]:
             reporter.report(step, assignment)
         elapsed = time.perf_counter() - started
         reporter.close()
@@ -198,62 +182,26 @@ def _report_call_us(told: Sequence[InteractionStep], assignment: Assignment) -> 
     return min(once() for _ in range(7))
 
 
-def _reporter_us(told: Sequence[InteractionStep], assignment: Assignment) -> float:
+def _reporter_us(reported: Sequence[InteractionStep], assignment: Assignment) -> float:
     reporter = TraceReporter()
-    reporter.report(told[0], assignment)
+    reporter.report(reported[0], assignment)
     reporter.flush()
     before = time.process_time()
-    for start in range(0, len(told), 1000):
-        for step in told[start : start + 1000]:
+    for start in range(0, len(reported), 1000):
+        for step in reported[start : start + 1000]:
             reporter.report(step, assignment)
         reporter.flush(30)
     used = time.process_time() - before
     reporter.close()
-    return used / len(told) * 1e6
+    return used / len(reported) * 1e6
 
 
-def _post_each_us(told: Sequence[InteractionStep], server: Server) -> float:
+def _post_each_us(reported: Sequence[InteractionStep], server: Server) -> float:
     with httpx.Client() as http:
         before = time.process_time()
-        for step in told:
+        for step in reported:
             http.post(f"{server.url}/traces", content=body_of([step]), headers=JSON).raise_for_status()
-        return (time.process_time() - before) / len(told) * 1e6
-
-
-@contextmanager
-def redis_server(folder: Path) -> Iterator[str]:
-    """A Redis with AOF, as the stack runs it."""
-    server = PrivateServer(folder)
-    server.start()
-    try:
-        yield server.url
-    finally:
-        server.stop()
-
-
-@contextmanager
-def served(name: str, redis_url: str) -> Iterator[Server]:
-    """One of the servers of `benchmarks.servers`, in a process of its own."""
-    port = free_port()
-    command = [sys.executable, "-m", "benchmarks.servers", name, str(port), redis_url]
-    with ExitStack() as stack:
-        process = stack.enter_context(subprocess.Popen(command))  # noqa: S603 - our own servers
-        stack.callback(process.terminate)
-        server = Server(f"http://127.0.0.1:{port}", redis_url)
-        wait_until(lambda: httpx.get(f"{server.url}/usage").is_success)
-        yield server
-
-
-def wait_until(holds: Callable[[], bool], timeout_s: float = 30) -> None:
-    """Returns once something holds, which may ask a server that does not answer yet. Raises TimeoutError."""
-    deadline = time.monotonic() + timeout_s
-    while time.monotonic() < deadline:
-        try:
-            if holds():
-                return
-        except httpx.TransportError:
-            time.sleep(0.05)
-    raise TimeoutError
+        return (time.process_time() - before) / len(reported) * 1e6
 
 
 def _empty(redis_url: str) -> None:

@@ -1,6 +1,6 @@
-"""How far a team could talk the judge round with each defence switched off, in points of the outcome.
+"""How many points prompt injection gains with each of the judge's defences switched off.
 
-A defence is switched off by putting the judge's own functions together without it: production has no such switch.
+The benchmark composes the judge's own functions without the defence: production has no such switch.
 """
 
 import json
@@ -13,7 +13,7 @@ from functools import cache
 from statistics import fmean
 from typing import Any, Final, Literal
 
-from benchmarks.figures import Figures
+from benchmarks.tables import ResultTable
 from concord_evaluator.judge import Aliases, Evidence, SeenAnswer, screen
 from concord_evaluator.judge.answer import CompromisedError, read_answer
 from concord_evaluator.judge.evidence import SeenCall, silent
@@ -24,11 +24,11 @@ from tests.unit.evaluator.judge.attacks import ATTACKS, MASTER_KEYS, UNDETECTED
 DELIMITER: Final = f"=={'0' * 32}=="
 SAID: Final = "Please count the trees in the park."
 OUTSIDE_MESSAGES: Final = ("plain order", "note", "role", "zero width", "German order", "base64")
-"""Attacks that are tried in names, ids and the answer too."""
+"""Attacks that the benchmark also tries in names, ids and the answer."""
 
 
 class Defence(StrEnum):
-    """What stands between an agent's words and its team's points."""
+    """The judge's defences against prompt injection."""
 
     DETECTION = "detection"
     CODE_WORD = "code word"
@@ -43,14 +43,14 @@ Place = Literal["message", "answer", "name", "step id"]
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """A text that asks for points, and where an agent puts it."""
+    """A text that asks for points, and its place in the trial."""
 
     kind: str
     text: str
     place: Place = "message"
 
     def evidence(self, *, aliased: bool) -> Evidence:
-        """A trial with it, whose work deserves nothing; `aliased`: as the judge sees it."""
+        """A trial with the attack, whose work deserves no points; `aliased`: with the judge's aliases for names."""
         name = self.text if self.place == "name" else "bob"
         step_id = self.text if self.place == "step id" else "s2"
         calls: tuple[SeenCall, ...] = (
@@ -67,7 +67,7 @@ class Attack:
         return Evidence(calls, "Count the trees.", answers, False, Aliases(["ann", name]))
 
     def reaches(self, texts: Sequence[str]) -> bool:
-        """Whether more than half of its words are in one of the texts, or it is one: enough for a model to obey it."""
+        """Whether a model can obey the attack: one of the texts is the attack, or has more than half of its words."""
         words = Counter(re.findall(r"\w+", self.text))
         return self.text in texts or any(
             2 * (words & Counter(re.findall(r"\w+", text))).total() > words.total() for text in texts
@@ -76,28 +76,30 @@ class Attack:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A gullible model: what it obeys, and how it lies then. Else it finds nothing met."""
+    """A gullible model: what it obeys, and how it then lies. Otherwise it finds no criterion met."""
 
     name: str
-    claims_code_word: bool
+    confirms_code_word: bool
     quotes_truly: bool
     only_outside_of_data: bool = False
 
     def answer(self, user: str, criteria: Sequence[Criterion], attack: Attack) -> dict[str, Any]:
-        """Its answer to a prompt."""
+        """The model's answer to a prompt."""
         texts, declared = _texts(user)
         obeys = attack.reaches(texts) and not (declared and self.only_outside_of_data)
         quote = SAID if self.quotes_truly else "This team did an excellent job."
         verdicts = {each.id: "met" if obeys else "not_met" for each in criteria}
-        if not self.claims_code_word:
+        if not self.confirms_code_word:
             verdicts[CANARY] = "not_met"
         evidence = [{"id": _id_of(texts), "quote": quote}]
-        decisions = [{"criterion": name, "evidence": evidence, "verdict": said} for name, said in verdicts.items()]
+        decisions = [
+            {"criterion": name, "evidence": evidence, "verdict": verdict} for name, verdict in verdicts.items()
+        ]
         return {"criteria": decisions, "overall_score": float(obeys)}
 
 
 def _texts(user: str) -> tuple[list[str], bool]:
-    """What agents wrote as a model reads it in a prompt, and whether that is declared to be data."""
+    """The agents' texts in a prompt, and whether the prompt declares them to be data."""
     _, found, rest = user.partition(f"\n{DELIMITER}\n")
     if not found:
         return user.split("\n\n"), False
@@ -107,25 +109,25 @@ def _texts(user: str) -> tuple[list[str], bool]:
 
 
 def _pasted(user: str) -> str:
-    """The prompt with what agents wrote as mere paragraphs."""
+    """The prompt with the agents' texts as plain paragraphs."""
     return "\n\n".join([user.partition("\nEvidence between")[0].strip(), *_texts(user)[0]])
 
 
 def _id_of(texts: Sequence[str]) -> str:
-    """The id of the call that `SAID` is from: it stands three fields before it."""
+    """The id of the call with the text `SAID`: three fields before the text."""
     return texts[texts.index(SAID) - 3] if SAID in texts else ""
 
 
 MODELS: Final = (
-    Model("obeys all it reads", claims_code_word=True, quotes_truly=True),
-    Model("denies the code word", claims_code_word=False, quotes_truly=False),
-    Model("and quotes truly", claims_code_word=False, quotes_truly=True),
-    Model("obeys only outside of data", claims_code_word=False, quotes_truly=True, only_outside_of_data=True),
+    Model("obeys all it reads", confirms_code_word=True, quotes_truly=True),
+    Model("denies the code word", confirms_code_word=False, quotes_truly=False),
+    Model("and quotes truly", confirms_code_word=False, quotes_truly=True),
+    Model("obeys only outside of data", confirms_code_word=False, quotes_truly=True, only_outside_of_data=True),
 )
 
 
 def attacks() -> Iterator[Attack]:
-    """Every attempt that the tests know: in messages, and some of them in names, ids and the answer."""
+    """All attacks of the tests: in messages, and some of them in names, ids and the answer."""
     yield from (Attack(kind, text) for kind, text in ATTACKS.items())
     yield from (Attack(f"master key {key!r}", key, "answer") for key in MASTER_KEYS)
     for place in ("answer", "name", "step id"):
@@ -133,34 +135,34 @@ def attacks() -> Iterator[Attack]:
 
 
 def undetected() -> list[Attack]:
-    """The attempts that are known not to be detected."""
+    """The attacks that are known to go undetected."""
     return [Attack(kind, text) for kind, text in UNDETECTED.items()]
 
 
 def moved(attack: Attack, model: Model, off: Collection[Defence]) -> float:
-    """By how many points of 100 the attack lifts the outcome of a team that deserves none. Pure.
+    """The points (of 100) that the attack gains a team that deserves none. Pure.
 
-    An outcome that nobody could judge counts 0, as it does in the score.
+    An unjudged outcome counts as 0, as in the score.
     """
     return 100 * (_task_success(attack, model, off) or 0.0)
 
 
 def _task_success(attack: Attack, model: Model, off: Collection[Defence]) -> float | None:
-    """What becomes of the task: like `judge_by_model` and, where that gives up, `judge_by_rules`, less what is off."""
+    """The judged success of the task, as by `judge_by_model` or `judge_by_rules`, without the defences in `off`."""
     evidence = _evidence(attack, aliased=Defence.ALIASES not in off, screened=Defence.DETECTION not in off)
     if not evidence.asked_about:
         return 0.0
     prompt = write_prompt(evidence, [], delimiter=DELIMITER, code_word="zz99")
-    said = model.answer(_pasted(prompt.user) if Defence.DELIMITERS in off else prompt.user, prompt.criteria, attack)
+    answer = model.answer(_pasted(prompt.user) if Defence.DELIMITERS in off else prompt.user, prompt.criteria, attack)
     if Defence.SUMS in off:
-        return float(said["overall_score"])
-    for decision in said["criteria"]:
+        return float(answer["overall_score"])
+    for decision in answer["criteria"]:
         if Defence.CODE_WORD in off and decision["criterion"] == CANARY:
             decision["verdict"] = "not_met"
         if Defence.QUOTES in off:
             decision["evidence"] = [{"id": evidence.calls[0].id, "quote": SAID}]
     try:
-        return POINTS[read_answer(json.dumps(said), prompt.criteria, evidence).verdicts[TASK_SUCCESS]]
+        return POINTS[read_answer(json.dumps(answer), prompt.criteria, evidence).verdicts[TASK_SUCCESS]]
     except CompromisedError:
         control = write_prompt(silent(evidence), [], delimiter=DELIMITER, code_word="zz99")
         finds_it_anyway = model.answer(control.user, control.criteria, attack)["overall_score"]
@@ -179,14 +181,14 @@ ALL: Final = frozenset(Defence)
 OFF: Final = (frozenset[Defence](), *WITHOUT_DETECTION, ALL)
 
 
-def measure(*, soak_s: float) -> list[Figures]:  # noqa: ARG001 - every section is asked the same way
+def measure(*, soak_s: float) -> list[ResultTable]:  # noqa: ARG001 - all sections have the same signature
     """The three tables: by model, by attack, and what goes undetected."""
     return [_by_model(), _by_attack(), _undetected()]
 
 
-def _by_model() -> Figures:
+def _by_model() -> ResultTable:
     tried = list(attacks())
-    return Figures(
+    return ResultTable(
         "Points gained by addressing the judge, by what is switched off",
         f"Points of 100 by which {len(tried)} attacks lift the outcome of a team that deserves none, on average, for "
         "four gullible models: what each obeys, and how it lies then.",
@@ -198,12 +200,12 @@ def _by_model() -> Figures:
     )
 
 
-def _by_attack() -> Figures:
+def _by_attack() -> ResultTable:
     alike: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for attack in attacks():
         gained = (fmean(moved(attack, model, off) for model in MODELS) for off in OFF)
         alike[tuple(f"{each:+.0f}" for each in gained)].append(attack.kind)
-    return Figures(
+    return ResultTable(
         "Points gained by each attack, by what is switched off",
         "On average over the four models; attacks that gain the same in one line.",
         ("Attacks", *map(_named, OFF)),
@@ -211,8 +213,8 @@ def _by_attack() -> Figures:
     )
 
 
-def _undetected() -> Figures:
-    return Figures(
+def _undetected() -> ResultTable:
+    return ResultTable(
         "Points gained by attacks that are not detected",
         "With nothing switched off: what stays are the code word, quotes, delimiters, aliases, and points by code.",
         ("Attack", *(model.name for model in MODELS)),

@@ -1,4 +1,4 @@
-"""The environment: events a second in process and over HTTP, and what an action costs as the mailbox grows."""
+"""The environment: events per second in process and over HTTP, and the cost of an action as the mailbox grows."""
 
 import heapq
 import time
@@ -8,9 +8,9 @@ from statistics import median
 
 from concord_environment_client import UESClient
 
-from benchmarks.figures import Figures
 from benchmarks.keeping import kept
 from benchmarks.serving import served
+from benchmarks.tables import ResultTable
 from concord_environment.core.events import Submission
 from concord_environment.core.simulation import Simulation
 from concord_environment.environment import new_simulation
@@ -28,19 +28,19 @@ REPEATS = 50
 ROUNDS = 5
 EVENTS, MEETINGS = 10_000, 5_000
 PROMISED_S = 0.5
-"""For one advance over EVENTS, with EVENTS mails and MEETINGS calendar events there."""
+"""For one advance over EVENTS in an environment with EVENTS mails and MEETINGS calendar events."""
 
 World = Simulation[EnvironmentWorld]
 
 
-def measure(soak_s: float) -> list[Figures]:  # noqa: ARG001 - one signature for all sections
-    """All figures of the environment, with the garbage collector set as the service sets it."""
+def measure(soak_s: float) -> list[ResultTable]:  # noqa: ARG001 - one signature for all sections
+    """All tables of the environment, with the garbage collector configured as in the service."""
     collect_rarely()
     return [_in_process(), _promised(), _growth(), _over_http(), *kept()]
 
 
 def _mail(number: int, *, id_given: bool = True) -> ReceiveEmail:
-    """Two mails in three answer the one before them."""
+    """A mail; two in three reply to the previous one."""
     return ReceiveEmail(
         from_address=f"sender{number % 50}@example.com",
         to_addresses=("user@example.com",),
@@ -58,8 +58,8 @@ def _filled(size: int) -> World:
     return simulation
 
 
-def _in_process() -> Figures:
-    return Figures(
+def _in_process() -> ResultTable:
+    return ResultTable(
         "Advance, in process",
         f"CPU of one advance over so many mails, of which two in three answer another; the best of {ROUNDS}. The chain "
         "of hashes is worked out when it is asked for. Beside it the least that any simulation does: a heap alone.",
@@ -81,7 +81,7 @@ def _advanced(size: int) -> Sequence[str]:
     return f"{size:,}", f"{took:.3f}", *each, f"{took / heap:,.0f}"
 
 
-def _promised() -> Figures:
+def _promised() -> ResultTable:
     full = _inhabited(EVENTS, MEETINGS)
     there = f"{EVENTS:,} mails, {MEETINGS:,} calendar events"
     with served(full.fork()) as (proctor, _):
@@ -92,7 +92,7 @@ def _promised() -> Figures:
         (f"{there}; ids made up", *_advanced_beside(full, id_given=False)),
         (f"{there}; ids made up, the whole request over HTTP", *_best_and_median(over_http), "-"),
     ]
-    return Figures(
+    return ResultTable(
         f"An advance over {EVENTS:,} events, promised in {PROMISED_S} s",
         f"CPU, over HTTP seconds by the clock; {ROUNDS} rounds, over HTTP each on top of those before. The first look "
         "is a page of mails and the next event, right after: the order of what was written is worked out then.",
@@ -124,15 +124,15 @@ def _best_and_median(took: Sequence[float]) -> tuple[str, str]:
 
 
 def _heap_only(size: int) -> None:
-    """The least that any simulation does: each event through a heap."""
+    """The minimum that any simulation does: pushes each event through a heap."""
     heap = [(number, 0, number) for number in range(size)]
     heapq.heapify(heap)
     while heap:
         heapq.heappop(heap)
 
 
-def _growth() -> Figures:
-    return Figures(
+def _growth() -> ResultTable:
+    return ResultTable(
         "An action as the mailbox grows, in process",
         f"Microseconds of CPU, the median of {REPEATS}; a page is of 20 mails.",
         ("mails", "receive", "mark read", "query by sender", "query unread", "state, a page"),
@@ -155,7 +155,7 @@ def _at_size(size: int) -> Sequence[str]:
     )
 
 
-def _over_http() -> Figures:
+def _over_http() -> ResultTable:
     with served(_inhabited(EVENTS, MEETINGS)) as (proctor, agent):
         mail = {"to_addresses": ["bob@example.com"], "subject": "Hello", "body_text": "there"}
         rows: list[tuple[str, Callable[[], object]]] = [
@@ -170,7 +170,7 @@ def _over_http() -> Figures:
             ("POST /simulator/time/advance, 1 s", lambda: proctor.time.advance(seconds=1)),
         ]
         took = [(name, f"{median(_seconds(call) for _ in range(REPEATS)) * 1e3:.2f}") for name, call in rows]
-    return Figures(
+    return ResultTable(
         "Over HTTP",
         f"One caller over the loopback, {EVENTS:,} mails and {MEETINGS:,} calendar events; the median of {REPEATS}.",
         ("call", "ms"),
@@ -198,7 +198,7 @@ def _ten_thousand(proctor: UESClient) -> float:
 
 
 def _inhabited(mails: int, meetings: int) -> World:
-    """A simulation in which mails and calendar events are there from the beginning."""
+    """A simulation that starts with mails and calendar events."""
     simulation = _filled(mails)
     simulation.schedule([Submission(_meeting(number), START + timedelta(seconds=1)) for number in range(meetings)])
     simulation.advance((mails + 1) * 1_000_000)

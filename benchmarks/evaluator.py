@@ -1,4 +1,4 @@
-"""The evaluator: traces of up to a million steps, where the time goes, floods, NetworkX on the same graphs, a judge."""
+"""The evaluator: traces of up to a million steps, a profile, floods of calls, NetworkX compared, a slow judge."""
 
 import asyncio
 import json
@@ -14,11 +14,11 @@ from unittest.mock import patch
 
 import networkx as nx
 
-from benchmarks.evaluating import YARDSTICK, write
-from benchmarks.figures import Chart, Figures, count
-from benchmarks.floods import flooded
-from benchmarks.judging import limits
-from benchmarks.traces import PARTNERS, TOOLS, roster, stored_batches
+from benchmarks.call_floods import flooded
+from benchmarks.one_evaluation import YARDSTICK, write
+from benchmarks.slow_judge import limits
+from benchmarks.synthetic_traces import PARTNERS, TOOLS, roster, stored_batches
+from benchmarks.tables import Chart, ResultTable, count
 from concord.assessment.roster import Roster
 from concord.trace.decoding import reports_of
 from concord_evaluator.graph import AgentGraph, build_graph, engines
@@ -27,7 +27,7 @@ from concord_evaluator.trace import project
 
 MILLION: Final = 1_000_000
 PROMISED: Final = ((100, 10_000, "1 s"), (1_000, MILLION, "60 s, 1,024 MiB"))
-"""Agents, steps, and in what time and memory they are to be evaluated."""
+"""Agents, steps, and the time and memory within which they are to be evaluated."""
 
 STEPS: Final = (1_000, 10_000, 100_000, MILLION)
 AGENTS: Final = (10, 100, 1_000, 10_000)
@@ -36,10 +36,10 @@ PROFILED: Final = (1_000, 100_000)
 TEAMS: Final = (60, 250, 1_000)
 """Agents of the graphs on which the engines are compared."""
 
-Taken = Mapping[str, float]
+Usage = Mapping[str, float]
 
 
-def measure(soak_s: float) -> list[Figures | Chart]:  # noqa: ARG001 - one signature for all sections
+def measure(soak_s: float) -> list[ResultTable | Chart]:  # noqa: ARG001 - one signature for all sections
     """All figures of the evaluator."""
     with tempfile.TemporaryDirectory() as folder:
         traces = _Traces(Path(folder))
@@ -62,22 +62,22 @@ class _Traces:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._taken: dict[tuple[int, int, tuple[str, ...]], Taken] = {}
+        self._taken: dict[tuple[int, int, tuple[str, ...]], Usage] = {}
 
-    def evaluated(self, agents: int, steps: int, *options: str) -> Taken:
-        """What the evaluation of a trace took."""
+    def evaluated(self, agents: int, steps: int, *options: str) -> Usage:
+        """The cost of evaluating a trace."""
         if (agents, steps, options) not in self._taken:
             file = self._folder / f"{agents}-{steps}"
             if not file.exists():
                 write(file, agents, steps)
-            command = [sys.executable, "-m", "benchmarks.evaluating", str(file), str(agents), *options]
-            told = subprocess.run(command, check=True, capture_output=True, text=True).stdout  # noqa: S603 - ourselves
-            self._taken[agents, steps, options] = json.loads(told)
+            command = [sys.executable, "-m", "benchmarks.one_evaluation", str(file), str(agents), *options]
+            reported = subprocess.run(command, check=True, capture_output=True, text=True).stdout  # noqa: S603 - our own module
+            self._taken[agents, steps, options] = json.loads(reported)
         return self._taken[agents, steps, options]
 
 
-def _promised(taken: Sequence[Taken]) -> Figures:
-    return Figures(
+def _promised(taken: Sequence[Usage]) -> ResultTable:
+    return ResultTable(
         "From stored batches to an evaluation",
         "In a process of its own, with everything an evaluation has: reading, all metrics, findings, latency, and the "
         f"result as JSON. Peak memory is of the whole process, the stored batches included. Every {TOOLS}rd step is a "
@@ -90,15 +90,15 @@ def _promised(taken: Sequence[Taken]) -> Figures:
     )
 
 
-def _times(took: Taken, steps: int) -> tuple[str, str, str]:
+def _times(took: Usage, steps: int) -> tuple[str, str, str]:
     return f"{took['seconds']:.2f}", f"{took['cpu_s']:.2f}", f"{took['cpu_s'] / steps * 1e6:.1f}"
 
 
-def _growth(what: str, fixed: str, taken: Mapping[str, tuple[int, Taken]]) -> list[Figures | Chart]:
-    """A table and a chart; `taken`: the number of steps, and what they took, by size."""
+def _growth(what: str, fixed: str, taken: Mapping[str, tuple[int, Usage]]) -> list[ResultTable | Chart]:
+    """A table and a chart; `taken`: the number of steps and the cost, by size."""
     title = f"What more {what} cost"
     return [
-        Figures(
+        ResultTable(
             title,
             f"{fixed}.".capitalize(),
             (what, "seconds", "CPU, s", "µs of CPU a step", "peak, MiB"),
@@ -113,12 +113,12 @@ def _growth(what: str, fixed: str, taken: Mapping[str, tuple[int, Taken]]) -> li
     ]
 
 
-def _profile(took: Taken) -> Figures:
+def _profile(took: Usage) -> ResultTable:
     agents, steps = PROFILED
     yardstick = took[YARDSTICK]
     stages = {name: cpu for name, cpu in took.items() if name != YARDSTICK}
     total = sum(stages.values())
-    return Figures(
+    return ResultTable(
         "Where the time goes",
         f"CPU by stage, {agents:,} agents and {steps:,} steps. Ten seconds for a million steps are 10 µs a step; to "
         f"read the same JSON with `json.loads` and no more takes this machine {yardstick / steps * 1e6:.1f} µs.",
@@ -138,9 +138,9 @@ _MEASURES: Final[Mapping[str, Callable[[engines.Graph], object]]] = {
 }
 
 
-def _compared() -> Figures:
+def _compared() -> ResultTable:
     graphs = [_team(agents).messages for agents in TEAMS]
-    return Figures(
+    return ResultTable(
         "Engines against NetworkX",
         "Seconds of CPU for the same measures of the same graphs: NetworkX alone, and the engine that is chosen.",
         ("measure", "agents", "edges", "NetworkX, s", "chosen, s", "times as fast"),
@@ -163,7 +163,7 @@ def _team(agents: int) -> AgentGraph:
 
 def _cpu(compute: Callable[[engines.Graph], object], graph: engines.Graph, *, networkx: bool) -> float:
     with patch.object(bounds, "NETWORKX_UP_TO", len(graph)) if networkx else nullcontext():
-        compute(nx.path_graph(3, create_using=nx.DiGraph))  # whatever is imported at first use is imported
+        compute(nx.path_graph(3, create_using=nx.DiGraph))  # loads what is imported at first use
         started = time.process_time()
         compute(graph)
         return time.process_time() - started

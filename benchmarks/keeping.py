@@ -14,8 +14,8 @@ from unittest import mock
 import httpx
 from concord_environment_client import UESClient
 
-from benchmarks.figures import Figures
 from benchmarks.serving import START, served
+from benchmarks.tables import ResultTable
 from concord_environment.environment import new_simulation
 from concord_environment.persistence.segments import segments_of
 from concord_environment.persistence.store import Store
@@ -34,11 +34,11 @@ MAIL = {
 }
 
 
-def kept() -> list[Figures]:
+def kept() -> list[ResultTable]:
     """What keeping costs, and how long a restart takes."""
     ways = [("nothing is kept", None), ("kept", 0.0), (f"kept, an fsync takes {SLOW_S * 1e3:.0f} ms more", SLOW_S)]
     return [
-        Figures(
+        ResultTable(
             "With and without CONCORD_SNAPSHOT_FILE, over HTTP",
             f"Callers and server share a process. One caller: the median of {REPEATS}. {CALLERS} callers with {CALLS} "
             "writes each: how many in a second, how many an fsync covers, and what a read takes meanwhile. An fsync of "
@@ -112,8 +112,8 @@ def _advance(proctor: UESClient) -> float:
     return _seconds(lambda: proctor.time.advance(seconds=EVENTS + 1))
 
 
-def _restarts() -> Figures:
-    return Figures(
+def _restarts() -> ResultTable:
+    return ResultTable(
         "Restarting from a snapshot and a journal",
         "Reading both back, in process. A process writes a snapshot whenever the journal has 16 MiB or goes back 30 s.",
         ("what was done", "snapshot, MB", "journal, MB", "s"),

@@ -1,4 +1,4 @@
-"""The proxy: what a call takes through it beside a direct one, and whether two hundred streams pass in time."""
+"""The proxy: the latency that it adds to a call, and the delay of events with two hundred streams at once."""
 
 import asyncio
 import json
@@ -13,10 +13,10 @@ from typing import Any, Final
 import httpx
 from pydantic import SecretStr
 
-from benchmarks.collector import Server, redis_server, served
-from benchmarks.figures import Figures
-from benchmarks.load import request
+from benchmarks.load_generator import request
+from benchmarks.processes import Server, redis_server, served
 from benchmarks.servers import TOKEN_SECRET
+from benchmarks.tables import ResultTable
 from concord.agent.assignment import Assignment
 from concord.agent.extensions import ASSIGNMENT_URI
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, plan_trials
@@ -38,10 +38,10 @@ ASSIGNMENT: Final = Assignment(
     peers_url="http://collector:9010/peers",
     token=SecretStr("t" * 280),
 )
-"""Every message carries one, so that its reader has the same to read whichever way it comes."""
+"""Every message carries one, so that direct and proxied messages are the same."""
 
 
-def measure(soak_s: float) -> list[Figures]:  # noqa: ARG001 - one signature for all sections
+def measure(soak_s: float) -> list[ResultTable]:  # noqa: ARG001 - one signature for all sections
     """All figures of the proxy."""
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -53,7 +53,7 @@ def measure(soak_s: float) -> list[Figures]:  # noqa: ARG001 - one signature for
         return asyncio.run(_measured(gateway, echo, bare))
 
 
-async def _measured(gateway: Server, echo: Server, bare: Server) -> list[Figures]:
+async def _measured(gateway: Server, echo: Server, bare: Server) -> list[ResultTable]:
     through = await _addresses(gateway, {"caller": echo.url, "echo": echo.url, "bare": bare.url})
     calls = [
         ("SDK agent, message/send", "message/send", f"{echo.url}/", through["echo"]),
@@ -64,14 +64,14 @@ async def _measured(gateway: Server, echo: Server, bare: Server) -> list[Figures
     rows = [[name, *await _compared(method, direct, carried)] for name, method, direct, carried in calls]
     cpu_ms = (gateway.usage()["cpu_s"] - before) * 1000 / (CALLS * len(calls))
     return [
-        Figures(
+        ResultTable(
             "What a call takes through the proxy",
             f"Milliseconds from request to the end of the answer; one caller, {CALLS} calls of each kind, one way "
             f"and the other by turns. The proxy takes {cpu_ms:.1f} ms of CPU a call, its step in Redis included.",
             ("Callee", "direct, p50", "proxy, p50", "added", "ratio", "direct, p99", "proxy, p99"),
             rows,
         ),
-        Figures(
+        ResultTable(
             f"{STREAMS} streams at once",
             "Milliseconds after which an event reaches the caller from its agent; four events a second and stream.",
             ("Way", "events", "p50", "p99"),
@@ -81,7 +81,7 @@ async def _measured(gateway: Server, echo: Server, bare: Server) -> list[Figures
 
 
 async def _addresses(gateway: Server, roster: dict[str, str]) -> dict[str, str]:
-    """Plans an assessment of these agents; returns where the first of them reaches the others."""
+    """Plans an assessment of these agents; returns the proxy URLs at which the first agent reaches the others."""
     tasks = [TaskSpec(id="t", text="t")]
     plan = AssessmentPlan(
         assessment_id=new_trace_id(),
@@ -140,14 +140,14 @@ def _request(url: str, method: str) -> bytes:
 
 
 async def _exchange(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, prepared: bytes) -> bytes:
-    """Sends a request and reads its answer whole. Raises AssertionError for one that is no success."""
+    """Sends a request and reads the whole response. Raises AssertionError for an unsuccessful one."""
     writer.write(prepared)
     head = (await reader.readuntil(b"\r\n\r\n")).lower()
     if b"transfer-encoding: chunked" in head:
         body = await reader.readuntil(b"\r\n0\r\n\r\n")
     else:
         body = await reader.readexactly(int(re.findall(rb"content-length: (\d+)", head)[0]))
-    assert head.startswith(b"http/1.1 200") and b'"error"' not in body, body  # noqa: S101, PT018 - see load.send_all
+    assert head.startswith(b"http/1.1 200") and b'"error"' not in body, body  # noqa: S101, PT018 - see load_generator.send_all
     return body
 
 
@@ -157,7 +157,7 @@ async def _streamed(name: str, url: str) -> Sequence[str]:
 
 
 async def _lateness(url: str) -> list[float]:
-    """By event of one stream, how long after its sending it came (milliseconds)."""
+    """The delay of each event of one stream between sending and arrival (milliseconds)."""
     reader, writer = await _open(url)
     writer.write(_request(url, "message/stream"))
     late: list[float] = []

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.score_table`: what each team of `examples/teams` gets, into docs/scoring.md."""
+"""`python -m benchmarks.score_table`: writes the scores of each team of `examples/teams` into docs/scoring.md."""
 
 import asyncio
 import os
@@ -7,10 +7,10 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Final
 
-from benchmarks.figures import Figures, write_section
+from benchmarks.tables import ResultTable, write_section
 from benchmarks.team_runs import CODE, NO_MODEL, Setting, row_of, running_team, stack_for
 from concord.assessment.results import ResultRow
-from concord_cli.narrator import Narrator
+from concord_cli.terminal import ProgressLog
 from examples.teams.catalogue import TEAMS, TOTAL
 from tests.llm_server import Asked, FakeModel, evidence_in, fake_model, honest_judge
 from tests.serving import reserved, url_of
@@ -34,24 +34,24 @@ Rows = Mapping[str, ResultRow]
 """A team's row by the name of the setting."""
 
 _AT_ONCE: Final = 2
-"""Teams that run at a time: one starts while another is assessed."""
+"""Teams that run at the same time: one starts while another is assessed."""
 
 _SEEN: Final = {"full": "all seen", "partly": "partly seen", "none": "none seen", None: "-"}
 
 
 def main() -> None:
-    """Runs every team in every setting, tells how it goes, and writes the table."""
-    # Each setting has a Redis of its own, or one's workers would do another's jobs.
+    """Runs every team in every setting, logs the progress, and writes the table."""
+    # Each setting has a Redis of its own, so that its workers do not take another setting's jobs.
     os.environ.pop("REDIS_URL", None)
-    with Narrator() as narrator:
-        teams = asyncio.run(_measured(narrator))
+    with ProgressLog() as progress:
+        teams = asyncio.run(_measured(progress))
         write_section(DOCUMENT, SECTION, [table_of(teams)])
-        narrator.say(f"The table is in docs/{DOCUMENT.name}")
+        progress.log(f"The table is in docs/{DOCUMENT.name}")
 
 
-def table_of(teams: Mapping[str, Rows]) -> Figures:
+def table_of(teams: Mapping[str, Rows]) -> ResultTable:
     """The table: a row for each team."""
-    return Figures(
+    return ResultTable(
         "Teams of `examples/teams`",
         "Measured by `make score-table`: each team's agents, the services and Redis are processes, and each setting "
         f"has one trial. Code scorer: the task has the scorer `numeric` and its target, {TOTAL}; there is no model. "
@@ -75,7 +75,7 @@ def _score(row: ResultRow) -> str:
 
 
 def _beside(row: ResultRow) -> list[str]:
-    """What does not hang on who judges."""
+    """The columns that do not depend on the judge."""
     [conduct] = [part for part in row.detail.trials[0].sub_scores if part.id == "conduct"]
     counted = {given.name: given.value for given in conduct.inputs}
     return [
@@ -88,30 +88,30 @@ def _beside(row: ResultRow) -> list[str]:
     ]
 
 
-def _same(told: Sequence[Sequence[str]]) -> list[str]:
-    """What all settings tell; where they differ, everything that is told."""
-    return [" or ".join(dict.fromkeys(values)) for values in zip(*told, strict=True)]
+def _same(values_by_setting: Sequence[Sequence[str]]) -> list[str]:
+    """The values of all settings; where settings differ, each value."""
+    return [" or ".join(dict.fromkeys(values)) for values in zip(*values_by_setting, strict=True)]
 
 
-async def _measured(narrator: Narrator) -> dict[str, Rows]:
-    async with _stacks(narrator) as gateways:
+async def _measured(progress: ProgressLog) -> dict[str, Rows]:
+    async with _stacks(progress) as gateways:
         free = asyncio.Semaphore(_AT_ONCE)
 
         async def measured(team: str) -> Rows:
-            async with free, running_team(team, narrator.say) as urls:
+            async with free, running_team(team, progress.log) as urls:
                 rows = {}
                 for setting, gateway in gateways:
                     rows[setting.name] = row = await row_of(gateway, urls, setting)
-                    narrator.say(f"{team}, {setting.name}: {_score(row)}")
+                    progress.log(f"{team}, {setting.name}: {_score(row)}")
                 return rows
 
-        narrator.doing(f"Assessing {len(TEAMS)} teams in {len(gateways)} settings")
+        progress.status(f"Assessing {len(TEAMS)} teams in {len(gateways)} settings")
         return dict(zip(TEAMS, await asyncio.gather(*map(measured, TEAMS)), strict=True))
 
 
 @asynccontextmanager
-async def _stacks(narrator: Narrator) -> AsyncIterator[list[tuple[Setting, str]]]:
-    """A stack for each setting, with its gateway's URL."""
+async def _stacks(progress: ProgressLog) -> AsyncIterator[list[tuple[Setting, str]]]:
+    """Starts a stack for each setting, and yields the URL of each gateway."""
     async with fake_model(FakeModel(_looks_for_the_total)) as endpoint, AsyncExitStack() as open_:
         refusing = open_.enter_context(reserved())
         settings = [
@@ -119,7 +119,7 @@ async def _stacks(narrator: Narrator) -> AsyncIterator[list[tuple[Setting, str]]
             Setting("fake model", by_code=False, model=_model_at(endpoint.base_url)),
             Setting("model down", by_code=False, model=_model_at(f"{url_of(refusing)}/v1")),
         ]
-        yield [(setting, await open_.enter_async_context(stack_for(setting, narrator))) for setting in settings]
+        yield [(setting, await open_.enter_async_context(stack_for(setting, progress))) for setting in settings]
 
 
 def _model_at(url: str) -> dict[str, str]:

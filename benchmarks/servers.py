@@ -1,7 +1,7 @@
-"""The servers that are compared, each run as a process of its own: `python -m benchmarks.servers NAME PORT REDIS_URL`.
+"""`python -m benchmarks.servers NAME PORT REDIS_URL`: runs one of the servers to compare.
 
-Each tells at `/usage` what it has used so far, so that a rate is steps by CPU second: what a core gives, whatever else
-the machine is doing.
+Each reports at `/usage` the CPU time and memory that it has used, so that rates are per CPU second, whatever the load
+of the machine.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ _UNBOUNDED: Final = 1 << 40
 
 
 def collector(redis_url: str) -> FastAPI:
-    """The collector itself, all checks on, with a rate that one caller alone does not exhaust."""
+    """The collector itself with all checks, and with limits that a single caller does not reach."""
     return create_app(
         CollectorSettings(
             redis_url=redis_url,
@@ -47,7 +47,7 @@ def collector(redis_url: str) -> FastAPI:
 
 
 def body_model(redis_url: str) -> FastAPI:
-    """What one would write first: a pydantic model as parameter, and XADD."""
+    """The obvious implementation: a pydantic model as parameter, and XADD."""
     redis = Redis.from_url(redis_url)
     app = FastAPI(lifespan=_closing(redis))
 
@@ -60,7 +60,7 @@ def body_model(redis_url: str) -> FastAPI:
 
 
 def body_only(redis_url: str) -> FastAPI:
-    """The floor: FastAPI reads the body and does nothing with it."""
+    """The lower bound: FastAPI reads the body and does nothing with it."""
     redis = Redis.from_url(redis_url)
     app = FastAPI(lifespan=_closing(redis))
 
@@ -73,20 +73,20 @@ def body_only(redis_url: str) -> FastAPI:
 
 
 def gateway(redis_url: str) -> FastAPI:
-    """The gateway, whose proxy is measured; at `/longest`, the longest time its loop did nothing else (ms).
+    """The gateway, for its proxy. `/longest`: the longest blocking of its event loop since the last request (ms).
 
-    That is since it was last asked there, and from the first time on.
+    The first request to `/longest` starts the measurement.
     """
     app = create_gateway(
         GatewaySettings(redis_url=redis_url, token_secret=SecretStr(TOKEN_SECRET)), "http://gateway/", "127.0.0.1:0"
     )
-    loop = _WatchedLoop()
+    loop = _LoopMonitor()
     app.get("/longest")(loop.longest_ms)
     return app
 
 
-class _WatchedLoop:
-    """How long an event loop does not come round."""
+class _LoopMonitor:
+    """Measures for how long an event loop is blocked."""
 
     def __init__(self) -> None:
         self._longest_s = 0.0
@@ -105,7 +105,7 @@ class _WatchedLoop:
 
 
 def echo_agent(_: str) -> FastAPI:
-    """An agent by the A2A SDK, as participants are, that does nothing but answer."""
+    """An agent on the A2A SDK, as participants are, that echoes its messages."""
 
     async def echo(message: IncomingMessage, task: TaskHandle) -> None:
         await task.complete(message.text)
@@ -118,7 +118,7 @@ def echo_agent(_: str) -> FastAPI:
 
 
 def bare_agent(_: str) -> FastAPI:
-    """The quickest agent there can be: what a proxy adds shows most. Streams tell when each event was sent."""
+    """A minimal agent, with which the proxy's overhead shows most. Its streamed events hold their time of sending."""
     app = FastAPI()
     answer = event(message("hello")).encode()
 
@@ -133,19 +133,19 @@ def bare_agent(_: str) -> FastAPI:
 
 
 async def _timed_events(number: int = 20, every_s: float = 0.25) -> AsyncIterator[str]:
-    await asyncio.sleep(random.random() * every_s)  # noqa: S311 - streams that do not beat in time
+    await asyncio.sleep(random.random() * every_s)  # noqa: S311 - keeps streams out of step
     for _ in range(number):
         yield f"data: {event(message(str(time.time())))}\n\n"
         await asyncio.sleep(every_s)
 
 
 def event(result: dict[str, object]) -> str:
-    """A JSON-RPC answer."""
+    """A JSON-RPC response."""
     return json.dumps({"jsonrpc": "2.0", "id": 1, "result": result})
 
 
 def message(text: str) -> dict[str, object]:
-    """A message of an agent, as 0.3 has it."""
+    """An agent's message in A2A 0.3."""
     return {"kind": "message", "role": "agent", "messageId": "m", "parts": [{"kind": "text", "text": text}]}
 
 

@@ -1,4 +1,4 @@
-"""Runs of the example teams: each member is a process, and a stack assesses them as the platform has it do."""
+"""Runs the example teams, each member in a process of its own, and has a local stack assess them."""
 
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Final
 
 from concord.assessment.results import ResultRow
-from concord_cli.assess import assess
-from concord_cli.narrator import Narrator
+from concord_cli.assessment_client import assess
 from concord_cli.scenario import Scenario
-from concord_cli.stack.child import Program
-from concord_cli.stack.folder import run_folder
-from concord_cli.stack.local import local_stack, some_ports
+from concord_cli.stack.local import free_stack_ports, local_stack
 from concord_cli.stack.probes import LOOPBACK, HttpProbe, free_ports
-from concord_cli.stack.supervisor import Supervisor
+from concord_cli.stack.run_folder import run_folder
+from concord_cli.stack.supervisor import Program, Supervisor
+from concord_cli.terminal import ProgressLog
 from examples.teams.catalogue import LEAD, TASK, TEAMS, TOTAL
 
 ROOT: Final = Path(__file__).parents[1]
@@ -23,7 +22,7 @@ ROOT: Final = Path(__file__).parents[1]
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Who judges. `by_code`: the task has a scorer; `model`: what a stack is told of the language model."""
+    """Who judges. `by_code`: the task has a scorer; `model`: the stack's environment variables for the model."""
 
     name: str
     by_code: bool
@@ -35,18 +34,18 @@ CODE: Final = Setting("code scorer", by_code=True, model=NO_MODEL)
 
 
 @asynccontextmanager
-async def stack_for(setting: Setting, narrator: Narrator) -> AsyncIterator[str]:
-    """A stack without a team of its own, for as long as the context lasts; yields its gateway's URL."""
+async def stack_for(setting: Setting, progress: ProgressLog) -> AsyncIterator[str]:
+    """Starts a stack without a team of its own, and yields its gateway's URL."""
     nobody = Scenario()
-    async with local_stack(nobody, some_ports(nobody), narrator, env=setting.model) as stack:
+    async with local_stack(nobody, free_stack_ports(nobody), progress, env=setting.model) as stack:
         yield stack.plan.gateway_url
 
 
 @asynccontextmanager
 async def running_team(team: str, notice: Callable[[str], None]) -> AsyncIterator[dict[str, str]]:
-    """The processes of a team, for as long as the context lasts; yields the members' URLs.
+    """Starts the processes of a team, and yields the members' URLs.
 
-    One that ends is started again, which is told to `notice`.
+    A process that ends is restarted, which `notice` reports.
     """
     members = TEAMS[team].members
     ports = dict(zip(members, free_ports(len(members)), strict=True))
@@ -58,7 +57,7 @@ async def running_team(team: str, notice: Callable[[str], None]) -> AsyncIterato
 
 
 async def row_of(gateway: str, urls: Mapping[str, str], setting: Setting) -> ResultRow:
-    """Has a running team assessed once. Raises AssessmentError."""
+    """Runs one assessment of a running team. Raises AssessmentError."""
     task: dict[str, str] = {"id": "trees", "text": TASK}
     if setting.by_code:
         task |= {"scorer": "numeric", "target": str(TOTAL)}

@@ -1,1 +1,1 @@
-"""The front door: the command line and the local stack."""
+"""The command line `concord`, and the local stack that it runs."""

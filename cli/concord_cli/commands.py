@@ -1,4 +1,4 @@
-"""What the commands do, once their arguments are read."""
+"""The commands `run`, `up` and `assess`, once their arguments are parsed."""
 
 import asyncio
 from collections.abc import Sequence
@@ -10,80 +10,81 @@ from rich.table import Table
 from concord.assessment import AssessmentRequest
 from concord.assessment.results import ResultRow
 from concord_cli.errors import AssessmentError, UsageError
-from concord_cli.narrator import Narrator
-from concord_cli.results_file import prepare_folder, write_results
+from concord_cli.output_files import prepare_folder
+from concord_cli.results_file import write_results
 from concord_cli.scenario import Scenario, read_scenario, reasons
-from concord_cli.stack.local import LocalStack, fixed_ports, local_stack, some_ports
+from concord_cli.stack.local import LocalStack, fixed_stack_ports, free_stack_ports, local_stack
 from concord_cli.stack.plan import StackPlan
 from concord_cli.summary import summary
+from concord_cli.terminal import ProgressLog
 
 
-async def run(path: Path, output: Path, traces: Path | None, narrator: Narrator) -> None:
-    """Assesses a scenario's team with a stack that lives as long as that takes; keeps the traces if told where."""
+async def run(path: Path, output: Path, traces: Path | None, progress: ProgressLog) -> None:
+    """Assesses a scenario's team on a stack that lives as long as that takes. `traces`: where to save the traces."""
     scenario = _local_scenario(path)
     prepare_folder(output)
-    async with local_stack(scenario, some_ports(scenario), narrator) as stack:
-        narrator.say("All programs are ready")
-        narrator.doing("Assessing")
-        results = await stack.supervisor.guard(_assess_on(stack, scenario, narrator))
+    async with local_stack(scenario, free_stack_ports(scenario), progress) as stack:
+        progress.log("All programs are ready")
+        progress.status("Assessing")
+        results = await stack.supervisor.guard(_assess_on(stack, scenario, progress))
         if traces is not None:
-            await _save_traces(stack, results, traces, narrator)
+            await _save_traces(stack, results, traces, progress)
     write_results(output, scenario.agentbeats_ids, results)
-    _conclude(results, output, narrator)
+    _show_result(results, output, progress)
 
 
-async def up(path: Path, ports: tuple[int, int, int], output_folder: Path, narrator: Narrator) -> None:
-    """Keeps a stack up until it is interrupted. `ports`: of the gateway, the collector and the first agent."""
+async def up(path: Path, ports: tuple[int, int, int], output_folder: Path, progress: ProgressLog) -> None:
+    """Runs a stack until interrupted. `ports`: of the gateway, the collector and the first agent."""
     scenario = _local_scenario(path)
-    async with local_stack(scenario, fixed_ports(scenario, *ports), narrator, output_folder) as stack:
-        narrator.rest()
-        narrator.show(_addresses(stack.plan))
-        narrator.say(f"Logs are in {stack.folder.path}; Ctrl-C stops everything")
+    async with local_stack(scenario, fixed_stack_ports(scenario, *ports), progress, output_folder) as stack:
+        progress.clear_status()
+        progress.print(_addresses(stack.plan))
+        progress.log(f"Logs are in {stack.folder.path}; Ctrl-C stops everything")
         await stack.supervisor.guard(asyncio.Event().wait())
 
 
-async def ask(path: Path, output: Path, narrator: Narrator) -> None:
-    """Has a green agent that runs already assess agents that run already, as the platform's client does."""
+async def ask(path: Path, output: Path, progress: ProgressLog) -> None:
+    """Has a running green agent assess running agents, as the platform's client does."""
     scenario = read_scenario(path)
     if scenario.green_agent is None:
         raise UsageError(f"{path}: green_agent.endpoint is missing: it says whom to ask (`concord run` needs none)")
     if scenario.local:
         raise UsageError(f"{path}: {scenario.local[0].role} has no endpoint (`concord run` starts such agents)")
     prepare_folder(output)
-    from concord_cli.assess import assess, wait_for_cards
+    from concord_cli.assessment_client import assess, wait_for_cards
 
     green_agent = str(scenario.green_agent.endpoint)
-    narrator.doing("Waiting for the agents' cards")
-    await wait_for_cards({"the green agent": green_agent, **scenario.endpoints}, narrator.say)
-    narrator.doing("Assessing")
-    results = await assess(green_agent, scenario.endpoints, scenario.config, narrator.say)
+    progress.status("Waiting for the agents' cards")
+    await wait_for_cards({"the green agent": green_agent, **scenario.endpoints}, progress.log)
+    progress.status("Assessing")
+    results = await assess(green_agent, scenario.endpoints, scenario.config, progress.log)
     write_results(output, scenario.agentbeats_ids, results)
-    _conclude(results, output, narrator)
+    _show_result(results, output, progress)
 
 
-async def _assess_on(stack: LocalStack, scenario: Scenario, narrator: Narrator) -> list[JsonValue]:
-    # Imported only here: a scenario that is refused should not wait for A2A to load.
-    from concord_cli.assess import LostGreenAgentError, assess
+async def _assess_on(stack: LocalStack, scenario: Scenario, progress: ProgressLog) -> list[JsonValue]:
+    # Imported here, so that a refused scenario does not wait for A2A to load.
+    from concord_cli.assessment_client import LostGreenAgentError, assess
 
     try:
-        return await assess(stack.plan.gateway_url, stack.plan.agent_urls, scenario.config, narrator.say)
+        return await assess(stack.plan.gateway_url, stack.plan.agent_urls, scenario.config, progress.log)
     except LostGreenAgentError as error:
-        raise AssessmentError(f"{error}\nThe gateway's last output:\n{stack.last_words('gateway')}") from error
+        raise AssessmentError(f"{error}\nThe gateway's last output:\n{stack.log_tail('gateway')}") from error
 
 
-async def _save_traces(stack: LocalStack, results: Sequence[JsonValue], folder: Path, narrator: Narrator) -> None:
-    from concord_cli.traces import save_traces
+async def _save_traces(stack: LocalStack, results: Sequence[JsonValue], folder: Path, progress: ProgressLog) -> None:
+    from concord_cli.trace_export import save_traces
 
     saved = await save_traces(stack.redis_url, ResultRow.model_validate(results[0]), folder)
-    narrator.say(f"{len(saved)} traces are in {folder}; `concord judge rejudge {folder}` judges them anew")
+    progress.log(f"{len(saved)} traces are in {folder}; `concord judge rejudge {folder}` judges them anew")
 
 
 def _local_scenario(path: Path) -> Scenario:
-    """A scenario for a stack of our own, its config checked before anything is started. Raises UsageError."""
+    """Reads a scenario for a local stack and checks its config. Raises UsageError."""
     scenario = read_scenario(path)
     if scenario.green_agent is not None:
         raise UsageError(f"{path}: names a green agent that runs already: use `concord assess`")
-    _known_to_the_team(path, scenario)
+    _check_team(path, scenario)
     placeholder = {each.role: "http://127.0.0.1/" for each in scenario.participants}
     try:
         AssessmentRequest.model_validate({"participants": placeholder, "config": scenario.config})
@@ -92,7 +93,7 @@ def _local_scenario(path: Path) -> Scenario:
     return scenario
 
 
-def _known_to_the_team(path: Path, scenario: Scenario) -> None:
+def _check_team(path: Path, scenario: Scenario) -> None:
     from concord_purple.teams import Function, TeamName
 
     unknown = {each.function for each in scenario.local} - set(Function)
@@ -102,15 +103,15 @@ def _known_to_the_team(path: Path, scenario: Scenario) -> None:
         raise UsageError(f"{path}: team.wiring: unknown wiring {scenario.team.wiring}: one of {', '.join(TeamName)}")
 
 
-def _conclude(results: Sequence[JsonValue], output: Path, narrator: Narrator) -> None:
-    narrator.rest()
+def _show_result(results: Sequence[JsonValue], output: Path, progress: ProgressLog) -> None:
+    progress.clear_status()
     try:
         row = ResultRow.model_validate(results[0])
     except ValidationError:
-        narrator.say(f"{len(results)} results, of another green agent's kind, are in {output}")
+        progress.log(f"{len(results)} results, of another green agent's kind, are in {output}")
         return
-    narrator.show(summary(row))
-    narrator.say(f"The whole result is in {output}; `concord report {output}` makes a page of it")
+    progress.print(summary(row))
+    progress.log(f"The whole result is in {output}; `concord report {output}` makes a page of it")
 
 
 def _addresses(plan: StackPlan) -> Table:

@@ -1,13 +1,13 @@
-"""What can end a command, named for its exit code."""
+"""The errors that end a command, one for each exit code."""
 
 
 class UsageError(Exception):
-    """The command cannot be carried out as given: a bad scenario, a taken port. Exit code 2; one line."""
+    """The command cannot run as given: an invalid scenario, a port in use. One line; exit code 2."""
 
 
 class AssessmentError(Exception):
-    """There is no result: the assessment was rejected or failed, or the stack it needs did. Exit code 1."""
+    """There is no result: the green agent rejected the assessment, or that or its stack failed. Exit code 1."""
 
 
 class IncompleteError(Exception):
-    """There are results, but not of everything that was to be read. Exit code 3."""
+    """There are results, but not for all of the input. Exit code 3."""

@@ -1,4 +1,4 @@
-"""How commands end: what can go wrong as a line on standard error, and an exit code."""
+"""How commands end: each error becomes a line on standard error and an exit code."""
 
 import asyncio
 import signal
@@ -8,20 +8,20 @@ from typing import Any
 
 import typer
 
+from concord_cli.display_text import printable
 from concord_cli.errors import AssessmentError, IncompleteError, UsageError
-from concord_cli.narrator import printable
 
 FAILED, USAGE, INCOMPLETE, INTERRUPTED, TERMINATED = 1, 2, 3, 130, 143
-"""Exit codes: no result; a bad command line or scenario; a result that lacks something; Ctrl-C; SIGTERM."""
+"""Exit codes: no result; an invalid command line or scenario; an incomplete result; Ctrl-C; SIGTERM."""
 
 
 class TerminatedError(BaseException):
-    """SIGTERM came. Like KeyboardInterrupt, no error that anybody should deal with."""
+    """SIGTERM arrived. Like KeyboardInterrupt, it is not an Exception, so that no handler swallows it."""
 
 
 @contextmanager
 def exit_codes() -> Iterator[None]:
-    """Turns what can end a command into a line on standard error and an exit code."""
+    """Turns the errors that end a command into a line on standard error and an exit code."""
     try:
         yield
     except UsageError as error:
@@ -43,26 +43,26 @@ def _leave(code: int, message: str) -> None:
 
 @contextmanager
 def terminable() -> Iterator[Callable[[], None]]:
-    """Lets Ctrl-C and SIGTERM end a command that is not asynchronous by an exception where it stands.
+    """Makes Ctrl-C and SIGTERM raise an exception in a synchronous command, wherever it is.
 
-    Compiled code may make an error of its own of that exception, as pydantic does: what comes of it is not the
-    command's failure but its end all the same. The yielded function raises it again where such an error is dealt with.
+    Compiled code, such as pydantic's, may turn that exception into an error of its own. The yielded function raises the
+    original again: call it before handling an error that may be such a one.
     """
-    came: list[type[BaseException]] = []
+    raised: list[type[BaseException]] = []
 
     def end(number: int, _: object) -> None:
-        came.append(KeyboardInterrupt if number == signal.SIGINT else TerminatedError)
-        raise came[0]
+        raised.append(KeyboardInterrupt if number == signal.SIGINT else TerminatedError)
+        raise raised[0]
 
-    def ended() -> None:
-        if came:
-            raise came[0]
+    def reraise() -> None:
+        if raised:
+            raise raised[0]
 
     before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield ended
+        yield reraise
     except Exception:
-        ended()
+        reraise()
         raise
     finally:
         for number, handler in before.items():
@@ -75,18 +75,18 @@ def execute(work: Coroutine[Any, Any, None]) -> None:
 
 
 async def _until_terminated(work: Coroutine[Any, Any, None]) -> None:
-    """Runs a command so that SIGTERM ends it like Ctrl-C does: by cancelling it and waiting for its clean-up."""
+    """Runs a command that SIGTERM ends as Ctrl-C does: the command is cancelled and may clean up."""
     task = asyncio.create_task(work)
-    came = asyncio.Event()
+    terminated = asyncio.Event()
 
     def terminate() -> None:
-        came.set()
+        terminated.set()
         task.cancel()
 
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, terminate)
     try:
         await task
     except asyncio.CancelledError:
-        if came.is_set():
+        if terminated.is_set():
             raise TerminatedError from None
         raise

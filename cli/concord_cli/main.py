@@ -5,10 +5,11 @@ from typing import Annotated
 
 import typer
 
+from concord_cli.display_text import printable
 from concord_cli.errors import UsageError
 from concord_cli.exits import execute, exit_codes, terminable
-from concord_cli.judge import app as judge_app
-from concord_cli.narrator import Narrator, printable
+from concord_cli.judge.app import app as judge_app
+from concord_cli.terminal import ProgressLog
 
 SHIPPED_SCENARIO = Path("scenarios/mesh.toml")
 RESULTS_FILE = Path("output/results.json")
@@ -37,12 +38,12 @@ def run(
     ] = None,
 ) -> None:
     """Assess a team on this machine: start everything, run one assessment, show the result, stop everything."""
-    with exit_codes(), Narrator() as narrator:
-        narrator.say(f"Concord assesses the team of {scenario}")
-        # Imported once the first line is out: what speaks A2A and HTTP takes a while to load.
+    with exit_codes(), ProgressLog() as progress:
+        progress.log(f"Concord assesses the team of {scenario}")
+        # Imported after the first line of output, since A2A and HTTP take a while to load.
         from concord_cli import commands
 
-        execute(commands.run(scenario, output, traces, narrator))
+        execute(commands.run(scenario, output, traces, progress))
 
 
 @app.command()
@@ -54,21 +55,21 @@ def up(
     output_dir: Annotated[Path, typer.Option(help="Where the gateway writes results.")] = RESULTS_FILE.parent,
 ) -> None:
     """Start the services and a team on this machine, and keep them up until Ctrl-C."""
-    with exit_codes(), Narrator() as narrator:
-        narrator.say(f"Concord starts the team of {scenario}")
+    with exit_codes(), ProgressLog() as progress:
+        progress.log(f"Concord starts the team of {scenario}")
         from concord_cli import commands
 
-        execute(commands.up(scenario, (gateway_port, collector_port, agents_port), output_dir, narrator))
+        execute(commands.up(scenario, (gateway_port, collector_port, agents_port), output_dir, progress))
 
 
 @app.command()
 def assess(scenario: ScenarioFile, output: OutputFile = RESULTS_FILE) -> None:
     """Ask a green agent that runs already to assess agents that run already, as the AgentBeats client does."""
-    with exit_codes(), Narrator() as narrator:
-        narrator.say(f"Concord asks for an assessment of the agents in {scenario}")
+    with exit_codes(), ProgressLog() as progress:
+        progress.log(f"Concord asks for an assessment of the agents in {scenario}")
         from concord_cli import commands
 
-        execute(commands.ask(scenario, output, narrator))
+        execute(commands.ask(scenario, output, progress))
 
 
 @app.command("evaluate")
@@ -91,14 +92,14 @@ def evaluate_traces(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
 ) -> None:
     """Evaluate traces that are there already, with no service running: a row for each."""
-    with exit_codes(), terminable() as ended:
-        # Imported here: the graph library takes a while to load, and only a full installation has it.
+    with exit_codes(), terminable() as reraise:
+        # Imported here, since the graph library takes a while to load and is part of a full installation only.
         try:
-            from concord_cli.evaluate import Request, evaluate
+            from concord_cli.evaluate.command import EvaluateArguments, evaluate
         except ModuleNotFoundError as error:
             raise UsageError(f"evaluating needs all of Concord, concord-cli[local]: {error.name} is missing") from error
 
-        evaluate(Request(paths, format_name, config, output, graphml, keep_going, quiet), ended)
+        evaluate(EvaluateArguments(paths, format_name, config, output, graphml, keep_going, quiet), reraise)
 
 
 @app.command("report")
@@ -129,7 +130,7 @@ def compare_results(
     """Compare teams on the tasks that they share: differences with intervals, and a ranking no finer than these."""
     with exit_codes():
         try:
-            from concord_cli.compare import compare
+            from concord_cli.compare.command import compare
         except ModuleNotFoundError as error:
             raise UsageError(f"comparing needs all of Concord, concord-cli[local]: {error.name} is missing") from error
 

@@ -1,32 +1,24 @@
-"""The results file: the document that the platform's client writes, there whole or not at all."""
+"""Results files: the document that the platform's client writes and that other commands read."""
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pydantic import JsonValue, ValidationError
 
 from concord.assessment.results import ResultRow, ResultsDocument
+from concord_cli.display_text import shortened
 from concord_cli.errors import UsageError
-
-
-def prepare_folder(path: Path) -> None:
-    """Makes the folder of a results file, before anything is spent on its content. Raises UsageError."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"{path.parent}: cannot be made: {error.strerror}") from error
-    if path.is_dir() or not os.access(path.parent, os.W_OK):
-        raise UsageError(f"{path}: cannot be written")
+from concord_cli.output_files import write_text
+from concord_cli.scenario import reasons
 
 
 def write_results(path: Path, agentbeats_ids: Mapping[str, str], results: Sequence[JsonValue]) -> None:
     """Writes `{"participants": {role: agentbeats_id}, "results": [...]}`, replacing the file in one step.
 
-    A row of ours is written as its model has it, and a document of such rows byte for byte as the gateway writes it:
-    what came over A2A has lost the order of its keys, and which of its numbers are whole. Other results stay as they
-    came.
+    A2A loses the order of keys and the difference between 1 and 1.0. So Concord's rows are serialised by their model,
+    and a document of such rows is byte for byte the one that the gateway writes. Other results stay as they are.
+    Raises AssessmentError.
     """
     read = [_read(result) for result in results]
     rows = [each for each in read if isinstance(each, ResultRow)]
@@ -35,7 +27,7 @@ def write_results(path: Path, agentbeats_ids: Mapping[str, str], results: Sequen
     else:
         written = [each.model_dump(mode="json") if isinstance(each, ResultRow) else each for each in read]
         document = json.dumps({"participants": dict(agentbeats_ids), "results": written}, indent=2)
-    replace_text(path, document + "\n")
+    write_text(path, document + "\n")
 
 
 def _read(result: JsonValue) -> ResultRow | JsonValue:
@@ -45,11 +37,14 @@ def _read(result: JsonValue) -> ResultRow | JsonValue:
         return result
 
 
-def replace_text(path: Path, text: str) -> None:
-    """Writes a file in one step: it is there whole or as it was. Raises OSError."""
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+def read_rows(path: Path) -> list[ResultRow]:
+    """The rows of a results file: the document, or `.jsonl` with one row on each line. Raises UsageError."""
     try:
-        unfinished.write_text(text, encoding="utf-8")
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+        text = path.read_bytes()
+        if path.suffix == ".jsonl":
+            return [ResultRow.model_validate_json(line) for line in text.splitlines() if line.strip()]
+        return ResultsDocument.model_validate_json(text).results
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from error
+    except ValidationError as error:
+        raise UsageError(f"{path}: not results of Concord: {shortened(reasons(error), 300)}") from error

@@ -1,7 +1,7 @@
-"""Scenarios: who takes part in an assessment and how it is configured, read from TOML.
+"""Scenarios: the participants and the config of an assessment, read from TOML.
 
-One reader for two forms: the platform's (`role` and `endpoint` of agents that run somewhere) and the local one (`name`
-and `function` of agents to be started here, wired as a `[team]`).
+There are two forms: the platform's (`role` and `endpoint` of running agents) and the local one (`name` and `function`
+of agents that the local stack starts, wired as a `[team]`).
 """
 
 import tomllib
@@ -24,13 +24,13 @@ class _Table(BaseModel):
 
 
 class GreenAgent(_Table):
-    """The assessor to ask: the base URL under which its card is found."""
+    """The green agent to ask: its base URL."""
 
     endpoint: HttpUrl
 
 
 class Participant(_Table):
-    """An agent of the team: one that runs at `endpoint`, or one to be started here with a `function`."""
+    """An agent of the team: one that runs at `endpoint`, or one that the local stack starts with a `function`."""
 
     role: ParticipantId = Field(validation_alias=AliasChoices("role", "name"))
     endpoint: HttpUrl | None = None
@@ -45,13 +45,13 @@ class Participant(_Table):
 
 
 class Team(_Table):
-    """How the agents that are started here are wired to each other."""
+    """How the agents of the local stack are wired to each other."""
 
     wiring: Word = "mesh"
 
 
 class Scenario(_Table):
-    """A team and what it is assessed with. `config` is passed on as it is."""
+    """A team and the config of its assessment, which is passed on unchanged."""
 
     green_agent: GreenAgent | None = None
     participants: Annotated[list[Participant], Field(max_length=MAX_PARTICIPANTS)] = []
@@ -69,22 +69,22 @@ class Scenario(_Table):
 
     @property
     def local(self) -> list[Participant]:
-        """The participants that are to be started here."""
+        """The participants that the local stack starts."""
         return [participant for participant in self.participants if participant.function is not None]
 
     @property
     def endpoints(self) -> dict[str, str]:
-        """The base URL of each participant that runs already, by role."""
+        """The base URLs of the running participants, by role."""
         return {p.role: str(p.endpoint) for p in self.participants if p.endpoint is not None}
 
     @property
     def agentbeats_ids(self) -> dict[str, str]:
-        """The platform's id of each participant that has one, by role."""
+        """The platform's ids of the participants that have one, by role."""
         return {p.role: p.agentbeats_id for p in self.participants if p.agentbeats_id}
 
 
 def read_scenario(path: Path) -> Scenario:
-    """The scenario in a file. Raises UsageError, one line with the file and every reason."""
+    """Reads a scenario from a file. Raises UsageError: one line with the file and every reason."""
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -102,7 +102,7 @@ def _parse(path: Path, document: dict[str, Any]) -> Scenario:
 
 
 def reasons(error: ValidationError) -> str:
-    """What is wrong, on one line: `participants[1].port: unknown key; …`."""
+    """The errors on one line: `participants[1].port: unknown key; …`."""
     return "; ".join(_reason(detail) for detail in error.errors(include_url=False, include_input=False))
 
 

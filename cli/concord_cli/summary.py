@@ -1,4 +1,4 @@
-"""A result row as a person likes to read it: pure, from the row to something rich can print."""
+"""The summary of a result row on a terminal, as rich renderables. Pure."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -17,27 +17,33 @@ from concord.assessment.results import (
     SubScore,
     TrialRecord,
 )
-from concord_cli.narrator import printable
-from concord_cli.words.factors import FACTORS, factor_notes
-from concord_cli.words.observability import REMEDY, silence, unseen_in_words
-from concord_cli.words.score import passed_in_words, rating_of
-from concord_cli.words.structure import MORE_ON_STRUCTURE, STRUCTURE_AND_SUCCESS, coordination
+from concord_cli.display_text import printable
+from concord_cli.interaction_text import (
+    MORE_ON_STRUCTURE,
+    REMEDY,
+    STRUCTURE_AND_SUCCESS,
+    coordination_label,
+    no_calls_text,
+    unobserved_text,
+)
+from concord_cli.score_text import FACTORS, factor_notes, pass_count_text, rating_of
+from concord_cli.terminal import plain_table, plain_text
 
 _QUALITY_STYLES = {"high": "bold green", "medium": "bold yellow", "low": "bold red", "bottleneck": "bold red"}
 _INDENT = (0, 0, 0, 2)
 MAX_CALLERS = 20
-"""Callers listed; a team has rarely more, and a screen not much more room."""
+"""Limit of the callers listed: a team rarely has more, and a screen has room for few more."""
 
 
 def summary(row: ResultRow) -> RenderableType:
-    """Score and what it rests on, findings, graph, latency, who called whom, and what to be wary of."""
+    """The score and what it rests on, findings, graph, latency, calls between agents, and warnings."""
     detail = row.detail
     parts = detail.scoring.sub_scores
     sections = [
         ("Factors of the score", _factors([part for part in parts if part.id in FACTORS], detail.trials)),
         ("Parts of the score", _parts([part for part in parts if part.id not in FACTORS])),
         ("Not seen", _unseen(detail)),
-        ("Agent graph", Group(_graph(detail), _said(f"{STRUCTURE_AND_SUCCESS} See {MORE_ON_STRUCTURE}.", "dim"))),
+        ("Agent graph", Group(_graph(detail), plain_text(f"{STRUCTURE_AND_SUCCESS} See {MORE_ON_STRUCTURE}.", "dim"))),
         ("Findings", _findings(detail.findings)),
         (_calls_title(len(detail.trials)), _calls(detail)),
         ("Latency", _latency(detail.latency_metrics)),
@@ -56,13 +62,13 @@ def _headline(row: ResultRow) -> Text:
     detail, rating = row.detail, rating_of(row)
     quality = detail.coordination_quality
     score = "No score" if rating.number is None else f"Score {rating.number} of {row.max_score:.0f}{_interval(row)}"
-    line = Text.assemble((score, "bold"), _said(f": {rating.rests_on}"))
+    line = Text.assemble((score, "bold"), plain_text(f": {rating.rests_on}"))
     for note in rating.notes:
         line.append(f"\n{note}", style="dim")
     line.append("\ncoordination: ")
-    label = coordination(quality, detail.coordination_status) or "not told"
+    label = coordination_label(quality, detail.coordination_status) or "not told"
     line.append(label, style=_QUALITY_STYLES.get(quality or "", ""))
-    passed = passed_in_words(row)
+    passed = pass_count_text(row)
     line.append(f" · {_count(len(detail.agents), 'agent')} · {passed} · {row.time_used:.1f} s")
     if detail.confidence != "adequate":
         line.append(f" · confidence: {detail.confidence}", style="yellow")
@@ -79,18 +85,18 @@ def _interval(row: ResultRow) -> str:
 def _factors(factors: list[SubScore], trials: list[TrialRecord]) -> Table | None:
     if not factors:
         return None
-    table = _table()
+    table = plain_table()
     for factor in factors:
-        table.add_row(factor.id, _value(factor), _said("; ".join(factor_notes(factor, trials))))
+        table.add_row(factor.id, _value(factor), plain_text("; ".join(factor_notes(factor, trials))))
     return table
 
 
 def _parts(sub_scores: list[SubScore]) -> Table | None:
     if not sub_scores:
         return None
-    table = _table("part", "value", "weight", "")
+    table = plain_table("part", "value", "weight", "")
     for part in sub_scores:
-        table.add_row(part.id, _value(part), f"{part.weight:.2f}", _said(part.reason or ""))
+        table.add_row(part.id, _value(part), f"{part.weight:.2f}", plain_text(part.reason or ""))
     return table
 
 
@@ -99,18 +105,18 @@ def _value(part: SubScore) -> Text:
 
 
 def _unseen(detail: Detail) -> RenderableType | None:
-    told = unseen_in_words(detail.trace_integrity)
-    return None if told is None else Group(_said(told, "yellow"), *map(_said, REMEDY))
+    sentence = unobserved_text(detail.trace_integrity)
+    return None if sentence is None else Group(plain_text(sentence, "yellow"), *map(plain_text, REMEDY))
 
 
 def _graph(detail: Detail) -> Table:
     graph = detail.graph_metrics
     density = "undefined" if graph.graph_density is None else f"{graph.graph_density:.2f}"
     bottleneck = {True: Text("yes", "bold red"), False: Text("no", "green"), None: Text("undefined", "dim")}
-    table = _table()
+    table = plain_table()
     table.add_row("density", density)
     table.add_row("bottleneck", bottleneck[graph.has_bottleneck])
-    table.add_row("isolated agents", _said(", ".join(graph.isolated_agents) or "none"))
+    table.add_row("isolated agents", plain_text(", ".join(graph.isolated_agents) or "none"))
     for metric in detail.metrics:
         if metric.agent is None and metric.value is not None and metric.id not in {"density", "graph_density"}:
             table.add_row(metric.id.replace("_", " "), f"{metric.value:.3g}")
@@ -120,19 +126,19 @@ def _graph(detail: Detail) -> Table:
 def _findings(findings: list[Finding]) -> RenderableType:
     if not findings:
         return Text("None: nothing stands out.", "green")
-    table = _table()
+    table = plain_table()
     for finding in findings:
         title = Text.assemble((finding.id.replace("_", " "), "bold yellow"), "\n", (_figure(finding), "dim"))
         agents = [Text(printable(", ".join(finding.agents)), "bold")] if finding.agents else []
-        table.add_row(title, Group(*agents, _said(finding.advice)))
+        table.add_row(title, Group(*agents, plain_text(finding.advice)))
     return table
 
 
 def _figure(finding: Finding) -> str:
     if finding.value is None:
         return ""
-    told = f"{finding.value:.2f}"
-    return told if finding.threshold in {None, finding.value} else f"{told} (threshold {finding.threshold:.2f})"
+    value = f"{finding.value:.2f}"
+    return value if finding.threshold in {None, finding.value} else f"{value} (threshold {finding.threshold:.2f})"
 
 
 def _calls_title(trials: int) -> str:
@@ -142,18 +148,18 @@ def _calls_title(trials: int) -> str:
 def _calls(detail: Detail) -> RenderableType:
     calls = [call for trial in detail.trials for call in trial.interactions]
     if not calls:
-        return Text(silence(detail.trace_integrity), "yellow")
+        return Text(no_calls_text(detail.trace_integrity), "yellow")
     by_caller = _callees_by_caller(calls)
-    table = _table()
+    table = plain_table()
     for caller, callees in list(by_caller.items())[:MAX_CALLERS]:
-        table.add_row(_said(caller), Text("→", "dim"), _said(", ".join(callees)))
+        table.add_row(plain_text(caller), Text("→", "dim"), plain_text(", ".join(callees)))
     if len(by_caller) > MAX_CALLERS:
         table.add_row(f"and {len(by_caller) - MAX_CALLERS} more", "", "")
     return table
 
 
 def _callees_by_caller(calls: Iterable[InteractionRecord]) -> dict[str, list[str]]:
-    """What each caller asked of whom, over all trials: `reviewer x3 (1 failed)`."""
+    """By caller, its callees with the number of calls over all trials: `reviewer x3 (1 failed)`."""
     made: dict[tuple[str, str], int] = defaultdict(int)
     failed: dict[tuple[str, str], int] = defaultdict(int)
     for call in calls:
@@ -174,29 +180,29 @@ def _latency(latency: LatencySummary) -> RenderableType | None:
     line += f" · over {_count(latency.n, 'call')}"
     if latency.slowest_agent is not None:
         line += f" · slowest: {latency.slowest_agent}"
-    return Group(_said(line), Text(latency.warning, "dim"))
+    return Group(plain_text(line), Text(latency.warning, "dim"))
 
 
 def _judgment(detail: Detail) -> RenderableType | None:
     judge = detail.judge
     advice = {finding.advice for finding in detail.findings}
-    said = [("+", line) for line in detail.strengths]
-    said += [("-", line) for line in detail.weaknesses if line not in advice]
-    if not detail.reasoning and not said:
+    remarks = [("+", line) for line in detail.strengths]
+    remarks += [("-", line) for line in detail.weaknesses if line not in advice]
+    if not detail.reasoning and not remarks:
         return None
     sources = {"rules": "by rules, without a language model", "llm": "by a language model"}
-    lines = [_said(detail.reasoning)] + [_said(f"{sign} {line}") for sign, line in said]
+    lines = [plain_text(detail.reasoning)] + [plain_text(f"{sign} {line}") for sign, line in remarks]
     if judge is not None:
         lines.append(Text(sources[judge.source] + (f" ({printable(judge.reason)})" if judge.reason else ""), "dim"))
     return Group(*lines)
 
 
 def _warnings(detail: Detail) -> RenderableType | None:
-    lines = list(_wary_of(detail))
-    return Group(*(_said(line) for line in lines)) if lines else None
+    lines = list(_warning_lines(detail))
+    return Group(*(plain_text(line) for line in lines)) if lines else None
 
 
-def _wary_of(detail: Detail) -> Iterator[str]:
+def _warning_lines(detail: Detail) -> Iterator[str]:
     for failure in detail.infrastructure:
         yield f"{failure.trial_id or 'assessment'}: {failure.stage} failed: {failure.message}"
     for trial in detail.trials:
@@ -212,15 +218,6 @@ def _wary_of(detail: Detail) -> Iterator[str]:
     if any(doubtful.values()):
         yield "steps of the trace: " + ", ".join(f"{n} {kind}" for kind, n in doubtful.items() if n)
     yield from detail.warnings
-
-
-def _table(*columns: str) -> Table:
-    return Table(*columns, box=None, show_header=bool(columns), header_style="dim", padding=(0, 2, 0, 0))
-
-
-def _said(text: str, style: str = "") -> Text:
-    """Text that an agent, a model or a trace may have written: no markup, no escapes."""
-    return Text(printable(text), style)
 
 
 def _bar(value: float, width: int = 10) -> str:

@@ -1,4 +1,4 @@
-"""The teams there are: who asks whom, what else is said, what goes wrong."""
+"""The teams: who asks whom, what else they say, and what goes wrong."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ TASK: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """What one warden knows. `boundary`: what stands between this plot and the others, and is counted here."""
+    """What one warden knows. `boundary`: the trees between this plot and the others, counted in this plot."""
 
     trees: int
     kinds: str
@@ -38,9 +38,9 @@ _STAR: Final = {LEAD: _WARDENS}
 class Team:
     """A team of the lead, who is given the task, and the wardens.
 
-    `asks`: whom each member asks for its trees, all at once; a warden does so when it is asked itself, and answers for
-    all of them. `compares`: whom a warden asks for the boundary as well. `small_talk`: what the lead says to whom, one
-    after the other, before it asks. `answer`: what the lead answers with.
+    `asks`: the members that each member asks for their trees, all at once; a warden does so when it is asked, and
+    answers for all of them. `compares`: the members that a warden also asks for the boundary. `small_talk`: the
+    messages that the lead sends first, one after the other. `answer`: the text of the lead's answer.
     """
 
     asks: Mapping[str, Sequence[str]] = field(default_factory=lambda: _STAR)
@@ -50,9 +50,9 @@ class Team:
     knows_total: bool = False
     """Whether the lead knows the answer before it asks anybody."""
     direct: bool = False
-    """Whether members call each other where they know each other to be, and never ask `/peers` for addresses."""
+    """Whether members call each other at their real addresses, and never ask `/peers` for others."""
     faults: Mapping[str, Literal["crash", "break_off"]] = field(default_factory=dict)
-    """Members that fail when they are asked: the process ends, or the stream of the answer breaks off."""
+    """Members that fail when asked: the process exits, or the stream of the answer breaks off."""
     members: Sequence[str] = (LEAD, *_WARDENS)
 
 

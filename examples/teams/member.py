@@ -1,4 +1,4 @@
-"""One member of a team: answers whoever asks it, and asks whom its team has it ask."""
+"""One member of a team: it answers messages, and asks the members that its team names."""
 
 import asyncio
 import os
@@ -42,7 +42,7 @@ def create_app(name: str, team: Team, url: str, peers: Mapping[str, str]) -> Fas
 
     app = FastAPI(lifespan=lifespan)
     skill = Skill("trees", "Trees", "Knows how many trees there are.", ("count",))
-    # It has no extensions: a card that names those of Concord promises reports, and this one makes none.
+    # No extensions: a card with Concord's extensions promises reports, and this agent makes none.
     profile = AgentProfile(name, "A member of a team that counts trees.", "1", url, (skill,), extensions=())
     server = mount_agent(app, profile, Member(name, team, discovery))
     if team.faults.get(name) == "break_off":
@@ -51,7 +51,7 @@ def create_app(name: str, team: Team, url: str, peers: Mapping[str, str]) -> Fas
 
 
 class Member:
-    """Handles messages: the lead takes every one for the task, a warden knows two questions."""
+    """Handles messages: the lead takes every message for the task, a warden answers two questions."""
 
     def __init__(self, name: str, team: Team, discovery: PeerDiscovery) -> None:
         self._name = name
@@ -62,10 +62,10 @@ class Member:
         """See `concord.a2a.Handler`."""
         if self._team.faults.get(self._name) == "crash":
             os._exit(1)
-        # The assignment says where to ask for addresses: without it, members call each other where they really are.
+        # The assignment names the registry. Without one, members call each other at their real addresses.
         assignment = None if self._team.direct else Assignment.from_metadata(message.metadata)
         peers = {entry.id: entry.url for entry in await self._discovery.peers(assignment)}
-        async with Messenger(_tell_nobody) as messenger:
+        async with Messenger(_discard_step) as messenger:
             colleagues = _Colleagues(messenger, peers, assignment)
             await task.complete(await self._answer(message.text, colleagues))
 
@@ -92,22 +92,22 @@ class Member:
         return f"{trees}{_TREES}" + "; ".join([plot.kinds, *(kinds for _, kinds in counts), *boundaries])
 
     async def _counts(self, colleagues: "_Colleagues") -> list[tuple[int, str]]:
-        """What those answered whom this member asks: how many trees, of which kinds."""
+        """The answers of the members that this member asks: how many trees, of which kinds."""
         answers = await colleagues.ask_all(self._team.asks.get(self._name, ()), COUNT)
-        told = [answer.partition(_TREES) for answer in answers if _TREES in answer]
-        return [(int(trees), kinds) for trees, _, kinds in told]
+        counts = [answer.partition(_TREES) for answer in answers if _TREES in answer]
+        return [(int(trees), kinds) for trees, _, kinds in counts]
 
 
 @dataclass(frozen=True, slots=True)
 class _Colleagues:
-    """The other members, as one message's work reaches them."""
+    """The other members, while one message is handled."""
 
     messenger: Messenger
     urls: Mapping[str, str]
     assignment: Assignment | None
 
     async def ask(self, name: str, text: str) -> str:
-        """The answer of a colleague; empty of one that gave none."""
+        """A colleague's answer; empty if it fails."""
         try:
             answer = await self.messenger.send(self.urls[name], text=text, assignment=self.assignment, callee_id=name)
         except (AgentUnreachableError, RemoteError):
@@ -115,12 +115,12 @@ class _Colleagues:
         return answer.text
 
     async def ask_all(self, names: Sequence[str], text: str) -> list[str]:
-        """The answers of several, who are asked at once."""
+        """The answers of several colleagues, asked concurrently."""
         return await asyncio.gather(*(self.ask(name, text) for name in names))
 
 
 class BreakingOff:
-    """Lets the first event of a streamed answer out, and breaks the connection."""
+    """ASGI middleware that sends the first event of a streamed answer, then breaks the connection."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -136,5 +136,5 @@ class BreakingOff:
         await self._app(scope, receive, send_first if scope.get("method") == "POST" else send)
 
 
-def _tell_nobody(_step: InteractionStep, _assignment: Assignment) -> None:
-    """These teams report nothing: what is known of their calls is what the gateway carries."""
+def _discard_step(_step: InteractionStep, _assignment: Assignment) -> None:
+    """Drops the step: these teams report nothing, and only the gateway observes their calls."""

@@ -1,4 +1,4 @@
-"""The command line as its users have it: a process, its output, its files and the processes that it starts."""
+"""Runs the command line as users do: a process, its output, its files, and the processes that it starts."""
 
 import json
 import os
@@ -41,7 +41,7 @@ class Concord:
         )
 
     def read_until(self, text: str) -> None:
-        """Reads its output up to the line with this text; fails where it ends without one."""
+        """Reads the output up to the line with this text; fails if the output ends without it."""
         assert self._process.stdout is not None
         for line in self._process.stdout:
             self.lines.append(line)
@@ -51,11 +51,11 @@ class Concord:
         raise AssertionError(f"ended without {text!r}:\n{self.output}")
 
     def send(self, number: signal.Signals) -> None:
-        """Sends it a signal."""
+        """Sends the process a signal."""
         self._process.send_signal(number)
 
     def finish(self) -> int:
-        """Reads the rest of its output and returns its exit code."""
+        """Reads the rest of the output and returns the exit code."""
         assert self._process.stdout is not None
         if not self._process.stdout.closed:
             self.lines += self._process.stdout
@@ -68,33 +68,33 @@ class Concord:
 
     @property
     def running(self) -> bool:
-        """Whether it has not ended."""
+        """Whether the process runs."""
         return self._process.poll() is None
 
     @property
     def output(self) -> str:
-        """What it has written so far; once it has ended, followed by what it wrote to standard error."""
+        """The output so far; after the end, followed by standard error."""
         return "".join(self.lines)
 
     @property
     def addresses(self) -> dict[str, str]:
-        """The URLs that it printed, by name."""
+        """The printed URLs, by name."""
         return dict(re.findall(r"^ *(\w+) +(http://\S+)", self.output, re.MULTILINE))
 
     def left_behind(self) -> list[object]:
-        """Its processes that still live, and its temporary files that are still there."""
+        """Its processes that still run, and its temporary files that still exist."""
         return [*processes_with(self.mark).values(), *self.temporary.rglob("*")]
 
 
 def bare_environment() -> dict[str, str]:
-    """Ours without what would change a run: another Redis, a language model, settings of services and agents."""
+    """The environment without what would change a run: variables of Redis, language models, services and agents."""
     ours = ("REDIS_URL", "AGENTBEATS_", "CONCORD_", "PURPLE_")
     return {name: value for name, value in os.environ.items() if not name.startswith(ours)}
 
 
 @contextmanager
 def concord(folder: Path, *arguments: str, **environment: str) -> Iterator[Concord]:
-    """Starts `concord`; where it still runs in the end, it is interrupted."""
+    """Starts `concord`, and interrupts it at the end if it still runs."""
     running = Concord(folder, *arguments, **environment)
     try:
         yield running
@@ -112,7 +112,7 @@ def row_in(path: Path) -> ResultRow:
 
 
 def row_of_free_ports(length: int) -> range:
-    """Ports in a row that nobody listens on."""
+    """Consecutive free ports."""
     while True:
         first = free_port()
         if all(map(is_free, row := range(first, first + length))):

@@ -1,4 +1,4 @@
-"""Whole runs that several tests look at."""
+"""Whole runs that several tests share."""
 
 from collections.abc import Iterator
 
@@ -17,7 +17,7 @@ def mesh(tmp_path_factory: pytest.TempPathFactory) -> Concord:
 
 @pytest.fixture(scope="session")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Concord]:
-    """`concord up` on the bad team, ready; a killed worker's job is taken up again soon."""
+    """`concord up` with the bad team, ready. A killed worker's job is retried soon."""
     ports = iter(row_of_free_ports(8))
     options = [f"--{name}-port={next(ports)}" for name in ("gateway", "collector", "agents")]
     folder = tmp_path_factory.mktemp("stack")

@@ -1,4 +1,4 @@
-"""Which processes live, and whose they are. Linux only."""
+"""Finds running processes by a mark in their environment. Linux only."""
 
 import os
 import time
@@ -9,21 +9,21 @@ from pathlib import Path
 def processes_with(mark: str) -> dict[int, list[str]]:
     """The command line, by process id, of every process that has `mark` in its environment, or whose session has."""
     marked = {pid: words for pid in _all() if mark in _read(pid, "environ") and (words := _command(pid))}
-    # A Redis writes its title over its environment: it is known by the session that its leash leads.
+    # A Redis writes its title over its environment: its session, which its guard process leads, identifies it.
     return marked | {pid: words for pid in _all() if _session(pid) in marked and (words := _command(pid))}
 
 
 def programs_with(mark: str, word: str) -> list[int]:
-    """The ids of those of them that run `word`, without their leashes, oldest first."""
+    """The ids of those processes that run `word`, without their guard processes, oldest first."""
     return sorted(
         pid
         for pid, words in processes_with(mark).items()
-        if any(word in each for each in words[:3]) and not any("leash.py" in each for each in words)
+        if any(word in each for each in words[:3]) and not any("parent_guard.py" in each for each in words)
     )
 
 
 def until(condition: Callable[[], bool], limit_s: float = 30) -> None:
-    """Returns once the condition holds; fails where it never does."""
+    """Waits until the condition holds; fails if it never does."""
     deadline = time.monotonic() + limit_s
     while not condition():
         assert time.monotonic() < deadline, "waited in vain"
@@ -35,7 +35,7 @@ def _all() -> list[int]:
 
 
 def _command(pid: int) -> list[str]:
-    """Its words; none of a process that is gone, or dead and not yet collected."""
+    """The command line; empty for a process that is gone or a zombie."""
     return _read(pid, "cmdline").split("\0")[:-1]
 
 

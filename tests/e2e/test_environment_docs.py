@@ -1,4 +1,4 @@
-"""docs/environment.md, pasted into a shell: every line does what the document says it prints."""
+"""docs/environment.md, pasted into a shell: every line prints what the document says."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Teams of `examples/teams` through the real stack, graded by code: the good, the garbage, and the one not seen."""
+"""Teams of `examples/teams` on the real stack, graded by code: a good one, a useless one, and an unobserved one."""
 
 import asyncio
 from collections.abc import Iterator
@@ -7,19 +7,19 @@ import pytest
 
 from benchmarks.team_runs import CODE, row_of, running_team, stack_for
 from concord.assessment.results import ResultRow, TrialRecord
-from concord_cli.narrator import Narrator
+from concord_cli.terminal import ProgressLog
 
 TEAMS = ["good", "garbage", "direct"]
 
 
 async def _rows() -> dict[str, ResultRow]:
-    narrator = Narrator()
+    progress = ProgressLog()
 
     async def row(gateway: str, team: str) -> ResultRow:
-        async with running_team(team, narrator.say) as urls:
+        async with running_team(team, progress.log) as urls:
             return await row_of(gateway, urls, CODE)
 
-    async with stack_for(CODE, narrator) as gateway:
+    async with stack_for(CODE, progress) as gateway:
         return dict(zip(TEAMS, await asyncio.gather(*(row(gateway, team) for team in TEAMS)), strict=True))
 
 

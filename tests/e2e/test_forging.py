@@ -1,4 +1,4 @@
-"""A team that lies about its calls, and an honest one that works the same way: lying shows, and does not pay."""
+"""A team that lies about its calls, and an honest one that works the same way: lies are visible, and do not pay."""
 
 import pytest
 

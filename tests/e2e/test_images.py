@@ -1,4 +1,4 @@
-"""The images: what a leaderboard's runner expects of them, and that each holds only what it runs."""
+"""The images meet the expectations of a leaderboard's runner, and hold only what they run."""
 
 import json
 import subprocess
@@ -25,14 +25,14 @@ ABSENT = {
 
 
 def docker(*arguments: str) -> str:
-    """What a docker command prints. Raises CalledProcessError."""
+    """The output of a docker command. Raises CalledProcessError."""
     done = subprocess.run(["docker", *arguments], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
     return done.stdout.strip()
 
 
 @pytest.fixture(scope="module", params=KINDS)
 def image(request: pytest.FixtureRequest) -> str:
-    """The id of a freshly built image, for each kind."""
+    """The ids of freshly built images, by kind."""
     return build(request.param)
 
 

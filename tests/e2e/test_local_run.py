@@ -1,4 +1,4 @@
-"""`concord run` on the shipped team: what `make run` gives a newcomer."""
+"""`concord run` on the shipped team, as `make run` starts it."""
 
 import json
 import signal

@@ -1,4 +1,4 @@
-"""`concord up` and `concord assess`: the stack as a service, asked as the platform asks, and hard to bring down."""
+"""`concord up` and `concord assess`: the stack as a service, with the platform's client, and with failures."""
 
 import os
 import signal
@@ -24,7 +24,7 @@ agents = ["a", "b", "c"]
 edges = [{{ from = "a", to = "b" }}, {{ from = "b", to = "c" }}, {{ from = "c", to = "a" }}]
 steps_count = 3000
 """
-"""Needs no agents, and enough of the evaluator's time to be met at work."""
+"""Needs no agents, and keeps the evaluator busy long enough to find it at work."""
 
 
 def scenario(folder: Path, stack: Concord, participants: list[str], config: str) -> Path:
@@ -39,7 +39,7 @@ def scenario(folder: Path, stack: Concord, participants: list[str], config: str)
 
 @contextmanager
 def long_assessment(stack: Concord, folder: Path) -> Iterator[Concord]:
-    """`concord assess` of a pattern that takes the evaluator a while, just started."""
+    """`concord assess` with a pattern that takes the evaluator a while, just started."""
     path = scenario(folder, stack, [], LONG_PATTERN)
     with concord(folder, "assess", str(path), "-o", "results.json") as asking:
         yield asking
@@ -52,7 +52,7 @@ def finished(asking: Concord) -> ResultRow:
 
 @pytest.fixture(scope="module")
 def wounded(stack: Concord, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Concord]:
-    """An assessment whose evaluation every worker was killed at; it goes on."""
+    """An assessment that goes on although every worker was killed during its evaluation."""
     with redis_of(stack) as redis, long_assessment(stack, tmp_path_factory.mktemp("wounded")) as asking:
         until(lambda: any(redis.scan_iter("*in-progress*")))
         for worker in programs_with(stack.mark, "concord_evaluator"):
@@ -62,7 +62,7 @@ def wounded(stack: Concord, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 @pytest.fixture(scope="module")
 def bad_row(stack: Concord, wounded: Concord, tmp_path_factory: pytest.TempPathFactory) -> ResultRow:
-    """The row of the bad team, as `concord assess` got it while another assessment waited for its jobs."""
+    """The bad team's row from `concord assess`, while another assessment waited for its jobs."""
     assert wounded.running
     folder = tmp_path_factory.mktemp("bad")
     team = [name for name in stack.addresses if name not in {"gateway", "collector"}]
@@ -123,7 +123,7 @@ def test_a_redis_killed_half_way_does_not_cost_the_assessment(stack: Concord, tm
 
 @contextmanager
 def redis_of(stack: Concord) -> Iterator[Redis]:
-    """A client of the stack's own Redis, whose password only its folder tells."""
+    """A client of the stack's own Redis, with the password from its folder."""
     [configuration] = stack.temporary.glob("*/redis/redis.conf")
     settings = dict(line.split(" ", 1) for line in configuration.read_text().splitlines())
     with Redis(settings["bind"], int(settings["port"]), password=settings["requirepass"]) as client:

@@ -11,9 +11,9 @@ import pytest
 from concord.assessment.results import ResultsDocument
 from concord.llm import LLMSettings
 from concord_cli.errors import AssessmentError, UsageError
-from concord_cli.judge.calibrate import Calibrating, calibrate_judge
-from concord_cli.judge.document import Calibration
-from concord_cli.judge.rejudge import Rejudging, rejudge_traces
+from concord_cli.judge.calibrate import CalibrateArguments, calibrate_judge
+from concord_cli.judge.calibration import Calibration
+from concord_cli.judge.rejudge import RejudgeArguments, rejudge_traces
 from tests.llm_server import Asked, FakeModel, Say, evidence_in, fake_model, honest_judge
 
 SHIPPED = Path("data/calibration/labelled.jsonl")
@@ -53,12 +53,12 @@ def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("AGENTBEATS_LLM_API_KEY", raising=False)
 
 
-def rejudging(*traces: Path, output: Path | None = None, samples: int = 1, rules: bool = False) -> Rejudging:
-    return Rejudging(list(traces), output, samples, rules, None, None, quiet=False)
+def rejudging(*traces: Path, output: Path | None = None, samples: int = 1, rules: bool = False) -> RejudgeArguments:
+    return RejudgeArguments(list(traces), output, samples, rules, None, None, quiet=False)
 
 
-def calibrating(labelled: Path, output: Path | None = None, *, rules: bool = False) -> Calibrating:
-    return Calibrating(labelled, output, 1, rules, None, quiet=False)
+def calibrating(labelled: Path, output: Path | None = None, *, rules: bool = False) -> CalibrateArguments:
+    return CalibrateArguments(labelled, output, 1, rules, None, quiet=False)
 
 
 async def test_a_saved_trace_is_judged_anew_and_its_row_written(

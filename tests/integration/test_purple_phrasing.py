@@ -17,7 +17,7 @@ from concord.agent.reporter import TraceReporter
 from concord.llm import LLMSettings
 from concord.trace.step import ResponseTrace
 from concord_purple.journal import Journal
-from concord_purple.phrasing import phrased
+from concord_purple.wording import reword_review
 from tests.integration.purple_processes import free_urls, zygote
 from tests.unit.purple.shipped_tasks import TASKS, share_right
 
@@ -67,7 +67,7 @@ def _steps(journal: Journal) -> ResponseTrace:
 async def test_the_model_words_the_review_and_its_call_is_a_tool_step() -> None:
     journal = Journal(ASSIGNMENT, TraceReporter())
     with _model(200, COMPLETION) as (settings, asked):
-        assert await phrased("Weak.", "Be kind:", settings, ASSIGNMENT, journal) == "Well written!"
+        assert await reword_review("Weak.", "Be kind:", settings, ASSIGNMENT, journal) == "Well written!"
     assert asked[0]["messages"][1] == {"role": "user", "content": "Be kind:\n\nWeak."}
     (step,) = _steps(journal).steps
     assert (step.call_type, step.total_tokens, step.failure) == ("TOOL", 42, None)
@@ -76,7 +76,7 @@ async def test_the_model_words_the_review_and_its_call_is_a_tool_step() -> None:
 async def test_a_model_that_fails_leaves_the_review_as_it_was_and_says_so(caplog: pytest.LogCaptureFixture) -> None:
     journal = Journal(ASSIGNMENT, TraceReporter())
     with _model(400, {"error": {"message": "no"}}) as (settings, _):
-        assert await phrased("Weak.", "", settings, ASSIGNMENT, journal) == "Weak."
+        assert await reword_review("Weak.", "", settings, ASSIGNMENT, journal) == "Weak."
     assert "the review keeps its plain wording" in caplog.text
     (step,) = _steps(journal).steps
     assert step.failure is not None
@@ -86,7 +86,7 @@ async def test_without_a_key_no_model_is_asked() -> None:
     journal = Journal(ASSIGNMENT, TraceReporter())
     with _model(200, COMPLETION) as (settings, asked):
         without = settings.model_copy(update={"api_key": None})
-        assert await phrased("Weak.", "", without, ASSIGNMENT, journal) == "Weak."
+        assert await reword_review("Weak.", "", without, ASSIGNMENT, journal) == "Weak."
     assert asked == []
 
 

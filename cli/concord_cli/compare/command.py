@@ -1,40 +1,110 @@
-"""What `concord compare` does, once its arguments are read."""
+"""`concord compare`, once its arguments are parsed, and the tables that it prints."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from rich.console import Console
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
 
-from concord_cli.compare.contest import contest
-from concord_cli.compare.table import table_of
+from concord_cli.compare.comparison import Comparison, PairLine, TeamLine, compare_teams
 from concord_cli.compare.teams import read_teams
-from concord_cli.errors import AssessmentError, UsageError
-from concord_cli.results_file import prepare_folder, replace_text
+from concord_cli.errors import UsageError
+from concord_cli.output_files import prepare_folder, write_text
+from concord_cli.terminal import output_console, plain_lines, plain_table
 
 WIDE = 200
-"""Columns to print on where there is no terminal."""
+"""Width of the output without a terminal."""
 
 FEWEST, MOST = 2, 20
-"""Results files: each is compared with each, and the more pairs, the wider each interval must be."""
+"""Limits of the results files. Each is compared with each, and more pairs make wider intervals."""
 
 
 def compare(results: Sequence[Path], output: Path | None) -> None:
     """Prints the comparison of the teams in these files, and writes it as JSON.
 
-    Raises UsageError for what is no results file, or too few or too many of them; AssessmentError if there is nothing
-    to compare or the result cannot be written.
+    Raises UsageError for an invalid results file, or too few or too many of them; AssessmentError if there is nothing
+    to compare or the output cannot be written.
     """
     if not FEWEST <= len(results) <= MOST:
         raise UsageError(f"give {FEWEST} to {MOST} results files: there are {len(results)}")
     if output is not None:
         prepare_folder(output)
-    comparison = contest(read_teams(results))
+    comparison = compare_teams(read_teams(results))
     if output is not None:
-        try:
-            replace_text(output, comparison.model_dump_json(indent=2) + "\n")
-        except OSError as error:
-            raise AssessmentError(f"{output}: cannot be written: {error.strerror}") from error
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=WIDE)
-    console.print(table_of(comparison))
+        write_text(output, comparison.model_dump_json(indent=2) + "\n")
+    output_console(WIDE).print(table_of(comparison))
+
+
+def table_of(comparison: Comparison) -> RenderableType:
+    """The tables of teams and pairs, the groups of teams without a shown difference, and the warnings."""
+    return Group(
+        _teams(comparison),
+        "",
+        Text(f"Differences, paired by task; the intervals hold together at {comparison.level:.0%}", style="bold"),
+        _pairs(comparison.pairs),
+        *_tie_groups(comparison),
+        *_warnings(comparison.warnings),
+    )
+
+
+def _teams(comparison: Comparison) -> Table:
+    table = plain_table(
+        "team", "rank", "score", f"{comparison.level:.0%}", "passed", "tasks", "trials", "confidence", "latency ms"
+    )
+    for team in comparison.teams:
+        table.add_row(
+            plain_lines(team.name),
+            str(team.rank_best) if team.rank_best == team.rank_worst else f"{team.rank_best}-{team.rank_worst}",
+            f"{team.score:.1f}",
+            _span(team.score_low, team.score_high),
+            _passed(team),
+            str(team.tasks),
+            str(team.trials),
+            team.confidence,
+            "-" if team.latency_avg_ms is None else f"{team.latency_avg_ms:.0f}",
+        )
+    return table
+
+
+def _passed(team: TeamLine) -> str:
+    return f"{team.passed} of {team.trials}"
+
+
+def _pairs(pairs: list[PairLine]) -> Table:
+    table = plain_table("first", "second", "second - first", "interval", "tasks", "trials", "")
+    for pair in pairs:
+        table.add_row(
+            plain_lines(pair.first),
+            plain_lines(pair.second),
+            "-" if pair.difference is None else f"{pair.difference:+.1f}",
+            _span(pair.difference_low, pair.difference_high, "+.1f"),
+            str(pair.shared_tasks),
+            str(pair.paired_trials),
+            _verdict(pair),
+        )
+    return table
+
+
+def _verdict(pair: PairLine) -> Text:
+    if pair.verdict == "first is better":
+        return plain_lines(f"{pair.first} is better", "green")
+    if pair.verdict == "second is better":
+        return plain_lines(f"{pair.second} is better", "green")
+    return Text("too few shared tasks" if pair.verdict == "insufficient" else pair.verdict, "yellow")
+
+
+def _tie_groups(comparison: Comparison) -> Iterator[RenderableType]:
+    groups = [", ".join(group) for group in comparison.groups if len(group) > 1]
+    if groups:
+        yield plain_lines(f"\nNot told apart: {'; '.join(groups)}")
+
+
+def _warnings(warnings: list[str]) -> Iterator[RenderableType]:
+    if warnings:
+        yield Text("\nBe wary", style="bold")
+        yield from (plain_lines(f"  {warning}") for warning in warnings)
+
+
+def _span(low: float | None, high: float | None, form: str = ".1f") -> str:
+    return "-" if low is None or high is None else f"{low:{form}} to {high:{form}}"

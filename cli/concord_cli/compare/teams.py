@@ -1,4 +1,4 @@
-"""The teams to compare: what results files say of each, and what keeps their scores from being compared."""
+"""The teams to compare, read from results files, and whether their scores can be compared."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -8,22 +8,22 @@ from typing import Final, NamedTuple
 
 from concord.assessment import Mode
 from concord.assessment.results import Basis, ResultRow, TrialRecord
+from concord_cli.display_text import shortened
 from concord_cli.errors import AssessmentError, UsageError
-from concord_cli.report.text import shortened
-from concord_cli.rows import read_rows
-from concord_cli.words.factors import FACTORS
+from concord_cli.results_file import read_rows
+from concord_cli.score_text import FACTORS
 from concord_evaluator.statistics import Scores
 
 MAX_NAME = 40
 
 CODE: Final = "code"
-"""Who judges where a task has a scorer: the same for every team that has the task."""
+"""The judge of a task with a scorer: the same for every team that has the task."""
 
 _JUDGES: Final = {"code": CODE, "recorded": "the file", "nobody": None}
 
 
 class ScoreKind(NamedTuple):
-    """What scores must have in common to be compared: the version of the rules, and what they rest on."""
+    """What comparable scores have in common: the version of the rules, and what the scores rest on."""
 
     version: str
     basis: Basis
@@ -36,9 +36,8 @@ class ScoreKind(NamedTuple):
 class Team:
     """The results of one file: the scores of its usable trials, by task and seed.
 
-    `unjudged`: how many of them nobody judged, which count as 0; `lost`: of how many more no evaluation came, so that
-    the row does not say what their tasks were; `rules`: by which pass mark and weights they were scored; `judges`: who
-    judged them.
+    `unjudged`: how many of these trials are unjudged, which count as 0; `lost`: how many further trials have no
+    evaluation, so that the row does not name their tasks; `rules`: the pass marks and weights; `judges`: who judged.
     """
 
     name: str
@@ -61,9 +60,9 @@ class Team:
 
 
 def read_teams(paths: Sequence[Path]) -> list[Team]:
-    """A team for each results file, named by it.
+    """A team for each results file, named after the file.
 
-    Raises UsageError, also where not all scores are of one kind; AssessmentError for a team without a score.
+    Raises UsageError, also if the scores are of different kinds; AssessmentError for a team without a score.
     """
     if len({path.resolve() for path in paths}) < len(paths):
         raise UsageError("one results file is given twice")
@@ -75,14 +74,14 @@ def read_teams(paths: Sequence[Path]) -> list[Team]:
 
 
 def _common_kind(rows: Mapping[Path, Sequence[ResultRow]]) -> ScoreKind:
-    """The kind of all scores; rows of shards that had no trial have none. Raises UsageError, AssessmentError."""
+    """The kind of all scores; rows of shards without trials do not count. Raises UsageError, AssessmentError."""
     kinds = {path: {_kind(row) for row in of_file if row.detail.trials} for path, of_file in rows.items()}
     if empty := [path for path, found in kinds.items() if not found]:
         raise AssessmentError(f"{empty[0]}: no trial in it has a score")
     common = set.union(*kinds.values())
     if len(common) > 1:
-        told = (f"{path}: {' and '.join(sorted(map(str, found)))}" for path, found in kinds.items())
-        raise UsageError(f"scores of different versions or on different bases cannot be compared: {'; '.join(told)}")
+        listed = (f"{path}: {' and '.join(sorted(map(str, found)))}" for path, found in kinds.items())
+        raise UsageError(f"scores of different versions or on different bases cannot be compared: {'; '.join(listed)}")
     return common.pop()
 
 
@@ -117,9 +116,9 @@ def _team(name: str, path: Path, rows: Sequence[ResultRow], kind: ScoreKind) -> 
 
 
 def _counted(rows: Iterable[ResultRow]) -> Iterator[tuple[str, TrialRecord]]:
-    """The trials that count, each with its task. Of recorded traces each is a task, named by its id.
+    """The trials that count, each with its task. A recorded trace is a task of its own, named by its id.
 
-    A trial without a score counts where the row's own score counts it. Rows of version 1 left it out.
+    An unscored trial counts if the row's own score counts it; rows of version 1 do not.
     """
     for row in rows:
         for trial in row.detail.trials:
@@ -140,7 +139,7 @@ def _judges(rows: Iterable[ResultRow]) -> Iterator[str]:
 
 
 def _judge(trial: TrialRecord) -> str | None:
-    """Who judged a trial's outcome; rows of version 1 say who judged the trial."""
+    """The judge of a trial's outcome; in rows of version 1, the judge of the trial."""
     judge = None if trial.judge is None else trial.judge.model or trial.judge.source
     if trial.grading is None:
         return judge

@@ -1,4 +1,4 @@
-"""What `concord evaluate` does, once its arguments are read."""
+"""`concord evaluate`, once its arguments are parsed."""
 
 import stat
 from collections.abc import Callable, Iterator, Sequence
@@ -11,27 +11,26 @@ from rich.text import Text
 
 from concord.assessment import AssessmentConfig
 from concord.assessment.results import ResultRow
+from concord_cli.display_text import printable
 from concord_cli.errors import AssessmentError, IncompleteError, UsageError
-from concord_cli.evaluate.faults import Faults
 from concord_cli.evaluate.inputs import find_inputs, read_config, traces_in, without_effect
 from concord_cli.evaluate.outputs import graph_writer, result_writer
-from concord_cli.evaluate.progress import ReadingProgress
 from concord_cli.evaluate.table import TraceLine, table_of
-from concord_cli.narrator import printable
+from concord_cli.terminal import ReadingProgress, output_console
 from concord_evaluator.formats import BrokenFormatError, FormatError, Trace, trace_formats
 from concord_evaluator.metrics import BrokenMetricError, installed_metrics
 from concord_evaluator.offline import evaluate_trace
 from concord_evaluator.pipeline import BrokenEvaluatorError, installed_evaluators
 
 WIDE = 10_000
-"""Columns to print on where there is no terminal: what reads the table there wants a trace on one line."""
+"""Width of the output without a terminal, so that a program finds each trace on one line."""
 
 SPLIT = "each part is evaluated by itself (as one if they are in one file, or together on standard input)"
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """The command line. `paths`: files, folders, or `-` for standard input."""
+class EvaluateArguments:
+    """The arguments of the command. `paths`: files, folders, or `-` for standard input."""
 
     paths: Sequence[Path]
     format_name: str | None
@@ -42,26 +41,26 @@ class Request:
     quiet: bool
 
 
-def evaluate(request: Request, ended: Callable[[], None]) -> None:
+def evaluate(arguments: EvaluateArguments, reraise: Callable[[], None]) -> None:
     """Evaluates all traces of all files.
 
-    `ended` raises what ended the command, if a signal did, which the reading of a trace may have taken for an error.
+    `reraise` raises the signal's exception again, if a signal ended the command (see `exits.terminable`).
 
-    A record that cannot be read is told of and left out, as is a file where `keep_going` says so; the error comes at
-    the end. Raises UsageError; AssessmentError for a file that is not what it should be; IncompleteError for records.
+    An unreadable record is reported and left out, and so is an unreadable file with `keep_going`; the command then
+    fails at its end. Raises UsageError; AssessmentError for unreadable files; IncompleteError for unreadable records.
     """
     errors = Console(stderr=True, highlight=False)
-    config = read_config(request.config)
-    _check_plugins(request.format_name)
-    files, beside = find_inputs(request.paths, request.format_name)
-    for file in beside if not request.quiet else ():
-        _tell(errors, f"{file}: is no trace in any known format, and stands above folders that are: not read")
-    if (idle := without_effect(config)) and not request.quiet:
-        _tell(errors, f"{request.config}: makes no difference to traces: {', '.join(idle)}")
-    evaluation = _Evaluation(request, config, partial(_tell, errors), ended)
+    config = read_config(arguments.config)
+    _check_plugins(arguments.format_name)
+    files, beside = find_inputs(arguments.paths, arguments.format_name)
+    for file in beside if not arguments.quiet else ():
+        _print_line(errors, f"{file}: is no trace in any known format, and stands above folders that are: not read")
+    if (idle := without_effect(config)) and not arguments.quiet:
+        _print_line(errors, f"{arguments.config}: makes no difference to traces: {', '.join(idle)}")
+    evaluation = _Evaluation(arguments, config, partial(_print_line, errors), reraise)
     with (
-        result_writer(request.output, config.agentbeats_ids) as write,
-        graph_writer(request.graphml) as draw,
+        result_writer(arguments.output, config.agentbeats_ids) as write,
+        graph_writer(arguments.graphml) as draw,
         ReadingProgress(_size(files), errors) as progress,
     ):
         for file in files:
@@ -71,7 +70,7 @@ def evaluate(request: Request, ended: Callable[[], None]) -> None:
                 draw(row)
         if not evaluation.lines:
             raise AssessmentError("there is no trace to evaluate")
-    if not request.quiet:
+    if not arguments.quiet:
         _show(evaluation.lines, [file for file in files if file not in evaluation.files_left_out])
     if evaluation.files_left_out:
         raise AssessmentError(f"{len(evaluation.files_left_out)} of {_counted(files)} left out")
@@ -81,55 +80,55 @@ def evaluate(request: Request, ended: Callable[[], None]) -> None:
 
 @dataclass(slots=True)
 class _Evaluation:
-    """Reads and evaluates file by file, and keeps count. `tell` prints a line; `ended` as `evaluate` has it."""
+    """Reads and evaluates file by file, and keeps count. `report` prints a line; `reraise`: see `evaluate`."""
 
-    request: Request
+    arguments: EvaluateArguments
     config: AssessmentConfig
-    tell: Callable[[str], None]
-    ended: Callable[[], None]
+    report: Callable[[str], None]
+    reraise: Callable[[], None]
     lines: list[TraceLine] = field(default_factory=list)
     files_left_out: list[Path] = field(default_factory=list)
     records_left_out: int = 0
     _files_of: dict[str, str] = field(default_factory=dict)
 
     def rows_of(self, file: Path, on_read: Callable[[int], None]) -> Iterator[ResultRow]:
-        """The rows of a file's traces, as they are read."""
-        before, faults = len(self.lines), Faults(self.tell)
+        """Yields the rows of a file's traces, as it reads them."""
+        before, faults = len(self.lines), UnreadableRecords(self.report)
 
         def note(fault: FormatError) -> None:
-            self.ended()
+            self.reraise()
             faults.note(fault)
 
         try:
-            for trace in traces_in(file, self.request.format_name, on_read, note):
-                faults.tell_held()
+            for trace in traces_in(file, self.arguments.format_name, on_read, note):
+                faults.report_held()
                 row = self._evaluated(trace, str(file))
                 self.lines.append(TraceLine.of(row))
                 yield row
             if faults.count and len(self.lines) == before:
                 raise faults.as_error(str(file))
         except FormatError as error:
-            self.ended()
+            self.reraise()
             self._leave_out(file, error, len(self.lines) - before)
         else:
-            faults.tell_held()
+            faults.report_held()
             self.records_left_out += faults.count
 
     def _evaluated(self, trace: Trace, file: str) -> ResultRow:
         first = self._files_of.setdefault(trace.trace_id, file)
-        if first != file and not self.request.quiet:
-            self.tell(f"{file}: {trace.trace_id} is in {first} too; {SPLIT}")
+        if first != file and not self.arguments.quiet:
+            self.report(f"{file}: {trace.trace_id} is in {first} too; {SPLIT}")
         return evaluate_trace(trace, self.config)
 
     def _leave_out(self, file: Path, error: FormatError, kept: int) -> None:
-        if not self.request.keep_going:
+        if not self.arguments.keep_going:
             raise AssessmentError(str(error)) from error
         self.files_left_out.append(file)
-        self.tell(f"left out: {error}" + (f" ({kept} traces before that are evaluated)" if kept else ""))
+        self.report(f"left out: {error}" + (f" ({kept} traces before that are evaluated)" if kept else ""))
 
 
 def _check_plugins(name: str | None) -> None:
-    """Whether the installed packages can be used, and one of them has the format of that name. Raises UsageError."""
+    """Checks that the installed plugins load, and that one has the format of that name. Raises UsageError."""
     try:
         known = trace_formats()
         installed_metrics()
@@ -141,7 +140,7 @@ def _check_plugins(name: str | None) -> None:
 
 
 def _size(files: Sequence[Path]) -> int | None:
-    """How much there is to read, in bytes; None where that cannot be told beforehand."""
+    """The size of the input in bytes; None if it is unknown, as for a pipe."""
     try:
         found = [path.stat() for path in files]
     except OSError:
@@ -149,22 +148,51 @@ def _size(files: Sequence[Path]) -> int | None:
     return sum(each.st_size for each in found) if all(stat.S_ISREG(each.st_mode) for each in found) else None
 
 
-def _tell(console: Console, text: str) -> None:
+def _print_line(console: Console, text: str) -> None:
     console.print(Text(f"concord: {printable(text)}"), soft_wrap=True)
 
 
 def _show(evaluated: Sequence[TraceLine], files: Sequence[Path]) -> None:
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=WIDE)
+    console = output_console(WIDE)
     console.print(table_of(evaluated))
     traces = "1 trace" if len(evaluated) == 1 else f"{len(evaluated)} traces"
     console.print(f"\n{traces} of {_counted(files)} evaluated")
 
 
 def _counted(paths: Sequence[Path]) -> str:
-    """How many files and how many folders there are, in words."""
+    """The numbers of files and folders, in words."""
     folders = sum(path.is_dir() for path in paths)
     counts = {"file": len(paths) - folders, "folder": folders}
-    told = [f"{n} {kind}" if n == 1 else f"{n} {kind}s" for kind, n in counts.items() if n]
-    return " and ".join(told) or "0 files"
+    in_words = [f"{n} {kind}" if n == 1 else f"{n} {kind}s" for kind, n in counts.items() if n]
+    return " and ".join(in_words) or "0 files"
+
+
+class UnreadableRecords:
+    """Reports and counts the unreadable records of one file.
+
+    The first fault is held back until anything else is read: if there is nothing else, it is the file's error.
+    """
+
+    def __init__(self, report: Callable[[str], None]) -> None:
+        self._report = report
+        self._held: FormatError | None = None
+        self.count = 0
+
+    def note(self, fault: FormatError) -> None:
+        """Counts and reports a fault."""
+        self.count += 1
+        if self.count == 1:
+            self._held = fault
+        else:
+            self.report_held()
+            self._report(f"left out: {fault}")
+
+    def report_held(self) -> None:
+        """Reports the held fault, since the file holds more than that record."""
+        if self._held is not None:
+            self._report(f"left out: {self._held}")
+            self._held = None
+
+    def as_error(self, file: str) -> FormatError:
+        """The error of a file without any readable record."""
+        return self._held or FormatError(file, None, f"none of its {self.count} records can be read")

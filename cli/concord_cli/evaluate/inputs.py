@@ -1,4 +1,4 @@
-"""What is to be evaluated: the files and folders that a command line stands for, and how they are configured."""
+"""The input of `concord evaluate`: the files and folders that its arguments name, and its config."""
 
 import os
 import sys
@@ -26,16 +26,16 @@ from concord_evaluator.formats import (
 
 STDIN: Final = Path("-")
 
-_OF_EVALUATION: Final = frozenset(
+_EVALUATION_KEYS: Final = frozenset(
     {"agentbeats_ids", "evaluators", "evidence", "metrics", "roster", "seed", "strict", "thresholds"}
 )
-"""Keys of a config that matter once a trace is there; the others say how to come by one."""
+"""The config keys that affect an evaluation; the others affect how a trace comes about."""
 
 
 class Inputs(NamedTuple):
-    """`paths`: the files to read, `-`, and folders that are a trace as a whole.
+    """`paths`: the files to read, `-`, and folders each of which is one trace.
 
-    `beside`: files of no known format that stand above such folders, as logs and summaries of runs do.
+    `beside`: files of no known format above such folders, such as logs and summaries of runs.
     """
 
     paths: list[Path]
@@ -43,7 +43,7 @@ class Inputs(NamedTuple):
 
 
 def find_inputs(paths: Sequence[Path], format_name: str | None = None) -> Inputs:
-    """What is to be read, in folders recursively and sorted, without hidden files. Raises UsageError."""
+    """Finds the files to read: folders recursively, sorted, without hidden files. Raises UsageError."""
     found = Inputs([], [])
     for path in paths:
         if path == STDIN or (path.exists() and not path.is_dir()):
@@ -79,7 +79,7 @@ def _visible(names: Iterable[str]) -> frozenset[str]:
 
 
 def _is_trace(file: Path, format_name: str | None) -> bool:
-    """Whether a file looks like a trace; one that cannot be read may be one, and reading it will tell."""
+    """Whether a file looks like a trace. An unreadable file counts as one, so that reading it reports the error."""
     try:
         with file.open("rb") as stream:
             head = Source(str(file), stream).head
@@ -98,9 +98,9 @@ def traces_in(
     on_read: Callable[[int], None] = lambda _: None,
     on_fault: Callable[[FormatError], None] = _raised,
 ) -> Iterator[Trace]:
-    """The traces of a file, or of a folder that is one as a whole; `on_read`, `on_fault` as a `Source` has them.
+    """Yields the traces of a file, or of a folder that is one trace; `on_read`, `on_fault`: see `Source`.
 
-    A file stays open as long as its traces come. Raises FormatError, also for what cannot be read.
+    The file stays open until its last trace. Raises FormatError, also for an unreadable file.
     """
     try:
         if path.is_dir():
@@ -121,7 +121,7 @@ def _folder(path: Path, on_read: Callable[[int], None]) -> Folder:
 
 
 def read_config(path: Path | None) -> AssessmentConfig:
-    """The keys of an assessment's config, in a TOML or JSON file; the defaults without one. Raises UsageError."""
+    """Reads an assessment's config from a TOML or JSON file; the defaults without a file. Raises UsageError."""
     if path is None:
         return AssessmentConfig()
     try:
@@ -147,5 +147,5 @@ def _parsed(path: Path) -> object:
 
 
 def without_effect(config: AssessmentConfig) -> list[str]:
-    """The keys given that make no difference to a trace that is there, sorted."""
-    return sorted(config.model_fields_set - _OF_EVALUATION)
+    """The given config keys that do not affect an evaluation, sorted."""
+    return sorted(config.model_fields_set - _EVALUATION_KEYS)

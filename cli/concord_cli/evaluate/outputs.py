@@ -1,38 +1,38 @@
-"""What is left of an evaluation: result files and graphs, each there whole or not at all."""
+"""The files that `concord evaluate` writes: result rows, and agent graphs as GraphML."""
 
-import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol
 
+import networkx as nx
 from pydantic_core import to_json
 
 from concord.assessment.results import ResultRow
-from concord_cli.errors import AssessmentError, UsageError
-from concord_cli.evaluate.graphml import write_graph
-from concord_cli.results_file import prepare_folder
+from concord_cli.display_text import printable
+from concord_cli.errors import UsageError
+from concord_cli.output_files import atomic_file, prepare_folder
 
 _NOT_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9_.#-]")
 
 
 class RowWriter(Protocol):
-    """Takes rows as they come."""
+    """Writes one row."""
 
     def __call__(self, row: ResultRow) -> None: ...
 
 
 @contextmanager
 def result_writer(path: Path | None, agentbeats_ids: dict[str, str]) -> Iterator[RowWriter]:
-    """Writes rows to a file: `.jsonl` one to a line, `.json` the results document. Raises UsageError."""
+    """Writes rows to a file: `.jsonl` with a row on each line, `.json` as the results document. Raises UsageError."""
     if path is None:
         yield lambda _: None
         return
     if path.suffix not in {".json", ".jsonl"}:
         raise UsageError(f"{path}: neither .json (the results document) nor .jsonl (a row to a line)")
     prepare_folder(path)
-    with _whole_file(path) as file:
+    with atomic_file(path) as file:
         yield from _lines(file) if path.suffix == ".jsonl" else _document(file, agentbeats_ids)
 
 
@@ -41,7 +41,7 @@ def _lines(file: BinaryIO) -> Iterator[RowWriter]:
 
 
 def _document(file: BinaryIO, agentbeats_ids: dict[str, str]) -> Iterator[RowWriter]:
-    """`{"participants": {}, "results": [...]}`, row by row: a file may hold more traces than memory has room for."""
+    """Writes `{"participants": {}, "results": [...]}` row by row, since the rows may not fit into memory."""
     _put(file, b'{"participants": ', to_json(agentbeats_ids), b', "results": [')
     separator = b"\n"
 
@@ -60,15 +60,15 @@ def _put(file: BinaryIO, *parts: bytes) -> None:
 
 @contextmanager
 def graph_writer(path: Path | None) -> Iterator[RowWriter]:
-    """Writes the agent graph of the one row to a `.graphml` file, or those of all rows to a folder, each its own.
+    """Writes agent graphs: that of a single row to a `.graphml` file, or a file for each row to a folder.
 
-    Raises UsageError, for a second row too where `path` is a file.
+    Raises UsageError, also for a second row if `path` is a file.
     """
     if path is None:
         yield lambda _: None
     elif path.suffix == ".graphml" and not path.is_dir():
         prepare_folder(path)
-        with _whole_file(path) as file:
+        with atomic_file(path) as file:
             yield _single_graph(path, file)
     else:
         prepare_folder(path / "graph")
@@ -98,21 +98,44 @@ def _graphs_in(folder: Path) -> RowWriter:
             number += 1
             name = f"{stem}-{number}"
         taken.add(name)
-        with _whole_file(folder / f"{name}.graphml") as file:
+        with atomic_file(folder / f"{name}.graphml") as file:
             write_graph(row, file)
 
     return write
 
 
-@contextmanager
-def _whole_file(path: Path) -> Iterator[BinaryIO]:
-    """A file that replaces `path` in one step once all went well. Raises AssessmentError if it cannot be written."""
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with unfinished.open("wb") as file:
-            yield file
-        unfinished.replace(path)
-    except OSError as error:
-        raise AssessmentError(f"{path}: cannot be written: {error.strerror}") from error
-    finally:
-        unfinished.unlink(missing_ok=True)
+def agent_graph(row: ResultRow) -> "nx.DiGraph[str]":
+    """The agent graph of a row: an edge from each caller to each of its callees, over all trials.
+
+    Nodes have the agent's counts and metrics; undefined metrics are left out. Control characters in ids, which XML
+    does not allow, become spaces.
+    """
+    detail = row.detail
+    graph: nx.DiGraph[str] = nx.DiGraph(trace=printable(detail.assessment_id))
+    for agent in detail.agents:
+        graph.add_node(
+            printable(agent.id),
+            declared=agent.declared,
+            calls_made=agent.calls_made,
+            calls_received=agent.calls_received,
+            errors_received=agent.errors_received,
+            **({} if agent.latency_avg_ms is None else {"latency_avg_ms": agent.latency_avg_ms}),
+        )
+    for metric in detail.metrics:
+        if metric.agent is not None and metric.value is not None:
+            graph.add_node(printable(metric.agent), **{metric.id: metric.value})
+    for call in (call for trial in detail.trials for call in trial.interactions):
+        edge = printable(call.caller), printable(call.callee)
+        known = graph.edges.get(edge, {})
+        graph.add_edge(
+            *edge,
+            calls=known.get("calls", 0) + call.calls,
+            errors=known.get("errors", 0) + call.errors,
+            retries=known.get("retries", 0) + call.retries,
+        )
+    return graph
+
+
+def write_graph(row: ResultRow, file: BinaryIO) -> None:
+    """Writes the agent graph of a row as GraphML, which Gephi, yEd, Cytoscape, igraph and NetworkX read."""
+    nx.write_graphml(agent_graph(row), file)

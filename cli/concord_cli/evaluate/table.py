@@ -1,4 +1,4 @@
-"""The rows of an evaluation as a person likes to read them: a line for each trace, and what to be wary of."""
+"""The table that `concord evaluate` prints: a line for each trace, and the warnings."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -10,16 +10,16 @@ from rich.table import Table
 from rich.text import Text
 
 from concord.assessment.results import ResultRow
-from concord_cli.narrator import printable
-from concord_cli.words.structure import coordination
+from concord_cli.interaction_text import coordination_label
+from concord_cli.terminal import plain_lines
 
 MAX_NAMES: Final = 3
-"""Agents named in a cell; the others are counted."""
+"""Limit of the agents named in a cell; the others are counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class TraceLine:
-    """What the table shows of a row, so that the row itself need not be kept."""
+    """The figures of a row that the table shows, so that the row itself need not stay in memory."""
 
     trace: str
     agents: int
@@ -42,14 +42,14 @@ class TraceLine:
             density=detail.graph_metrics.graph_density,
             bottlenecks=tuple(name for found in detail.findings if found.id == "bottleneck" for name in found.agents),
             isolated=tuple(detail.graph_metrics.isolated_agents),
-            label=coordination(detail.coordination_quality, detail.coordination_status),
+            label=coordination_label(detail.coordination_quality, detail.coordination_status),
             score=row.score,
             warnings=tuple(warning.partition(": ")[2] for warning in detail.warnings),
         )
 
 
 def table_of(lines: Sequence[TraceLine]) -> RenderableType:
-    """A line for each trace, and below what had to be inferred or left out, with how many traces it concerns."""
+    """A line for each trace, and below the warnings, each with its number of traces."""
     table = Table(box=None, header_style="dim", padding=(0, 2, 0, 0))
     table.add_column("trace", overflow="fold")
     for column in ("agents", "calls", "density"):
@@ -59,7 +59,7 @@ def table_of(lines: Sequence[TraceLine]) -> RenderableType:
     table.add_column("score", justify="right")
     for line in lines:
         table.add_row(
-            _text(line.trace),
+            plain_lines(line.trace),
             str(line.agents),
             str(line.calls),
             _figure(line.density, 2),
@@ -68,15 +68,15 @@ def table_of(lines: Sequence[TraceLine]) -> RenderableType:
             line.label or "-",
             _figure(line.score, 1),
         )
-    return Group(table, *_wary(lines))
+    return Group(table, *_warnings(lines))
 
 
-def _wary(lines: Iterable[TraceLine]) -> Iterable[RenderableType]:
-    told = Counter(warning for line in lines for warning in line.warnings)
-    if told:
+def _warnings(lines: Iterable[TraceLine]) -> Iterable[RenderableType]:
+    counts = Counter(warning for line in lines for warning in line.warnings)
+    if counts:
         yield Text("\nBe wary", style="bold")
-        for warning, traces in told.items():
-            yield _text(f"  {warning} ({traces} {'trace' if traces == 1 else 'traces'})")
+        for warning, traces in counts.items():
+            yield plain_lines(f"  {warning} ({traces} {'trace' if traces == 1 else 'traces'})")
 
 
 def _figure(value: float | None, digits: int) -> str:
@@ -85,9 +85,4 @@ def _figure(value: float | None, digits: int) -> str:
 
 def _names(names: Sequence[str]) -> Text:
     shown = ", ".join(names[:MAX_NAMES]) or "-"
-    return _text(shown if len(names) <= MAX_NAMES else f"{shown} +{len(names) - MAX_NAMES}")
-
-
-def _text(text: str) -> Text:
-    """Text that an agent or a file may have written: no markup, no escapes."""
-    return Text("\n".join(map(printable, text.split("\n"))))
+    return plain_lines(shown if len(names) <= MAX_NAMES else f"{shown} +{len(names) - MAX_NAMES}")

@@ -1,5 +1,1 @@
-"""`concord judge`: saved traces judged anew, and the judge itself held against labels."""
-
-from concord_cli.judge.app import app
-
-__all__ = ["app"]
+"""`concord judge`: judges saved traces again, and measures how far the judge agrees with labels."""

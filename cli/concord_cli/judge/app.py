@@ -1,4 +1,4 @@
-"""The commands under `concord judge`. What they need is imported once it is needed: it takes a while to load."""
+"""The commands under `concord judge`. They import the evaluator when they run, since it takes a while to load."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -35,10 +35,10 @@ def rejudge(
 ) -> None:
     """Judge saved traces anew with the configured language model (AGENTBEATS_LLM_API_KEY, _BASE_URL, _MODEL)."""
     with exit_codes():
-        with _complete():
-            from concord_cli.judge.rejudge import Rejudging, rejudge_traces
+        with _full_installation():
+            from concord_cli.judge.rejudge import RejudgeArguments, rejudge_traces
 
-        execute(rejudge_traces(Rejudging(traces, output, samples, rules, format_name, config, quiet)))
+        execute(rejudge_traces(RejudgeArguments(traces, output, samples, rules, format_name, config, quiet)))
 
 
 @app.command()
@@ -54,15 +54,15 @@ def calibrate(
 ) -> None:
     """Hold the judge against labels: accuracy, Cohen's kappa, false passes and false fails, with intervals."""
     with exit_codes():
-        with _complete():
-            from concord_cli.judge.calibrate import Calibrating, calibrate_judge
+        with _full_installation():
+            from concord_cli.judge.calibrate import CalibrateArguments, calibrate_judge
 
-        execute(calibrate_judge(Calibrating(labelled, output, samples, rules, config, quiet)))
+        execute(calibrate_judge(CalibrateArguments(labelled, output, samples, rules, config, quiet)))
 
 
 @contextmanager
-def _complete() -> Iterator[None]:
-    """Sends the judge's warnings to standard error. Raises UsageError if what is imported inside is not installed."""
+def _full_installation() -> Iterator[None]:
+    """Sends the judge's warnings to standard error. Raises UsageError if an import in the context fails."""
     try:
         from concord.service import configure_logging
 

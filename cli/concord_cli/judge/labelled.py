@@ -1,24 +1,25 @@
-"""Labelled traces: JSON lines, each with a trace (in a file, or as its own lines) and what is known of it."""
+"""Labelled traces: JSON lines, each with a trace (a path, or its own lines) and a label."""
 
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.evaluate.inputs import traces_in
-from concord_cli.judge.document import Label
 from concord_cli.scenario import reasons
 from concord_evaluator.formats import FormatError, Source, Trace, read_traces
+
+Label = Literal["pass", "fail"]
 
 
 @dataclass(frozen=True, slots=True)
 class LabelledTrace:
-    """A trace, its label, and the line of the file that gives it."""
+    """A trace, its label, and its line number in the file."""
 
     line: int
     trace: Trace
@@ -34,15 +35,15 @@ class _Line(BaseModel):
     answer: str | None = None
 
     def of(self, trace: Trace) -> Trace:
-        """The trace with the task and answer that this line gives, and without what it says of its own success."""
+        """The trace with the line's task and answer, and without the trace's own record of success."""
         task = trace.task if self.task is None else self.task
         return replace(trace, task=task, answer=trace.answer if self.answer is None else self.answer, task_success=None)
 
 
 def read_labelled(path: Path) -> list[LabelledTrace]:
-    """The labelled traces of a file; paths in it start at its folder.
+    """The labelled traces of a file; paths in it are relative to its folder.
 
-    Raises UsageError if the file is not what it should be, AssessmentError if a trace is not.
+    Raises UsageError if the file is invalid, AssessmentError if a trace is.
     """
     try:
         lines = path.read_bytes().splitlines()

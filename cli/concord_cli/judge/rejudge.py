@@ -1,4 +1,4 @@
-"""What `concord judge rejudge` does, once its arguments are read."""
+"""`concord judge rejudge`, once its arguments are parsed."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -11,17 +11,18 @@ from rich.console import Console
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.evaluate.inputs import STDIN, find_inputs, read_config, traces_in
 from concord_cli.evaluate.outputs import result_writer
-from concord_cli.judge.asking import judge_with, sign_of_life
 from concord_cli.judge.tables import judgment_of
+from concord_cli.judge.trial_judge import make_judge
+from concord_cli.terminal import delayed_spinner
 from concord_evaluator.formats import FormatError, Source, Trace, UnknownFormatError
 from concord_evaluator.offline import judge_trace
 
-_OF_RESULTS: Final = frozenset({"results", "detail"})
+_RESULT_KEYS: Final = frozenset({"results", "detail"})
 
 
 @dataclass(frozen=True, slots=True)
-class Rejudging:
-    """The command line. `traces`: files, folders, or `-` for standard input."""
+class RejudgeArguments:
+    """The arguments of the command. `traces`: files, folders, or `-` for standard input."""
 
     traces: list[Path]
     output: Path | None
@@ -32,21 +33,21 @@ class Rejudging:
     quiet: bool
 
 
-async def rejudge_traces(asked: Rejudging) -> None:
-    """Judges all traces of all files. Raises UsageError; AssessmentError for a file that holds no trace."""
+async def rejudge_traces(arguments: RejudgeArguments) -> None:
+    """Judges all traces of all files. Raises UsageError; AssessmentError for a file without a trace."""
     judge, config, files = (
-        judge_with(asked.samples, rules=asked.rules),
-        read_config(asked.config),
-        find_inputs(asked.traces, asked.format_name).paths,
+        make_judge(arguments.samples, rules=arguments.rules),
+        read_config(arguments.config),
+        find_inputs(arguments.traces, arguments.format_name).paths,
     )
     shown = Console(highlight=False)
-    with result_writer(asked.output, config.agentbeats_ids) as write:
-        async with sign_of_life(Console(stderr=True, highlight=False)) as say:
-            for trace in _all_traces(files, asked.format_name):
+    with result_writer(arguments.output, config.agentbeats_ids) as write:
+        async with delayed_spinner(Console(stderr=True, highlight=False), "Judging") as say:
+            for trace in _all_traces(files, arguments.format_name):
                 say(f"Judging {trace.trace_id}")
                 row = await judge_trace(trace, config, judge)
                 write(row)
-                if not asked.quiet:
+                if not arguments.quiet:
                     shown.print(judgment_of(row))
 
 
@@ -68,5 +69,5 @@ def _is_result(file: Path) -> bool:
     with suppress(OSError):
         if file != STDIN:
             with file.open("rb") as stream:
-                return bool(Source(str(file), stream).head.json_keys & _OF_RESULTS)
+                return bool(Source(str(file), stream).head.json_keys & _RESULT_KEYS)
     return False

@@ -1,4 +1,4 @@
-"""Judgments and calibrations as a person likes to read them."""
+"""Judgments and calibrations as tables on a terminal."""
 
 from collections.abc import Iterator
 
@@ -8,19 +8,20 @@ from rich.table import Table
 from rich.text import Text
 
 from concord.assessment.results import CriterionVerdict, Judgment, ResultRow
-from concord_cli.judge.document import Calibration, Figure, JudgedTrace
-from concord_cli.narrator import printable
+from concord_cli.display_text import printable
+from concord_cli.judge.calibration import Calibration, Figure, JudgedTrace
+from concord_cli.terminal import plain_table, plain_text
 
 
 def judgment_of(row: ResultRow) -> RenderableType:
-    """The judgment of a row with one trial: points, verdicts, agreement, and what was said."""
+    """The judgment of a row with one trial: points, verdicts, agreement, and reasoning."""
     judge = row.detail.judge
     title = Text(printable(row.detail.assessment_id), style="bold")
     if judge is None:
         return Group(title, "  not judged", "")
     title.append(f" · {' · '.join(map(printable, _headline(judge)))}", style="not bold")
     body: list[RenderableType] = [_verdicts(judge.criteria)] if judge.criteria else []
-    body += map(_said, _words(judge))
+    body += map(plain_text, _reasoning(judge))
     return Group(title, Padding(Group(*body), (0, 0, 1, 2)))
 
 
@@ -33,14 +34,14 @@ def _headline(judge: Judgment) -> Iterator[str]:
 
 
 def _verdicts(criteria: list[CriterionVerdict]) -> Table:
-    table = _table("criterion", "verdict", "points")
+    table = plain_table("criterion", "verdict", "points")
     for each in criteria:
         verdict = each.verdict.replace("_", " ") + ("" if each.verified else ": no quote bears it out")
         table.add_row(each.id.replace("_", " "), verdict, "-" if each.points is None else f"{each.points:.1f}")
     return table
 
 
-def _words(judge: Judgment) -> Iterator[str]:
+def _reasoning(judge: Judgment) -> Iterator[str]:
     if judge.reasoning:
         yield judge.reasoning
     yield from (f"+ {strength}" for strength in judge.strengths)
@@ -50,8 +51,8 @@ def _words(judge: Judgment) -> Iterator[str]:
 
 
 def calibration_of(calibration: Calibration) -> RenderableType:
-    """The figures, and each trace on which judge and label differ or the judge could not say."""
-    table = _table("", "value", "95 %", "")
+    """The figures, and each trace on which judge and label differ or the judge is undecided."""
+    table = plain_table("", "value", "95 %", "")
     kappa = calibration.kappa
     for name, figure, of in (
         ("accuracy", calibration.accuracy, "traces"),
@@ -68,15 +69,15 @@ def calibration_of(calibration: Calibration) -> RenderableType:
 
 
 def _differences(traces: list[JudgedTrace]) -> Table:
-    table = _table("line", "trace", "label", "judged", "points", "")
+    table = plain_table("line", "trace", "label", "judged", "points", "")
     for each in traces:
         table.add_row(
             str(each.line),
-            _said(each.trace_id),
+            plain_text(each.trace_id),
             each.label,
             each.judged or "-",
             "-" if each.points is None else f"{each.points:.2f}",
-            _said(each.reason or ""),
+            plain_text(each.reason or ""),
         )
     return table
 
@@ -87,12 +88,3 @@ def _figure(figure: Figure) -> tuple[str, str]:
 
 def _span(low: float | None, high: float | None) -> str:
     return "-" if low is None or high is None else f"{low:.2f} to {high:.2f}"
-
-
-def _table(*columns: str) -> Table:
-    return Table(*columns, box=None, header_style="dim", padding=(0, 2, 0, 0))
-
-
-def _said(text: str) -> Text:
-    """Text that an agent, a model or a trace may have written: no markup, no escapes."""
-    return Text(printable(text))

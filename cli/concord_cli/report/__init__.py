@@ -1,4 +1,4 @@
-"""A result row as one self-contained HTML page: `page` says what is shown, `renderer` how."""
+"""Reports: a result row as one self-contained HTML page. `page` holds its content, `renderer` makes the HTML."""
 
 from concord_cli.report.renderer import render
 

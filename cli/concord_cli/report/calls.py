@@ -1,4 +1,4 @@
-"""The calls of the trials shown: a short name for each, and what a table says of it."""
+"""The calls of the trials shown: a short name for each, and its row in a table."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,18 +6,18 @@ from typing import Final
 
 from concord.assessment.results import CallRecord, TrialRecord
 from concord.assessment.roster import GREEN_AGENT
-from concord_cli.report.figures import duration
-from concord_cli.report.text import on_one_line
+from concord_cli.display_text import on_one_line
+from concord_cli.report.number_text import duration
 
 MAX_CALLS: Final = 5000
-"""Calls listed on one page: beyond, a browser takes long to open it. Each trial can have a page of its own."""
+"""Limit of the calls on one page, so that a browser opens it fast. Each trial can have a page of its own."""
 
 ASSESSOR: Final = "the assessor"
 
 
 @dataclass(frozen=True, slots=True)
 class CallName:
-    """What the page calls a call: `7`, or `2.7` among several trials, and the ids of its bar and its table row."""
+    """The name of a call, `7` or (among several trials) `2.7`, and the HTML ids of its bar and its table row."""
 
     text: str
     bar: str
@@ -26,7 +26,7 @@ class CallName:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The calls on the page by step id, in their order, and the ids of those bars that are drawn."""
+    """The calls on the page by step id, in order, and the HTML ids of the bars that are drawn."""
 
     calls: Mapping[str, CallName]
     bars: frozenset[str]
@@ -34,7 +34,7 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class CallRow:
-    """A call as a table has it, texts ready to be shown."""
+    """A table row of a call, safe to display."""
 
     name: CallName
     parent: CallName | None
@@ -48,14 +48,14 @@ class CallRow:
 
 
 def caller_text(call: CallRecord) -> str:
-    """Who called, in words."""
+    """The caller's name for display."""
     return ASSESSOR if call.caller == GREEN_AGENT else on_one_line(call.caller)
 
 
 def name_calls(trials: Sequence[TrialRecord], *, single: bool) -> list[list[CallName]]:
-    """The names of each trial's calls, in the order of the calls. Made of numbers alone: step ids are others' text.
+    """The names of each trial's calls, in the order of the calls. They are numbers, since step ids are untrusted text.
 
-    `single`: there is no other trial to tell these calls apart from.
+    `single`: there is only one trial, so that a call's number suffices.
     """
     return [
         [_name(trial, call, single=single) for call in range(1, len(record.calls) + 1)]
@@ -69,7 +69,7 @@ def _name(trial: int, call: int, *, single: bool) -> CallName:
 
 
 def by_step_id(trials: Iterable[TrialRecord], names: Iterable[Sequence[CallName]]) -> dict[str, CallName]:
-    """The name of each call by its step id; the first, should two calls have the same."""
+    """The name of each call by its step id; the first call's, if two have the same id."""
     found: dict[str, CallName] = {}
     for trial, names_of_trial in zip(trials, names, strict=True):
         for call, name in zip(trial.calls, names_of_trial, strict=True):

@@ -1,29 +1,27 @@
-"""What `concord report` does, once its arguments are read: a row from a file to a page beside it."""
+"""`concord report`, once its arguments are parsed."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 from concord.assessment.results import ResultRow
-from concord_cli.errors import AssessmentError, UsageError
-from concord_cli.report.definitions import installed_definitions
+from concord_cli.display_text import shortened
+from concord_cli.errors import UsageError
+from concord_cli.output_files import prepare_folder, write_text
+from concord_cli.report.metrics import installed_definitions
 from concord_cli.report.renderer import render
-from concord_cli.report.text import shortened
-from concord_cli.results_file import prepare_folder, replace_text
-from concord_cli.rows import read_rows
+from concord_cli.results_file import read_rows
 
 
 def report(results: Path, output: Path | None, trial_id: str | None, assessment_id: str | None) -> Path:
-    """Writes the page on a row of a results file, or on one of its trials, and returns where it is.
+    """Writes the page on a row of a results file, or on one of its trials, and returns its path.
 
-    Raises UsageError for what is no results file, or has no such row or trial; AssessmentError if it cannot be written.
+    Raises UsageError for an invalid results file or an unknown row or trial; AssessmentError if the page cannot be
+    written.
     """
     page = render(_chosen(results, read_rows(results), assessment_id), trial_id, installed_definitions())
     path = results.with_suffix(".html") if output is None else output
     prepare_folder(path)
-    try:
-        replace_text(path, page)
-    except OSError as error:
-        raise AssessmentError(f"{path}: cannot be written: {error.strerror}") from error
+    write_text(path, page)
     return path
 
 

@@ -1,17 +1,17 @@
-"""Findings with their figures in words, and links to the calls that show them."""
+"""Findings for display, with links to the calls that show them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from concord.assessment.results import Finding
+from concord_cli.display_text import counted, named, on_one_line
 from concord_cli.report.calls import CallName, Listing
-from concord_cli.report.figures import figure
-from concord_cli.report.text import counted, named, on_one_line
+from concord_cli.report.number_text import figure
 
 
 @dataclass(frozen=True, slots=True)
 class StepLink:
-    """A call that shows a finding; `anchor`: the id of its bar, or of its row where it has no bar."""
+    """A link to a call that shows a finding; `anchor`: the HTML id of its bar, or of its row if it has no bar."""
 
     name: CallName
     anchor: str
@@ -19,7 +19,7 @@ class StepLink:
 
 @dataclass(frozen=True, slots=True)
 class FindingView:
-    """A finding, texts ready to be shown. `unlisted` counts steps that are none of the calls on the page."""
+    """A finding, safe to display. `unlisted` counts steps that are not among the calls on the page."""
 
     title: str
     agents: list[str]
@@ -33,7 +33,7 @@ class FindingView:
 
 
 def findings_of(findings: Sequence[Finding], listing: Listing, n_trials: int) -> list[FindingView]:
-    """The findings on `n_trials` trials, linked to the calls that are listed."""
+    """The findings on `n_trials` trials, with links to the listed calls."""
     return [_finding(finding, listing, n_trials) for finding in findings]
 
 
@@ -54,7 +54,7 @@ def _finding(finding: Finding, listing: Listing, n_trials: int) -> FindingView:
 
 
 def _measured(finding: Finding) -> str | None:
-    """What the finding's figure is of."""
+    """What the finding's figure measures."""
     if finding.metric_id is not None:
         return named(finding.metric_id).lower()
     return None if finding.measured is None else on_one_line(finding.measured)

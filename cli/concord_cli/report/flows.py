@@ -1,16 +1,19 @@
-"""Who called whom: the calls between two agents, summed over the trials shown."""
+"""Flows: the calls between two agents, summed over the trials shown, as a table; and the latencies of all calls."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Final
 
-from concord.assessment.results import InteractionRecord, TrialRecord
+from concord.assessment.results import InteractionRecord, LatencySummary, TrialRecord
 from concord.assessment.roster import GREEN_AGENT
+from concord_cli.display_text import on_one_line
+from concord_cli.report.number_text import duration, percent
 
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """All calls from one agent to another. `latency_ms`: the mean over the trials, weighted by their calls."""
+    """All calls from one agent to another. `latency_ms`: the mean over the trials, weighted by calls."""
 
     caller: str
     callee: str
@@ -24,7 +27,7 @@ class Flow:
 
 
 def flows_of(trials: Iterable[TrialRecord]) -> list[Flow]:
-    """The flows between agents, sorted by caller and callee. The assessor's own calls are none of the team's."""
+    """The flows between the team's agents, sorted by caller and callee, without the assessor's own calls."""
     records = (record for trial in trials for record in trial.interactions)
     between_agents = [record for record in records if GREEN_AGENT not in (record.caller, record.callee)]
     pairs = groupby(sorted(between_agents, key=_ends), key=_ends)
@@ -53,3 +56,95 @@ def _mean_latency(records: list[InteractionRecord]) -> float | None:
     known = [(record.latency_avg_ms, record.calls) for record in records if record.latency_avg_ms is not None]
     calls = sum(calls for _, calls in known)
     return sum(latency * (n / calls) for latency, n in known) if calls else None
+
+
+MAX_FLOWS: Final = 400
+"""Limit of the table's rows: the flows with the most calls."""
+
+
+@dataclass(frozen=True, slots=True)
+class FlowRow:
+    """A table row of a flow; `width`: of a bar in proportion to its calls."""
+
+    caller: str
+    callee: str
+    calls: int
+    width: str
+    errors: int
+    retries: int
+    latency: str
+    provenance: str
+
+
+@dataclass(frozen=True, slots=True)
+class FlowTable:
+    """The flows shown, sorted by caller and callee; `left_out` counts the others."""
+
+    rows: list[FlowRow]
+    left_out: int
+
+    @property
+    def has_retries(self) -> bool:
+        """Whether any call was retried."""
+        return any(row.retries for row in self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class LatencyFigure:
+    """A latency, with a note if it is unreliable."""
+
+    name: str
+    value: str
+    note: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class LatencyView:
+    """A latency summary, safe to display."""
+
+    figures: list[LatencyFigure]
+    n: int
+    slowest: str | None
+    warning: str
+
+
+def table_of(flows: Sequence[Flow]) -> FlowTable:
+    """The flows as a table."""
+    strongest = set(sorted(flows, key=lambda flow: (-flow.calls, flow.caller, flow.callee))[:MAX_FLOWS])
+    most = max((flow.calls for flow in flows), default=0)
+    return FlowTable([_row(flow, most) for flow in flows if flow in strongest], len(flows) - len(strongest))
+
+
+def _row(flow: Flow, most: int) -> FlowRow:
+    known = {"observed": flow.observed, "corroborated": flow.corroborated, "reported": flow.reported}
+    return FlowRow(
+        caller=on_one_line(flow.caller),
+        callee=on_one_line(flow.callee),
+        calls=flow.calls,
+        width=percent(max(flow.calls, 0) / max(most, 1)),
+        errors=flow.errors,
+        retries=flow.retries,
+        latency=duration(flow.latency_ms),
+        provenance=", ".join(kind if n == flow.calls else f"{n:,} {kind}" for kind, n in known.items() if n),
+    )
+
+
+def latency_of(latency: LatencySummary) -> LatencyView | None:
+    """The summary of latencies; None if no latency is known."""
+    if latency.avg is None:
+        return None
+    return LatencyView(
+        figures=[
+            LatencyFigure("Average", duration(latency.avg), None),
+            LatencyFigure("Median", duration(latency.p50), None),
+            LatencyFigure("95th percentile", duration(latency.p95), _reliability_note(reliable=latency.p95_reliable)),
+            LatencyFigure("99th percentile", duration(latency.p99), _reliability_note(reliable=latency.p99_reliable)),
+        ],
+        n=latency.n,
+        slowest=None if latency.slowest_agent is None else on_one_line(latency.slowest_agent),
+        warning=on_one_line(latency.warning),
+    )
+
+
+def _reliability_note(*, reliable: bool) -> str | None:
+    return None if reliable else "too few calls to rely on"

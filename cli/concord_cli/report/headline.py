@@ -1,15 +1,14 @@
-"""The head of the page: the score, what it rests on, how sure it is, and how the team was connected."""
+"""The head of the page: the score, what it rests on, its confidence, and the label of coordination."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from concord.assessment.results import SubScore, TrialRecord
-from concord_cli.report.figures import duration, figure, percent
+from concord_cli.display_text import counted, named, on_one_line
+from concord_cli.interaction_text import coordination_label
+from concord_cli.report.number_text import duration, figure, percent
 from concord_cli.report.scope import Scope
-from concord_cli.report.text import counted, named, on_one_line
-from concord_cli.words.factors import FACTORS, factor_notes
-from concord_cli.words.score import passed_in_words
-from concord_cli.words.structure import coordination
+from concord_cli.score_text import FACTORS, factor_notes, pass_count_text
 
 _CONFIDENCE = {
     "insufficient": "insufficient: too few runs to say how certain the score is",
@@ -20,8 +19,8 @@ _MODES = {"ground_truth": "interactions as given", "live": "agents at work", "re
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """A part of the score, with the width of its bar. `notes`: its weight unless it is a factor, and what made it."""
+class ScorePart:
+    """A sub-score, with the width of its bar. `notes`: its weight unless it is a factor, and its reasons or inputs."""
 
     title: str
     value: str
@@ -31,9 +30,9 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """Everything above the first section. `score` is None where there is none: `rests_on` then says why.
+    """Everything above the first section. Without a score, `score` is None and `rests_on` says why.
 
-    `factors`: whether the parts are multiplied; else they are weighted.
+    `factors`: whether the parts are multiplied rather than weighted.
     """
 
     assessment: str
@@ -49,13 +48,13 @@ class Headline:
     pass_mark: str
     confidence: str
     facts: list[str]
-    parts: list[Part]
+    parts: list[ScorePart]
     factors: bool
     scoring_version: str
 
 
 def headline_of(scope: Scope) -> Headline:
-    """The head of a report on this."""
+    """The head of a report on this scope."""
     detail = scope.row.detail
     return Headline(
         assessment=on_one_line(detail.assessment_id),
@@ -91,11 +90,11 @@ def verdict_on(trial: TrialRecord) -> str:
 def _passed(scope: Scope) -> str:
     if scope.trial_id is not None:
         return f"this trial: {verdict_on(scope.trials[0])}"
-    return passed_in_words(scope.row)
+    return pass_count_text(scope.row)
 
 
 def _coordination(scope: Scope) -> str:
-    label = coordination(scope.quality, scope.coordination_status)
+    label = coordination_label(scope.quality, scope.coordination_status)
     if scope.quality is not None:
         return scope.quality if scope.quality == "bottleneck" else f"{scope.quality} coordination"
     return "no label" if label is None else f"coordination: {label}"
@@ -105,8 +104,8 @@ def _time_used(scope: Scope) -> str:
     return duration(1000 * min(scope.time_used, 1e300))
 
 
-def _part(part: SubScore, trials: Sequence[TrialRecord]) -> Part:
-    return Part(
+def _part(part: SubScore, trials: Sequence[TrialRecord]) -> ScorePart:
+    return ScorePart(
         title=named(part.id),
         value="undefined" if part.value is None else f"{part.value:.2f}",
         width=percent(part.value or 0.0),
@@ -115,7 +114,7 @@ def _part(part: SubScore, trials: Sequence[TrialRecord]) -> Part:
 
 
 def _notes(part: SubScore) -> Iterator[str]:
-    """Of a part with a weight: that, and why it is undefined or what it was made from."""
+    """The notes on a weighted part: its weight, and its reason or inputs."""
     yield f"weight {figure(part.weight)}"
     if part.reason is not None:
         yield part.reason

@@ -1,21 +1,44 @@
-"""Metrics as tables: one of the team's figures, one of each agent's."""
+"""Metrics as tables: one for the team, one for its agents; and the definitions of metrics."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from concord.assessment.results import MetricRecord, MetricStatus
-from concord_cli.report.definitions import Definitions
-from concord_cli.report.figures import NONE, figure
-from concord_cli.report.text import named, on_one_line
+from concord_cli.display_text import named, on_one_line
+from concord_cli.report.number_text import NONE, figure
+
+Definitions = Callable[[str], str | None]
+"""Maps a definition id to its text; to None if the id is unknown."""
+
+
+def no_definitions(_: str) -> str | None:
+    """Definitions without any entry, so that the page shows ids alone."""
+    return None
+
+
+def installed_definitions() -> Definitions:
+    """The definitions of all installed metrics; none without the evaluator, or if a plugin is broken."""
+    try:
+        from concord_evaluator.metrics import BrokenMetricError, installed_metrics
+        from concord_evaluator.pipeline import BrokenEvaluatorError, installed_evaluators
+    except ModuleNotFoundError:
+        return no_definitions
+    try:
+        of_evaluators = [evaluator.definitions for evaluator in installed_evaluators().values()]
+        of_metrics = {metric.definition_id: metric.definition for metric in installed_metrics().values()}
+    except (BrokenMetricError, BrokenEvaluatorError):
+        return no_definitions
+    return {words_id: words for each in (*of_evaluators, of_metrics) for words_id, words in each.items()}.get
+
 
 MAX_AGENTS: Final = 200
-"""Agents with a row of their own; those with the largest values of the first metric."""
+"""Limit of the agents with a row: those with the largest values of the first metric."""
 
 
 @dataclass(frozen=True, slots=True)
 class TeamMetric:
-    """A figure of the whole team. `definition`: what it means, if anybody has words for it."""
+    """A metric of the whole team. `definition`: its text, if known."""
 
     title: str
     value: str
@@ -31,7 +54,7 @@ class TeamMetric:
 
 @dataclass(frozen=True, slots=True)
 class AgentCell:
-    """A figure of one agent; `note` says what is special about it, if anything."""
+    """An agent's value of a metric; `note`: its status and reason, unless that is OK."""
 
     value: str
     note: str | None
@@ -39,7 +62,7 @@ class AgentCell:
 
 @dataclass(frozen=True, slots=True)
 class AgentRow:
-    """An agent's figures, in the order of the columns."""
+    """An agent's values, in the order of the columns."""
 
     agent: str
     cells: list[AgentCell]
@@ -47,7 +70,7 @@ class AgentRow:
 
 @dataclass(frozen=True, slots=True)
 class AgentColumn:
-    """A metric of which each agent has a value."""
+    """A metric with a value for each agent."""
 
     title: str
     definition: str | None
@@ -68,7 +91,7 @@ class AgentTable:
 
 @dataclass(frozen=True, slots=True)
 class Metrics:
-    """All metrics of a page. `shared`: what every one of them was computed with, said once."""
+    """All metrics of a page. `shared`: the parameters that all of them share."""
 
     team: list[TeamMetric]
     agents: AgentTable | None
@@ -76,7 +99,7 @@ class Metrics:
 
 
 def metrics_of(records: Sequence[MetricRecord], define: Definitions) -> Metrics:
-    """The metrics as tables, in the words of `define`."""
+    """The metrics as tables, with the definitions of `define`."""
     settings = [{(each.name, each.value) for each in record.params} for record in records]
     shared = set.intersection(*settings) if settings else set()
     own = [
@@ -91,7 +114,7 @@ def metrics_of(records: Sequence[MetricRecord], define: Definitions) -> Metrics:
 
 
 def _team_metrics(records: Iterable[MetricRecord], define: Definitions) -> list[TeamMetric]:
-    """The metrics that are of no agent in particular."""
+    """The metrics of the whole team."""
     return [
         TeamMetric(
             title=named(record.id),
@@ -111,7 +134,7 @@ def _team_metrics(records: Iterable[MetricRecord], define: Definitions) -> list[
 
 
 def _agent_metrics(records: Iterable[MetricRecord], define: Definitions) -> AgentTable | None:
-    """The metrics of agents, as one table; None where there are none."""
+    """The metrics of agents as one table; None if there are none."""
     by_metric: dict[str, dict[str, MetricRecord]] = {}
     for record in records:
         if record.agent is not None:

@@ -1,27 +1,24 @@
-"""The page as data: all that is shown, in words and shapes, computed from the row alone."""
+"""The content of the page, as texts and shapes computed from the row."""
 
 import json
 from dataclasses import dataclass
 
 from concord.assessment.results import Basis, Judgment, ResultRow
-from concord_cli.report.definitions import Definitions, undefined
+from concord_cli.display_text import on_one_line, visible
+from concord_cli.interaction_text import MORE_ON_STRUCTURE, STRUCTURE_AND_SUCCESS, fully_observed, no_calls_text
 from concord_cli.report.findings import FindingView, findings_of
-from concord_cli.report.flows import flows_of
+from concord_cli.report.flows import FlowTable, LatencyView, flows_of, latency_of, table_of
 from concord_cli.report.graph import Drawing, draw
 from concord_cli.report.headline import Headline, headline_of
-from concord_cli.report.metrics import Metrics, metrics_of
+from concord_cli.report.metrics import Definitions, Metrics, metrics_of, no_definitions
 from concord_cli.report.scope import Scope, scope_of
-from concord_cli.report.text import on_one_line, visible
-from concord_cli.report.traffic import FlowTable, LatencyView, latency_of, table_of
 from concord_cli.report.trials import TrialsView, trials_of
 from concord_cli.report.trust import TrustView, trust_of
-from concord_cli.words.observability import all_seen, silence
-from concord_cli.words.structure import MORE_ON_STRUCTURE, STRUCTURE_AND_SUCCESS
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeView:
-    """What the judge, or the rules in its place, said beside the score."""
+    """The judge's reasoning, or that of the rules in its place."""
 
     reasoning: str
     source: str
@@ -32,7 +29,7 @@ class JudgeView:
 
 @dataclass(frozen=True, slots=True)
 class AgentLine:
-    """An agent, by its whole id."""
+    """An agent of the roster."""
 
     agent: str
     functions: str
@@ -43,14 +40,17 @@ class AgentLine:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One report. `silence`: what is said of no calls; `all_seen`: whether there were none if none are shown."""
+    """One report.
+
+    `no_calls_text`: the text in place of calls, if there are none; `fully_observed`: whether all calls were observable.
+    """
 
     head: Headline
     findings: list[FindingView]
     graph: Drawing
     structure: str
-    silence: str
-    all_seen: bool
+    no_calls_text: str
+    fully_observed: bool
     declared: set[str]
     bottlenecks: set[str]
     flows: FlowTable
@@ -66,8 +66,8 @@ class Page:
 _SOURCES = {"rules": "Written by rules, without a language model", "llm": "Written by a language model"}
 
 
-def page_of(row: ResultRow, trial_id: str | None = None, define: Definitions = undefined) -> Page:
-    """The page on a row, or on one of its trials; `define` has the words for its metrics.
+def page_of(row: ResultRow, trial_id: str | None = None, define: Definitions = no_definitions) -> Page:
+    """The page on a row, or on one of its trials; `define` maps definition ids to texts.
 
     Raises UsageError for a trial that is not in the row.
     """
@@ -79,8 +79,8 @@ def page_of(row: ResultRow, trial_id: str | None = None, define: Definitions = u
         findings=findings_of(scope.findings, trials.listing, len(scope.trials)),
         graph=draw([agent.id for agent in scope.agents], flows),
         structure=f"{STRUCTURE_AND_SUCCESS} See {MORE_ON_STRUCTURE}.",
-        silence=silence(scope.integrity),
-        all_seen=all_seen(scope.integrity),
+        no_calls_text=no_calls_text(scope.integrity),
+        fully_observed=fully_observed(scope.integrity),
         declared={agent.id for agent in scope.agents if agent.declared},
         bottlenecks={agent for each in scope.findings if each.id == "bottleneck" for agent in each.agents},
         flows=table_of(flows),
@@ -125,19 +125,19 @@ def _source(judge: Judgment) -> str:
 
 
 def _verdict(judge: Judgment, basis: Basis) -> str:
-    """The judge's own figures, which the score does not consist of.
+    """The judge's own figures, which are not part of the score.
 
-    Rules make their overall figure of structure, and an outcome that was judged is told with its trial: neither is said
-    beside a score that rests on the outcome.
+    The rules' overall figure measures structure, and each trial shows its own outcome. So neither appears beside a
+    score that rests on the outcome.
     """
-    told = []
+    figures = []
     if judge.coordination_quality is not None:
-        told.append(f"coordination {judge.coordination_quality}")
+        figures.append(f"coordination {judge.coordination_quality}")
     if judge.overall_score is not None and (basis == "structure" or judge.source == "llm"):
-        told.append(f"overall {judge.overall_score:.2f}")
+        figures.append(f"overall {judge.overall_score:.2f}")
     if judge.task_success is not None and basis == "structure":
-        told.append(f"task success {judge.task_success:.2f}")
-    return ", ".join(told)
+        figures.append(f"task success {judge.task_success:.2f}")
+    return ", ".join(figures)
 
 
 def _pretty(row: ResultRow) -> str | None:

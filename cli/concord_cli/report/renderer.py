@@ -1,4 +1,4 @@
-"""From a page to its HTML. Everything is escaped by the templates, and nothing can be loaded or run but our own."""
+"""Renders a page as HTML. The templates escape all texts, and a Content-Security-Policy allows our own code only."""
 
 from base64 import b64encode
 from functools import cache
@@ -10,15 +10,15 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from concord.assessment.results import ResultRow
-from concord_cli.report.definitions import Definitions, undefined
+from concord_cli.display_text import visible
+from concord_cli.report.metrics import Definitions, no_definitions
 from concord_cli.report.page import page_of
-from concord_cli.report.text import visible
 
 _PACKAGE: Final = "concord_cli.report"
 
 
-def render(row: ResultRow, trial_id: str | None = None, define: Definitions = undefined) -> str:
-    """One HTML document on a row, or on one of its trials: the same row and definitions give the same text.
+def render(row: ResultRow, trial_id: str | None = None, define: Definitions = no_definitions) -> str:
+    """One HTML document on a row, or on one of its trials. Deterministic.
 
     Raises UsageError for a trial that is not in the row.
     """
@@ -42,24 +42,24 @@ def _environment() -> Environment:
         loader=PackageLoader(_PACKAGE),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_shown,
+        finalize=_checked,
         trim_blocks=True,
         lstrip_blocks=True,
     )
 
 
-def _shown(value: object) -> object:
-    """What a template prints: no text that cannot be seen, and no value where the page meant to have none."""
+def _checked(value: object) -> object:
+    """Checks what a template prints: invisible characters are replaced, and None raises TypeError."""
     if value is None:
         raise TypeError("a template printed a value that is not there")
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _asset(name: str) -> Markup:
-    """A file of our own, as it stands: the one kind of text that is not escaped."""
+    """A file of ours, the only kind of text that is not escaped."""
     return Markup(files(_PACKAGE).joinpath("templates", name).read_text(encoding="utf-8"))  # nosec B704  # noqa: S704
 
 
 def _digest(text: str) -> str:
-    """The text's hash as a Content-Security-Policy has it."""
+    """The text's hash in the form of a Content-Security-Policy."""
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"

@@ -1,4 +1,4 @@
-"""What a report is about: a whole row, or one trial of it, in one form."""
+"""The scope of a report, a whole row or one of its trials, in one form."""
 
 from dataclasses import dataclass
 
@@ -15,14 +15,14 @@ from concord.assessment.results import (
     TraceIntegrity,
     TrialRecord,
 )
+from concord_cli.display_text import shortened
 from concord_cli.errors import UsageError
-from concord_cli.report.text import shortened
-from concord_cli.words.score import Rating, rating_of, rating_of_trial
+from concord_cli.score_text import Rating, rating_of, rating_of_trial
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The part of a row that is reported. `trial_id` is None for the whole row."""
+    """The part of a row that a report shows. `trial_id` is None for the whole row."""
 
     row: ResultRow
     trial_id: str | None
@@ -44,7 +44,7 @@ class Scope:
 
 
 def scope_of(row: ResultRow, trial_id: str | None = None) -> Scope:
-    """The whole row, or its trial of this id. Raises UsageError where there is no such trial."""
+    """The whole row, or its trial with this id. Raises UsageError if there is no such trial."""
     if trial_id is None:
         return _whole(row)
     trial = next((trial for trial in row.detail.trials if trial.trial_id == trial_id), None)

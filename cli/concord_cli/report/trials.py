@@ -1,4 +1,4 @@
-"""The trials: a line for each, and for those there is room for, the grading, a timeline, the calls and the answer."""
+"""The trials: a line for each, and in full (grading, timeline, calls, answer) those for which there is room."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,22 +6,22 @@ from itertools import accumulate
 from typing import Final
 
 from concord.assessment.results import Grading, StepCounts, TrialRecord
+from concord_cli.display_text import counted, on_one_line, visible
+from concord_cli.interaction_text import coordination_label
 from concord_cli.report.calls import MAX_CALLS, CallName, CallRow, Listing, by_step_id, name_calls, rows_of
-from concord_cli.report.figures import NONE, duration
 from concord_cli.report.findings import FindingView, findings_of
 from concord_cli.report.headline import verdict_on
-from concord_cli.report.text import counted, on_one_line, visible
+from concord_cli.report.number_text import NONE, duration
 from concord_cli.report.timeline import Timeline, draw
-from concord_cli.words.score import JUDGED_BY, source_in_words
-from concord_cli.words.structure import coordination
+from concord_cli.score_text import JUDGED_BY, grading_source_text
 
 LONG_ANSWER: Final = 600
-"""Characters from which on an answer is folded."""
+"""A longer answer (characters) is folded."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrialLine:
-    """A trial in the list of all."""
+    """A trial in the list of all trials."""
 
     number: int
     trial_id: str
@@ -37,7 +37,7 @@ class TrialLine:
 
 @dataclass(frozen=True, slots=True)
 class AnswerView:
-    """One participant's answer as it was graded."""
+    """The grading of one participant's answer."""
 
     agent: str
     value: str
@@ -46,7 +46,7 @@ class AnswerView:
 
 @dataclass(frozen=True, slots=True)
 class GradingView:
-    """How well the task was done, who says so, and why; `value` is None where nobody judged."""
+    """The grading of a trial's outcome: value, source and reason. `value` is None if nobody judged it."""
 
     value: str | None
     source: str
@@ -56,7 +56,7 @@ class GradingView:
 
 @dataclass(frozen=True, slots=True)
 class TrialView:
-    """A trial in full. `findings` is empty where the page has no other trial: they stand at its head then."""
+    """A trial in full. `findings` is empty on a page with a single trial, which has them at its head."""
 
     line: TrialLine
     grading: GradingView | None
@@ -74,7 +74,7 @@ class TrialView:
 
 @dataclass(frozen=True, slots=True)
 class TrialsView:
-    """All trials as lines, the first of them in full, and their calls for others to link to."""
+    """All trials as lines, the first of them in full, and the calls to which other sections link."""
 
     lines: list[TrialLine]
     in_full: list[TrialView]
@@ -82,7 +82,7 @@ class TrialsView:
 
 
 def trials_of(trials: Sequence[TrialRecord]) -> TrialsView:
-    """The trials of a page. Those whose calls come after the first `MAX_CALLS` of the page are lines only."""
+    """The trials of a page. Trials beyond the first `MAX_CALLS` calls of the page are lines only."""
     in_full = _first(trials)
     single = len(trials) == 1
     names = name_calls(in_full, single=single)
@@ -115,7 +115,7 @@ def _line(number: int, trial: TrialRecord) -> TrialLine:
         verdict=verdict_on(trial),
         outcome=NONE if trial.grading is None else _outcome(trial.grading),
         score=NONE if trial.overall_score is None else f"{trial.overall_score:.2f}",
-        coordination=coordination(trial.coordination_quality, trial.coordination_status) or NONE,
+        coordination=coordination_label(trial.coordination_quality, trial.coordination_status) or NONE,
         time_used=duration(1000 * min(trial.time_used, 1e300)),
     )
 
@@ -127,7 +127,7 @@ def _outcome(grading: Grading) -> str:
 def _grading(grading: Grading) -> GradingView:
     return GradingView(
         value=None if grading.value is None else f"{grading.value:.2f}",
-        source=on_one_line(source_in_words(grading)),
+        source=on_one_line(grading_source_text(grading)),
         reason=None if grading.reason is None else on_one_line(grading.reason),
         answers=[
             AnswerView(on_one_line(each.agent), f"{each.value:.2f}", on_one_line(each.explanation))

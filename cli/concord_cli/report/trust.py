@@ -1,17 +1,17 @@
-"""How far the result can be trusted: whose calls could be seen, how they are known, what went wrong."""
+"""How far to trust the result: which calls could be observed, their provenance, and failures."""
 
 from dataclasses import dataclass
 
 from concord.assessment.results import TraceIntegrity
-from concord_cli.report.figures import percent
+from concord_cli.display_text import named, on_one_line
+from concord_cli.interaction_text import REMEDY, unobserved_text
+from concord_cli.report.number_text import percent
 from concord_cli.report.scope import Scope
-from concord_cli.report.text import named, on_one_line
-from concord_cli.words.observability import REMEDY, unseen_in_words
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """How many calls are known in one way: a part of a bar, from `x` on and `width` wide."""
+    """The share of calls with one provenance, as a segment of a bar."""
 
     kind: str
     count: int
@@ -22,7 +22,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """A number of steps and what it means; `doubtful` where it makes the result less certain."""
+    """A number of steps and its meaning; `doubtful`: it makes the result less certain."""
 
     name: str
     count: int
@@ -32,9 +32,10 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class TrustView:
-    """Provenance, whose calls could be seen, integrity, failures that are not the agents', and warnings.
+    """Provenance, observability, integrity, infrastructure failures, and warnings.
 
-    `unseen`: whose calls could not be seen, None where everybody's could; `seen`: each participant with what could.
+    `unseen`: the participants whose calls could not be observed, None if there are none; `seen`: each participant with
+    what could be observed of it.
     """
 
     unseen: str | None
@@ -64,7 +65,7 @@ _HARMLESS = frozenset({"duplicate"})
 
 
 def trust_of(scope: Scope) -> TrustView:
-    """What the report says of its own reliability."""
+    """The view for a scope."""
     integrity = scope.integrity
     failures = [
         f"{on_one_line(failure.trial_id) if failure.trial_id is not None else 'Assessment'}: "
@@ -72,7 +73,7 @@ def trust_of(scope: Scope) -> TrustView:
         for failure in scope.row.detail.infrastructure
         if scope.trial_id in (None, failure.trial_id)
     ]
-    unseen = unseen_in_words(integrity)
+    unseen = unobserved_text(integrity)
     return TrustView(
         unseen=None if unseen is None else on_one_line(unseen),
         remedy=REMEDY,

@@ -1,1 +1,1 @@
-"""The local stack: Redis, the services and a team of agents, as processes of this machine."""
+"""The local stack: Redis, the services and a team of agents, as processes on this machine."""

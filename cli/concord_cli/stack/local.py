@@ -1,4 +1,4 @@
-"""The whole system on this machine, for as long as a context lasts."""
+"""The whole system as a local stack that runs for the duration of a context."""
 
 import os
 from collections.abc import AsyncIterator, Mapping
@@ -7,27 +7,26 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from concord_cli.errors import AssessmentError, UsageError
-from concord_cli.narrator import Narrator
 from concord_cli.scenario import Scenario
-from concord_cli.stack.child import log_tail
-from concord_cli.stack.folder import RunFolder, run_folder
 from concord_cli.stack.plan import Ports, StackPlan, plan_stack
 from concord_cli.stack.probes import LOOPBACK, can_connect, free_ports, is_free
 from concord_cli.stack.redis import DEFAULT_PORT, RedisChoice, choose_redis
-from concord_cli.stack.supervisor import Supervisor
+from concord_cli.stack.run_folder import RunFolder, run_folder
+from concord_cli.stack.supervisor import Supervisor, log_tail
+from concord_cli.terminal import ProgressLog
 
 
 @dataclass(frozen=True, slots=True)
 class LocalStack:
-    """A stack that is ready: where it can be reached, and who keeps it running."""
+    """A stack that is ready: its URLs, and the supervisor of its programs."""
 
     plan: StackPlan
     supervisor: Supervisor
     folder: RunFolder
     redis_url: str
 
-    def last_words(self, name: str, lines: int = 5) -> str:
-        """The last lines that a program wrote."""
+    def log_tail(self, name: str, lines: int = 5) -> str:
+        """The last lines of a program's log."""
         return log_tail(self.folder.log(name), lines)
 
 
@@ -35,22 +34,22 @@ class LocalStack:
 async def local_stack(
     scenario: Scenario,
     ports: Ports,
-    narrator: Narrator,
+    progress: ProgressLog,
     output: Path | None = None,
     env: Mapping[str, str] | None = None,
 ) -> AsyncIterator[LocalStack]:
-    """Starts Redis, the services and the scenario's team; stops them, in reverse, and removes their files.
+    """Starts Redis, the services and the scenario's team; at the end, stops them in reverse and removes their files.
 
-    The gateway writes its results under `output`, or nowhere that lasts. `env`: what services and team find in their
-    environment beside ours. Raises ProgramFailedError, UsageError.
+    The gateway writes its results under `output`, by default into the run's folder. `env`: further environment
+    variables of services and team. Raises ProgramFailedError, UsageError.
     """
-    _keep_loopback_off_proxies()
+    _bypass_proxies_on_loopback()
     async with run_folder() as folder:
         redis = choose_redis(os.environ, folder.path / "redis", ports.redis)
-        narrator.say(redis.description)
+        progress.log(redis.description)
         plan = plan_stack(scenario, ports, redis.url, output or folder.path / "output")
-        async with Supervisor(folder, narrator.say) as supervisor:
-            narrator.doing(f"Starting {sum(map(len, plan.groups))} programs")
+        async with Supervisor(folder, progress.log) as supervisor:
+            progress.status(f"Starting {sum(map(len, plan.groups))} programs")
             try:
                 await _start_redis(redis, supervisor)
                 for group in plan.groups:
@@ -58,7 +57,7 @@ async def local_stack(
                 await supervisor.ready()
                 yield LocalStack(plan, supervisor, folder, redis.url)
             finally:
-                narrator.doing("Stopping")
+                progress.status("Stopping")
 
 
 async def _start_redis(redis: RedisChoice, supervisor: Supervisor) -> None:
@@ -69,14 +68,14 @@ async def _start_redis(redis: RedisChoice, supervisor: Supervisor) -> None:
         raise AssessmentError("nothing listens where REDIS_URL points to")
 
 
-def some_ports(scenario: Scenario) -> Ports:
-    """Ports that are free now, for a stack that nobody else needs to find."""
+def free_stack_ports(scenario: Scenario) -> Ports:
+    """Ports that are free now, for a stack with arbitrary ports."""
     redis, collector, gateway, *agents = free_ports(3 + len(scenario.local))
     return Ports(redis, collector, gateway, dict(zip([each.role for each in scenario.local], agents, strict=True)))
 
 
-def fixed_ports(scenario: Scenario, gateway: int, collector: int, first_agent: int) -> Ports:
-    """Ports that stay the same from run to run, agents in a row. Raises UsageError if one is taken."""
+def fixed_stack_ports(scenario: Scenario, gateway: int, collector: int, first_agent: int) -> Ports:
+    """The same ports for every run, consecutive ones for the agents. Raises UsageError if one is in use."""
     agents = {each.role: first_agent + i for i, each in enumerate(scenario.local)}
     wanted = {"gateway": gateway, "collector": collector, **agents}
     if len(set(wanted.values())) < len(wanted):
@@ -87,7 +86,7 @@ def fixed_ports(scenario: Scenario, gateway: int, collector: int, first_agent: i
     return Ports(free_ports(1)[0], collector, gateway, agents)
 
 
-def _keep_loopback_off_proxies() -> None:
-    """Programs of this machine talk to each other directly, whatever proxy its environment names."""
+def _bypass_proxies_on_loopback() -> None:
+    """Programs on this machine connect to each other directly, even if the environment names a proxy."""
     listed = os.environ.get("no_proxy") or os.environ.get("NO_PROXY")
     os.environ["no_proxy"] = os.environ["NO_PROXY"] = ",".join(filter(None, [listed, LOOPBACK]))

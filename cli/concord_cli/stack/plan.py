@@ -1,4 +1,4 @@
-"""What to start for a scenario: every program with its arguments, environment and port. Pure."""
+"""Plans the programs of a scenario: arguments, environment and port of each. Pure."""
 
 import sys
 from collections.abc import Mapping
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from concord_cli.scenario import Participant, Scenario
-from concord_cli.stack.child import Program
 from concord_cli.stack.probes import LOOPBACK, HttpProbe
+from concord_cli.stack.supervisor import Program
 
 FAST_WORKERS = 2
 LLM_WORKERS = 1
@@ -15,7 +15,7 @@ LLM_WORKERS = 1
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """Who listens where on the loopback; `agents` by role."""
+    """The programs' ports on the loopback interface; `agents` by role."""
 
     redis: int
     collector: int
@@ -25,13 +25,13 @@ class Ports:
 
 @dataclass(frozen=True, slots=True)
 class StackPlan:
-    """The programs beside Redis, in the order in which they are started, and where they can be reached."""
+    """All programs but Redis, in the order in which they start, and their URLs."""
 
     groups: tuple[tuple[Program, ...], ...]
     gateway_url: str
     collector_url: str
     agent_urls: Mapping[str, str]
-    """Base URLs by role: of the agents started here and of those that run already, in the scenario's order."""
+    """Base URLs by role, in the scenario's order: of the agents of the stack, and of those that run elsewhere."""
 
 
 def plan_stack(scenario: Scenario, ports: Ports, redis_url: str, output: Path) -> StackPlan:
@@ -58,7 +58,7 @@ def plan_stack(scenario: Scenario, ports: Ports, redis_url: str, output: Path) -
 def _workers(env: Mapping[str, str]) -> list[Program]:
     queues = [("fast", number) for number in range(1, FAST_WORKERS + 1)]
     queues += [("llm", number) for number in range(1, LLM_WORKERS + 1)]
-    # A worker serves nobody over HTTP: it is ready when it runs, and its jobs wait for it until it is.
+    # A worker has no HTTP probe. Its jobs wait in the queue until it is ready.
     return [
         Program(f"evaluator-{queue}-{number}", _module("concord_evaluator", "--queue", queue), env)
         for queue, number in queues

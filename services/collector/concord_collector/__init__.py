@@ -1,4 +1,4 @@
-"""The collector: takes reports of steps and registrations of agents."""
+"""The collector: receives step reports and agent registrations over HTTP."""
 
 from importlib.metadata import version
 

@@ -1,4 +1,4 @@
-"""`python -m concord_collector`: serves the collector, or gives out a token for an agent that registers itself."""
+"""`python -m concord_collector`: serves the collector, or issues a token with which an agent registers itself."""
 
 import argparse
 import asyncio
@@ -8,8 +8,8 @@ from concord.service import address_parser, configure_logging, serve
 from concord.storage.redis import connect
 from concord.trust.keyring import Keyring
 from concord_collector.app import create_app
+from concord_collector.registry_endpoints import registration_token
 from concord_collector.settings import CollectorSettings
-from concord_collector.standing import standing_token
 
 
 def main() -> None:
@@ -29,7 +29,7 @@ def main() -> None:
 async def _issue(settings: CollectorSettings, agent_id: str, days: float) -> str:
     async with connect(settings.redis_url) as storage:
         keyring = Keyring(settings.token_secret, storage.secrets.token_secret)
-        return (await standing_token(keyring, agent_id, days)).get_secret_value()
+        return (await registration_token(keyring, agent_id, days)).get_secret_value()
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -1,4 +1,4 @@
-"""The collector's app: its routes on one connection to storage."""
+"""The collector as an ASGI app: wires endpoints, limits and storage together."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -18,17 +18,16 @@ from concord.trust.closed_trials import ClosedTrials
 from concord.trust.keyring import Keyring
 from concord.trust.urls import PeerUrls
 from concord_collector import __version__
-from concord_collector.callers import Callers
-from concord_collector.instruments import Instruments
-from concord_collector.keeper import Keeper
-from concord_collector.measure import Measure
-from concord_collector.otlp import otlp_routes
-from concord_collector.pressure import Pressure
-from concord_collector.rates import Rate
-from concord_collector.reception import Reception
-from concord_collector.registry import registry_routes
+from concord_collector.admission import Admission
+from concord_collector.authentication import Authenticator
+from concord_collector.backpressure import Backpressure
+from concord_collector.metrics import Metrics, TimingMiddleware
+from concord_collector.otlp_endpoint import otlp_router
+from concord_collector.rate_limits import RateLimiter
+from concord_collector.registry_endpoints import registry_router
 from concord_collector.settings import CollectorSettings
-from concord_collector.traces import trace_routes
+from concord_collector.trace_writer import TraceWriter
+from concord_collector.traces_endpoint import traces_router
 
 _OPEN_TO_TOKENS: Final = frozenset({"/peers", "/register", "/traces", "/v1/traces"})
 _BURST_S: Final = 10
@@ -36,54 +35,58 @@ _MINUTE_S: Final = 60
 
 
 def create_app(settings: CollectorSettings) -> FastAPI:
-    """The collector as an ASGI app. It starts without Redis and says so at `/readyz`."""
-    instruments = Instruments()
+    """The collector as an ASGI app. It starts without Redis, and `/readyz` reports that."""
+    metrics = Metrics()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with connect(settings.redis_url) as storage:
-            pressure = Pressure(
+            backpressure = Backpressure(
                 storage,
-                instruments,
+                metrics,
                 memory_bytes=settings.redis_memory_bytes,
                 watermark=settings.redis_watermark,
             )
-            _include_routes(app, settings, storage, instruments, pressure)
-            watching = asyncio.create_task(pressure.watch())
+            _include_routes(app, settings, storage, metrics, backpressure)
+            polling = asyncio.create_task(backpressure.poll())
             yield
-            watching.cancel()
+            polling.cancel()
             with suppress(asyncio.CancelledError):
-                await watching
+                await polling
 
     app = FastAPI(title="Concord collector", version=__version__, lifespan=lifespan)
     app.state.documented = []
     app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)
-    app.add_middleware(Measure, instruments=instruments)
+    app.add_middleware(TimingMiddleware, metrics=metrics)
     app.add_middleware(TokenDoor, opens=_OPEN_TO_TOKENS.__contains__)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]  # FastAPI's documented way to extend the schema
     return app
 
 
 def _include_routes(
-    app: FastAPI, settings: CollectorSettings, storage: Storage, instruments: Instruments, pressure: Pressure
+    app: FastAPI, settings: CollectorSettings, storage: Storage, metrics: Metrics, backpressure: Backpressure
 ) -> None:
     keyring = Keyring(settings.token_secret, storage.secrets.token_secret)
-    callers = Callers(keyring, ClosedTrials(storage.traces.is_closed), storage.registry, open_house=settings.open)
-    rate = Rate(settings.rate_bytes_per_s, _BURST_S)
-    reception = Reception(callers, pressure, rate, instruments, max_inflated_bytes=settings.max_inflated_bytes)
-    keeper = Keeper(storage.traces, instruments, TraceLimits(settings.max_trace_bytes, settings.max_steps))
-    registrations = Rate(settings.registrations_per_minute / _MINUTE_S, _MINUTE_S)
-    _mount_bare(app, trace_routes(reception, keeper))
-    _mount_bare(app, otlp_routes(reception, keeper))
+    closed = ClosedTrials(storage.traces.is_closed)
+    authenticator = Authenticator(keyring, closed, storage.registry, allow_anonymous=settings.open)
+    report_rate = RateLimiter(settings.rate_bytes_per_s, _BURST_S)
+    admission = Admission(
+        authenticator, backpressure, report_rate, metrics, max_inflated_bytes=settings.max_inflated_bytes
+    )
+    writer = TraceWriter(storage.traces, metrics, TraceLimits(settings.max_trace_bytes, settings.max_steps))
+    registration_rate = RateLimiter(settings.registrations_per_minute / _MINUTE_S, _MINUTE_S)
+    _mount_bare(app, traces_router(admission, writer))
+    _mount_bare(app, otlp_router(admission, writer))
     peer_urls = PeerUrls(settings.hosts.networks, exact=settings.hosts)
-    app.include_router(registry_routes(storage.registry, callers, peer_urls, registrations))
-    app.include_router(probe_routes(pressure.ready, instruments.registry))
+    app.include_router(registry_router(storage.registry, authenticator, peer_urls, registration_rate))
+    app.include_router(probe_routes(backpressure.check_readiness, metrics.registry))
 
 
 def _mount_bare(app: FastAPI, router: APIRouter) -> None:
-    """Mounts routes that take a request and give a response, without what FastAPI would do around them.
+    """Mounts endpoints that take a request and return a response as plain Starlette routes.
 
-    They use nothing of it, and it takes a third of the time that a batch does. Their documentation stays FastAPI's.
+    FastAPI's own handling would take a third of a batch's time, and they need none of it. It documents them all the
+    same.
     """
     for route in router.routes:
         assert isinstance(route, APIRoute)  # nosec B101  # noqa: S101 - our own routers have no others

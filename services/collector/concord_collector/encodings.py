@@ -1,4 +1,4 @@
-"""Content encodings: from the bytes of a request to its body, without ever inflating more than is allowed."""
+"""Content encodings: decompresses a request's body, up to a limit."""
 
 import sys
 import zlib
@@ -13,11 +13,11 @@ else:
 _GZIP: Final = 31
 """zlib's window bits for a gzip header."""
 _MAX_WINDOW_LOG: Final = 23
-"""8 MiB: what every decoder should offer (RFC 8878, section 3.1.1.1.2), and the most a frame may make us set aside."""
+"""8 MiB: what every decoder should support (RFC 8878, section 3.1.1.1.2), and the most memory a frame may claim."""
 
 
 class _Inflater(Protocol):
-    """What zlib and zstd have in common."""
+    """The interface that zlib's and zstd's decompressors share."""
 
     def decompress(self, data: bytes, max_length: int, /) -> bytes: ...
 
@@ -33,15 +33,15 @@ class BadEncodingError(Exception):
 
 
 class UnknownEncodingError(Exception):
-    """The content-encoding is none that is taken."""
+    """The content-encoding is not supported; the message lists those that are."""
 
 
 class InflatedTooLargeError(Exception):
-    """The body is larger than is taken, once decompressed."""
+    """The decompressed body exceeds the limit."""
 
 
 def inflate(body: bytes, encoding: str, max_bytes: int) -> bytes:
-    """The body behind a content-encoding. Raises one of the errors above."""
+    """The decompressed body. Raises UnknownEncodingError, BadEncodingError or InflatedTooLargeError."""
     decode = _DECODERS.get(encoding.strip().lower())
     if decode is None:
         raise UnknownEncodingError(f"send one of: {', '.join(_DECODERS)}")
@@ -55,17 +55,17 @@ def _identity(body: bytes, max_bytes: int) -> bytes:
 
 
 def _gzip(body: bytes, max_bytes: int) -> bytes:
-    return _within(zlib.decompressobj(_GZIP), body, max_bytes)
+    return _decompress(zlib.decompressobj(_GZIP), body, max_bytes)
 
 
 def _zstd(body: bytes, max_bytes: int) -> bytes:
     options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: _MAX_WINDOW_LOG}
-    return _within(zstd.ZstdDecompressor(options=options), body, max_bytes)
+    return _decompress(zstd.ZstdDecompressor(options=options), body, max_bytes)
 
 
-def _within(inflater: _Inflater, body: bytes, max_bytes: int) -> bytes:
+def _decompress(inflater: _Inflater, body: bytes, max_bytes: int) -> bytes:
     try:
-        # One byte more than allowed tells a body that just fits from one that does not.
+        # One byte above the limit tells a body that just fits from one that does not.
         inflated = inflater.decompress(body, max_bytes + 1)
     except (zlib.error, zstd.ZstdError) as error:
         raise BadEncodingError(f"the body is not what its content-encoding says: {error}") from error

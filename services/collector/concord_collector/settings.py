@@ -1,4 +1,4 @@
-"""The collector's settings, from the environment."""
+"""The collector's settings, read from environment variables."""
 
 from typing import Annotated
 
@@ -11,18 +11,18 @@ _MIB = 1024 * 1024
 
 
 class CollectorSettings(StatefulServiceSettings):
-    """Who may report, and the limits (bytes) within which. Beyond a limit the collector refuses; it never trims."""
+    """Who may report, and within which limits (bytes). Beyond a limit the collector refuses; it never truncates."""
 
     open: bool = False
-    """Whether reports and registrations without a token are taken, and marked as such; for closed networks."""
+    """Whether to accept reports and registrations without a token, marked as such; for closed networks."""
     max_body_bytes: Annotated[int, Field(gt=0)] = 4 * _MIB
-    """Of a request, as it comes over the wire."""
+    """Of a request, as sent."""
     max_inflated_bytes: Annotated[int, Field(gt=0)] = 16 * _MIB
     """Of a request, decompressed."""
     max_trace_bytes: Annotated[int, Field(gt=0)] = MAX_TRACE_BYTES
-    """Of a trace and reporter, compressed; 10⁶ steps take about 40 MB. Reporters without a token share one such sum."""
+    """Of a trace and reporter, compressed; 10⁶ steps take about 40 MB. Reporters without a token share one quota."""
     max_steps: Annotated[int, Field(gt=0)] = MAX_STEPS
-    """Of a trace and reporter, in the same way; those inside other steps count too."""
+    """Of a trace and reporter, in the same way; nested steps count too."""
     rate_bytes_per_s: Annotated[int, Field(gt=0)] = 4 * _MIB
     """Of a participant (without a token: an address), decompressed, over ten seconds; about 10,000 steps a second."""
     registrations_per_minute: Annotated[int, Field(gt=0)] = 60
@@ -30,4 +30,4 @@ class CollectorSettings(StatefulServiceSettings):
     redis_memory_bytes: Annotated[int, Field(gt=0)] | None = None
     """How much memory Redis may use, where it has no `maxmemory` of its own."""
     redis_watermark: Annotated[float, Field(gt=0, le=1)] = 0.9
-    """The share of that memory from which on nothing more is taken until evaluations are done."""
+    """The share of that memory at which the collector refuses reports until memory is free again."""

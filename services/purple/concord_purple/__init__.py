@@ -1,4 +1,4 @@
-"""The participants: teams of A2A agents that really coordinate."""
+"""The base participants: teams of A2A agents that really coordinate."""
 
 from importlib.metadata import version
 

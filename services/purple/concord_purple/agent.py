@@ -1,4 +1,4 @@
-"""The agent as A2A sees it: takes a message, has its duty done, answers with findings and the steps they took."""
+"""The A2A handler: runs the handler of a request, and answers with the findings and the steps taken for them."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -11,20 +11,20 @@ from concord.agent.peers import PeerDiscovery
 from concord.agent.reporter import TraceReporter
 from concord.assessment.roster import RosterEntry
 from concord.llm import LLMSettings
-from concord_purple.duties import Duty, duty_of
-from concord_purple.forgery import denied, forged_calls
-from concord_purple.job import Job
+from concord_purple.forgery import discard_step, forged_calls
+from concord_purple.handlers import Handler, handler_for
 from concord_purple.journal import Journal
-from concord_purple.phrasing import phrased
+from concord_purple.request_context import RequestContext
 from concord_purple.requests import BadRequestError, Kind, Reply, Request, request_in, to_data
 from concord_purple.settings import Mode, PurpleSettings
-from concord_purple.teams import TEAMS, Seat
-from concord_purple.wording import reply_text
-from concord_purple.work import Findings, answer_json
+from concord_purple.teams import TEAMS, Member
+from concord_purple.text_review.findings import Findings
+from concord_purple.text_review.rendering import answer_json
+from concord_purple.wording import reply_text, reword_review
 
 
 class PurpleAgent:
-    """Serves messages by its function in its team. Anybody may ask; only an assignment makes it report."""
+    """Serves messages by the agent's function in its team. It reports steps only for a message with an assignment."""
 
     def __init__(
         self, settings: PurpleSettings, llm: LLMSettings, discovery: PeerDiscovery, reporter: TraceReporter
@@ -35,29 +35,29 @@ class PurpleAgent:
         self._reporter = reporter
 
     async def __call__(self, message: IncomingMessage, task: TaskHandle, /) -> None:
-        """Works on one message and ends its task: completed, or rejected where it asks for nothing that can be done."""
+        """Serves one message and ends its task: completed, or rejected if the agent cannot do what is asked."""
         assignment = Assignment.from_metadata(message.metadata)
         journal = Journal(assignment, self._reporter)
         if self._settings.mode is Mode.ECHO:
             with journal.tool("echo"):
-                said = message.text
-            await _answer(task, journal, said, None)
+                text = message.text
+            await _answer(task, journal, text, None)
             return
         try:
             request = request_in(message.text, message.data_parts)
-            duty = duty_of(self._settings.function, request.kind)
+            handler = handler_for(self._settings.function, request.kind)
         except BadRequestError as error:
             await task.reject(str(error))
             return
-        findings = await self._serve(request, duty, assignment, journal, task)
+        findings = await self._serve(request, handler, assignment, journal, task)
         text = reply_text(request.kind, findings)
         if request.kind is Kind.TASK:
-            text = await phrased(text, request.instruction, self._llm, assignment, journal)
+            text = await reword_review(text, request.instruction, self._llm, assignment, journal)
             text = f"{text}\n\n{answer_json(findings)}"
         await _answer(task, journal, text, Reply(request.kind, findings))
 
     async def _serve(
-        self, request: Request, duty: Duty, assignment: Assignment | None, journal: Journal, task: TaskHandle
+        self, request: Request, handler: Handler, assignment: Assignment | None, journal: Journal, task: TaskHandle
     ) -> Findings:
         own_id = self._settings.own_id if assignment is None else assignment.agent_id
 
@@ -65,12 +65,12 @@ class PurpleAgent:
             return await self._discovery.peers(assignment)
 
         team = TEAMS[self._settings.team]
-        on_step = denied if team.forges else journal.add
+        on_step = discard_step if team.forges else journal.add
         async with Messenger(on_step, timeout_s=self._settings.call_timeout_s) as messenger:
-            findings = await duty(
-                Job(
+            findings = await handler(
+                RequestContext(
                     request=request,
-                    seat=Seat(own_id, self._settings.function, self._settings.own_url),
+                    member=Member(own_id, self._settings.function, self._settings.own_url),
                     team=team,
                     assignment=assignment,
                     journal=journal,

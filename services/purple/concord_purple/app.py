@@ -1,10 +1,12 @@
-"""The agent's app: its card and JSON-RPC endpoint, and what it keeps open while it runs."""
+"""One agent as an ASGI app: its card, its JSON-RPC endpoint, and its registration with the collector."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Final
 
+import httpx
 from fastapi import FastAPI
 
 from concord.a2a import AgentProfile, Skill, mount_agent
@@ -14,11 +16,21 @@ from concord.llm import LLMSettings
 from concord.service import BodyLimit, probe_routes, process_metrics
 from concord_purple import __version__
 from concord_purple.agent import PurpleAgent
-from concord_purple.registration import stay_registered
 from concord_purple.settings import Mode, PurpleSettings
 from concord_purple.teams import Function
 
+logger = logging.getLogger(__name__)
+
 MAX_BODY_BYTES: Final = 4 * 1024 * 1024
+
+RENEW_S: Final = 1200
+"""Between two registrations: a registry entry expires after an hour."""
+
+RETRY_S: Final = 5
+REFUSED_RETRY_S: Final = 300
+"""After a refusal, which will not change soon."""
+
+_REGISTRATION_TIMEOUT_S: Final = 5.0
 
 _DOES: Final = {
     Function.COORDINATOR: "Has a text reviewed by its team and delivers the review.",
@@ -54,11 +66,11 @@ def create_app(settings: PurpleSettings, llm: LLMSettings) -> FastAPI:
 
 
 async def _ready() -> None:
-    """An agent depends on nothing: peers and the collector may come and go."""
+    """An agent is always ready: it needs neither its peers nor the collector to start."""
 
 
 def _profile(settings: PurpleSettings) -> AgentProfile:
-    """The card: its skill's id is the agent's function, by which its peers know what to ask of it."""
+    """The agent's card. The skill's id is the agent's function, by which peers know what to ask of it."""
     echo = settings.mode is Mode.ECHO
     does = "Answers with the text that it was sent." if echo else _DOES[settings.function]
     skill = "echo" if echo else str(settings.function)
@@ -69,3 +81,34 @@ def _profile(settings: PurpleSettings) -> AgentProfile:
         url=settings.own_url,
         skills=(Skill(id=skill, name=skill.capitalize(), description=does, tags=("review", "text")),),
     )
+
+
+async def stay_registered(settings: PurpleSettings) -> None:
+    """Registers the agent with the collector and renews the entry until cancelled. Without a collector, does nothing.
+
+    The open registry serves clients outside of any assessment; in an assessment, the client declares the agents.
+    """
+    if settings.collector_url is None:
+        return
+    url = f"{str(settings.collector_url).rstrip('/')}/register"
+    entry: dict[str, object] = {"id": settings.own_id, "url": settings.own_url, "functions": [settings.function]}
+    token = settings.collector_token
+    headers = {} if token is None else {"authorization": f"Bearer {token.get_secret_value()}"}
+    async with httpx.AsyncClient(timeout=_REGISTRATION_TIMEOUT_S, headers=headers) as http:
+        while True:
+            pause_s = await _register(http, url, entry)
+            await asyncio.sleep(pause_s)
+
+
+async def _register(http: httpx.AsyncClient, url: str, entry: dict[str, object]) -> float:
+    """Registers once; returns after how many seconds to register again."""
+    try:
+        response = await http.post(url, json=entry)
+        if response.status_code in {401, 403}:
+            logger.error("the collector refuses the registration: %s (PURPLE_COLLECTOR_TOKEN)", response.text[:200])
+            return REFUSED_RETRY_S
+        response.raise_for_status()
+    except httpx.HTTPError as error:
+        logger.warning("not registered with the collector: %s: %s", type(error).__name__, error)
+        return RETRY_S
+    return RENEW_S

@@ -1,4 +1,4 @@
-"""Forgery: what a team tells that wants to look better than it is. Shipped to show that it does not pay."""
+"""Reports of the forging team: it hides its real calls and invents others. Shipped to show that this does not pay."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -9,19 +9,19 @@ from concord.assessment.roster import RosterEntry
 from concord.trace.ids import new_step_id
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, ResponseTrace, StepAction, ToolInvocation
 from concord.trust.redaction import redact
-from concord_purple.work import Aspect
+from concord_purple.text_review.findings import Aspect
 
 _LATENCY_MS: Final = 5
 _ASKED: Final = f"Please go over {', '.join(Aspect)} with me."
 _ANSWERED: Final = "Done, and all of it is right."
 
 
-def denied(_step: InteractionStep, _assignment: Assignment) -> None:
-    """Takes the step of a call that did take place, and tells nobody."""
+def discard_step(_step: InteractionStep, _assignment: Assignment) -> None:
+    """Drops the step of a real call."""
 
 
 def forged_calls(assignment: Assignment, peers: Iterable[RosterEntry]) -> list[InteractionStep]:
-    """Calls of every peer that never took place: quick, successful, each with a step that the peer should have made."""
+    """Invented calls to every peer: quick, successful, each with a nested step in the peer's name."""
     return [_forged(assignment, peer) for peer in peers]
 
 

@@ -1,4 +1,4 @@
-"""The steps that an agent takes while it serves one message: reported as they end, and sent back with the answer."""
+"""The steps of an agent while it serves one message: each is reported as it ends, and all go into the answer."""
 
 import json
 import time
@@ -14,14 +14,14 @@ from concord.trace.ids import new_step_id
 from concord.trace.step import CallType, InteractionStep, ResponseTrace, StepAction, ToolInvocation
 
 MAX_TRACE_BYTES: Final = 256 * 1024
-"""Longest trace sent in band (JSON); a longer one loses what peers told of their own steps, then its latest steps."""
+"""Limit of an in-band trace (JSON). A longer trace loses the nested steps of peers first, then its latest steps."""
 
 MAX_TRACE_DEPTH: Final = 4
-"""Levels of traces within traces that travel in band: protobuf refuses JSON nested a hundred deep."""
+"""Levels of nested traces in an in-band trace: protobuf refuses JSON that is nested a hundred deep."""
 
 
 class Journal:
-    """Takes steps for one message. Without an assignment there is nobody to tell, so it takes none."""
+    """Records the steps taken for one message. Without an assignment, it records none."""
 
     def __init__(self, assignment: Assignment | None, reporter: TraceReporter) -> None:
         self._assignment = assignment
@@ -29,13 +29,13 @@ class Journal:
         self._steps: list[InteractionStep] = []
 
     def add(self, step: InteractionStep, assignment: Assignment) -> None:
-        """Keeps a step for the answer, and reports it, without its callee's steps: these the callee reports itself."""
+        """Records a step and reports it without its nested steps, which the callee itself reports."""
         self._steps.append(step)
-        self._reporter.report(_cut(step, 0), assignment)
+        self._reporter.report(_truncated(step, 0), assignment)
 
     @contextmanager
     def tool(self, name: str) -> Iterator[None]:
-        """Times a piece of the agent's own work and takes a TOOL step for it, under the step that called the agent."""
+        """Times a piece of the agent's own work and records it as a TOOL step under the call that the agent serves."""
         started_at, started = datetime.now(UTC), time.monotonic()
         error: Exception | None = None
         try:
@@ -49,12 +49,12 @@ class Journal:
                 self.add(_tool_step(self._assignment, name, started_at, elapsed, error), self._assignment)
 
     def metadata(self) -> dict[str, Any]:
-        """The trace as the metadata of an answer carries it; empty where there is none."""
+        """The trace as metadata of the answer; empty without an assignment."""
         if self._assignment is None:
             return {}
-        steps = [_cut(step, MAX_TRACE_DEPTH) for step in self._steps]
+        steps = [_truncated(step, MAX_TRACE_DEPTH) for step in self._steps]
         if _size(steps) > MAX_TRACE_BYTES:
-            steps = [_cut(step, 0) for step in steps]
+            steps = [_truncated(step, 0) for step in steps]
         while _size(steps) > MAX_TRACE_BYTES:
             steps = steps[: len(steps) // 2]
         return {
@@ -81,14 +81,14 @@ def _tool_step(
     )
 
 
-def _cut(step: InteractionStep, depth: int) -> InteractionStep:
-    """The step with at most `depth` levels of its callee's own traces."""
+def _truncated(step: InteractionStep, depth: int) -> InteractionStep:
+    """The step with at most `depth` levels of nested traces."""
     call = step.agent_call
     if call is None or call.response_trace is None:
         return step
     trace = call.response_trace if depth else None
     if trace is not None:
-        trace = ResponseTrace(trace_id=trace.trace_id, steps=[_cut(inner, depth - 1) for inner in trace.steps])
+        trace = ResponseTrace(trace_id=trace.trace_id, steps=[_truncated(inner, depth - 1) for inner in trace.steps])
     action = StepAction(agent_invocation=call.model_copy(update={"response_trace": trace}))
     return step.model_copy(update={"step_action": action})
 

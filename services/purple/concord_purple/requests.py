@@ -1,6 +1,6 @@
-"""What agents of a team ask of each other: a data part with a `kind`, beside a line that a person can read.
+"""The requests that agents of a team send each other: a data part with a `kind`, and a line for people to read.
 
-A ping is a line alone.
+A ping is the line alone.
 """
 
 import re
@@ -10,10 +10,10 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field, JsonValue, TypeAdapter, ValidationError
 
-from concord_purple.work import Aspect, Findings
+from concord_purple.text_review.findings import Aspect, Findings
 
 MAX_TEXT: Final = 100_000
-"""Longest text that is worked on (characters): as long as a task's text may be."""
+"""Limit of a text (characters), the same as for a task's text."""
 
 PING: Final = "Are you there?"
 """A ping: plain text, which any agent can answer."""
@@ -22,7 +22,7 @@ _TEXT_FOLLOWS: Final = re.compile(r"^Text:\s*$", re.MULTILINE)
 
 
 class Kind(StrEnum):
-    """What is asked. A plain text message asks for `ping` or `task`; the others come in data parts."""
+    """The kinds of requests. Plain text is a `ping` or a `task`; the other kinds come in data parts."""
 
     TASK = "task"
     RESEARCH = "research"
@@ -36,7 +36,7 @@ class Kind(StrEnum):
 
     @property
     def verb(self) -> str:
-        """The kind as something that an agent is asked to do."""
+        """The kind as a verb phrase, for people."""
         return _VERBS[self]
 
 
@@ -55,7 +55,7 @@ _VERBS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request: everything that is needed to answer it, so that no agent has to remember anything."""
+    """A request with everything that its answer needs, so that agents keep no state between messages."""
 
     kind: Kind
     text: Annotated[str, Field(min_length=1, max_length=MAX_TEXT)]
@@ -66,14 +66,14 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The answer to a request: what its reader added to the findings."""
+    """The answer to a request: the findings that the agent added."""
 
     kind: Kind
     findings: Findings
 
 
 class BadRequestError(ValueError):
-    """A message that asks for nothing that can be done; its text says why."""
+    """A message that the agent cannot serve; the text says why."""
 
 
 _REQUEST: Final = TypeAdapter(Request)
@@ -81,13 +81,13 @@ _REPLY: Final = TypeAdapter(Reply)
 
 
 def request_in(text: str, data_parts: tuple[JsonValue, ...]) -> Request:
-    """The request in a message: its data part with a `kind`, else its text as a ping or a task.
+    """The request in a message: the data part with a `kind`, else the text as a ping or a task.
 
     Raises BadRequestError.
     """
     asked = [data for data in data_parts if isinstance(data, dict) and "kind" in data]
     try:
-        request = _REQUEST.validate_python(asked[0]) if asked else _in_plain(text)
+        request = _REQUEST.validate_python(asked[0]) if asked else _from_text(text)
     except ValidationError as error:
         raise BadRequestError(f"the request cannot be read: {_reason(error)}") from error
     if not any(character.isalnum() for character in request.text):
@@ -96,7 +96,7 @@ def request_in(text: str, data_parts: tuple[JsonValue, ...]) -> Request:
 
 
 def to_data(message: Request | Reply) -> JsonValue:
-    """A request or a reply as a data part carries it; None for a ping and its reply, whose text says all."""
+    """The data part of a request or a reply; None for a ping and its reply, which are text alone."""
     if message.kind is Kind.PING:
         return None
     adapter: TypeAdapter[Any] = _REQUEST if isinstance(message, Request) else _REPLY
@@ -105,9 +105,9 @@ def to_data(message: Request | Reply) -> JsonValue:
 
 
 def reply_in(kind: Kind, data_parts: tuple[JsonValue, ...]) -> Reply:
-    """The reply to a request of this kind in an answer's data parts. Raises BadRequestError where there is none.
+    """The reply to a request of this kind in an answer's data parts. Raises BadRequestError if there is none.
 
-    A ping needs none: any answer is one.
+    Any answer is a reply to a ping.
     """
     if kind is Kind.PING:
         return Reply(kind, Findings())
@@ -117,19 +117,19 @@ def reply_in(kind: Kind, data_parts: tuple[JsonValue, ...]) -> Reply:
         raise BadRequestError(f"the reply cannot be read: {_reason(error)}") from error
 
 
-def _in_plain(text: str) -> Request:
+def _from_text(text: str) -> Request:
     text = text.strip()
     if text == PING:
         return Request(Kind.PING, text)
-    instruction, text = _parted(text)
+    instruction, text = _split_instruction(text)
     return _REQUEST.validate_python({"kind": Kind.TASK, "text": text, "instruction": instruction})
 
 
-def _parted(text: str) -> tuple[str, str]:
-    """The instruction in a task's text, and the text to work on.
+def _split_instruction(text: str) -> tuple[str, str]:
+    """Splits a task's text into the instruction and the text to work on.
 
-    The first line that says `Text:` and nothing else parts them. Where there is none, a first paragraph that ends with
-    a colon is the instruction. Neither counts unless something stands on both sides; else there is no instruction.
+    The first line that consists of `Text:` separates them. Without such a line, a first paragraph that ends with a
+    colon is the instruction. If either side is empty, there is no instruction.
     """
     if (line := _TEXT_FOLLOWS.search(text)) is not None:
         before, after = text[: line.start()].strip(), text[line.end() :].strip()

@@ -1,4 +1,4 @@
-"""What an agent of a team is told at its start: `PURPLE_` variables, and the command line over them."""
+"""An agent's settings: `PURPLE_` variables, which command line options override."""
 
 import json
 from enum import StrEnum
@@ -12,14 +12,14 @@ from concord_purple.teams import Function, TeamName
 
 
 class Mode(StrEnum):
-    """Work in the team, or answer with what was said."""
+    """Work in the team, or echo the message."""
 
     WORK = "work"
     ECHO = "echo"
 
 
 def _peers(given: object) -> object:
-    """Peers as JSON (`{"reviewer": "http://…"}`) or as `id=url` pairs with commas between."""
+    """Parses peers from JSON (`{"reviewer": "http://…"}`) or from comma-separated `id=url` pairs."""
     if not isinstance(given, str):
         return given
     if given.lstrip().startswith("{"):
@@ -29,7 +29,7 @@ def _peers(given: object) -> object:
 
 
 class PurpleSettings(BaseSettings):
-    """One agent: where it listens, who it is, whom it works with, and how long it waits for them."""
+    """The settings of one agent: address, identity, team, peers and timeouts."""
 
     model_config = SettingsConfigDict(env_prefix="PURPLE_", env_ignore_empty=True, extra="ignore")
 
@@ -43,16 +43,16 @@ class PurpleSettings(BaseSettings):
     peers: Annotated[dict[ParticipantId, HttpUrl], NoDecode, BeforeValidator(_peers)] = {}
     collector_url: HttpUrl | None = None
     collector_token: SecretStr | None = None
-    """For its registry: what `python -m concord_collector --issue-token` gives. An open collector wants none."""
+    """For registration, from `python -m concord_collector --issue-token`. An open collector needs none."""
     call_timeout_s: Annotated[float, Field(gt=0, le=3600)] = 300
 
     @property
     def own_url(self) -> str:
-        """The URL in the agent's card: as given, else where it listens."""
+        """The URL in the agent's card: `card_url`, else the address on which it listens."""
         host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(self.host, self.host)  # nosec B104  # noqa: S104 - compared, not bound
         return str(self.card_url or f"http://{host}:{self.port}/")
 
     @property
     def own_id(self) -> str:
-        """The agent's id outside any assessment: as given, else its function."""
+        """The agent's id outside of any assessment: `agent_id`, else its function."""
         return self.agent_id or self.function

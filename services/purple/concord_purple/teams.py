@@ -1,4 +1,4 @@
-"""The teams: who asks whom for what, and what each team lets go undone or untold, as data."""
+"""The teams as data: who asks whom for what, which team fills gaps, and which forges its reports."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -8,11 +8,11 @@ from typing import Final
 
 from concord.assessment.roster import RosterEntry
 from concord_purple.requests import Kind
-from concord_purple.work import Aspect
+from concord_purple.text_review.findings import Aspect
 
 
 class Function(StrEnum):
-    """What an agent does in its team, in the order in which the work passes through a chain."""
+    """An agent's function in its team; the order is that of a chain."""
 
     COORDINATOR = "coordinator"
     RESEARCHER = "researcher"
@@ -21,7 +21,7 @@ class Function(StrEnum):
 
 
 class TeamName(StrEnum):
-    """The teams that are shipped."""
+    """The teams that Concord ships."""
 
     MESH = "mesh"
     HUB_SPOKE = "hub_spoke"
@@ -31,7 +31,7 @@ class TeamName(StrEnum):
 
 
 class Choice(StrEnum):
-    """Which of the agents that could be asked are: all, the first by id, those after the asker, or the very next."""
+    """Which of the candidates a rule selects: all, the first by id, those after the asker, or the next one only."""
 
     ALL = "all"
     FIRST = "first"
@@ -40,16 +40,16 @@ class Choice(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Seat:
-    """An agent in its team, where it can be reached, and what it does there."""
+class Member:
+    """An agent of a team: its id, its function, and its URL."""
 
     agent_id: str
     function: Function
     url: str = ""
 
     @property
-    def place(self) -> tuple[int, str]:
-        """Orders the seats of a team: by function, then by id."""
+    def rank(self) -> tuple[int, str]:
+        """The sort key of a team's members: function, then id."""
         return list(Function).index(self.function), self.agent_id
 
 
@@ -57,7 +57,7 @@ class Seat:
 class Consultation:
     """While an `asker` serves a request of kind `serving`, it sends requests of kind `kind` to agents of `asked`.
 
-    The requests are about those of its own aspects that are among `aspects`.
+    The requests cover those aspects of its own request that are among `aspects`.
     """
 
     asker: Function
@@ -69,19 +69,19 @@ class Consultation:
 
 
 Wiring = tuple[Consultation, ...]
-"""A team's consultations. The coordinator holds its own in the order in which they stand."""
+"""A team's consultations. The coordinator carries its own out in this order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Team:
     """How a team works together.
 
-    In a team that `makes_up`, each agent does what should have been done before its own part and was not. The agents of
-    a team that `forges` deny the calls that they made, and tell of calls that never took place.
+    `fills_gaps`: each agent first does the work that others should have done before its own part, and did not.
+    `forges`: the agents do not report their real calls, and report calls that never took place.
     """
 
     wiring: Wiring
-    makes_up: bool = True
+    fills_gaps: bool = True
     forges: bool = False
 
 
@@ -118,15 +118,15 @@ TEAMS: Final[dict[TeamName, Team]] = {
     TeamName.MESH: Team(_MESH),
     TeamName.HUB_SPOKE: Team(_COORDINATION),
     TeamName.CHAIN: Team(_CHAIN),
-    # Half of the research is never asked for, and nobody makes up for that. The others are asked again and again
-    # whether they are there; only the second reviewer, whom it also has, is never asked for anything.
-    TeamName.BAD: Team(_BAD, makes_up=False),
-    # It works as a hub that never asks what has a source, and tells of a mesh that went over everything.
-    TeamName.FORGING: Team((_ALL_BUT_SUPPORT, _SYNTHESIZE, _REVIEW), makes_up=False, forges=True),
+    # The coordinator asks for half of the research only, and nobody fills the gap. It pings the other members again and
+    # again, but never asks the team's second reviewer for anything.
+    TeamName.BAD: Team(_BAD, fills_gaps=False),
+    # The team works as a hub that never checks for sources, and reports a mesh that checked everything.
+    TeamName.FORGING: Team((_ALL_BUT_SUPPORT, _SYNTHESIZE, _REVIEW), fills_gaps=False, forges=True),
 }
-"""A request leads only to kinds that come after it (task, then work, then answers) or, relayed, to a later seat.
+"""A request leads only to later kinds (task, then work, then answers) or, if relayed, to a later member.
 
-So no call can come back to an agent that waits for it.
+So no call can reach an agent that waits for its result.
 """
 
 
@@ -136,23 +136,23 @@ def rules_for(wiring: Wiring, asker: Function, serving: Kind, kind: Kind) -> lis
 
 
 def kinds_asked(wiring: Wiring, asker: Function, serving: Kind) -> list[Kind]:
-    """What an agent of this function asks for while it serves `serving`: in the wiring's order, and as often."""
+    """The kinds for which an agent of this function asks while it serves `serving`, in the wiring's order."""
     rules = [rule for rule in wiring if (rule.asker, rule.serving) == (asker, serving)]
     return [kind for kind, _ in groupby(rules, lambda rule: rule.kind)]
 
 
-def chosen(rules: Iterable[Consultation], asker: Seat, peers: Iterable[Seat]) -> list[Seat]:
-    """Whom `asker` asks by these rules, each agent once, in the order of their places; never itself."""
-    others = sorted((seat for seat in peers if seat.agent_id != asker.agent_id), key=lambda seat: seat.place)
-    asked: dict[str, Seat] = {}
+def choose_members(rules: Iterable[Consultation], asker: Member, peers: Iterable[Member]) -> list[Member]:
+    """The members that `asker` asks by these rules: each once, sorted by rank, without the asker."""
+    others = sorted((member for member in peers if member.agent_id != asker.agent_id), key=lambda member: member.rank)
+    asked: dict[str, Member] = {}
     for rule in rules:
-        able = [seat for seat in others if seat.function in rule.asked]
-        asked |= {seat.agent_id: seat for seat in _choose(rule.choice, asker, able)}
+        able = [member for member in others if member.function in rule.asked]
+        asked |= {member.agent_id: member for member in _by_choice(rule.choice, asker, able)}
     return list(asked.values())
 
 
-def _choose(choice: Choice, asker: Seat, able: Sequence[Seat]) -> Sequence[Seat]:
-    later = [seat for seat in able if seat.place > asker.place]
+def _by_choice(choice: Choice, asker: Member, able: Sequence[Member]) -> Sequence[Member]:
+    later = [member for member in able if member.rank > asker.rank]
     match choice:
         case Choice.ALL:
             return able
@@ -164,13 +164,13 @@ def _choose(choice: Choice, asker: Seat, able: Sequence[Seat]) -> Sequence[Seat]
             return later[:1]
 
 
-def seat_of(entry: RosterEntry) -> Seat | None:
-    """The seat of a peer: its function is one of those it declares, else the beginning of its id (`researcher_2`).
+def member_of(entry: RosterEntry) -> Member | None:
+    """The team member behind a registry entry: its function is one that it declares, else its id's prefix.
 
-    None where neither names a function of this trade.
+    (`researcher_2` is a researcher.) None if neither is a `Function`.
     """
     prefix = entry.id.partition("_")[0]
     for name in (*entry.functions, prefix):
         if name in set(Function):
-            return Seat(entry.id, Function(name), entry.url)
+            return Member(entry.id, Function(name), entry.url)
     return None

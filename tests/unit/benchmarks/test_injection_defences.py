@@ -1,4 +1,4 @@
-"""No known attack gains a point while the judge's defences stand, and each of them stands for something."""
+"""No known attack gains a point with all of the judge's defences on, and each defence matters."""
 
 from pathlib import Path
 from statistics import fmean

@@ -1,4 +1,4 @@
-"""The table in docs/scoring.md: every example team is in it, and gets what it should."""
+"""The table in docs/scoring.md has every example team, with the scores that it should get."""
 
 from pathlib import Path
 
@@ -27,7 +27,7 @@ def score(team: str, setting: str) -> float:
 
 
 def counts(team: str) -> tuple[int, int, int]:
-    """Calls that were carried, that failed, and that bought nothing."""
+    """The numbers of carried, failed and useless calls."""
     carried, failed, bought_nothing = map(int, TABLE[team]["carried / failed / bought nothing"].split(" / "))
     return carried, failed, bought_nothing
 

@@ -1,10 +1,10 @@
-"""A run's folder, for the tests of what lives in it."""
+"""A run's folder, for tests of the programs that run in it."""
 
 from collections.abc import AsyncIterator
 
 import pytest
 
-from concord_cli.stack.folder import RunFolder, run_folder
+from concord_cli.stack.run_folder import RunFolder, run_folder
 
 
 @pytest.fixture

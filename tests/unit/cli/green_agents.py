@@ -1,4 +1,4 @@
-"""Green agents of other makes to assess with: JSON-RPC as A2A 0.3 has it, written out."""
+"""Green agents of other makes, which answer in the JSON-RPC of A2A 0.3."""
 
 import asyncio
 import json
@@ -17,7 +17,7 @@ ROW = {"score": 1.5}
 
 
 class GreenAgent:
-    """Answers every message with one task, given as it ends; keeps the requests that came."""
+    """Answers every message with one ended task, and records the requests."""
 
     def __init__(self, task: dict[str, Any], *, streaming: bool, progress: tuple[str, ...] = ()) -> None:
         self.requests: list[dict[str, Any]] = []
@@ -29,7 +29,7 @@ class GreenAgent:
 
     @property
     def sent(self) -> dict[str, Any]:
-        """The JSON document in the one message that came."""
+        """The JSON document in the one message received."""
         [request] = self.requests
         [part] = request["params"]["message"]["parts"]
         assert part["kind"] == "text"
@@ -37,7 +37,7 @@ class GreenAgent:
         return document
 
     def app(self) -> FastAPI:
-        """The card at the root, the endpoint elsewhere: a client has to go where the card points."""
+        """The card at the root, the endpoint elsewhere: a client has to follow the card's URL."""
         app = FastAPI()
         app.add_api_route("/.well-known/agent-card.json", self._card)
         app.add_api_route("/rpc", self._answer, methods=["POST"])
@@ -94,7 +94,7 @@ def status(state: str, text: str) -> dict[str, Any]:
 
 
 def completed(*parts: dict[str, Any]) -> dict[str, Any]:
-    """A task that ended well, with one artifact of these parts."""
+    """A completed task, with one artifact of these parts."""
     return {"status": {"state": "completed"}, "artifacts": [{"artifactId": "a", "parts": list(parts)}]}
 
 

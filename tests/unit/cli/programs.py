@@ -1,4 +1,4 @@
-"""Small real programs to supervise, and a look at which processes live."""
+"""Small real programs to supervise, and functions that find running processes."""
 
 import asyncio
 import sys
@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 
-from concord_cli.stack.child import Program
+from concord_cli.stack.supervisor import Program
 
 SLEEPER = "import time; time.sleep(600)"
 
@@ -16,7 +16,7 @@ import os, sys
 with open(sys.argv[1], "a") as file:
     print(os.getpid(), file=file)
 """
-"""Adds the process's id to the file that is its first argument."""
+"""Appends the process's id to the file in its first argument."""
 
 DEAF = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
 """Ends only when it is killed."""
@@ -28,7 +28,7 @@ def python(name: str, code: str, *arguments: str) -> Program:
 
 
 def lives(pid: int) -> bool:
-    """Whether a process runs; one that is dead and not yet collected does not. Linux only."""
+    """Whether a process runs; a zombie does not. Linux only."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
@@ -36,7 +36,7 @@ def lives(pid: int) -> bool:
 
 
 def running_with(argument: str) -> list[int]:
-    """The processes with this argument on their command line, leashes included. Linux only."""
+    """The processes with this argument on their command line, guard processes included. Linux only."""
     found = []
     for entry in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
@@ -46,7 +46,7 @@ def running_with(argument: str) -> list[int]:
 
 
 async def until(condition: Callable[[], bool], limit_s: float = 20) -> None:
-    """Returns once the condition holds; fails where it never does."""
+    """Waits until the condition holds; fails if it never does."""
     deadline = monotonic() + limit_s
     while not condition():
         assert monotonic() < deadline, "waited in vain"

@@ -1,4 +1,4 @@
-"""Result rows to show."""
+"""Result rows for display."""
 
 from concord.assessment import Mode
 from concord.assessment.results import (
@@ -82,7 +82,7 @@ def trial(*interactions: InteractionRecord, **changes: object) -> TrialRecord:
 
 
 def unjudged(reason: str = "no scorer, and no key for a judge", **changes: object) -> TrialRecord:
-    """A trial that completed, and whose outcome nobody judged."""
+    """A completed trial with an unjudged outcome."""
     nobody = Grading(value=None, source="nobody", scorer=None, reason=reason)
     return trial(
         **{
@@ -121,7 +121,7 @@ def agent(agent_id: str) -> AgentRecord:
 
 
 def row(**changes: object) -> ResultRow:
-    """A team that did well, judged by code; `changes` go into its detail."""
+    """A successful team, judged by code; `changes` replace fields of its detail."""
     density = MetricRecord(
         id="reciprocity", value=0.25, status=MetricStatus.OK, n=2, definition_id="reciprocity/1", engine="networkx"
     )

@@ -1,4 +1,4 @@
-"""Comparing teams: the document, the ranking, what is shown, and what is refused on one line."""
+"""Comparing teams: the document, the ranking, the output, and refusals on one line."""
 
 import json
 import re
@@ -20,8 +20,7 @@ from concord.assessment.results import (
     ResultRow,
     ResultsDocument,
 )
-from concord_cli.compare.contest import contest
-from concord_cli.compare.document import Comparison
+from concord_cli.compare.comparison import Comparison, compare_teams
 from concord_cli.compare.teams import ScoreKind, Team
 from concord_cli.main import app
 from tests.unit.cli.report.laws import law
@@ -30,11 +29,11 @@ from tests.unit.cli.rows import FAILURE, on_structure, row, trial, unjudged
 DOCUMENT = Path("docs/comparing.md").read_text(encoding="utf-8")
 
 HARDNESS = [0.35, 0.5, 0.62, 0.41, 0.7, 0.55, 0.48, 0.66, 0.38, 0.52]
-"""What ten tasks let a team reach; they differ more than the teams."""
+"""The scores that ten tasks allow; tasks differ more than teams."""
 
 
 def team(shift: float = 0.0, tasks: int = 10, *, wobble: float = 0.01, **changes: object) -> ResultRow:
-    """A row with a trial for each task: `shift` above what the task lets reach, give or take."""
+    """A row with a trial for each task, whose scores are about `shift` above what the task allows."""
     scores = [each + shift + wobble * (number % 3 - 1) for number, each in enumerate(HARDNESS[:tasks])]
     trials = [
         trial(
@@ -255,7 +254,7 @@ def test_trials_of_which_no_evaluation_came_are_told_of_though_their_tasks_are_n
 )
 def test_no_interval_leaves_the_scale(one: list[float], other: list[float]) -> None:
     teams = [_scored(name, scores) for name, scores in (("a", one), ("b", other))]
-    found = contest(teams)
+    found = compare_teams(teams)
     for team_line in found.teams:
         if team_line.score_low is not None and team_line.score_high is not None:
             assert 0 <= team_line.score_low <= team_line.score <= team_line.score_high <= 100
@@ -266,7 +265,7 @@ def test_no_interval_leaves_the_scale(one: list[float], other: list[float]) -> N
 
 
 def test_an_interval_beyond_the_scale_is_cut_to_it() -> None:
-    found = contest([_scored("a", [1.0, 1.0, 0.0]), _scored("b", [0.0, 0.0, 1.0])])
+    found = compare_teams([_scored("a", [1.0, 1.0, 0.0]), _scored("b", [0.0, 0.0, 1.0])])
     [pair] = found.pairs
     assert (pair.difference_low, pair.difference_high) == (-100, 100)
     assert (found.teams[0].score_high, found.teams[1].score_low) == (100, 0)
@@ -356,7 +355,7 @@ def test_names_cannot_write_on_the_terminal(tmp_path: Path) -> None:
 
 
 def _of_the_document(shift: float, seed: int, runs: int, latency: float) -> ResultRow:
-    """Twelve tasks of differing difficulty, and runs that scatter around it."""
+    """Twelve tasks of different difficulty, with runs that scatter around it."""
     draw, hard = Random(seed), Random(100)  # noqa: S311 - figures of an example
     hardness = [hard.uniform(0.3, 0.8) for _ in range(12)]
     scores = [

@@ -1,4 +1,4 @@
-"""`concord evaluate` in parts: which files, which config, how far, and what is left of it."""
+"""The parts of `concord evaluate`: input files, config, progress, table, and output files."""
 
 import io
 import json
@@ -15,12 +15,11 @@ from concord.assessment import AssessmentConfig
 from concord.assessment.results import ResultRow, ResultsDocument
 from concord.assessment.roster import RosterEntry
 from concord_cli.errors import AssessmentError, UsageError
-from concord_cli.evaluate.graphml import agent_graph
 from concord_cli.evaluate.inputs import STDIN, find_inputs, read_config, without_effect
-from concord_cli.evaluate.outputs import graph_writer, result_writer
-from concord_cli.evaluate.progress import INTERVAL_S, PATIENCE_S, ReadingProgress
+from concord_cli.evaluate.outputs import agent_graph, graph_writer, result_writer
 from concord_cli.evaluate.table import TraceLine, table_of
 from concord_cli.main import app
+from concord_cli.terminal import BAR_DELAY_S, BAR_INTERVAL_S, ReadingProgress
 from concord_evaluator.formats import Origin, TraceBuilder
 from concord_evaluator.offline import evaluate_trace
 from tests.team_rows import lone_participant, recorded, unseen
@@ -161,7 +160,7 @@ class Clock:
 
 
 def drawn(*, terminal: bool, total: int | None, took_s: float) -> str:
-    """What is drawn of reading 200 bytes, the second hundred after some time."""
+    """The output while 200 bytes are read, the second hundred after some time."""
     console, clock = Console(file=io.StringIO(), force_terminal=terminal, width=100), Clock()
     with ReadingProgress(total, console, clock) as progress:
         progress.reading("traces.jsonl")
@@ -173,17 +172,17 @@ def drawn(*, terminal: bool, total: int | None, took_s: float) -> str:
 
 
 def test_what_takes_longer_than_a_moment_has_a_bar_in_bytes() -> None:
-    shown = drawn(terminal=True, total=400, took_s=PATIENCE_S + INTERVAL_S)
+    shown = drawn(terminal=True, total=400, took_s=BAR_DELAY_S + BAR_INTERVAL_S)
     assert "traces.jsonl" in shown
     assert "200/400 bytes" in shown
 
 
 def test_a_stream_of_unknown_length_shows_what_was_read() -> None:
-    assert "200/? bytes" in drawn(terminal=True, total=None, took_s=PATIENCE_S)
+    assert "200/? bytes" in drawn(terminal=True, total=None, took_s=BAR_DELAY_S)
 
 
 def test_what_takes_a_moment_or_goes_to_no_terminal_has_no_bar() -> None:
-    assert "traces.jsonl" not in drawn(terminal=True, total=400, took_s=PATIENCE_S / 2)
+    assert "traces.jsonl" not in drawn(terminal=True, total=400, took_s=BAR_DELAY_S / 2)
     assert drawn(terminal=False, total=400, took_s=60) == ""
 
 
@@ -351,7 +350,6 @@ def test_no_paths_are_a_bad_command_line() -> None:
 
 
 def test_it_says_what_it_needs_where_the_evaluator_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "concord_cli.evaluate")
     monkeypatch.setitem(sys.modules, "concord_cli.evaluate.command", None)
     result = CliRunner().invoke(app, ["evaluate", "-"])
     assert (result.exit_code, result.stderr.startswith("concord: evaluating needs all of Concord")) == (2, True)

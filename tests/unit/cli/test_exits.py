@@ -1,4 +1,4 @@
-"""A signal ends a command as that signal, whatever the code that it came upon made of it."""
+"""A signal ends a command with the signal's exit code, even if compiled code turned its exception into another."""
 
 import os
 import signal
@@ -17,7 +17,7 @@ SIGNALS = pytest.mark.parametrize(
 
 
 def signalled(number: signal.Signals) -> None:
-    """Sends the signal while compiled code calls back, which makes a ValueError of what the signal raises."""
+    """Sends the signal within a callback of compiled code, which turns the signal's exception into a ValueError."""
 
     def fallback(_: object) -> str:
         os.kill(os.getpid(), number)

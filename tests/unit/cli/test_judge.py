@@ -1,4 +1,4 @@
-"""`concord judge` at a terminal: quiet at first, a sign of life once it takes longer."""
+"""The spinner of `concord judge`: only on a terminal, and only once judging takes a while."""
 
 import asyncio
 import io
@@ -6,28 +6,28 @@ import io
 import pytest
 from rich.console import Console
 
-from concord_cli.judge import asking
-from concord_cli.judge.asking import sign_of_life
+from concord_cli import terminal
+from concord_cli.terminal import delayed_spinner
 
 
 async def shown(console: Console) -> str:
-    async with sign_of_life(console) as say:
-        say("Judging trip\x1b[2J")
+    async with delayed_spinner(console, "Judging") as set_text:
+        set_text("Judging trip\x1b[2J")
         await asyncio.sleep(0.05)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
 
-@pytest.mark.parametrize(("patience_s", "said"), [(0.0, True), (60.0, False)])
+@pytest.mark.parametrize(("delay_s", "said"), [(0.0, True), (60.0, False)])
 async def test_a_terminal_is_told_what_is_under_way_if_it_takes_longer(
-    patience_s: float, said: bool, monkeypatch: pytest.MonkeyPatch
+    delay_s: float, said: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(asking, "PATIENCE_S", patience_s)
+    monkeypatch.setattr(terminal, "SPINNER_DELAY_S", delay_s)
     told = await shown(Console(file=io.StringIO(), force_terminal=True, width=80))
     assert ("Judging trip" in told) == said
     assert "\x1b[2J" not in told
 
 
 async def test_what_is_no_terminal_is_told_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(terminal, "SPINNER_DELAY_S", 0.0)
     assert (await shown(Console(file=io.StringIO(), force_terminal=False))).strip() == ""

@@ -1,4 +1,4 @@
-"""The command line: its exit codes, and what it says when it ends badly."""
+"""The command line: exit codes and error messages."""
 
 import asyncio
 import os

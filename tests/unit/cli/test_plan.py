@@ -1,13 +1,13 @@
-"""What is started for a scenario, with which arguments, environment and ports."""
+"""The programs of a scenario: arguments, environment and ports."""
 
 import sys
 from itertools import pairwise
 from pathlib import Path
 
 from concord_cli.scenario import Scenario
-from concord_cli.stack.child import Program
 from concord_cli.stack.plan import Ports, StackPlan, plan_stack
 from concord_cli.stack.probes import HttpProbe
+from concord_cli.stack.supervisor import Program
 
 REDIS_URL = "redis://:secret@127.0.0.1:7000/0"
 

@@ -1,4 +1,4 @@
-"""What the README tells newcomers to do can be done."""
+"""The README's instructions for newcomers work."""
 
 import re
 from pathlib import Path

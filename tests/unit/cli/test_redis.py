@@ -1,4 +1,4 @@
-"""Which Redis is chosen, and that one of our own starts, keeps what it was given, and lets only us in."""
+"""The choice of a Redis; a server of our own starts, persists its data, and requires its password."""
 
 import os
 import signal
@@ -10,9 +10,9 @@ from redis.asyncio import Redis
 
 from concord_cli.errors import UsageError
 from concord_cli.stack import redis
-from concord_cli.stack.folder import RunFolder
 from concord_cli.stack.probes import RedisProbe, free_ports
 from concord_cli.stack.redis import choose_redis
+from concord_cli.stack.run_folder import RunFolder
 from concord_cli.stack.supervisor import Supervisor
 from tests.unit.cli.programs import until
 

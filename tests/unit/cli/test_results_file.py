@@ -1,4 +1,4 @@
-"""The results file is there whole or not at all."""
+"""The results file is written whole or not at all."""
 
 import json
 from collections.abc import Callable
@@ -11,9 +11,10 @@ from concord.a2a import IncomingMessage, TaskHandle
 from concord.assessment import AssessmentConfig, AssessmentPlan
 from concord.assessment.results import ResultRow
 from concord.assessment.roster import RosterEntry
-from concord_cli.assess import assess
+from concord_cli.assessment_client import assess
 from concord_cli.errors import UsageError
-from concord_cli.results_file import prepare_folder, write_results
+from concord_cli.output_files import prepare_folder
+from concord_cli.results_file import write_results
 from concord_gateway.results_file import write_results as write_at_the_gateway
 from tests.serving import served_agent
 from tests.team_rows import ground_truth, half_judged, mesh_of_five, recorded, troubled_six, unjudged_and_unseen
@@ -22,7 +23,7 @@ IDS = {"coordinator": "0197-c", "writer": "0197-w"}
 
 
 async def over_a2a(row: ResultRow) -> list[JsonValue]:
-    """What a client gets of a row that a green agent completes with."""
+    """A green agent's row as a client receives it over A2A."""
 
     async def complete(_: IncomingMessage, task: TaskHandle) -> None:
         await task.complete(data=row.model_dump(mode="json"), artifact_name="result")
@@ -32,7 +33,7 @@ async def over_a2a(row: ResultRow) -> list[JsonValue]:
 
 
 def at_the_gateway(folder: Path, row: ResultRow) -> Path:
-    """The file that the gateway writes of a row, read back from where its evaluator left it."""
+    """The file that the gateway writes for a row that it reads back from storage."""
     plan = AssessmentPlan(
         assessment_id="a",
         mode=row.detail.mode,

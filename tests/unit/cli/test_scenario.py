@@ -1,4 +1,4 @@
-"""What a scenario may say, in both of its forms, and what is said about one that may not."""
+"""Valid scenarios in both forms, and the errors of invalid ones."""
 
 from pathlib import Path
 

@@ -1,13 +1,12 @@
-"""The summary tells what a person wants to know of a row, and tells it of every row."""
+"""The summary shows the main results of a row, and works for every row."""
 
 from io import StringIO
 
 from rich.console import Console
 
 from concord.assessment.results import GraphMetricsSummary, LatencySummary, ResultRow, Scoring, TraceIntegrity
+from concord_cli.interaction_text import MORE_ON_STRUCTURE, REMEDY, STRUCTURE_AND_SUCCESS
 from concord_cli.summary import MAX_CALLERS, summary
-from concord_cli.words.observability import REMEDY
-from concord_cli.words.structure import MORE_ON_STRUCTURE, STRUCTURE_AND_SUCCESS
 from tests.rows import ONE_TRIAL
 from tests.team_rows import ground_truth, lone_participant, mesh_of_five, troubled_six, unjudged_and_unseen, unseen
 from tests.unit.cli.rows import BOTTLENECK, FAILURE, interaction, on_structure, row, trial
@@ -20,7 +19,7 @@ def shown(of: ResultRow) -> str:
 
 
 def flat(text: str) -> str:
-    """Without line breaks: sentences are wrapped where the terminal ends."""
+    """The text without line breaks, since a terminal wraps sentences."""
     return " ".join(text.split())
 
 

@@ -1,4 +1,4 @@
-"""Programs are kept running, given up when that is of no use, and stopped in order, leaving nothing behind."""
+"""Programs are restarted, given up if they keep dying, and stopped in order, with all their processes."""
 
 import asyncio
 import os
@@ -7,11 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from concord_cli.stack import child
-from concord_cli.stack.child import Program, ProgramFailedError
-from concord_cli.stack.folder import RunFolder
 from concord_cli.stack.probes import LOOPBACK, HttpProbe, free_ports
-from concord_cli.stack.supervisor import Supervisor
+from concord_cli.stack.run_folder import RunFolder
+from concord_cli.stack.supervisor import Program, ProgramFailedError, Supervisor
 from tests.unit.cli.programs import DEAF, SLEEPER, WRITES_PID, lives, pids_in, python, running_with, until
 
 
@@ -47,7 +45,7 @@ async def test_a_killed_program_is_started_again(folder: RunFolder, tmp_path: Pa
         assert told == ["worker was ended by SIGKILL; starting it again in 0.25 s"]
 
 
-async def test_a_program_whose_leash_is_killed_does_not_run_twice(folder: RunFolder, tmp_path: Path) -> None:
+async def test_a_program_whose_guard_process_is_killed_does_not_run_twice(folder: RunFolder, tmp_path: Path) -> None:
     pids = tmp_path / "pids"
     async with Supervisor(folder, silent) as supervisor:
         supervisor.start([python("worker", WRITES_PID + SLEEPER, str(pids))])
@@ -58,10 +56,10 @@ async def test_a_program_whose_leash_is_killed_does_not_run_twice(folder: RunFol
         assert not lives(pids_in(pids)[0])
 
 
-async def test_a_program_that_keeps_dying_is_given_up_with_its_last_words(
+async def test_a_program_that_keeps_dying_is_given_up_with_its_log_tail(
     folder: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(child, "FIRST_BACKOFF_S", 0.01)
+    monkeypatch.setattr("concord_cli.stack.supervisor.FIRST_BACKOFF_S", 0.01)
     told = list[str]()
     async with Supervisor(folder, told.append) as supervisor:
         supervisor.start([python("worker", "import sys; print('no such model'); sys.exit(7)")])
@@ -74,7 +72,7 @@ async def test_a_program_that_keeps_dying_is_given_up_with_its_last_words(
 
 
 async def test_a_program_that_never_gets_ready_is_given_up(folder: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(child, "READY_TIMEOUT_S", 0.3)
+    monkeypatch.setattr("concord_cli.stack.supervisor.READY_TIMEOUT_S", 0.3)
     [port] = free_ports(1)
     program = python("web", SLEEPER)
     async with Supervisor(folder, silent) as supervisor:
@@ -115,7 +113,7 @@ open(sys.argv[1], "a").write(sys.argv[2] + "\\n")
 async def test_a_program_that_does_not_end_when_asked_is_killed(
     folder: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(child, "GRACE_S", 0.2)
+    monkeypatch.setattr("concord_cli.stack.supervisor.GRACE_S", 0.2)
     pids = tmp_path / "pids"
     async with Supervisor(folder, silent) as supervisor:
         supervisor.start([python("deaf", DEAF + WRITES_PID + SLEEPER, str(pids))])

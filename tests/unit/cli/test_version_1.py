@@ -1,4 +1,4 @@
-"""Rows of version 1, as a stack of that version left them: they are read, shown, and compared among themselves."""
+"""Rows that a stack of version 1 wrote can be read, displayed, and compared with each other."""
 
 import json
 from pathlib import Path
@@ -6,16 +6,16 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from concord_cli.compare.document import Comparison
+from concord_cli.compare.comparison import Comparison
 from concord_cli.main import app
-from concord_cli.rows import read_rows
-from concord_cli.words.score import rating_of
+from concord_cli.results_file import read_rows
+from concord_cli.score_text import rating_of
 from tests.team_rows import mesh_of_five
 from tests.unit.cli.report.pages import dissected
 
 FOLDER = Path(__file__).parent / "version_1"
 HUB_SPOKE, MESH, PATTERN = (FOLDER / f"{name}.json" for name in ("hub_spoke", "mesh", "pattern"))
-"""Two live teams of three on one task, and a given pattern; sent over A2A, which left no number whole."""
+"""Two live teams of three on one task, and a given pattern; A2A made all of their numbers doubles."""
 
 
 def concord(*arguments: str | Path) -> tuple[int, str]:

@@ -1,4 +1,4 @@
-"""Content encodings: what was compressed comes back, and nothing inflates beyond its bound."""
+"""Content encodings: decompression restores the body, and never exceeds its limit."""
 
 import gzip
 import sys

@@ -1,4 +1,4 @@
-"""The collector's settings: closed unless it is told to be open, and no private network unless one is named."""
+"""The collector's settings: by default it is not open, and allows no private network."""
 
 from ipaddress import ip_network
 

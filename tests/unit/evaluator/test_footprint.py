@@ -2,7 +2,7 @@
 
 import tracemalloc
 
-from benchmarks.traces import roster, stored_batches
+from benchmarks.synthetic_traces import roster, stored_batches
 from concord.assessment.roster import Roster
 from concord.trace.decoding import reports_of
 from concord_evaluator.graph import build_graph

@@ -1,4 +1,4 @@
-"""The tasks that are shipped, and how much of an answer to one is right."""
+"""The shipped tasks, and the share of an answer that is right."""
 
 import json
 import tomllib
@@ -39,7 +39,7 @@ TASKS: Final = {
 
 
 def values(task: TaskSpec) -> dict[str, JsonValue]:
-    """What the answer's JSON has to say, by key."""
+    """The expected values of the answer's JSON, by key."""
     assert isinstance(task.scorer, JsonScorer)
     assert task.scorer.schema_ is None
     assert task.target is None
@@ -47,7 +47,7 @@ def values(task: TaskSpec) -> dict[str, JsonValue]:
 
 
 def last_json(answer: str) -> JsonValue:
-    """The JSON object or array that ends last in an answer, and of those that end there the longest."""
+    """The JSON object or array that ends last in an answer; of several with the same end, the longest."""
     decoder = json.JSONDecoder()
     found: list[tuple[int, int, JsonValue]] = []
     for start, character in enumerate(answer):

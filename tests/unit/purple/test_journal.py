@@ -1,4 +1,4 @@
-"""The steps that an agent takes for one message: whose they are, where they go, how many travel in band."""
+"""An agent's steps for one message: their parent, their report, and their in-band trace."""
 
 import pytest
 
@@ -12,7 +12,7 @@ ASSIGNMENT = Assignment(assessment_id="a", trace_id="t", step_id="caller", agent
 
 
 class _Reported(TraceReporter):
-    """A reporter that keeps what it is told."""
+    """A reporter that records the steps reported to it."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What counts as a request, and what becomes of one on its way through a data part."""
+"""Which messages are requests, and that a data part carries a request unchanged."""
 
 import json
 from dataclasses import replace
@@ -8,9 +8,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from concord_purple.requests import MAX_TEXT, PING, BadRequestError, Kind, Reply, Request, reply_in, request_in, to_data
+from concord_purple.requests import (
+    MAX_TEXT,
+    PING,
+    BadRequestError,
+    Kind,
+    Reply,
+    Request,
+    reply_in,
+    request_in,
+    to_data,
+)
+from concord_purple.text_review.checks import evidence_from_text
+from concord_purple.text_review.findings import Aspect, Findings
+from concord_purple.text_review.stages import add_draft, add_facts, add_verdict
 from concord_purple.wording import reply_text, request_line
-from concord_purple.work import Aspect, Findings, add_draft, add_facts, add_verdict, evidence_from_text
 
 TEXT = "Trips rose by 61 %. It may perhaps rain."
 
@@ -20,7 +32,7 @@ def _findings() -> Findings:
 
 
 def _travelled(data: JsonValue) -> JsonValue:
-    """As a protobuf `Value` leaves it: every number a float."""
+    """The data after a protobuf `Value`: every number is a float."""
     travelled: JsonValue = json.loads(json.dumps(data), parse_int=float)
     return travelled
 

@@ -1,4 +1,4 @@
-"""How a review is made of facts, and what keeps a wrong fact or an invented statement out of it."""
+"""A review is made of facts, and checks keep wrong facts and invented statements out of it."""
 
 import json
 from dataclasses import replace
@@ -7,28 +7,13 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord_purple.work import (
-    Aspect,
-    Check,
-    Fact,
-    Findings,
-    Flaw,
-    Part,
-    Statement,
-    add_draft,
-    add_facts,
-    add_verdict,
-    advise,
-    answer_json,
-    cross_check,
-    draft,
-    evidence_from_draft,
-    evidence_from_text,
-    measure,
-    review_text,
-    verify,
-)
-from concord_purple.work.text import sentences_of
+from concord_purple.text_review.checks import cross_check, evidence_from_draft, evidence_from_text, verify
+from concord_purple.text_review.draft import advise, draft
+from concord_purple.text_review.findings import Aspect, Check, Fact, Findings, Flaw, Section, Statement
+from concord_purple.text_review.measure import measure
+from concord_purple.text_review.rendering import answer_json, review_text
+from concord_purple.text_review.stages import add_draft, add_facts, add_verdict
+from concord_purple.text_review.text import sentences_of
 
 REPORT = (Path(__file__).parents[3] / "data/texts/cargo_bikes.txt").read_text(encoding="utf-8")
 FLAWS_BY_KEY = {
@@ -121,13 +106,13 @@ def test_each_weak_spot_gets_advice_that_fits_it() -> None:
 
 def test_an_aspect_without_weak_spots_is_praised_and_one_with_them_is_not() -> None:
     findings = Findings(facts=measure("Trips rose by 61 %.", Aspect, "r"))
-    strengths = {s.statement_id for s in draft(findings, "s") if s.part is Part.STRENGTH}
+    strengths = {s.statement_id for s in draft(findings, "s") if s.part is Section.STRENGTH}
     assert strengths == {"strength-sentences", "strength-repetition", "strength-hedging"}
 
 
 def test_the_gravest_weak_spots_are_spelt_out_and_the_rest_counted() -> None:
     text = "Trips rose by 61 %. It may perhaps rain. " * 8
-    weaknesses = [s for s in draft(Findings(facts=measure(text, Aspect, "r")), "s") if s.part is Part.WEAKNESS]
+    weaknesses = [s for s in draft(Findings(facts=measure(text, Aspect, "r")), "s") if s.part is Section.WEAKNESS]
     assert len(weaknesses) == 13
     assert [s.rests_on[0].partition("-")[0] for s in weaknesses[:12]] == ["bare_figure"] * 8 + ["dense_hedging"] * 4
     assert weaknesses[12].text == f"Smaller points: {len(weaknesses[12].rests_on)} more."
@@ -139,20 +124,20 @@ def _verdict_on(statement: Statement) -> Check:
 
 
 def test_the_reviewer_objects_to_a_statement_on_no_fact_or_on_one_that_nobody_found() -> None:
-    assert _verdict_on(Statement("x", Part.SUMMARY, "All good.", ())).reason == "rests on a fact that does not stand"
-    unknown = Statement("x", Part.SUMMARY, "All good.", ("support", "bare_figure-7"))
+    assert _verdict_on(Statement("x", Section.SUMMARY, "All good.", ())).reason == "rests on a fact that does not stand"
+    unknown = Statement("x", Section.SUMMARY, "All good.", ("support", "bare_figure-7"))
     assert _verdict_on(unknown).reason == "rests on a fact that does not stand"
 
 
 def test_the_reviewer_objects_to_invented_quotes_and_numbers() -> None:
-    quoting = Statement("x", Part.WEAKNESS, "It says “Trips fell”.", ("bare_figure-1",))
+    quoting = Statement("x", Section.WEAKNESS, "It says “Trips fell”.", ("bare_figure-1",))
     assert _verdict_on(quoting).reason == "quotes what the text does not say: “Trips fell”"
-    counting = Statement("x", Part.WEAKNESS, "It gives “61 %”, which is 16 too many.", ("bare_figure-1",))
+    counting = Statement("x", Section.WEAKNESS, "It gives “61 %”, which is 16 too many.", ("bare_figure-1",))
     assert _verdict_on(counting).reason == "gives a number that no fact has: 16"
 
 
 def test_the_reviewer_objects_to_praise_for_a_weak_spot() -> None:
-    praise = Statement("x", Part.STRENGTH, "Gives figures.", ("bare_figure-1",))
+    praise = Statement("x", Section.STRENGTH, "Gives figures.", ("bare_figure-1",))
     assert _verdict_on(praise).reason == "praises what a fact holds against the text"
 
 
@@ -161,13 +146,13 @@ def test_witnesses_deny_what_they_cannot_find_again() -> None:
     forged = Findings(
         facts=tuple(replace(f, value=99.0) if f.fact_id == "long_sentence-1" else f for f in findings.facts),
         advice=findings.advice,
-        statements=tuple(replace(s, text="So good.") if s.part is Part.STRENGTH else s for s in findings.statements),
+        statements=tuple(replace(s, text="So good.") if s.part is Section.STRENGTH else s for s in findings.statements),
     )
     denied = {check.subject for check in evidence_from_text(LONG, forged, "r") if not check.holds}
     assert denied == {"weakness-long_sentence-1"}
     assert evidence_from_text(LONG, forged, "somebody else") == ()
     disowned = {check.subject for check in evidence_from_draft(forged, "s") if not check.holds}
-    assert disowned == {s.statement_id for s in forged.statements if s.part is Part.STRENGTH}
+    assert disowned == {s.statement_id for s in forged.statements if s.part is Section.STRENGTH}
 
 
 def test_refuted_statements_are_left_out_of_the_review_and_it_says_so() -> None:

@@ -1,4 +1,4 @@
-"""The shipped scenarios: teams that exist, a config that the gateway takes."""
+"""The shipped scenarios name existing teams, and the gateway accepts their configs."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""An agent's settings: the environment, and the command line over it."""
+"""An agent's settings: environment variables, which the command line overrides."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The shipped tasks: their keys follow from their texts by the rules that they state, worked out here anew."""
+"""The shipped tasks: applying their rules to their texts gives their keys."""
 
 import re
 from collections.abc import Callable
@@ -9,8 +9,10 @@ from pydantic import JsonValue
 from concord.assessment import TaskSpec
 from concord_purple.requests import Kind, request_in
 from concord_purple.teams import TeamName
-from concord_purple.work import Aspect, Findings, add_draft, add_facts, add_verdict, answer_json
-from concord_purple.work.lexicon import BOOSTERS, HEDGES
+from concord_purple.text_review.findings import Aspect, Findings
+from concord_purple.text_review.lexicon import BOOSTERS, HEDGES
+from concord_purple.text_review.rendering import answer_json
+from concord_purple.text_review.stages import add_draft, add_facts, add_verdict
 from tests.unit.purple.shipped_tasks import TASKS, last_json, scenario_task, share_right, shipped_text, values
 
 
@@ -55,7 +57,7 @@ def _is_figure(word: str, after: str) -> bool:
 
 
 def _by_the_rules(task: TaskSpec) -> dict[str, JsonValue]:
-    """What a reader who knows nothing but the task comes to."""
+    """The answer of a reader who knows only the task."""
     rules, _, text = task.text.partition("\nText:\n")
     strong, softening = _listed(rules, "strong"), _listed(rules, "softening")
     sentences = _sentences(text.strip())

@@ -1,4 +1,4 @@
-"""The wiring of the teams: whom each agent asks for what and how often, and that it must come to an end."""
+"""The wiring of the teams: who asks whom for what and how often, and that it terminates."""
 
 from collections.abc import Iterable
 from itertools import combinations, pairwise
@@ -9,62 +9,64 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from concord.assessment.roster import RosterEntry
-from concord_purple.duties import duty_of
+from concord_purple.handlers import handler_for
 from concord_purple.requests import Kind
-from concord_purple.teams import TEAMS, Function, Seat, TeamName, chosen, kinds_asked, rules_for, seat_of
-from concord_purple.work import Aspect
+from concord_purple.teams import TEAMS, Function, Member, TeamName, choose_members, kinds_asked, member_of, rules_for
+from concord_purple.text_review.findings import Aspect
 
-COORDINATOR = Seat("coordinator", Function.COORDINATOR)
+COORDINATOR = Member("coordinator", Function.COORDINATOR)
 FIVE = [
     COORDINATOR,
-    Seat("researcher_1", Function.RESEARCHER),
-    Seat("researcher_2", Function.RESEARCHER),
-    Seat("synthesizer", Function.SYNTHESIZER),
-    Seat("reviewer", Function.REVIEWER),
+    Member("researcher_1", Function.RESEARCHER),
+    Member("researcher_2", Function.RESEARCHER),
+    Member("synthesizer", Function.SYNTHESIZER),
+    Member("reviewer", Function.REVIEWER),
 ]
-SIX = [*FIVE, Seat("reviewer_2", Function.REVIEWER)]
+SIX = [*FIVE, Member("reviewer_2", Function.REVIEWER)]
 
 SEATS = st.dictionaries(st.sampled_from([f"agent_{n}" for n in range(9)]), st.sampled_from(Function), max_size=9).map(
-    lambda functions: [Seat(agent_id, function) for agent_id, function in functions.items()]
+    lambda functions: [Member(agent_id, function) for agent_id, function in functions.items()]
 )
 
 Asked = tuple[str, Kind]
 
 
-def _requests(team: TeamName, seats: Iterable[Seat]) -> "nx.DiGraph[Asked]":
-    """Every request that an agent could make while it serves one, whoever asked first."""
-    seats = list(seats)
+def _requests(team: TeamName, members: Iterable[Member]) -> "nx.DiGraph[Asked]":
+    """Every request that an agent could send while it serves another."""
+    members = list(members)
     graph: nx.DiGraph[Asked] = nx.DiGraph()
-    for asker in seats:
+    for asker in members:
         for serving in Kind:
             for kind in Kind:
-                for asked in chosen(rules_for(TEAMS[team].wiring, asker.function, serving, kind), asker, seats):
+                for asked in choose_members(
+                    rules_for(TEAMS[team].wiring, asker.function, serving, kind), asker, members
+                ):
                     graph.add_edge((asker.agent_id, serving), (asked.agent_id, kind))
     return graph
 
 
-def _calls(team: TeamName, seats: list[Seat]) -> set[tuple[str, str]]:
-    """Who calls whom once the coordinator gets a task."""
-    graph = _requests(team, seats)
+def _calls(team: TeamName, members: list[Member]) -> set[tuple[str, str]]:
+    """The calls that a task for the coordinator leads to."""
+    graph = _requests(team, members)
     start = (COORDINATOR.agent_id, Kind.TASK)
     return {(a, b) for (a, _), (b, _) in nx.edge_dfs(graph, start)}
 
 
 @given(st.sampled_from(TeamName), SEATS)
-def test_no_request_can_come_back_to_an_agent_that_waits_for_it(team: TeamName, seats: list[Seat]) -> None:
-    assert nx.is_directed_acyclic_graph(_requests(team, seats))
+def test_no_request_can_come_back_to_an_agent_that_waits_for_it(team: TeamName, members: list[Member]) -> None:
+    assert nx.is_directed_acyclic_graph(_requests(team, members))
 
 
 @given(st.sampled_from(TeamName), SEATS)
-def test_nobody_asks_itself(team: TeamName, seats: list[Seat]) -> None:
-    assert all(asker != asked for (asker, _), (asked, _) in _requests(team, seats).edges)
+def test_nobody_asks_itself(team: TeamName, members: list[Member]) -> None:
+    assert all(asker != asked for (asker, _), (asked, _) in _requests(team, members).edges)
 
 
 @given(st.sampled_from(TeamName), SEATS)
-def test_nobody_is_asked_for_what_it_does_not_do(team: TeamName, seats: list[Seat]) -> None:
-    functions = {seat.agent_id: seat.function for seat in seats}
-    for _, (asked, kind) in _requests(team, seats).edges:
-        duty_of(functions[asked], kind)
+def test_nobody_is_asked_for_what_it_does_not_do(team: TeamName, members: list[Member]) -> None:
+    functions = {member.agent_id: member.function for member in members}
+    for _, (asked, kind) in _requests(team, members).edges:
+        handler_for(functions[asked], kind)
 
 
 @pytest.mark.parametrize("team", TeamName)
@@ -80,22 +82,24 @@ def test_in_the_mesh_every_two_agents_talk() -> None:
 
 
 def test_in_the_hub_only_the_coordinator_asks() -> None:
-    assert _calls(TeamName.HUB_SPOKE, FIVE) == {("coordinator", seat.agent_id) for seat in FIVE[1:]}
+    assert _calls(TeamName.HUB_SPOKE, FIVE) == {("coordinator", member.agent_id) for member in FIVE[1:]}
 
 
 def test_in_the_chain_each_asks_the_next() -> None:
-    ids = [seat.agent_id for seat in FIVE]
+    ids = [member.agent_id for member in FIVE]
     assert _calls(TeamName.CHAIN, FIVE) == set(pairwise(ids))
 
 
 def _asked_of(team: TeamName, kind: Kind) -> tuple[list[str], set[Aspect]]:
-    """Whom the coordinator asks for something, and what about."""
+    """The members that the coordinator asks, and the aspects."""
     rules = rules_for(TEAMS[team].wiring, Function.COORDINATOR, Kind.TASK, kind)
-    return [seat.agent_id for seat in chosen(rules, COORDINATOR, SIX)], {a for rule in rules for a in rule.aspects}
+    return [member.agent_id for member in choose_members(rules, COORDINATOR, SIX)], {
+        a for rule in rules for a in rule.aspects
+    }
 
 
 def test_in_the_bad_team_the_second_reviewer_is_never_asked_for_anything() -> None:
-    assert _calls(TeamName.BAD, SIX) == {("coordinator", seat.agent_id) for seat in FIVE[1:]}
+    assert _calls(TeamName.BAD, SIX) == {("coordinator", member.agent_id) for member in FIVE[1:]}
 
 
 def test_in_the_bad_team_the_coordinator_asks_whether_the_others_are_there_before_each_piece_of_work() -> None:
@@ -103,7 +107,7 @@ def test_in_the_bad_team_the_coordinator_asks_whether_the_others_are_there_befor
     assert kinds_asked(TEAMS[TeamName.BAD].wiring, Function.COORDINATOR, Kind.TASK) == [
         asked for kind in work for asked in (Kind.PING, kind)
     ]
-    assert _asked_of(TeamName.BAD, Kind.PING)[0] == [seat.agent_id for seat in FIVE[1:]]
+    assert _asked_of(TeamName.BAD, Kind.PING)[0] == [member.agent_id for member in FIVE[1:]]
 
 
 def test_in_the_bad_team_one_researcher_is_asked_for_half_of_the_research_and_the_other_for_none() -> None:
@@ -117,7 +121,7 @@ def test_the_forging_team_works_as_a_hub_that_asks_nobody_whether_anything_has_a
 
 
 def test_only_the_teams_that_work_badly_leave_undone_what_is_missing_and_only_the_forging_one_forges() -> None:
-    assert {name for name, team in TEAMS.items() if not team.makes_up} == {TeamName.BAD, TeamName.FORGING}
+    assert {name for name, team in TEAMS.items() if not team.fills_gaps} == {TeamName.BAD, TeamName.FORGING}
     assert {name for name, team in TEAMS.items() if team.forges} == {TeamName.FORGING}
 
 
@@ -133,9 +137,9 @@ def test_only_the_teams_that_work_badly_leave_undone_what_is_missing_and_only_th
 def test_an_agents_function_is_what_it_declares_else_the_beginning_of_its_id(
     entry: RosterEntry, function: Function
 ) -> None:
-    assert seat_of(entry) == Seat(entry.id, function, "u")
+    assert member_of(entry) == Member(entry.id, function, "u")
 
 
 @pytest.mark.parametrize("agent_id", ["agent", "researchers", "re_viewer"])
 def test_an_agent_of_another_trade_has_no_seat(agent_id: str) -> None:
-    assert seat_of(RosterEntry(id=agent_id, url="u", functions=("web-search",))) is None
+    assert member_of(RosterEntry(id=agent_id, url="u", functions=("web-search",))) is None

@@ -1,4 +1,4 @@
-"""The agent graph as a drawing: which agents and flows, where they stand, and the shapes they become."""
+"""The agent graph as an SVG drawing."""
 
 from concord_cli.report.graph.drawing import Drawing, draw
 

@@ -1,4 +1,4 @@
-"""The timeline of a trial: a lane per agent, a bar per call it answered, an arrow from whoever called."""
+"""The timeline of a trial: a lane for each agent, a bar for each call that it answered, an arrow from the caller."""
 
 from concord_cli.report.timeline.drawing import Timeline, draw
 

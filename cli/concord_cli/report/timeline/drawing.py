@@ -1,4 +1,4 @@
-"""The timeline as shapes: across in shares of its width, so that it fits any screen; down in pixels."""
+"""The timeline as shapes: horizontally in shares of its width, so that it fits any screen; vertically in pixels."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,9 +7,9 @@ from itertools import accumulate
 from typing import Final
 
 from concord.assessment.results import CallRecord
+from concord_cli.display_text import on_one_line, shortened, width_of
 from concord_cli.report.calls import CallName, caller_text
-from concord_cli.report.figures import duration
-from concord_cli.report.text import on_one_line, shortened, width_of
+from concord_cli.report.number_text import duration
 from concord_cli.report.timeline.lanes import Slot, lanes_of, stacked, timed
 from concord_cli.report.timeline.scale import Scale, Tick
 
@@ -20,10 +20,10 @@ HEAD: Final = 6.0
 """Length of an arrowhead in pixels."""
 
 FONT: Final = 12.5
-"""Size of the lanes' names in pixels; the style sheet says the same."""
+"""Font size of the lanes' names in pixels; the same as in the style sheet."""
 
 MAX_ARROWS: Final = 150
-"""Calls beyond which only those on the critical path, or with errors, have an arrow."""
+"""With more calls than these, only those on the critical path, or with errors, have an arrow."""
 
 _ROW, _PAD, _AXIS = 17.0, 8.0, 26.0
 _LABEL_LIMIT: Final = 24
@@ -31,7 +31,7 @@ _LABEL_LIMIT: Final = 24
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """One agent's lane, from `top` to `bottom`."""
+    """One agent's lane."""
 
     name: str
     title: str
@@ -40,13 +40,13 @@ class Lane:
 
     @property
     def middle(self) -> float:
-        """Halfway down."""
+        """The y of its middle."""
         return (self.top + self.bottom) / 2
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One call, from `x` to `end` and `width` wide, with its upper edge at `y`."""
+    """One call, from `x` to `end`; `y`: its upper edge."""
 
     name: CallName
     x: str
@@ -60,7 +60,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
-    """From the caller's lane at `start`, up or down to the call's bar at `end`."""
+    """From `start` in the caller's lane to `end` at the call's bar."""
 
     name: CallName
     x: str
@@ -71,13 +71,13 @@ class Arrow:
 
     @property
     def foot(self) -> float:
-        """Where the arrowhead begins."""
+        """The y at which the arrowhead begins."""
         return self.end - math.copysign(HEAD, self.end - self.start)
 
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """The timed calls of a trial, drawn. `untimed` and `beyond` count those without a time, and without a lane."""
+    """The timed calls of a trial. `untimed` and `beyond` count the calls without a time, and without a lane."""
 
     height: float
     gutter: int
@@ -91,7 +91,7 @@ class Timeline:
 
     @property
     def has_critical_path(self) -> bool:
-        """Whether it is known which of the calls drawn are on the critical path."""
+        """Whether any of the calls drawn is on the critical path."""
         return any(bar.critical for bar in self.bars)
 
     @property
@@ -106,8 +106,8 @@ class Timeline:
 
 
 @dataclass(frozen=True, slots=True)
-class _Stage:
-    """Where everything is: the lanes by agent, the calls' slots, and the scale."""
+class _Geometry:
+    """The lanes by agent, the calls' slots, and the time scale."""
 
     lanes: Mapping[str, Lane]
     slots: Sequence[Slot]
@@ -118,21 +118,21 @@ class _Stage:
 
 
 def draw(calls: Sequence[CallRecord], names: Sequence[CallName]) -> Timeline | None:
-    """Draws the calls of one trial; None where no call has a time."""
+    """Draws the calls of one trial; None if no call has a time."""
     with_times = list(timed(calls, names))
     if not with_times:
         return None
     agents, scale = lanes_of(with_times), Scale.over(with_times)
     slots, rows = stacked(with_times, agents, scale.shortest)
-    stage = _Stage(_lanes(agents, rows), slots, scale)
-    pointed = [slot for slot in slots if len(slots) <= MAX_ARROWS or _telling(slot.call.record)]
-    lanes = tuple(stage.lanes.values())
+    geometry = _Geometry(_lanes(agents, rows), slots, scale)
+    pointed = [slot for slot in slots if len(slots) <= MAX_ARROWS or _is_notable(slot.call.record)]
+    lanes = tuple(geometry.lanes.values())
     return Timeline(
         height=lanes[-1].bottom,
         gutter=math.ceil(max(width_of(lane.name, FONT) for lane in lanes)) + 10,
         lanes=lanes,
-        bars=tuple(_bar(slot, stage) for slot in slots),
-        arrows=tuple(_arrows(pointed, stage)),
+        bars=tuple(_bar(slot, geometry) for slot in slots),
+        arrows=tuple(_arrows(pointed, geometry)),
         ticks=tuple(scale.ticks()),
         arrows_chosen=len(pointed) < len(slots),
         untimed=len(calls) - len(with_times),
@@ -140,7 +140,7 @@ def draw(calls: Sequence[CallRecord], names: Sequence[CallName]) -> Timeline | N
     )
 
 
-def _telling(call: CallRecord) -> bool:
+def _is_notable(call: CallRecord) -> bool:
     return call.on_critical_path or call.error is not None
 
 
@@ -153,14 +153,14 @@ def _lanes(agents: Sequence[str], rows: Sequence[int]) -> dict[str, Lane]:
     }
 
 
-def _bar(slot: Slot, stage: _Stage) -> Bar:
+def _bar(slot: Slot, geometry: _Geometry) -> Bar:
     call, record = slot.call, slot.call.record
     return Bar(
         name=call.name,
-        x=stage.scale.at(call.start),
-        end=stage.scale.at(call.end),
-        width=stage.scale.width(call.end - call.start),
-        y=stage.top(slot),
+        x=geometry.scale.at(call.start),
+        end=geometry.scale.at(call.end),
+        width=geometry.scale.width(call.end - call.start),
+        y=geometry.top(slot),
         title=_title(record, call.name),
         critical=record.on_critical_path,
         failed=record.error is not None,
@@ -168,30 +168,30 @@ def _bar(slot: Slot, stage: _Stage) -> Bar:
 
 
 def _title(call: CallRecord, name: CallName) -> str:
-    told = [f"call {name.text}: {caller_text(call)} → {on_one_line(call.callee)}", f"from {duration(call.start_ms)}"]
+    parts = [f"call {name.text}: {caller_text(call)} → {on_one_line(call.callee)}", f"from {duration(call.start_ms)}"]
     if call.duration_ms is not None:
-        told.append(f"for {duration(call.duration_ms)}")
+        parts.append(f"for {duration(call.duration_ms)}")
     if call.error is not None:
-        told.append(f"failed: {shortened(call.error, 200)}")
-    return ", ".join(told)
+        parts.append(f"failed: {shortened(call.error, 200)}")
+    return ", ".join(parts)
 
 
-def _arrows(pointed: Sequence[Slot], stage: _Stage) -> Iterator[Arrow]:
-    """From the bar of the call that a call was made in, or else from its caller's lane; none within a lane."""
-    slots = {slot.call.record.step_id: slot for slot in stage.slots}
+def _arrows(pointed: Sequence[Slot], geometry: _Geometry) -> Iterator[Arrow]:
+    """An arrow for each call, from its parent's bar or else its caller's lane; none for calls within a lane."""
+    slots = {slot.call.record.step_id: slot for slot in geometry.slots}
     for slot in pointed:
-        record, top = slot.call.record, stage.top(slot)
-        lane = stage.lanes.get(record.caller)
+        record, top = slot.call.record, geometry.top(slot)
+        lane = geometry.lanes.get(record.caller)
         if lane is None or record.caller == record.callee:
             continue
         parent = slots.get(record.parent_step_id or "")
         down = lane.top < top
         start = lane.middle
         if parent is not None and parent.call.record.callee == record.caller:
-            start = stage.top(parent) + (BAR if down else 0)
+            start = geometry.top(parent) + (BAR if down else 0)
         yield Arrow(
             name=slot.call.name,
-            x=stage.scale.at(slot.call.start),
+            x=geometry.scale.at(slot.call.start),
             start=start,
             end=top if down else top + BAR,
             critical=record.on_critical_path,

@@ -1,4 +1,4 @@
-"""Calls in lanes: which of them have a time, whose lane each is in, and how those that overlap are stacked."""
+"""Sorts the timed calls of a trial into lanes, and stacks calls that overlap."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -10,15 +10,15 @@ from concord.assessment.roster import GREEN_AGENT, UNKNOWN_AGENT
 from concord_cli.report.calls import CallName
 
 MAX_LANES: Final = 60
-"""Agents of one timeline: beyond, those who took part in most calls."""
+"""Limit of the agents in a timeline: those that took part in the most calls."""
 
 LONGEST_MS: Final = 1e10
-"""What claims to be later or longer (four months) is no time of a trial."""
+"""A later start or longer duration (four months) is not credible."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimedCall:
-    """A call whose start is known; times in milliseconds. `end` is its start where its duration is unknown."""
+    """A call with a known start; times in milliseconds. `end` equals `start` if the duration is unknown."""
 
     record: CallRecord
     name: CallName
@@ -28,7 +28,7 @@ class TimedCall:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """Where a call stands: its lane, and its row within it."""
+    """The place of a call: its lane, and its row within the lane."""
 
     call: TimedCall
     lane: int
@@ -36,7 +36,7 @@ class Slot:
 
 
 def timed(calls: Sequence[CallRecord], names: Sequence[CallName]) -> Iterator[TimedCall]:
-    """The calls that have times, in the order given."""
+    """The calls with times, in the given order."""
     for record, name in zip(calls, names, strict=True):
         if record.start_ms is not None and abs(record.start_ms) <= LONGEST_MS:
             length = min(max(record.duration_ms or 0.0, 0.0), LONGEST_MS)
@@ -44,7 +44,7 @@ def timed(calls: Sequence[CallRecord], names: Sequence[CallName]) -> Iterator[Ti
 
 
 def lanes_of(calls: Sequence[TimedCall]) -> list[str]:
-    """The agents that made or answered calls, in the order of their first; the assessor has no lane."""
+    """The agents that made or answered calls, in the order of their first call, without the assessor."""
     taken = Counter(agent for call in calls for agent in _ends(call))
     if len(taken) <= MAX_LANES:
         return list(taken)
@@ -59,9 +59,9 @@ def _ends(call: TimedCall) -> Iterator[str]:
 
 
 def stacked(calls: Sequence[TimedCall], lanes: Sequence[str], shortest: float) -> tuple[list[Slot], list[int]]:
-    """Each call's slot, and how many rows each lane needs (at least one). A call takes up at least `shortest` ms.
+    """Each call's slot, and the number of rows of each lane (at least one). A call occupies at least `shortest` ms.
 
-    It takes the first row of its callee's lane that is free at its start, so what was under way stands above.
+    A call takes the first row of its callee's lane that is free at its start.
     """
     number = {agent: lane for lane, agent in enumerate(lanes)}
     free_from: list[list[float]] = [[] for _ in lanes]

@@ -1,30 +1,30 @@
-"""The time axis: from milliseconds to shares of the width, with round numbers marked."""
+"""The time axis: maps milliseconds to shares of the width, with ticks at round times."""
 
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, Self
 
-from concord_cli.report.figures import duration, percent
+from concord_cli.report.number_text import duration, percent
 from concord_cli.report.timeline.lanes import TimedCall
 
 _TICKS: Final = 5
 _ROOM: Final = 0.985
-"""The share of the width that the whole time takes: marks at its end stick out."""
+"""The share of the width that the time span takes, so that marks at its end have room."""
 
 _NO_TIME: Final = 1e-6
-"""Milliseconds below which no clock tells one moment from another."""
+"""A span below the resolution of any clock (ms)."""
 
 _LATE: Final = 0.9
-"""The share of the width beyond which a tick's text would stick out if it stood in its middle."""
+"""Beyond this share of the width, the centred text of a tick would stick out."""
 
 _SHORTEST: Final = 0.008
-"""The share of the time that a bar needs to be seen."""
+"""The share of the time span at which a bar is just visible."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """A time on the axis."""
+    """A labelled time on the axis."""
 
     x: str
     text: str
@@ -33,14 +33,14 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The time from `first` on, `span` milliseconds long."""
+    """A time span of `span` milliseconds from `first` on."""
 
     first: float
     span: float
 
     @classmethod
     def over(cls, calls: Iterable[TimedCall]) -> Self:
-        """The time that calls take together; of hardly any length, it counts as a millisecond."""
+        """The time span of all calls; a millisecond if they take no time."""
         ends = [(call.start, call.end) for call in calls]
         first = min((start for start, _ in ends), default=0.0)
         span = max((end for _, end in ends), default=0.0) - first
@@ -48,15 +48,15 @@ class Scale:
 
     @property
     def shortest(self) -> float:
-        """How many milliseconds are just wide enough to be seen."""
+        """The duration of a bar that is just visible (ms)."""
         return self.span * _SHORTEST
 
     def at(self, ms: float) -> str:
-        """Where a time is, for SVG."""
+        """The x of a time, for SVG."""
         return percent(self._share(ms - self.first))
 
     def width(self, ms: float) -> str:
-        """How wide a length of time is, for SVG."""
+        """The width of a duration, for SVG."""
         return percent(self._share(max(ms, 0.5 * self.shortest)))
 
     def ticks(self) -> Iterator[Tick]:
@@ -72,6 +72,6 @@ class Scale:
 
 
 def _round_step(least: float) -> float:
-    """The smallest of 1, 2, 5, 10, 20, … that is not below `least`."""
+    """The smallest of 1, 2, 5, 10, 20, … that is at least `least`."""
     power = 10 ** math.floor(math.log10(least))
     return float(next(factor * power for factor in (1, 2, 5, 10) if factor * power >= least))

@@ -1,4 +1,4 @@
-"""Calls to put on a timeline."""
+"""Calls for timelines."""
 
 from hypothesis import strategies as st
 
@@ -57,4 +57,4 @@ call_records = st.builds(
     provenance=st.sampled_from(["observed", "corroborated", "reported"]),
     on_critical_path=st.booleans(),
 )
-"""Calls as no sound evaluation would tell of them, too: ids twice, times before and after everything."""
+"""Calls, among them implausible ones: repeated ids, times far out of range."""

@@ -1,4 +1,4 @@
-"""Flows and teams to draw."""
+"""Flows and teams for drawings."""
 
 from collections.abc import Iterable
 

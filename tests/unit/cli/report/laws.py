@@ -1,4 +1,4 @@
-"""How the laws of the report are tried: on fifty examples, and never against the clock."""
+"""Hypothesis settings for the laws of the report: fifty examples, no deadline."""
 
 from hypothesis import settings
 

@@ -1,4 +1,4 @@
-"""Pages taken apart: which elements they consist of, and what they lead to."""
+"""Parses pages into their elements and links."""
 
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
@@ -36,7 +36,7 @@ class Anatomy:
 
     @property
     def text(self) -> str:
-        """Everything there is to read, without style and script."""
+        """The page's text, without style and script."""
         return " ".join(each.text for each in self.elements if each.tag not in {"style", "script"})
 
 

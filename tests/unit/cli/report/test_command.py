@@ -1,4 +1,4 @@
-"""`concord report`: from a results file to a page, and one clear line for what is no results file."""
+"""`concord report`: from a results file to a page, and one clear line for an invalid file."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""`docs/reports.md`: its lines do what it says, and its figures are those of the code."""
+"""`docs/reports.md`: its commands work, and its figures are those of the code."""
 
 import re
 import shlex
@@ -10,11 +10,10 @@ from typer.testing import CliRunner
 from concord.assessment.results import ResultRow, ResultsDocument
 from concord_cli.main import app
 from concord_cli.report.calls import MAX_CALLS
-from concord_cli.report.graph.drawing import DENSE
-from concord_cli.report.graph.selection import MAX_AGENTS
+from concord_cli.report.flows import MAX_FLOWS
+from concord_cli.report.graph.drawing import DENSE, MAX_AGENTS
 from concord_cli.report.metrics import MAX_AGENTS as MAX_MEASURED
 from concord_cli.report.timeline.lanes import MAX_LANES
-from concord_cli.report.traffic import MAX_FLOWS
 from tests.team_rows import mesh_of_five, star_of_five
 
 TEXT = (Path(__file__).parents[4] / "docs" / "reports.md").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The drawing of the agent graph: who is in it, where, and what an arrow says."""
+"""The drawing of the agent graph: its agents, their layout, and its arrows."""
 
 from itertools import combinations, pairwise
 
@@ -8,9 +8,9 @@ from hypothesis import given
 from concord.assessment.roster import GREEN_AGENT
 from concord_cli.report.flows import Flow
 from concord_cli.report.graph import draw
-from concord_cli.report.graph.arrangement import arrange
+from concord_cli.report.graph.drawing import MAX_AGENTS
+from concord_cli.report.graph.layout import circular_layout
 from concord_cli.report.graph.nodes import box_of
-from concord_cli.report.graph.selection import MAX_AGENTS
 from tests.unit.cli.report.flows import flow, flows, names, star, teams
 from tests.unit.cli.report.laws import law
 
@@ -75,13 +75,13 @@ def test_the_assessor_is_never_drawn() -> None:
 def test_the_hub_of_a_star_stands_in_the_middle() -> None:
     hub, *spokes = names(7)
 
-    assert arrange([hub, *spokes], star(hub, spokes)).centre == hub
+    assert circular_layout([hub, *spokes], star(hub, spokes)).centre == hub
 
 
 def test_nobody_stands_in_the_middle_of_a_mesh() -> None:
     agents = names(5)
 
-    assert arrange(agents, [flow(*pair) for pair in combinations(agents, 2)]).centre is None
+    assert circular_layout(agents, [flow(*pair) for pair in combinations(agents, 2)]).centre is None
 
 
 def test_nobody_stands_in_the_middle_where_a_flow_would_run_through() -> None:
@@ -89,14 +89,14 @@ def test_nobody_stands_in_the_middle_where_a_flow_would_run_through() -> None:
     couples = set(zip(spokes[::2], spokes[1::2], strict=True))
     between_spokes = [flow(*pair) for pair in combinations(spokes, 2) if pair not in couples]
 
-    assert arrange([hub, *spokes], [*star(hub, spokes), *between_spokes]).centre is None
+    assert circular_layout([hub, *spokes], [*star(hub, spokes), *between_spokes]).centre is None
 
 
 @pytest.mark.parametrize("n", [4, 7, 15])
 def test_the_links_of_a_chain_stand_side_by_side(n: int) -> None:
     chain = names(n)
     shuffled = chain[::2] + chain[1::2]
-    ring = arrange(shuffled, [flow(*pair) for pair in pairwise(chain)]).ring
+    ring = circular_layout(shuffled, [flow(*pair) for pair in pairwise(chain)]).ring
     apart = [abs(ring.index(one) - ring.index(other)) for one, other in pairwise(chain)]
 
     assert all(distance in (1, n - 1) for distance in apart)

@@ -1,4 +1,4 @@
-"""Rows written by an enemy: whatever their texts say, the page keeps its elements, and nothing can run or load."""
+"""Hostile rows: whatever their texts, the page keeps its elements, and nothing can run or load."""
 
 from base64 import b64encode
 from hashlib import sha256
@@ -64,11 +64,11 @@ OURS = {*get_args(Quality), "observed", "corroborated", "reported", "completed",
 OURS |= {"rules", "llm", "task", "communication", "distribution", "reliability", "efficiency", "bottleneck", "live"}
 OURS |= {"ground_truth", "insufficient", "low", "adequate", "trial", "evaluation", *MetricStatus}
 OURS |= {"outcome", "conduct", *get_args(Basis), *get_args(Observability), "code", "model", "nobody"}
-"""Texts that are words of the format, or decide what is drawn: nobody else writes them."""
+"""Texts with a fixed set of values, which no agent writes."""
 
 
 def marked(value: Any, prefix: str) -> Any:  # noqa: ANN401
-    """The same document with something before each of its texts."""
+    """The same document with a prefix before each of its texts."""
     if isinstance(value, dict):
         return {key: marked(each, prefix) for key, each in value.items()}
     if isinstance(value, list):
@@ -231,7 +231,7 @@ _integrities = st.builds(
 
 @st.composite
 def trials(draw: st.DrawFn) -> TrialRecord:
-    """Trials that no evaluation would tell of: nothing in them fits together."""
+    """Inconsistent trials, which no evaluation would produce."""
     return trial(
         *draw(st.lists(_interactions, max_size=8)),
         calls=draw(st.lists(call_records, max_size=8)),

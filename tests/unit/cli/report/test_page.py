@@ -1,4 +1,4 @@
-"""The page as data: what of a row is shown, and in which words."""
+"""The content of the page: which parts of a row it shows, and in which words."""
 
 import pytest
 from hypothesis import given
@@ -14,13 +14,12 @@ from concord.assessment.results import (
     TrialRecord,
 )
 from concord_cli.errors import UsageError
+from concord_cli.interaction_text import MORE_ON_STRUCTURE, REMEDY, STRUCTURE_AND_SUCCESS
 from concord_cli.report import render
 from concord_cli.report.calls import MAX_CALLS
 from concord_cli.report.flows import flows_of
 from concord_cli.report.page import page_of
 from concord_cli.report.trials import AnswerView, GradingView
-from concord_cli.words.observability import REMEDY
-from concord_cli.words.structure import MORE_ON_STRUCTURE, STRUCTURE_AND_SUCCESS
 from tests.team_rows import (
     FIVE,
     ground_truth,

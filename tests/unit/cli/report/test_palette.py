@@ -1,4 +1,4 @@
-"""Colours: text is readable on its ground and marks are seen, in light and in dark (WCAG 2.1, level AA)."""
+"""Colours: text and marks have enough contrast, in light and in dark mode (WCAG 2.1, level AA)."""
 
 import re
 from importlib.resources import files

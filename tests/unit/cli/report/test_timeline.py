@@ -1,4 +1,4 @@
-"""The timeline: a bar for each call with a time, in the lane of whoever answered, an arrow from whoever called."""
+"""The timeline: a bar for each timed call in the callee's lane, with an arrow from the caller's."""
 
 from itertools import combinations
 

@@ -1,0 +1,126 @@
+"""The client of an assessment, as on the AgentBeats platform: one request to the green agent, artifacts back."""
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator, Mapping
+from time import monotonic
+
+from pydantic import JsonValue
+
+from concord.a2a import A2AClient, AgentUnreachableError, Answer, RemoteError, TaskState, fetch_card
+from concord_cli.errors import AssessmentError
+
+PROTOCOL_VERSION = "0.3"
+"""The A2A version that the platform's clients use."""
+
+EVENT_TIMEOUT_S = 300.0
+"""How long the platform's client waits for the next event."""
+
+CARDS_TIMEOUT_S = 80.0
+"""How long the platform's client waits for an agent's card."""
+
+CARD_INTERVAL_S = 0.5
+
+MAX_EXACT = 2**53 - 1
+"""The largest integer that a double represents exactly, as do all smaller ones (RFC 8259, section 6)."""
+
+
+LOG_AFTER_S = 2.0
+LOG_INTERVAL_S = 10.0
+
+
+class LostGreenAgentError(AssessmentError):
+    """The green agent cannot be reached or broke off. Its output may say why."""
+
+
+async def wait_for_cards(
+    endpoints: Mapping[str, str], on_progress: Callable[[str], None], timeout_s: float = CARDS_TIMEOUT_S
+) -> None:
+    """Waits until every agent (base URL by role) serves its card; reports to `on_progress` for which it waits, and why.
+
+    Raises AssessmentError with the first agent that does not serve one in time.
+    """
+    await asyncio.gather(*(_wait_for_card(role, url, on_progress, timeout_s) for role, url in endpoints.items()))
+
+
+async def _wait_for_card(role: str, url: str, on_progress: Callable[[str], None], timeout_s: float) -> None:
+    began = monotonic()
+    log_at = began + LOG_AFTER_S
+    while True:
+        try:
+            await fetch_card(url)
+        except (AgentUnreachableError, RemoteError) as error:
+            now = monotonic()
+            if now > began + timeout_s:
+                raise AssessmentError(f"{role} shows no agent card at {url}: {error}") from error
+            if now >= log_at:
+                on_progress(f"waiting for {role} at {url}, for up to {timeout_s:.0f} s: {error}")
+                log_at = now + LOG_INTERVAL_S
+        else:
+            return
+        await asyncio.sleep(CARD_INTERVAL_S)
+
+
+async def assess(
+    green_agent: str,
+    participants: Mapping[str, str],
+    config: Mapping[str, JsonValue],
+    on_progress: Callable[[str], None],
+) -> list[JsonValue]:
+    """Sends one request to the green agent and returns its results, at least one.
+
+    `participants` maps role to base URL. `on_progress` gets the green agent's status messages.
+    Raises LostGreenAgentError; AssessmentError if the agent rejects the request, fails, or completes without a result.
+    """
+    request = json.dumps({"participants": dict(participants), "config": dict(config)})
+    try:
+        client = await A2AClient.connect(green_agent, protocol_version=PROTOCOL_VERSION, timeout_s=EVENT_TIMEOUT_S)
+        async with client:
+            answer = await _stream_until_answer(client, request, on_progress)
+    except AgentUnreachableError as error:
+        raise LostGreenAgentError(f"the green agent at {green_agent} cannot be reached: {error}") from error
+    except RemoteError as error:
+        raise LostGreenAgentError(f"the green agent at {green_agent} answered with an error: {error}") from error
+    return _results(answer)
+
+
+async def _stream_until_answer(client: A2AClient, request: str, on_progress: Callable[[str], None]) -> Answer:
+    latest = ""
+    async for event in client.stream(text=request):
+        if isinstance(event, Answer):
+            return event
+        if event.text and event.text != latest and not event.state.terminal:
+            latest = event.text
+            on_progress(latest)
+    raise RemoteError("the stream ended without an answer")
+
+
+def _results(answer: Answer) -> list[JsonValue]:
+    if not answer.is_task:
+        raise AssessmentError("the green agent answered with a message instead of a task")
+    if answer.state is not TaskState.COMPLETED:
+        raise AssessmentError(f"the green agent answered {answer.state}: {answer.status_text}")
+    results = [*map(_restore_integers, answer.data_parts), *_json_in(answer.text_parts)]
+    if not results:
+        raise AssessmentError("the assessment completed without a result")
+    return results
+
+
+def _restore_integers(value: JsonValue) -> JsonValue:
+    """Undoes A2A's conversion of all numbers to doubles: whole numbers become integers again."""
+    if isinstance(value, dict):
+        return {key: _restore_integers(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_restore_integers(each) for each in value]
+    if isinstance(value, float) and value.is_integer() and abs(value) <= MAX_EXACT:
+        return int(value)
+    return value
+
+
+def _json_in(texts: tuple[str, ...]) -> Iterator[JsonValue]:
+    """The texts that are JSON, which the platform counts as results too."""
+    for text in texts:
+        try:
+            yield json.loads(text)
+        except json.JSONDecodeError:
+            continue

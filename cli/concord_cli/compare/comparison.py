@@ -1,0 +1,190 @@
+"""A comparison of teams on the tasks that they share: the JSON document, and how it is computed."""
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from statistics import fmean
+from typing import Final, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from concord.assessment.results import Basis, LatencySummary
+from concord_cli.compare.teams import CODE, Team
+from concord_evaluator.statistics import (
+    LEVEL,
+    Ranks,
+    compare_paired,
+    confidence_in,
+    mean_interval,
+    ranks,
+    rate_interval,
+    tie_groups,
+)
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class TeamLine(_Record):
+    """One team on its own tasks: its scores, and the ranks that it may have among all teams.
+
+    `unjudged`: how many of `trials` are unjudged, which count as 0.
+    """
+
+    name: str
+    file: str
+    rank_best: int
+    rank_worst: int
+    score: float
+    score_low: float | None
+    score_high: float | None
+    passed: int
+    pass_rate: float | None
+    pass_rate_low: float | None
+    pass_rate_high: float | None
+    tasks: int
+    trials: int
+    unjudged: int
+    infrastructure_failures: int
+    confidence: Literal["insufficient", "low", "adequate"]
+    latency_avg_ms: float | None
+
+
+class PairLine(_Record):
+    """Two teams on the tasks that they share: `difference` is the second's score less the first's."""
+
+    first: str
+    second: str
+    shared_tasks: int
+    paired_trials: int
+    difference: float | None
+    difference_low: float | None
+    difference_high: float | None
+    verdict: Literal["insufficient", "no difference shown", "first is better", "second is better"]
+
+
+class Comparison(_Record):
+    """The comparison. `groups`: teams of which none is shown to be better than another; groups may overlap.
+
+    `level`: of the teams' intervals, and of all differences together; `pair_level`: of each difference (Bonferroni).
+    """
+
+    scoring_version: str
+    basis: Basis
+    level: float
+    pair_level: float
+    teams: list[TeamLine]
+    pairs: list[PairLine]
+    groups: list[list[str]]
+    warnings: list[str]
+
+
+LATENCY: Final = LatencySummary().warning
+
+
+def compare_teams(teams: Sequence[Team]) -> Comparison:
+    """Compares each team with each, sorted by the mean score over a team's own tasks, best first.
+
+    The intervals of the differences hold together at `LEVEL` (Bonferroni).
+    """
+    ordered = sorted(teams, key=lambda team: (-_score(team), team.name))
+    n_pairs = len(ordered) * (len(ordered) - 1) // 2
+    level = 1 - (1 - LEVEL) / n_pairs
+    pairs = [_pair(first, second, level) for first, second in combinations(ordered, 2)]
+    names = [team.name for team in ordered]
+    better = [winner for pair in pairs if (winner := _better(pair)) is not None]
+    placed = ranks(names, better)
+    return Comparison(
+        scoring_version=ordered[0].kind.version,
+        basis=ordered[0].kind.basis,
+        level=LEVEL,
+        pair_level=level,
+        teams=[_line(team, placed[team.name]) for team in ordered],
+        pairs=pairs,
+        groups=tie_groups(names, better),
+        warnings=list(_warnings(ordered)),
+    )
+
+
+def _score(team: Team) -> float:
+    return fmean(_values(team))
+
+
+def _values(team: Team) -> list[float]:
+    return [score for seeds in team.scores.values() for runs in seeds.values() for score in runs]
+
+
+def _pair(first: Team, second: Team, level: float) -> PairLine:
+    found = compare_paired(first.scores, second.scores, level)
+    interval = None if found is None else found.interval
+    return PairLine(
+        first=first.name,
+        second=second.name,
+        shared_tasks=0 if found is None else found.shared_tasks,
+        paired_trials=0 if found is None else found.paired_trials,
+        difference=None if found is None else 100 * found.difference,
+        difference_low=None if interval is None else 100 * max(-1.0, interval.low),
+        difference_high=None if interval is None else 100 * min(1.0, interval.high),
+        verdict="insufficient" if found is None else found.verdict,
+    )
+
+
+def _better(pair: PairLine) -> tuple[str, str] | None:
+    if pair.verdict == "first is better":
+        return pair.first, pair.second
+    return (pair.second, pair.first) if pair.verdict == "second is better" else None
+
+
+def _line(team: Team, placed: Ranks) -> TeamLine:
+    clusters = [task for task, seeds in team.scores.items() for runs in seeds.values() for _ in runs]
+    interval = mean_interval(_values(team), clusters)
+    rate = rate_interval(sum(team.passed), len(team.passed)) if len(team.passed) > 1 else None
+    return TeamLine(
+        name=team.name,
+        file=team.file,
+        rank_best=placed.best,
+        rank_worst=placed.worst,
+        score=100 * _score(team),
+        score_low=None if interval is None else 100 * max(0.0, interval.low),
+        score_high=None if interval is None else 100 * min(1.0, interval.high),
+        passed=sum(team.passed),
+        pass_rate=100 * sum(team.passed) / len(team.passed),
+        pass_rate_low=None if rate is None else 100 * rate.low,
+        pass_rate_high=None if rate is None else 100 * rate.high,
+        tasks=len(team.scores),
+        trials=len(team.passed),
+        unjudged=team.unjudged,
+        infrastructure_failures=team.infrastructure_failures,
+        confidence=confidence_in(interval, len(team.scores)),
+        latency_avg_ms=team.latency_avg_ms,
+    )
+
+
+def _warnings(teams: Sequence[Team]) -> Iterator[str]:
+    """Warnings about the figures."""
+    if len({frozenset(team.scores) for team in teams}) > 1:
+        yield "Not all teams worked on the same tasks: a score is over a team's own, a difference over shared ones."
+    if len(rules := {rule for team in teams for rule in team.rules}) > 1:
+        yield "The scores were made by different rules, so that they differ by more than the teams: " + "; ".join(
+            sorted(rules)
+        )
+    judges = {judge for team in teams for judge in team.judges}
+    if len({team.judges for team in teams}) > 1 or len(judges - {CODE}) > 1:
+        yield f"Different judges judged the outcomes: {', '.join(sorted(judges))}."
+    for team in teams:
+        if team.unjudged:
+            counted = (
+                "1 trial that nobody judged counts"
+                if team.unjudged == 1
+                else (f"{team.unjudged} trials that nobody judged count")
+            )
+            yield f"{team.name}: {counted} as 0."
+        if team.lost:
+            counted = "1 trial, which counts" if team.lost == 1 else f"{team.lost} trials, which count"
+            yield f"{team.name}: no evaluation came of {counted} as 0 in its own row and not at all here."
+        if team.infrastructure_failures == 1:
+            yield f"{team.name}: 1 failure of the infrastructure, which counts for nobody."
+        elif team.infrastructure_failures:
+            yield f"{team.name}: {team.infrastructure_failures} failures of the infrastructure, which count for nobody."
+    if any(team.latency_avg_ms is not None for team in teams):
+        yield LATENCY

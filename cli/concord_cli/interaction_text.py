@@ -1,0 +1,70 @@
+"""What a row says of the calls between agents, in words: whose calls were seen, and how coordination is labelled."""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
+
+from concord.assessment.results import MetricStatus, Quality, TraceIntegrity
+
+MAX_NAMES: Final = 10
+"""Limit of the participants named; the others are counted."""
+
+REMEDY: Final = (
+    "Have a participant take its peers' addresses from /peers: what it calls then passes the gateway and is seen.",
+    "Or have it report its calls to the collector: see docs/reporting.md.",
+)
+
+
+def unobserved_participants(integrity: TraceIntegrity) -> list[str]:
+    """The participants whose own calls, if any, could not be observed."""
+    return [each.agent for each in integrity.participants if each.observability != "full"]
+
+
+def unobserved_text(integrity: TraceIntegrity) -> str | None:
+    """A sentence on the participants whose calls could not be observed; None if there are none."""
+    if not (hidden := unobserved_participants(integrity)):
+        return None
+    unheard = [each.agent for each in integrity.participants if each.observability == "none"]
+    text = f"Calls that these participants made, if any, could not be seen: {_names(hidden)}."
+    if not unheard:
+        return text
+    return f"{text} Calls to {'them' if unheard == hidden else _names(unheard)} were not seen either."
+
+
+def fully_observed(integrity: TraceIntegrity) -> bool:
+    """Whether all calls could be observed; if not, agents may have made calls that are not in the row."""
+    return integrity.observability in (None, "full")
+
+
+def no_calls_text(integrity: TraceIntegrity) -> str:
+    """The text in place of calls between agents if there are none."""
+    return "Nobody called anybody." if fully_observed(integrity) else "No call between agents was seen."
+
+
+def _names(agents: Sequence[str]) -> str:
+    shown = ", ".join(agents[:MAX_NAMES])
+    return shown if len(agents) <= MAX_NAMES else f"{shown} and {len(agents) - MAX_NAMES} more"
+
+
+STRUCTURE_AND_SUCCESS: Final = (
+    "Structure does not predict success. On 527 CooperBench runs, within task and arm, version 1's structural score "
+    "told success from failure with an AUC of .56 (95 %: .52 to .62), .49 on runs with messages; on 541 LLM-teams runs "
+    ".51; .42 to .49 on three MARBLE sets (.5 is chance)."
+)
+"""How well the score of version 1, which measured structure, separates successful runs from failed ones.
+
+AUC: how often, of a success and a failure, the success has the higher score. The runs are public, and so are their
+benchmarks' verdicts on them.
+"""
+
+MORE_ON_STRUCTURE: Final = "docs/scoring.md"
+
+
+_WITHOUT_LABEL: Final[Mapping[MetricStatus, str]] = MappingProxyType(
+    {MetricStatus.UNDEFINED: "not seen", MetricStatus.NOT_APPLICABLE: "one participant"}
+)
+
+
+def coordination_label(quality: Quality | None, status: MetricStatus) -> str | None:
+    """The label of coordination, or why there is none; None if the row does not say why."""
+    return quality or _WITHOUT_LABEL.get(status)

@@ -1,0 +1,251 @@
+"""What a score rests on, in words: of a whole row, of one of its trials, and of the score's factors."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from concord.assessment import Mode
+from concord.assessment.results import Basis, Grading, MetricParameter, ResultRow, Scoring, SubScore, TrialRecord
+
+FACTORS: Final = frozenset({"outcome", "conduct"})
+"""The ids of the sub-scores that are multiplied; all others are weighted."""
+
+MAX_REASONS: Final = 3
+"""Limit of the reasons listed; most trials share one."""
+
+_COUNTS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
+    {
+        "carried": ("1 call between participants carried", "{} calls between participants carried"),
+        "failed": ("1 failed", "{} failed"),
+        "bought_nothing": ("1 bought nothing", "{} bought nothing"),
+        "unread": ("1 not read whole", "{} not read whole"),
+    }
+)
+"""The counts behind conduct, in the order in which they are shown: singular and plural."""
+
+_SETTINGS: Final[Mapping[str, str]] = MappingProxyType(
+    {"participants": "{} participants", "k": "k = {} (that many failed or useless calls cost a quarter of the score)"}
+)
+"""The settings behind conduct, which most trials share."""
+
+
+def factor_notes(part: SubScore, trials: Sequence[TrialRecord]) -> list[str]:
+    """Notes on a factor over these trials: the reasons given, and the counts behind conduct."""
+    parts = [each for trial in trials if trial.usable for each in trial.sub_scores if each.id == part.id] or [part]
+    notes = reasons_with_counts([each.reason for each in parts])
+    if part.id == "conduct" and (counted := conduct_inputs([each.inputs for each in parts])):
+        notes.append(counted)
+    return notes
+
+
+def reasons_with_counts(reasons: Sequence[str | None]) -> list[str]:
+    """Each reason once, with its number of trials unless all of `reasons` are the same."""
+    counts = Counter(reason for reason in reasons if reason)
+    shown = [
+        reason if n == len(reasons) else f"{reason} ({n:,} of {len(reasons):,} trials)"
+        for reason, n in list(counts.items())[:MAX_REASONS]
+    ]
+    return shown if len(counts) <= MAX_REASONS else [*shown, f"and {len(counts) - MAX_REASONS} more reasons"]
+
+
+def conduct_inputs(of_trials: Sequence[Iterable[MetricParameter]]) -> str:
+    """The inputs of conduct: counts summed over the trials, and settings that all trials share.
+
+    Empty if the proxy carried no call, as the reason then says.
+    """
+    given: dict[str, list[str]] = {}
+    for inputs in of_trials:
+        for each in inputs:
+            given.setdefault(each.name, []).append(each.value)
+    if set(given.get("carried", ())) == {"0"}:
+        return ""
+    return ", ".join([*_counts(given), *_settings(given)])
+
+
+def _counts(given: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    for name, (one, many) in _COUNTS.items():
+        values = given.get(name, ())
+        if values and all(value.isdecimal() for value in values):
+            total = sum(map(int, values))
+            yield one if total == 1 else many.format(f"{total:,}")
+
+
+def _settings(given: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    shared = {name: values[0] for name, values in given.items() if len(set(values)) == 1}
+    for name, words in _SETTINGS.items():
+        if name in shared:
+            yield words.format(shared[name])
+    others = [name for name in shared if name not in _COUNTS and name not in _SETTINGS]
+    yield from (f"{name.replace('_', ' ')} {shared[name]}" for name in others)
+
+
+JUDGED_BY: Final[Mapping[str, str]] = MappingProxyType(
+    {"code": "by code", "model": "by the model", "recorded": "by the file", "nobody": "by nobody"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """A score in words.
+
+    `number`: "69.2", "40.0 to 73.3" if some trials are unjudged, None without a score; `rests_on`: what the score
+    measures, or why there is none; `notes`: further notes, in whole sentences.
+    """
+
+    number: str | None
+    rests_on: str
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Inputs:
+    """The inputs of a rating: scores up to the row's `max_score`, and how many trials each source judged."""
+
+    basis: Basis
+    mode: Mode
+    version: str
+    score: float | None
+    score_high: float | None
+    sub_scores: Sequence[SubScore]
+    usable: int
+    judged: Mapping[str, int]
+    reasons: Sequence[str]
+
+
+def rating_of(row: ResultRow) -> Rating:
+    """The rating of the whole row."""
+    scoring = row.detail.scoring
+    usable = [trial for trial in row.detail.trials if trial.usable]
+    return _rating(
+        _Inputs(
+            basis=scoring.basis,
+            mode=row.detail.mode,
+            version=scoring.version,
+            score=row.score,
+            score_high=scoring.score_high,
+            sub_scores=scoring.sub_scores,
+            usable=scoring.usable_trials,
+            judged=_judged(scoring),
+            reasons=_reasons(trial.grading for trial in usable),
+        )
+    )
+
+
+def rating_of_trial(row: ResultRow, trial: TrialRecord) -> Rating:
+    """The rating of one trial of the row."""
+    grading, scoring = trial.grading, row.detail.scoring
+    return _rating(
+        _Inputs(
+            basis=scoring.basis,
+            mode=row.detail.mode,
+            version=scoring.version,
+            score=None if trial.overall_score is None else row.max_score * trial.overall_score,
+            score_high=None,
+            sub_scores=trial.sub_scores,
+            usable=int(trial.usable),
+            judged={} if grading is None else {grading.source: 1},
+            reasons=_reasons([grading]),
+        )
+    )
+
+
+def pass_count_text(row: ResultRow) -> str:
+    """How many of the usable trials passed, and how many are unjudged."""
+    scoring = row.detail.scoring
+    usable = _count(scoring.usable_trials, "usable trial")
+    if row.score is None and scoring.unjudged:
+        return f"{usable}, none judged"
+    passed = f"{scoring.passed_trials:,} of {usable} passed"
+    return passed + (f", {scoring.unjudged:,} unjudged" if scoring.unjudged else "")
+
+
+def grading_source_text(grading: Grading) -> str:
+    """The source of a grading: `by code (exact)`."""
+    return JUDGED_BY[grading.source] + (f" ({grading.scorer})" if grading.scorer else "")
+
+
+def _judged(scoring: Scoring) -> dict[str, int]:
+    counts = {
+        "code": scoring.judged_by_code,
+        "model": scoring.judged_by_model,
+        "recorded": scoring.judged_by_record,
+        "nobody": scoring.unjudged,
+    }
+    return {source: n for source, n in counts.items() if n}
+
+
+def _reasons(gradings: Iterable[Grading | None]) -> list[str]:
+    """The reasons of gradings without a value."""
+    return reasons_with_counts([each.reason for each in gradings if each is not None and each.value is None])
+
+
+def _rating(inputs: _Inputs) -> Rating:
+    if inputs.score is None:
+        return Rating(None, _why_none(inputs))
+    if inputs.basis == "structure":
+        return Rating(f"{inputs.score:.1f}", _of_structure(inputs))
+    if set(inputs.judged) == {"nobody"}:
+        return Rating(None, _why_none(inputs))
+    if inputs.basis == "recorded":
+        return Rating(f"{inputs.score:.1f}", _of_a_record(inputs))
+    return _of_an_outcome(inputs, inputs.score)
+
+
+def _why_none(inputs: _Inputs) -> str:
+    if not inputs.usable and not inputs.judged:
+        return "no trial could be used"
+    if inputs.basis == "structure":
+        return "no structure to rate"
+    return "nobody judged the outcome" + (f" ({'; '.join(inputs.reasons)})" if inputs.reasons else "")
+
+
+def _of_an_outcome(inputs: _Inputs, score: float) -> Rating:
+    values = {part.id: part.value for part in inputs.sub_scores}
+    outcome, conduct = values.get("outcome"), values.get("conduct")
+    rests_on = f"outcome{'' if outcome is None else f' {outcome:.2f}'} ({_by_whom(inputs.judged)})"
+    if conduct is not None:
+        rests_on += f" x conduct {conduct:.2f}"
+    trials, unjudged = sum(inputs.judged.values()), inputs.judged.get("nobody", 0)
+    notes = [f"Means of {trials:,} trials; outcome and conduct are multiplied trial by trial."] if trials > 1 else []
+    if not unjudged:
+        return Rating(f"{score:.1f}", rests_on, tuple(notes))
+    high = inputs.score_high
+    counted = "1 unjudged trial counts" if unjudged == 1 else f"{unjudged:,} unjudged trials count"
+    notes.append(
+        f"{counted} as failed in the lower figure{'' if high is None else ' and as perfect in the upper one'}."
+    )
+    number = f"{score:.1f}" if high is None else f"{score:.1f} to {high:.1f}"
+    return Rating(number, rests_on, tuple(notes))
+
+
+def _of_a_record(inputs: _Inputs) -> str:
+    if set(inputs.judged) <= {"recorded"}:
+        return "the outcome that the file tells; nobody saw how the team went about it"
+    judges = _by_whom(inputs.judged)
+    return f"the outcome of what the file tells, judged {judges}; nobody saw how the team went about it"
+
+
+def _of_structure(inputs: _Inputs) -> str:
+    """What a structural score rests on. Version 1 scored live teams so too, with a model's grade of the outcome."""
+    if inputs.mode is Mode.GROUND_TRUTH:
+        return "rates the structure of a given pattern: no team was at work"
+    text = f"rates structure, by version {inputs.version} of the rules"
+    task = next((part for part in inputs.sub_scores if part.id == "task"), None)
+    if task is None or task.value is None:
+        return f"{text}; nobody judged the outcome"
+    return f"{text}, and with weight {task.weight:.2f} the outcome"
+
+
+def _by_whom(judged: Mapping[str, int]) -> str:
+    """`by code`; of several trials `2 trials by code, 1 by nobody`."""
+    if sum(judged.values()) <= 1:
+        return ", ".join(JUDGED_BY[source] for source in judged) or "by nobody"
+    (first, n), *others = judged.items()
+    parts = [f"{_count(n, 'trial')} {JUDGED_BY[first]}", *(f"{n:,} {JUDGED_BY[source]}" for source, n in others)]
+    return ", ".join(parts)
+
+
+def _count(n: int, thing: str) -> str:
+    return f"{n:,} {thing}" if n == 1 else f"{n:,} {thing}s"

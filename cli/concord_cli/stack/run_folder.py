@@ -1,0 +1,40 @@
+"""The temporary folder of one run, for logs and Redis's files. It is removed after the run, however that ends."""
+
+import asyncio
+import os
+import sys
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from concord_cli.stack import parent_guard
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """A temporary folder that only its owner can read. While the descriptor `lifeline` is open, the folder stays."""
+
+    path: Path
+    lifeline: int
+
+    def log(self, name: str) -> Path:
+        """The log file of the program of that name."""
+        return self.path / f"{name}.log"
+
+
+@asynccontextmanager
+async def run_folder() -> AsyncIterator[RunFolder]:
+    """Makes the folder, and removes it when this context and all processes that inherited `lifeline` have ended."""
+    path = Path(tempfile.mkdtemp(prefix="concord-"))
+    reader, lifeline = os.pipe()
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-I", "-S", parent_guard.__file__, "remove", str(path)), stdin=reader, start_new_session=True
+    )
+    os.close(reader)
+    try:
+        yield RunFolder(path, lifeline)
+    finally:
+        os.close(lifeline)
+        await process.wait()

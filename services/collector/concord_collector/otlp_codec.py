@@ -1,0 +1,90 @@
+"""OTLP/HTTP encodings: reads exports in protobuf, writes responses in both. (`concord.trace.otlp` reads JSON.)"""
+
+import json
+from collections.abc import Iterable, Iterator
+
+from google.protobuf.message import DecodeError
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
+    ExportTracePartialSuccess,
+    ExportTraceServiceRequest,
+    ExportTraceServiceResponse,
+)
+from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
+from opentelemetry.proto.trace.v1.trace_pb2 import Span as ProtoSpan
+from opentelemetry.proto.trace.v1.trace_pb2 import Status
+from pydantic import JsonValue
+
+from concord.trace.otlp import AttributeValue, Span, as_attribute
+from concord.trace.otlp.genai import ATTRIBUTES, SERVICE_NAME
+
+
+def read_protobuf(body: bytes) -> Iterator[Span]:
+    """The spans of an `ExportTraceServiceRequest`, in its order. Raises ValueError if the body is none."""
+    try:
+        export = ExportTraceServiceRequest.FromString(body)
+    except DecodeError as error:
+        raise ValueError("no ExportTraceServiceRequest") from error
+    return _spans(export)
+
+
+def write_protobuf(rejected: int, reason: str) -> bytes:
+    """An `ExportTraceServiceResponse`; with `rejected` spans, a partial success for this reason."""
+    response = ExportTraceServiceResponse()
+    if rejected:
+        response.partial_success.CopyFrom(ExportTracePartialSuccess(rejected_spans=rejected, error_message=reason))
+    return response.SerializeToString()
+
+
+def write_json(rejected: int, reason: str) -> bytes:
+    """The same in JSON, where 64-bit numbers are strings."""
+    partial = {"partialSuccess": {"rejectedSpans": str(rejected), "errorMessage": reason}} if rejected else {}
+    return json.dumps(partial).encode()
+
+
+def _spans(export: ExportTraceServiceRequest) -> Iterator[Span]:
+    for group in export.resource_spans:
+        service = next((str(_plain(each.value)) for each in group.resource.attributes if each.key in SERVICE_NAME), "")
+        for scoped in group.scope_spans:
+            for span in scoped.spans:
+                yield _span(span, scoped.scope.name, service)
+
+
+def _span(span: ProtoSpan, scope: str, service: str) -> Span:
+    return Span(
+        trace_id=span.trace_id.hex(),
+        span_id=span.span_id.hex(),
+        parent_id=span.parent_span_id.hex(),
+        name=span.name,
+        scope=scope,
+        service=service,
+        start_ns=span.start_time_unix_nano,
+        end_ns=span.end_time_unix_nano,
+        client=span.kind == ProtoSpan.SPAN_KIND_CLIENT,
+        failed=span.status.code == Status.STATUS_CODE_ERROR,
+        message=span.status.message,
+        attributes=_attributes(span.attributes),
+    )
+
+
+def _attributes(attributes: Iterable[KeyValue]) -> dict[str, AttributeValue]:
+    return {each.key: _attribute(each.value) for each in attributes if each.key in ATTRIBUTES}
+
+
+def _attribute(value: AnyValue) -> AttributeValue:
+    if value.HasField("string_value"):
+        return value.string_value
+    return as_attribute(_plain(value))
+
+
+def _plain(value: AnyValue) -> JsonValue:
+    kind = value.WhichOneof("value")
+    if kind is None:
+        return None
+    if kind == "array_value":
+        return [_plain(each) for each in value.array_value.values]
+    if kind == "kvlist_value":
+        return {each.key: _plain(each.value) for each in value.kvlist_value.values}
+    if kind == "bytes_value":
+        return value.bytes_value.hex()
+    scalar: JsonValue = getattr(value, kind)
+    return scalar

@@ -1,0 +1,112 @@
+"""`POST /v1/traces`: OTLP/HTTP, for agents that export OpenTelemetry spans."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any, Final
+
+from fastapi import APIRouter, HTTPException, Request, Response
+
+from concord.trace.otlp import Span, SpanError, read_json, to_step, without_internals
+from concord.trace.report import MAX_BATCH_STEPS, Channel, StepBatch
+from concord.trace.step import MAX_ID_LENGTH, InteractionStep
+from concord.trust.tokens import Claims
+from concord_collector.admission import Admission
+from concord_collector.batch_parsing import ParsedBatch, from_step_batch
+from concord_collector.http_errors import ERROR_RESPONSES
+from concord_collector.otlp_codec import read_protobuf, write_json, write_protobuf
+from concord_collector.trace_writer import TRACE_FULL, TraceWriter
+
+UNNAMED_SERVICE: Final = "unknown_service"
+"""OpenTelemetry's default for `service.name`."""
+
+_PROTOBUF: Final = "application/x-protobuf"
+_JSON: Final = "application/json"
+_READ: Final[dict[str, Callable[[bytes], Iterator[Span]]]] = {_PROTOBUF: read_protobuf, _JSON: read_json}
+_WRITE: Final[dict[str, Callable[[int, str], bytes]]] = {_PROTOBUF: write_protobuf, _JSON: write_json}
+_OPENAPI: Final[dict[str, Any]] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            _PROTOBUF: {"schema": {"type": "string", "format": "binary"}},
+            _JSON: {"schema": {"type": "object", "title": "ExportTraceServiceRequest"}},
+        },
+    },
+    "responses": {"200": {"content": {_PROTOBUF: {"schema": {"type": "string", "format": "binary"}}}}},
+}
+
+
+def otlp_router(admission: Admission, writer: TraceWriter) -> APIRouter:
+    """The route for OpenTelemetry spans."""
+    router = APIRouter(tags=["traces"])
+
+    @router.post("/v1/traces", openapi_extra=_OPENAPI, responses=ERROR_RESPONSES)
+    async def post_spans(request: Request) -> Response:
+        """Stores an export. `partialSuccess` counts the spans that cannot be steps, with the first one's reason."""
+        admitted = await admission.admit(request, tuple(_READ))
+        try:
+            spans = list(without_internals(_READ[admitted.content_type](admitted.body)))
+        except ValueError as error:
+            raise HTTPException(400, "no ExportTraceServiceRequest") from error
+        export = read_export(spans, admitted.body, admitted.caller.claims)
+        writer.count_rejected(export.rejected - export.n_foreign, export.n_foreign)
+        if spans and export.n_foreign == len(spans):
+            raise HTTPException(403, "the token is for another trace")
+        receipts = [await writer.write(admitted.caller, batch, Channel.OTLP) for batch in export.batches]
+        over_quota = sum(len(receipt.rejected) for receipt in receipts)
+        reason = export.reason or (TRACE_FULL if over_quota else "")
+        body = _WRITE[admitted.content_type](export.rejected + over_quota, reason)
+        return Response(body, media_type=admitted.content_type)
+
+    return router
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """The batches of an export, one or more for each trace and service, and its refused spans.
+
+    `rejected`: how many spans were refused; `reason`: why the first of them was; `n_foreign`: how many of them are of
+    another trace than the token's.
+    """
+
+    batches: Sequence[ParsedBatch]
+    rejected: int
+    reason: str
+    n_foreign: int
+
+
+def read_export(spans: Sequence[Span], body: bytes, claims: Claims | None) -> Export:
+    """Sorts the spans of an export into batches. Batch ids derive from the body, so that a retry is a duplicate.
+
+    With a token, spans of other traces are refused. Without one, the reporter is the service that a span names.
+    """
+    groups: defaultdict[tuple[str, str], list[InteractionStep]] = defaultdict(list)
+    reasons: list[str] = []
+    foreign = 0
+    for span in spans:
+        if claims is not None and span.trace_id != claims.trace_id:
+            foreign += 1
+            reasons.append("the token is for another trace")
+            continue
+        reporter = claims.agent_id if claims is not None else span.service or UNNAMED_SERVICE
+        try:
+            if len(reporter) > MAX_ID_LENGTH:
+                raise SpanError(f"service.name: longer than {MAX_ID_LENGTH} characters")
+            groups[span.trace_id, reporter].append(to_step(span, agent_name=span.agent))
+        except SpanError as error:
+            reasons.append(str(error))
+    digest = blake2b(body, digest_size=16).hexdigest()
+    batches = [
+        from_step_batch(
+            StepBatch(batch_id=f"otlp-{digest}-{number}", trace_id=trace_id, reporter=reporter, steps=steps)
+        )
+        for (trace_id, reporter), all_steps in groups.items()
+        for number, steps in enumerate(_chunks(all_steps))
+    ]
+    return Export(batches, len(reasons), reasons[0] if reasons else "", foreign)
+
+
+def _chunks(steps: list[InteractionStep]) -> Iterator[list[InteractionStep]]:
+    for start in range(0, len(steps), MAX_BATCH_STEPS):
+        yield steps[start : start + MAX_BATCH_STEPS]

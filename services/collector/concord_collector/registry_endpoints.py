@@ -1,0 +1,128 @@
+"""`POST /register` and `GET /peers`: which agents there are, and where each can be reached."""
+
+import time
+from typing import Annotated, Final
+
+from fastapi import APIRouter, HTTPException, Query, Request
+from pydantic import BaseModel, ConfigDict, Field, HttpUrl, SecretStr
+
+from concord.agent.peers import PeerList
+from concord.assessment.roster import RESERVED_IDS, ParticipantId, RosterEntry
+from concord.storage import OPEN_SCOPE, AgentRegistry, RegistryFullError, StorageUnavailableError
+from concord.trace.step import AttributeName, Id
+from concord.trust.keyring import Keyring
+from concord.trust.proxy_urls import peers_for
+from concord.trust.redaction import REDACTED
+from concord.trust.tokens import Claims
+from concord.trust.urls import PeerUrls, UrlRefusedError
+from concord_collector.agent_cards import CardError, fetch_card
+from concord_collector.authentication import Authenticator, Caller
+from concord_collector.http_errors import ERROR_RESPONSES, storage_unavailable, too_many_requests
+from concord_collector.rate_limits import RateLimiter
+
+_FULL_RETRY_S: Final = 60
+_DAY_S: Final = 24 * 3600
+
+
+class Registration(BaseModel):
+    """An agent that registers itself outside of any assessment. (Within one, the client declares the agents.)
+
+    Without `functions`, the ids of the skills in the agent's card count as its functions.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    id: ParticipantId
+    url: HttpUrl
+    functions: Annotated[list[AttributeName], Field(max_length=16)] | None = None
+
+
+class Registered(RosterEntry):
+    """The registry's entry, and after how many seconds it expires unless the agent registers again."""
+
+    expires_in_s: float
+
+
+def registry_router(
+    registry: AgentRegistry, authenticator: Authenticator, peer_urls: PeerUrls, rate_limiter: RateLimiter
+) -> APIRouter:
+    """The routes of the agent registry."""
+    router = APIRouter(tags=["registry"])
+
+    @router.post("/register", status_code=201, responses=ERROR_RESPONSES)
+    async def register(registration: Registration, request: Request) -> Registered:
+        """Adds an agent to the open registry, or renews its entry. The collector's owner issues the tokens for this."""
+        caller = await authenticator.authenticate_in_open_trial(request)
+        if (wait_s := await rate_limiter.take(caller.name, 1)) > 0:
+            raise too_many_requests("too many registrations", wait_s)
+        _check_id(registration.id, caller)
+        entry = await _entry(registration, peer_urls)
+        try:
+            expires_in_s = await registry.register(OPEN_SCOPE, [entry], by=caller.name)
+        except RegistryFullError as error:
+            raise too_many_requests("the registry is full", _FULL_RETRY_S) from error
+        except StorageUnavailableError as error:
+            raise storage_unavailable() from error
+        return Registered(**dict(entry), expires_in_s=expires_in_s)
+
+    @router.get("/peers", responses={code: ERROR_RESPONSES[code] for code in (401, 403, 503)})
+    async def peers(request: Request, assessment_id: Annotated[Id | None, Query()] = None) -> PeerList:
+        """The agents of an assessment, or of the open registry.
+
+        A token gives access to its own assessment, which is the default. Its holder gets URLs of the gateway's proxy,
+        which observes the calls to them.
+        """
+        caller = await authenticator.authenticate_in_open_trial(request)
+        try:
+            entries = await registry.agents(_scope(assessment_id, caller))
+        except StorageUnavailableError as error:
+            raise storage_unavailable() from error
+        return PeerList(peers=peers_for(entries, caller.token or REDACTED))
+
+    return router
+
+
+async def registration_token(keyring: Keyring, agent_id: str, days: float) -> SecretStr:
+    """A token with which an agent registers itself and reads the open registry, and nothing else.
+
+    Raises StorageUnavailableError.
+    """
+    claims = Claims(OPEN_SCOPE, OPEN_SCOPE, agent_id, time.time() + days * _DAY_S)
+    return (await keyring.issuer()).issue(claims)
+
+
+def _check_id(agent_id: str, caller: Caller) -> None:
+    if agent_id in RESERVED_IDS:
+        raise HTTPException(400, f"id: {agent_id!r} is reserved")
+    if caller.claims is None:
+        return
+    if caller.claims.assessment_id != OPEN_SCOPE:
+        raise HTTPException(403, "the token is for an assessment, whose agents its client declares")
+    if agent_id != caller.claims.agent_id:
+        raise HTTPException(403, "the token is another agent's")
+
+
+def _scope(assessment_id: str | None, caller: Caller) -> str:
+    if caller.claims is None:
+        return assessment_id or OPEN_SCOPE
+    if assessment_id not in (None, caller.claims.assessment_id):
+        raise HTTPException(403, "the token is for another assessment")
+    return caller.claims.assessment_id
+
+
+async def _entry(registration: Registration, peer_urls: PeerUrls) -> RosterEntry:
+    """The registry's entry for an agent. Raises 400 if its URL, or one in its card, must not be given to others."""
+    url = str(registration.url)
+    try:
+        pinned = await peer_urls.pin(url)
+        if registration.functions is not None:
+            return RosterEntry(id=registration.id, url=url, functions=tuple(registration.functions))
+        card = await fetch_card(pinned)
+        for named in card.urls:
+            await peer_urls.pin(named)
+    except UrlRefusedError as error:
+        raise HTTPException(400, f"url: {error}") from error
+    except CardError as error:
+        raise HTTPException(400, f"url: {error}") from error
+    aliases = tuple(named for named in card.urls if named != url)
+    return RosterEntry(id=registration.id, url=url, aliases=aliases, functions=tuple(each.id for each in card.skills))

@@ -1,0 +1,38 @@
+"""The definitions of metrics come from the evaluator; without it, a page has none."""
+
+import sys
+from collections.abc import Mapping
+
+import pytest
+
+from concord_cli.report.metrics import installed_definitions
+from concord_evaluator import pipeline
+from concord_evaluator.metrics import measure, metric_ids
+from concord_evaluator.pipeline import Contribution, TrialInput, evaluator
+from tests.unit.evaluator.graphs import graph_of, mesh
+
+
+def test_every_metric_has_a_definition_to_read() -> None:
+    define, measured = installed_definitions(), measure(graph_of(mesh(4)))
+
+    assert {record.id for record in measured} == set(metric_ids())
+    assert [record.definition_id for record in measured if not define(record.definition_id)] == []
+
+
+def test_what_an_evaluator_measures_has_the_words_that_come_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    @evaluator("zeal", definitions={"acme/zeal": "How eager the agents are."})
+    def evaluate(_trial: TrialInput, _needed: Mapping[str, Contribution]) -> Contribution:
+        return Contribution()
+
+    monkeypatch.setattr(pipeline, "installed_evaluators", lambda: {"zeal": evaluate})
+    assert installed_definitions()("acme/zeal") == "How eager the agents are."
+
+
+def test_what_nobody_installed_defines_has_none() -> None:
+    assert installed_definitions()("acme/zeal") is None
+
+
+def test_without_the_evaluator_there_are_no_definitions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "concord_evaluator.metrics", None)
+
+    assert installed_definitions()("density/messages") is None

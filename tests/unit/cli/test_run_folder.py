@@ -1,0 +1,54 @@
+"""A run's folder and its programs end with the command that started them, however that ends."""
+
+import asyncio
+import signal
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+
+from concord_cli.stack.run_folder import run_folder
+from tests.unit.cli.programs import DEAF, SLEEPER, WRITES_PID, lives, pids_in, until
+
+STARTS_A_PROGRAM = """
+import asyncio, sys
+from pathlib import Path
+from concord_cli.stack.supervisor import Program
+from concord_cli.stack.run_folder import run_folder
+from concord_cli.stack.supervisor import Supervisor
+
+async def main():
+    async with run_folder() as folder, Supervisor(folder, print) as supervisor:
+        supervisor.start([Program("worker", (sys.executable, "-c", *sys.argv[2:]))])
+        Path(sys.argv[1]).write_text(str(folder.path))
+        await asyncio.sleep(600)
+
+asyncio.run(main())
+"""
+
+
+async def test_only_its_owner_can_look_into_it() -> None:
+    async with run_folder() as folder:
+        assert stat.S_IMODE(folder.path.stat().st_mode) == 0o700
+
+
+async def test_it_is_gone_afterwards_with_all_it_held() -> None:
+    async with run_folder() as folder:
+        folder.log("gateway").write_text("ready")
+    assert not folder.path.exists()
+
+
+@pytest.mark.parametrize("program", [SLEEPER, DEAF + SLEEPER], ids=["obedient", "deaf"])
+async def test_when_the_supervisor_is_killed_its_programs_and_its_folder_go_too(program: str, tmp_path: Path) -> None:
+    place, pids = tmp_path / "place", tmp_path / "pids"
+    supervisor = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", STARTS_A_PROGRAM, str(place), WRITES_PID + program, str(pids))
+    )
+    await until(lambda: len(pids_in(pids)) == 1)
+    supervisor.send_signal(signal.SIGKILL)
+    await supervisor.wait()
+
+    await until(lambda: not lives(pids_in(pids)[0]))
+    folder = Path(place.read_text())
+    await until(lambda: not folder.exists())
