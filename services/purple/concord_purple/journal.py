@@ -1,10 +1,8 @@
 """The steps of an agent while it serves one message: each is reported as it ends, and all go into the answer."""
 
 import json
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from concord.agent.assignment import Assignment
@@ -12,6 +10,7 @@ from concord.agent.extensions import TRACEABILITY_KEY
 from concord.agent.reporter import TraceReporter
 from concord.trace.ids import new_step_id
 from concord.trace.step import CallType, InteractionStep, ResponseTrace, StepAction, ToolInvocation
+from concord.trace.timing import StepClock
 
 MAX_TRACE_BYTES: Final = 256 * 1024
 """Limit of an in-band trace (JSON). A longer trace loses the nested steps of peers first, then its latest steps."""
@@ -36,7 +35,7 @@ class Journal:
     @contextmanager
     def tool(self, name: str) -> Iterator[None]:
         """Times a piece of the agent's own work and records it as a TOOL step under the call that the agent serves."""
-        started_at, started = datetime.now(UTC), time.monotonic()
+        clock = StepClock()
         error: Exception | None = None
         try:
             yield
@@ -45,8 +44,7 @@ class Journal:
             raise
         finally:
             if self._assignment is not None:
-                elapsed = time.monotonic() - started
-                self.add(_tool_step(self._assignment, name, started_at, elapsed, error), self._assignment)
+                self.add(_tool_step(self._assignment, name, clock, error), self._assignment)
 
     def metadata(self) -> dict[str, Any]:
         """The trace as metadata of the answer; empty without an assignment."""
@@ -65,9 +63,7 @@ class Journal:
         }
 
 
-def _tool_step(
-    assignment: Assignment, name: str, started_at: datetime, elapsed_s: float, error: Exception | None
-) -> InteractionStep:
+def _tool_step(assignment: Assignment, name: str, clock: StepClock, error: Exception | None) -> InteractionStep:
     return InteractionStep(
         step_id=new_step_id(),
         trace_id=assignment.trace_id,
@@ -75,9 +71,7 @@ def _tool_step(
         call_type=CallType.TOOL,
         step_action=StepAction(tool_invocation=ToolInvocation(tool_name=name)),
         additional_attributes={} if error is None else {"error": f"{type(error).__name__}: {error}"[:4000]},
-        latency=round(elapsed_s * 1000),
-        start_time=started_at,
-        end_time=started_at + timedelta(seconds=elapsed_s),
+        **clock.times(),
     )
 
 
