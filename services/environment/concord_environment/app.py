@@ -10,10 +10,11 @@ from starlette.routing import Route
 from concord.service import BodyLimit
 from concord.trust.urls import PeerUrls
 from concord_environment import __version__
-from concord_environment.access.middleware import AccessLogging
+from concord_environment.access.log import AccessLogging
+from concord_environment.advancing import follow_wall_clock
 from concord_environment.api import (
     access_logs,
-    calendars,
+    clock,
     events,
     files,
     history,
@@ -23,24 +24,22 @@ from concord_environment.api import (
     simulation,
     snapshots,
     socket,
-    time,
     webhooks,
 )
 from concord_environment.api import (
     environment as environment_routes,
 )
 from concord_environment.api.errors import RESPONSES, add_error_handlers
-from concord_environment.api.modalities import modality_routes
+from concord_environment.api.modalities import calendars_router, modality_routes
 from concord_environment.environment import Environment
-from concord_environment.mcp.server import PATH, McpEndpoint
+from concord_environment.mcp import PATH, McpEndpoint
 from concord_environment.notices.webhooks import Webhooks
-from concord_environment.pace import keep_pace
 from concord_environment.persistence.keeper import Keeper, keep_saved
 from concord_environment.settings import EnvironmentSettings
 
 ROUTERS = (
     keys.router,
-    time.router,
+    clock.router,
     simulation.router,
     history.router,
     holds.router,
@@ -48,7 +47,7 @@ ROUTERS = (
     environment_routes.router,
     events.router,
     scenario.router,
-    calendars.router,
+    calendars_router,
     access_logs.router,
     webhooks.router,
     files.router,
@@ -65,7 +64,7 @@ def create_app(environment: Environment, settings: EnvironmentSettings) -> FastA
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:  # noqa: ARG001 - FastAPI's signature
         tasks = [
             asyncio.create_task(environment.webhooks.deliver_from(environment.bus)),
-            asyncio.create_task(keep_pace(environment)),
+            asyncio.create_task(follow_wall_clock(environment)),
             asyncio.create_task(keep_saved(environment, keeper)),
         ]
         async with mcp.running():

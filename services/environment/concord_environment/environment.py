@@ -87,24 +87,32 @@ class Environment:
         It needs the action's own permission, and names nobody that the caller may not speak for. What is due later is
         scheduled. What is due now happens now if a proctor does it, and else waits for time to move.
         """
-        bound = self.authorise(simulation, caller, action)
-        later = due or _arrival(bound)
-        submission = Submission(bound, later or simulation.now, caller.key_id, priority, _signed(metadata, caller))
-        if later is not None and later > simulation.now:
+        submission = self.submission(simulation, caller, action, due=due, priority=priority, metadata=metadata)
+        if submission.due > simulation.now:
             return self.schedule(simulation, [submission])[0]
         if caller.may(PROCTOR):
             event = simulation.act(submission)
             self.publish([event], simulation)
             return event
-        simulation.check(bound)
+        simulation.check(submission.action)
         return self.schedule(simulation, [submission])[0]
 
-    def authorise(self, simulation: EnvironmentSimulation, caller: Key, action: Action) -> Action:
-        """The action as the caller may do it, or Forbidden."""
+    def submission(
+        self,
+        simulation: EnvironmentSimulation,
+        caller: Key,
+        action: Action,
+        *,
+        due: datetime | None,
+        priority: int,
+        metadata: dict[str, Any] | None,
+    ) -> Submission:
+        """The action as the caller may do it, or Forbidden. Without `due` it is due when it says, else now."""
         operation = operation_of(action)
         caller.require(operation.permission)
-        bound: Action = operation.bind(simulation.world, action, caller)
-        return bound
+        bound = operation.bind(simulation.world, action, caller)
+        signed = {**(metadata or {}), "created_by_key": caller.key_id}
+        return Submission(bound, due or _arrival(bound) or simulation.now, caller.key_id, priority, signed)
 
     def schedule(self, simulation: EnvironmentSimulation, submissions: Sequence[Submission]) -> list[Event]:
         """Schedules actions that are authorised."""
@@ -146,7 +154,3 @@ def _notices(event: Event) -> list[Notice]:
     if event.status is EventStatus.EXECUTED:
         notices.append(Notice(operation_of(event.action).notice, data, at))
     return notices
-
-
-def _signed(metadata: dict[str, Any] | None, caller: Key) -> dict[str, Any]:
-    return {**(metadata or {}), "created_by_key": caller.key_id}

@@ -11,11 +11,10 @@ from concord_environment.core.faults import Invalid
 from concord_environment.formats.eml import from_eml, to_eml
 from concord_environment.formats.ics import from_ics, to_ics
 from concord_environment.formats.mbox import from_mbox, to_mbox
-from concord_environment.modalities.calendar.records import Attendee, CalendarEvent, RecurrenceRule
 from concord_environment.modalities.calendar.recurrence import occurrences
-from concord_environment.modalities.email.filing import file_all
-from concord_environment.modalities.email.records import Email
-from concord_environment.modalities.email.state import EmailState
+from concord_environment.modalities.calendar.state import Attendee, CalendarEvent, RecurrenceRule
+from concord_environment.modalities.email.operations import file_all
+from concord_environment.modalities.email.state import Email, EmailState
 
 USER = "user@example.com"
 NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)

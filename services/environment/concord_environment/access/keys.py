@@ -1,14 +1,39 @@
-"""Keys: made once, kept as a hash, revoked for good."""
+"""Keys: made once, kept as a hash, revoked for good; and the permissions that they grant."""
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
-from typing import Final
+from typing import Annotated, Final
 
-from concord_environment.access.permissions import ALL, any_grants
+from pydantic import Field
+
 from concord_environment.core.faults import Conflict, Forbidden, Invalid, NotThere
+
+PATTERN: Final = r"^(\*|[a-z][a-z_-]*)(:(\*|[a-z][a-z_-]*)){0,3}$"
+
+Permission = Annotated[str, Field(pattern=PATTERN, max_length=100)]
+"""A permission, or a pattern of permissions."""
+
+ALL: Final = "*"
+
+
+def grants(pattern: str, permission: str) -> bool:
+    """Whether a pattern grants a permission, or all that another pattern does."""
+    granted, asked = pattern.split(":"), permission.split(":")
+    for place, part in enumerate(granted):
+        if part == ALL and place == len(granted) - 1:
+            return len(asked) > place
+        if place >= len(asked) or part not in (ALL, asked[place]):
+            return False
+    return len(granted) == len(asked)
+
+
+def any_grants(patterns: Iterable[str], permission: str) -> bool:
+    """Whether one of the patterns grants a permission."""
+    return any(grants(pattern, permission) for pattern in patterns)
+
 
 MAX_KEYS: Final = 1_000
 MIN_ADMIN_KEY: Final = 32

@@ -1,9 +1,13 @@
-"""Events: an action, when it is due, and what became of it."""
+"""Events: an action, when it is due, and what became of it.
 
-from dataclasses import dataclass, field
+`Event` is the one definition of an event. Its other forms take their values from `as_record`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Final, Self
 
 from pydantic import PlainSerializer, TypeAdapter
 
@@ -61,6 +65,20 @@ class Event:
             error_message,
             self.metadata,
         )
+
+
+_RECORDED: Final = tuple(field.name for field in fields(Event) if field.name not in ("sequence", "action"))
+
+
+def as_record(event: Event) -> dict[str, Any]:
+    """The fields of an event's JSON forms: all but `sequence`, with the action as `modality` and `data`."""
+    recorded = {name: getattr(event, name) for name in _RECORDED}
+    return {**recorded, "modality": event.modality, "data": event.action.as_data()}
+
+
+def from_record(record: Mapping[str, Any], sequence: int, action: Action) -> Event:
+    """The event of a record, whose `modality` and `data` describe `action`."""
+    return Event(sequence=sequence, action=action, **{name: record[name] for name in _RECORDED})
 
 
 @dataclass(frozen=True, slots=True)

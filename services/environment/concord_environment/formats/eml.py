@@ -14,7 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from concord_environment.core.clock import as_utc
 from concord_environment.core.faults import Invalid
-from concord_environment.modalities.email.records import Attachment, Email, Priority
+from concord_environment.modalities.email.state import Attachment, Email, Priority
 from concord_environment.modalities.registry import reasons
 
 DOMAIN: Final = "environment.invalid"

@@ -14,8 +14,8 @@ from pydantic import TypeAdapter, ValidationError
 from concord_environment import __version__
 from concord_environment.core.clock import as_utc
 from concord_environment.core.faults import Invalid
-from concord_environment.modalities.calendar.records import Attendee, CalendarEvent, RecurrenceRule
 from concord_environment.modalities.calendar.recurrence import check, occurrence_on, rrule_of
+from concord_environment.modalities.calendar.state import Attendee, CalendarEvent, RecurrenceRule
 from concord_environment.modalities.registry import reasons
 
 MAX_EVENTS: Final = 20_000

@@ -10,7 +10,7 @@ from typing import Final
 
 from concord_environment.core.faults import Invalid
 from concord_environment.formats.eml import from_eml, to_eml
-from concord_environment.modalities.email.records import Email
+from concord_environment.modalities.email.state import Email
 
 MAX_MAILS: Final = 50_000
 

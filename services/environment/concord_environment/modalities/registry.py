@@ -1,6 +1,7 @@
-"""Every operation of every modality, and how an event's data becomes an action."""
+"""What holds for all modalities together: their operations, and how an event's data becomes an action."""
 
 from collections.abc import Mapping
+from operator import attrgetter
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -8,33 +9,18 @@ from pydantic import ValidationError
 from concord_environment.core.actions import Action
 from concord_environment.core.faults import Invalid
 from concord_environment.core.transaction import Transaction
-from concord_environment.modalities.calendar.operations import CALENDAR_OPERATIONS
-from concord_environment.modalities.chat.operations import CHAT_OPERATIONS
-from concord_environment.modalities.contacts.operations import CONTACTS_OPERATIONS
-from concord_environment.modalities.email.operations import EMAIL_OPERATIONS
-from concord_environment.modalities.location.operations import LOCATION_OPERATIONS
-from concord_environment.modalities.operation import AnyOperation
-from concord_environment.modalities.preferences.operations import PREFERENCES_OPERATIONS
-from concord_environment.modalities.sms.operations import SMS_OPERATIONS
-from concord_environment.modalities.weather.operations import WEATHER_OPERATIONS
-from concord_environment.modalities.world import MODALITIES, EnvironmentWorld
+from concord_environment.modalities.installed import MODALITIES
+from concord_environment.modalities.modality import AnyModality, AnyOperation
+from concord_environment.modalities.world import EnvironmentWorld
 
-OPERATIONS: Final[tuple[AnyOperation, ...]] = (
-    *EMAIL_OPERATIONS,
-    *SMS_OPERATIONS,
-    *CHAT_OPERATIONS,
-    *CALENDAR_OPERATIONS,
-    *CONTACTS_OPERATIONS,
-    *LOCATION_OPERATIONS,
-    *WEATHER_OPERATIONS,
-    *PREFERENCES_OPERATIONS,
-)
+BY_NAME: Final[dict[str, AnyModality]] = {one.name: one for one in sorted(MODALITIES, key=attrgetter("name"))}
+"""Every modality by its name, in the order of the names."""
+OPERATIONS: Final[tuple[AnyOperation, ...]] = tuple(one for modality in MODALITIES for one in modality.operations)
 
 _BY_REQUEST: Final = {operation.request: operation for operation in OPERATIONS}
 _BY_NAME: Final = {(operation.modality, operation.name): operation for operation in OPERATIONS}
-# Clients also call an operation by its route ("read"), and events without one mean the only one there is.
+# Clients also call an operation by its route ("read").
 _BY_ROUTE: Final = {(operation.modality, operation.route): operation for operation in OPERATIONS}
-_DEFAULTS: Final = {"location": "update", "weather": "update", "time": "update", "chat": "send_message"}
 
 
 def operation_of(action: Action) -> AnyOperation:
@@ -50,18 +36,23 @@ def apply(world: EnvironmentWorld, action: Action, transaction: Transaction) -> 
 
 def parse(modality: str, data: Mapping[str, Any]) -> Action:
     """The action that an event's data describes; `operation` (or `action`) says which. Invalid, with the reason."""
-    if modality not in MODALITIES:
-        raise Invalid(f"modality: there is none called {modality!r}, but {', '.join(MODALITIES)}")
-    name = data.get("operation") or data.get("action") or _DEFAULTS.get(modality)
+    if modality not in BY_NAME:
+        raise Invalid(f"modality: there is none called {modality!r}, but {', '.join(BY_NAME)}")
+    name = data.get("operation") or data.get("action") or BY_NAME[modality].default_operation
     operation = _BY_NAME.get((modality, str(name))) or _BY_ROUTE.get((modality, str(name)))
     if operation is None:
-        known = ", ".join(each.name for each in OPERATIONS if each.modality == modality)
+        known = ", ".join(each.name for each in BY_NAME[modality].operations)
         raise Invalid(f"data.operation: {modality} has no {name!r}, but {known}")
     fields = {key: value for key, value in data.items() if key not in ("operation", "action", "modality_type")}
     try:
         return operation.request.model_validate(fields)  # type: ignore[no-any-return]  # erased in the table
     except ValidationError as error:
         raise Invalid(reasons(error)) from error
+
+
+def inconsistencies(world: EnvironmentWorld) -> list[str]:
+    """The references in a world that lead nowhere, in words."""
+    return [found for modality in BY_NAME.values() for found in modality.inconsistencies(world[modality.state])]
 
 
 def reasons(error: ValidationError) -> str:

@@ -3,11 +3,11 @@
 from typing import Final
 
 from concord_environment.core.faults import Forbidden
-from concord_environment.modalities.calendar.records import Attendee
 from concord_environment.modalities.calendar.requests import CreateEvent, Respond, UpdateEvent
+from concord_environment.modalities.calendar.state import Attendee, CalendarState
+from concord_environment.modalities.email.state import EmailState
 from concord_environment.modalities.fields import same_address
-from concord_environment.modalities.operation import Caller
-from concord_environment.modalities.world import EnvironmentWorld
+from concord_environment.modalities.modality import Caller, States
 
 ORGANISE_FOR_OTHERS: Final = "calendar:create:others"
 CHANGE_FOR_OTHERS: Final = "calendar:update:others"
@@ -18,9 +18,9 @@ OWN_VIEW: Final = frozenset({"calendar_id", "color", "reminders", "visibility", 
 _TARGET: Final = frozenset({"operation", "event_id", "recurrence_scope", "recurrence_id"})
 
 
-def bind_create(world: EnvironmentWorld, action: CreateEvent, caller: Caller) -> CreateEvent:
+def bind_create(world: States, action: CreateEvent, caller: Caller) -> CreateEvent:
     """The user as organiser, and nobody's answer but the user's."""
-    own = world.email.address
+    own = world[EmailState].address
     if action.organizer is not None and not same_address(action.organizer, own):
         _require(caller, ORGANISE_FOR_OTHERS, "organizer: to organise for others")
     for attendee in action.attendees:
@@ -29,10 +29,10 @@ def bind_create(world: EnvironmentWorld, action: CreateEvent, caller: Caller) ->
     return action.model_copy(update={"organizer": action.organizer or own})
 
 
-def bind_update(world: EnvironmentWorld, action: UpdateEvent, caller: Caller) -> UpdateEvent:
+def bind_update(world: States, action: UpdateEvent, caller: Caller) -> UpdateEvent:
     """Only the organiser's own meetings, except how they look in the user's calendar; and nobody else's answer."""
-    own = world.email.address
-    event = world.calendar.events.get(action.event_id)
+    own = world[EmailState].address
+    event = world[CalendarState].events.get(action.event_id)
     if event is None:
         return action
     if event.organizer is not None and not same_address(event.organizer, own):
@@ -51,9 +51,9 @@ def bind_update(world: EnvironmentWorld, action: UpdateEvent, caller: Caller) ->
     return action if action.attendees is None else action.model_copy(update={"attendees": merged})
 
 
-def bind_respond(world: EnvironmentWorld, action: Respond, caller: Caller) -> Respond:
+def bind_respond(world: States, action: Respond, caller: Caller) -> Respond:
     """The user's own answer, unless the caller may answer for others."""
-    own = world.email.address
+    own = world[EmailState].address
     if action.attendee_email is not None and not same_address(action.attendee_email, own):
         _require(caller, RESPOND_FOR_OTHERS, f"attendee_email: to answer for {action.attendee_email}")
     return action.model_copy(update={"attendee_email": action.attendee_email or own})

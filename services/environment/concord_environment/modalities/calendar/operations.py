@@ -10,7 +10,6 @@ from concord_environment.core.faults import Conflict, Invalid, NotThere
 from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.calendar import authority, requests
 from concord_environment.modalities.calendar.calendars import CALENDAR_CONTAINER_OPERATIONS, existing_calendar
-from concord_environment.modalities.calendar.records import CalendarEvent
 from concord_environment.modalities.calendar.recurrence import (
     Occurrence,
     begun_at,
@@ -21,16 +20,16 @@ from concord_environment.modalities.calendar.recurrence import (
     occurrences,
 )
 from concord_environment.modalities.calendar.scheduling import answered, revised
-from concord_environment.modalities.calendar.state import CalendarState
-from concord_environment.modalities.operation import AnyOperation, Operation
-from concord_environment.modalities.world import EnvironmentWorld
+from concord_environment.modalities.calendar.state import CalendarEvent, CalendarState
+from concord_environment.modalities.email.state import EmailState
+from concord_environment.modalities.modality import AnyOperation, Operation, States
 
 _TARGET: Final = frozenset({"operation", "event_id", "recurrence_scope", "recurrence_id"})
 _NULLABLE: Final = frozenset({"description", "location", "color", "conference_link", "recurrence"})
 
 
-def _create(world: EnvironmentWorld, action: requests.CreateEvent, transaction: Transaction) -> None:
-    state, settings = world.calendar, world.calendar.current_settings
+def _create(world: States, action: requests.CreateEvent, transaction: Transaction) -> None:
+    state, settings = world[CalendarState], world[CalendarState].current_settings
     event_id = action.event_id or transaction.new_id()
     if event_id in state.events:
         raise Conflict(f"an event {event_id} is there already")
@@ -45,8 +44,8 @@ def _create(world: EnvironmentWorld, action: requests.CreateEvent, transaction: 
     _put(state, event, transaction)
 
 
-def _update(world: EnvironmentWorld, action: requests.UpdateEvent, transaction: Transaction) -> None:
-    state, event = world.calendar, _existing(world.calendar, action.event_id)
+def _update(world: States, action: requests.UpdateEvent, transaction: Transaction) -> None:
+    state, event = world[CalendarState], _existing(world[CalendarState], action.event_id)
     if action.calendar_id is not None:
         existing_calendar(state, action.calendar_id)
     changes = _changes(action, event.timezone)
@@ -62,8 +61,8 @@ def _update(world: EnvironmentWorld, action: requests.UpdateEvent, transaction: 
         _put(state, revised(single, {**changes, "recurrence": None}, transaction.now), transaction)
 
 
-def _delete(world: EnvironmentWorld, action: requests.DeleteEvent, transaction: Transaction) -> None:
-    state, event = world.calendar, _existing(world.calendar, action.event_id)
+def _delete(world: States, action: requests.DeleteEvent, transaction: Transaction) -> None:
+    state, event = world[CalendarState], _existing(world[CalendarState], action.event_id)
     occurrence = _occurrence(event, action, transaction.now)
     if occurrence is not None and action.recurrence_scope == "this_and_future":
         _cut(state, event, occurrence, transaction)
@@ -80,12 +79,12 @@ def _delete(world: EnvironmentWorld, action: requests.DeleteEvent, transaction: 
         transaction.drop(state.events, event.event_id)
 
 
-def _respond(world: EnvironmentWorld, action: requests.Respond, transaction: Transaction) -> None:
-    state, event = world.calendar, _existing(world.calendar, action.event_id)
+def _respond(world: States, action: requests.Respond, transaction: Transaction) -> None:
+    state, event = world[CalendarState], _existing(world[CalendarState], action.event_id)
     if event.recurrence is not None and action.recurrence_id is not None:
         event = _singled_out(state, event, _known_occurrence(event, action.recurrence_id), transaction)
         event = replace(event, recurrence=None)
-    email = action.attendee_email or world.email.address
+    email = action.attendee_email or world[EmailState].address
     answer = answered(event, email, action.response, action.comment, transaction.now)
     transaction.put(state.events, answer.event_id, answer)
 

@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field
 
 from concord_environment.core.actions import Action
 from concord_environment.core.clock import as_utc
-from concord_environment.modalities.calendar.records import (
+from concord_environment.modalities.calendar.state import (
     Answer,
     Attendees,
     CalendarAttachment,

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from concord_environment.core.faults import Conflict, NotThere
-from concord_environment.modalities.calendar.records import Answer, CalendarEvent
+from concord_environment.modalities.calendar.state import Answer, CalendarEvent
 from concord_environment.modalities.fields import same_address
 
 MATERIAL: Final = ("start", "end", "all_day", "timezone", "recurrence", "recurrence_exceptions", "status")

@@ -1,7 +1,71 @@
-"""The table of an address book."""
+"""The rows and table of an address book."""
+
+from dataclasses import dataclass
+from datetime import date
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from concord_environment.core.tables import Table
-from concord_environment.modalities.contacts.records import Contact
+from concord_environment.modalities.fields import Id, Line, Moment, Name, Text
+
+
+class ContactIdentifier(BaseModel):
+    """Where somebody can be reached: a phone number, an address, a handle."""
+
+    model_config = ConfigDict(frozen=True)
+
+    identifier_type: Name
+    value: Annotated[str, Field(min_length=1, max_length=320)]
+    label: Name | None = None
+
+
+class PostalAddress(BaseModel):
+    """Where somebody lives or works."""
+
+    model_config = ConfigDict(frozen=True)
+
+    street: Line | None = None
+    city: Line | None = None
+    state: Line | None = None
+    postal_code: Line | None = None
+    country: Line | None = None
+    label: Name | None = None
+
+
+Identifiers = Annotated[tuple[ContactIdentifier, ...], Field(max_length=50)]
+PostalAddresses = Annotated[tuple[PostalAddress, ...], Field(max_length=20)]
+Groups = Annotated[tuple[Name, ...], Field(max_length=100)]
+
+
+@dataclass(frozen=True, slots=True)
+class Contact:
+    """Somebody the user knows."""
+
+    contact_id: Id
+    created_at: Moment
+    updated_at: Moment
+    first_name: Name | None = None
+    last_name: Name | None = None
+    display_name: Name | None = None
+    nickname: Name | None = None
+    identifiers: Identifiers = ()
+    company: Line | None = None
+    job_title: Line | None = None
+    addresses: PostalAddresses = ()
+    birthday: date | None = None
+    notes: Text | None = None
+    photo_url: Line | None = None
+    is_favorite: bool = False
+    is_blocked: bool = False
+    groups: Groups = ()
+
+    @property
+    def name(self) -> str:
+        """What to call them."""
+        full = " ".join(filter(None, (self.first_name, self.last_name)))
+        known = self.identifiers[0].value if self.identifiers else "Unknown"
+        return self.display_name or full or self.nickname or known
 
 
 def _identifiers(contact: Contact) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from concord_environment.core.actions import Action
-from concord_environment.modalities.email.records import Attachment, Priority
+from concord_environment.modalities.email.state import Attachment, Priority
 from concord_environment.modalities.fields import (
     Absent,
     Address,

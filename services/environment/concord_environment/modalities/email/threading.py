@@ -11,9 +11,7 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from concord_environment.core.transaction import Transaction
-from concord_environment.modalities.email.records import Email
-from concord_environment.modalities.email.state import EmailState
-from concord_environment.modalities.email.subjects import base_subject, is_reply
+from concord_environment.modalities.email.state import Email, EmailState, base_subject, is_reply
 
 SUBJECT_WINDOW: Final = timedelta(days=30)
 """An answer without References is looked for among mails of this age: a bare "Re: Hello" a year on is another talk."""

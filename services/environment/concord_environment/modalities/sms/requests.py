@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from concord_environment.core.actions import Action
 from concord_environment.modalities.fields import Absent, Id, Ids, Moment, Name, Phone, Phones, Text
-from concord_environment.modalities.sms.records import MessageAttachment, MessageType
+from concord_environment.modalities.sms.state import MessageAttachment, MessageType
 
 _NESTED: Final = (
     "message_data",

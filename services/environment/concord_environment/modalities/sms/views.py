@@ -1,17 +1,93 @@
-"""What callers see of the text messages."""
+"""What callers see of a phone's messages: its state by pages, its state in short, and the answers to queries."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from datetime import datetime
+from itertools import takewhile
 from typing import Final, Literal
 
 from pydantic import BaseModel
 
-from concord_environment.modalities.sms.queries import SMSQuery, find_messages
-from concord_environment.modalities.sms.records import Conversation, Participant, SMSMessage
-from concord_environment.modalities.sms.state import UNREAD, SMSState
-from concord_environment.modalities.views import QueryAnswer, StatePage, StateView, Views, finding, heading
-from concord_environment.modalities.world import EnvironmentWorld
+from concord_environment.modalities.fields import Id, Line, Moment, Page, Phone, SortOrder
+from concord_environment.modalities.modality import QueryAnswer, StatePage, States, StateView, Views, finding, heading
+from concord_environment.modalities.sms.state import (
+    UNREAD,
+    Conversation,
+    Direction,
+    MessageType,
+    Participant,
+    SMSMessage,
+    SMSState,
+)
+
+
+class SMSQuery(Page):
+    """Every filter that is given has to hold. Deleted messages are left out unless they are asked for."""
+
+    thread_id: Id | None = None
+    phone_number: Phone | None = None
+    from_number: Phone | None = None
+    to_number: Phone | None = None
+    direction: Direction | None = None
+    message_type: MessageType | None = None
+    is_read: bool | None = None
+    has_attachments: bool | None = None
+    search_text: Line | None = None
+    since: Moment | None = None
+    until: Moment | None = None
+    include_deleted: bool = False
+    sort_by: Literal["sent_at", "date"] = "date"
+    sort_order: SortOrder = "desc"
+
+
+def find_messages(state: SMSState, query: SMSQuery) -> tuple[list[SMSMessage], int]:
+    """The page of messages that a query asks for, and how many there are in all."""
+    tests, latest_first = list(_tests(query)), query.sort_order == "desc"
+    if not tests and query.thread_id is None:
+        return state.messages.window(query.first, query.stop, latest_first=latest_first), len(state.messages)
+    found = [message for message in _candidates(state, query) if all(test(message) for test in tests)]
+    if not latest_first:
+        found.reverse()
+    return found[query.first : query.stop], len(found)
+
+
+def _candidates(state: SMSState, query: SMSQuery) -> Iterable[SMSMessage]:
+    """The latest first, down to the moment that is asked for."""
+    if query.thread_id is not None:
+        candidates = state.messages.group("thread", query.thread_id, latest_first=True)
+    elif query.is_read is False and query.direction == "incoming":
+        candidates = state.messages.group("flag", UNREAD, latest_first=True)
+    else:
+        candidates = state.messages.rows(latest_first=True)
+    since = query.since
+    return candidates if since is None else takewhile(lambda message: message.sent_at >= since, candidates)
+
+
+def _tests(query: SMSQuery) -> Iterable[Callable[[SMSMessage], bool]]:
+    if not query.include_deleted:
+        yield lambda message: not message.is_deleted
+    if (phone := query.phone_number) is not None:
+        yield lambda message: phone == message.from_number or phone in message.to_numbers
+    if (sender := query.from_number) is not None:
+        yield lambda message: message.from_number == sender
+    if (recipient := query.to_number) is not None:
+        yield lambda message: recipient in message.to_numbers
+    if (direction := query.direction) is not None:
+        yield lambda message: message.direction == direction
+    if (message_type := query.message_type) is not None:
+        yield lambda message: message.message_type == message_type
+    if (is_read := query.is_read) is not None:
+        yield lambda message: message.is_read == is_read
+    if (has_attachments := query.has_attachments) is not None:
+        yield lambda message: bool(message.attachments) == has_attachments
+    if query.search_text is not None:
+        words = query.search_text.casefold()
+        yield lambda message: words in message.body.casefold()
+    if (since := query.since) is not None:
+        yield lambda message: message.sent_at >= since
+    if (until := query.until) is not None:
+        yield lambda message: message.sent_at <= until
+
 
 PREVIEW: Final = 100
 """How many characters of its last message the compact state shows of a conversation."""
@@ -80,8 +156,8 @@ class SMSAnswer(QueryAnswer):
     messages: list[SMSMessage]
 
 
-def _counts(world: EnvironmentWorld, now: datetime) -> dict[str, object]:
-    state = world.sms
+def _counts(world: States, now: datetime) -> dict[str, object]:
+    state = world[SMSState]
     return {
         **heading(world, "sms", now),
         "user_phone_number": state.number,
@@ -101,8 +177,8 @@ def conversation_view(state: SMSState, conversation: Conversation) -> Conversati
     )
 
 
-def _state(world: EnvironmentWorld, now: datetime, page: StatePage) -> SMSStateView:
-    state = world.sms
+def _state(world: States, now: datetime, page: StatePage) -> SMSStateView:
+    state = world[SMSState]
     query = SMSQuery(since=page.since, limit=page.limit, offset=page.offset, include_deleted=True)
     messages, total = find_messages(state, query)
     shown = _conversations(state, messages)
@@ -125,8 +201,8 @@ def _conversations(state: SMSState, messages: Iterable[SMSMessage]) -> Iterable[
     return filter(None, map(state.conversations.get, threads))
 
 
-def _brief(world: EnvironmentWorld, now: datetime) -> SMSBriefView:
-    state = world.sms
+def _brief(world: States, now: datetime) -> SMSBriefView:
+    state = world[SMSState]
     latest = sorted(state.conversations.rows(), key=state.last_message_at, reverse=True)[:BRIEF]
     briefs = [_in_one_line(state, conversation) for conversation in latest]
     return SMSBriefView.model_validate({**_counts(world, now), "conversations": briefs})
@@ -145,9 +221,15 @@ def _in_one_line(state: SMSState, conversation: Conversation) -> ConversationBri
     )
 
 
-def _answer(world: EnvironmentWorld, now: datetime, query: SMSQuery) -> SMSAnswer:  # noqa: ARG001 - one signature
-    messages, total = find_messages(world.sms, query)
+def _answer(world: States, now: datetime, query: SMSQuery) -> SMSAnswer:  # noqa: ARG001 - one signature
+    messages, total = find_messages(world[SMSState], query)
     return SMSAnswer.model_validate({**finding("sms", query, len(messages), total), "messages": messages})
 
 
-SMS_VIEWS: Final = Views("sms", _state, SMSStateView, _brief, SMSBriefView, SMSQuery, _answer, SMSAnswer)
+def _as_text(brief: SMSBriefView) -> Iterable[str]:
+    yield f"SMS: {brief.unread_count} unread, {brief.total_message_count} in all"
+    for one in [one for one in brief.conversations if one.unread_count][:5]:
+        yield f"  - {', '.join(one.participants)}: {one.last_message}"
+
+
+SMS_VIEWS: Final = Views(_state, SMSStateView, _brief, SMSBriefView, SMSQuery, _answer, SMSAnswer, _as_text)

@@ -1,17 +1,15 @@
 """`/simulator/time`: reading and moving the clock."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Depends, Response
 from pydantic import BaseModel, Field
 
+from concord_environment.advancing import advance
 from concord_environment.api.access import Addressed, Served, permitted
-from concord_environment.api.answers import written
-from concord_environment.core.clock import LATEST, to_us
+from concord_environment.api.responses import unvalidated
 from concord_environment.core.events import Event, EventStatus
-from concord_environment.core.faults import Invalid
-from concord_environment.core.simulation import Progress
 from concord_environment.environment import Environment, EnvironmentSimulation
 from concord_environment.modalities.fields import Moment
 
@@ -132,25 +130,7 @@ async def advance_time(request: AdvanceRequest, environment: Served, simulation:
         events_failed=progress.failed,
         execution_details=[_detail(event) for event in progress.events[:MAX_DETAILS]],
     )
-    return written(advanced)
-
-
-def advance(environment: Environment, simulation: EnvironmentSimulation, seconds: float) -> Progress:
-    """Advances a simulation and tells subscribers."""
-    environment.lifecycle.require_moving()
-    microseconds = round(timedelta(seconds=seconds) / timedelta(microseconds=1))
-    if simulation.clock + microseconds >= to_us(LATEST):
-        raise Invalid("seconds: leads beyond the year 2200")
-    progress = simulation.advance(max(1, microseconds))
-    environment.publish(progress.events, simulation)
-    environment.announce(
-        "time.advanced",
-        current_time=progress.current.isoformat(),
-        previous_time=progress.previous.isoformat(),
-        delta_seconds=seconds,
-        events_executed=progress.executed,
-    )
-    return progress
+    return unvalidated(advanced)
 
 
 @router.post("/set", dependencies=[Depends(permitted("time:set"))])

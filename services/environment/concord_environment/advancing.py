@@ -1,0 +1,47 @@
+"""Advancing a simulation: by a call, and by itself at the pace of the wall clock."""
+
+import asyncio
+from datetime import timedelta
+from time import monotonic
+from typing import Final
+
+from concord_environment.core.clock import LATEST, to_us
+from concord_environment.core.faults import Fault, Invalid
+from concord_environment.core.simulation import Progress
+from concord_environment.environment import Environment, EnvironmentSimulation
+
+PERIOD_S: Final = 0.1
+"""How often a simulation that advances by itself does."""
+
+
+def advance(environment: Environment, simulation: EnvironmentSimulation, seconds: float) -> Progress:
+    """Advances a simulation and tells subscribers."""
+    environment.lifecycle.require_moving()
+    microseconds = round(timedelta(seconds=seconds) / timedelta(microseconds=1))
+    if simulation.clock + microseconds >= to_us(LATEST):
+        raise Invalid("seconds: leads beyond the year 2200")
+    progress = simulation.advance(max(1, microseconds))
+    environment.publish(progress.events, simulation)
+    environment.announce(
+        "time.advanced",
+        current_time=progress.current.isoformat(),
+        previous_time=progress.previous.isoformat(),
+        delta_seconds=seconds,
+        events_executed=progress.executed,
+    )
+    return progress
+
+
+async def follow_wall_clock(environment: Environment) -> None:
+    """Advances the main simulation by the wall-clock time that has passed, times the scale, until cancelled."""
+    last = monotonic()
+    while True:
+        await asyncio.sleep(PERIOD_S)
+        now = monotonic()
+        lifecycle = environment.lifecycle
+        if lifecycle.auto_advance and lifecycle.is_running and not lifecycle.is_paused and not lifecycle.holds():
+            try:
+                advance(environment, environment.simulation, (now - last) * lifecycle.time_scale)
+            except Fault:
+                lifecycle.auto_advance = False
+        last = now

@@ -1,0 +1,63 @@
+"""The state of a modality as a document of a scenario file.
+
+A document holds neither threads, folders, labels nor counts: they follow from the rest.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Generic, TypeVar
+
+from pydantic import BaseModel, Field
+
+from concord_environment.core.faults import Invalid
+from concord_environment.core.tables import Table
+from concord_environment.modalities.fields import Moment
+
+
+class StateDocument(BaseModel):
+    """What every modality's document has."""
+
+    modality_type: str
+    last_updated: Moment
+    update_count: Annotated[int, Field(ge=0)] = 0
+
+
+S = TypeVar("S")
+D = TypeVar("D", bound=StateDocument)
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioForm(Generic[S, D]):
+    """How scenario files hold a state: its document, and how to write one into an empty state and a state into one.
+
+    `load` raises Invalid for a document that contradicts itself. `dump` gives the fields of the document.
+    """
+
+    document: type[D]
+    load: Callable[[S, D], None]
+    dump: Callable[[S], dict[str, Any]]
+
+
+def fill(table: Table[Any], rows: Mapping[str, Any], id_name: str) -> None:
+    """Writes rows into a table. Invalid for a row whose id is not the key under which it stands."""
+    for key, row in rows.items():
+        if getattr(row, id_name) != key:
+            raise Invalid(f"{table.name}: {key!r} names itself {getattr(row, id_name)!r}")
+        table.write(key, row)
+
+
+def renamed(
+    items: object, id_name: str, names: Mapping[str, str], complete: Callable[[dict[str, Any]], dict[str, Any]]
+) -> object:
+    """Items by id with fields under their current names, from items as older scenario files write them.
+
+    `names` maps old names to current ones, and `complete` adds fields that older files leave out.
+    """
+    if not isinstance(items, Mapping):
+        return items
+    return {
+        key: complete({id_name: key, **{names.get(name, name): value for name, value in item.items()}})
+        if isinstance(item, Mapping)
+        else item
+        for key, item in items.items()
+    }

@@ -1,0 +1,217 @@
+"""A modality's descriptor: the state it keeps, the operations on it, its views, and its form in scenario files."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, Final, Generic, Protocol, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+from concord_environment.core.actions import Action
+from concord_environment.core.clock import EPOCH
+from concord_environment.core.rows import row
+from concord_environment.core.tables import Table
+from concord_environment.core.transaction import Transaction
+from concord_environment.modalities.documents import ScenarioForm
+from concord_environment.modalities.fields import DEFAULT_PAGE, MAX_PAGE, Moment
+
+SELF: Final = "self"
+"""The key of the only row of a table that holds what there is one of."""
+
+
+@row
+class Upkeep:
+    """When a modality was last changed, and by how many actions."""
+
+    last_updated: Moment
+    update_count: int = 0
+
+    def touched(self, at: datetime) -> "Upkeep":
+        """After one more action."""
+        return Upkeep(at, self.update_count + 1)
+
+
+UNTOUCHED: Final = Upkeep(EPOCH)
+
+
+class State(Protocol):
+    """The tables of one modality. Its class, called without arguments, makes the state of a new world."""
+
+    @property
+    def tables(self) -> tuple[Table[Any], ...]:
+        """Its tables. Their names begin with the modality's: `email.account`."""
+
+
+S = TypeVar("S", bound=State)
+A = TypeVar("A", bound=Action)
+B = TypeVar("B", bound="StateView")
+Q = TypeVar("Q", bound=BaseModel)
+
+
+class States(Protocol):
+    """The states of all modalities."""
+
+    def __getitem__(self, state: type[S], /) -> S:
+        """The state of this class."""
+
+    def upkeep(self, modality: str) -> Upkeep:
+        """When a modality was last changed, and by how many actions."""
+
+
+# --- operations ---
+
+
+class Caller(Protocol):
+    """Who makes a call, as far as an operation needs to know."""
+
+    @property
+    def key_id(self) -> str:
+        """The key's id, which every action carries as its `agent_id`."""
+
+    def may(self, permission: str) -> bool:
+        """Whether the key grants a permission."""
+
+
+def unbound(world: States, action: A, caller: Caller) -> A:  # noqa: ARG001 - one signature for all
+    """For operations that name nobody."""
+    return action
+
+
+@dataclass(frozen=True, slots=True)
+class Operation(Generic[A]):
+    """One operation.
+
+    `bind` ties what names a person to the simulated user, or raises Forbidden; `apply` carries the action out.
+    `notice` is the type under which webhooks and web sockets hear of it.
+    """
+
+    request: type[A]
+    apply: Callable[[States, A, Transaction], None]
+    route: str
+    permission: str
+    notice: str
+    bind: Callable[[States, A, Caller], A] = unbound
+
+    @property
+    def modality(self) -> str:
+        """The modality that it belongs to."""
+        return self.request.modality
+
+    @property
+    def name(self) -> str:
+        """Its name in an event's `data`."""
+        return str(self.request.model_fields["operation"].default)
+
+
+AnyOperation = Operation[Any]
+
+
+# --- views ---
+
+
+class StatePage(BaseModel):
+    """Which part of a state: the latest `limit` items after the first `offset`, of those since a moment."""
+
+    model_config = ConfigDict(frozen=True)
+
+    limit: Annotated[int, Field(ge=1, le=MAX_PAGE)] = DEFAULT_PAGE
+    offset: Annotated[int, Field(ge=0, le=10_000_000)] = 0
+    since: Moment | None = None
+
+    @property
+    def stop(self) -> int:
+        """The place behind the last item."""
+        return self.offset + self.limit
+
+
+class StateView(BaseModel):
+    """What every view of a state begins with."""
+
+    modality_type: str
+    current_time: datetime
+    last_updated: datetime
+    update_count: int
+
+
+class QueryAnswer(BaseModel):
+    """What every answer to a query has beside what was found."""
+
+    modality_type: str
+    query: dict[str, JsonValue]
+    total_count: int
+    returned_count: int
+
+
+def _no_lines(brief: StateView) -> Iterable[str]:  # noqa: ARG001 - one signature for all
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Views(Generic[B, Q]):
+    """What callers see of a modality.
+
+    `brief` is the compact state, small enough for a prompt; `as_text` gives its lines in the environment's text.
+    """
+
+    state: Callable[[States, datetime, StatePage], StateView]
+    state_type: type[StateView]
+    brief: Callable[[States, datetime], B]
+    brief_type: type[B]
+    query_type: type[Q]
+    answer: Callable[[States, datetime, Q], QueryAnswer]
+    answer_type: type[QueryAnswer]
+    as_text: Callable[[B], Iterable[str]] = _no_lines
+
+
+def heading(world: States, modality: str, now: datetime) -> dict[str, Any]:
+    """The fields of `StateView`."""
+    upkeep = world.upkeep(modality)
+    return {
+        "modality_type": modality,
+        "current_time": now,
+        "last_updated": upkeep.last_updated,
+        "update_count": upkeep.update_count,
+    }
+
+
+def finding(modality: str, query: BaseModel, found: int, total: int) -> dict[str, Any]:
+    """The fields of `QueryAnswer`."""
+    asked = query.model_dump(mode="json", exclude_unset=True)
+    return {"modality_type": modality, "query": asked, "total_count": total, "returned_count": found}
+
+
+# --- the descriptor ---
+
+
+def _consistent(state: State) -> Iterable[str]:  # noqa: ARG001 - one signature for all
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Modality(Generic[S]):
+    """One modality. Routes, MCP tools, permissions, snapshots and scenario files follow from it.
+
+    `name` is its name in paths, permissions, events and scenario files. An event whose data names no operation means
+    `default_operation`. `inconsistencies` says, in words, which references in a state lead nowhere.
+    """
+
+    name: str
+    state: type[S]
+    operations: tuple[AnyOperation, ...]
+    views: Views[Any, Any]
+    scenario: ScenarioForm[S, Any]
+    default_operation: str | None = None
+    inconsistencies: Callable[[S], Iterable[str]] = _consistent
+
+    @property
+    def state_permission(self) -> str:
+        """The permission to read the state."""
+        return f"{self.name}:state"
+
+    @property
+    def query_permission(self) -> str:
+        """The permission to query."""
+        return f"{self.name}:query"
+
+
+AnyModality = Modality[Any]
