@@ -125,7 +125,7 @@ class Environment:
     def publish(self, events: Sequence[Event], simulation: EnvironmentSimulation) -> None:
         """Tells subscribers what became of events of the main simulation."""
         self.changes += 1
-        if simulation is self.simulation and self.bus.is_heard:
+        if simulation is self.simulation and self.bus.has_subscribers:
             self.bus.publish([notice for event in events for notice in _notices(event)])
 
     def announce(self, kind: str, **data: Any) -> None:  # noqa: ANN401 - plain JSON values

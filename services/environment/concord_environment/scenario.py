@@ -22,7 +22,7 @@ from concord_environment.core.world import Terms
 from concord_environment.lifecycle import Lifecycle
 from concord_environment.modalities.documents import StateDocument
 from concord_environment.modalities.fields import JsonObject, Line, Moment
-from concord_environment.modalities.modality import AnyModality, Upkeep
+from concord_environment.modalities.modality import AnyModality, Updates
 from concord_environment.modalities.registry import BY_NAME, apply, parse, reasons
 from concord_environment.modalities.world import EnvironmentWorld
 
@@ -121,9 +121,9 @@ def environment_document(simulation: Simulation[EnvironmentWorld], lifecycle: Li
 
 
 def _state_document(world: EnvironmentWorld, modality: AnyModality) -> StateDocument:
-    form, upkeep = modality.scenario, asdict(world.upkeep(modality.name))
+    form, updates = modality.scenario, asdict(world.updates(modality.name))
     document: StateDocument = form.document.model_validate(
-        {**upkeep, "modality_type": modality.name, **form.dump(world[modality.state])}
+        {**updates, "modality_type": modality.name, **form.dump(world[modality.state])}
     )
     return document
 
@@ -188,7 +188,7 @@ def read_scenario(
         raise Invalid(f"modality_states: nobody knows {', '.join(unknown)}")
     world = EnvironmentWorld()
     for modality, document in _state_documents(environment):
-        world.set_upkeep(modality.name, Upkeep(document.last_updated, document.update_count))
+        world.set_updates(modality.name, Updates(document.last_updated, document.update_count))
         modality.scenario.load(world[modality.state], document)
     lineage = _digest(environment, events)
     space = namespace(seed, lineage)

@@ -21,8 +21,8 @@ from concord_environment.modalities.modality import (
     States,
     StateView,
     Views,
-    finding,
-    heading,
+    answer_fields,
+    view_fields,
 )
 
 
@@ -78,7 +78,7 @@ class MoodAnswer(QueryAnswer):
 
 
 def _brief(world: States, now: datetime) -> MoodView:
-    return MoodView(**heading(world, "mood", now), moods=list(world[MoodState].moods.rows()))
+    return MoodView(**view_fields(world, "mood", now), moods=list(world[MoodState].moods.rows()))
 
 
 def _state(world: States, now: datetime, page: StatePage) -> MoodView:
@@ -87,7 +87,7 @@ def _state(world: States, now: datetime, page: StatePage) -> MoodView:
 
 def _answer(world: States, now: datetime, query: MoodQuery) -> MoodAnswer:  # noqa: ARG001 - one signature
     found = [mood for mood in world[MoodState].moods.rows() if mood.feeling == query.feeling]
-    return MoodAnswer(**finding("mood", query, len(found), len(found)), moods=found)
+    return MoodAnswer(**answer_fields("mood", query, len(found), len(found)), moods=found)
 
 
 def _as_text(brief: MoodView) -> Iterator[str]:

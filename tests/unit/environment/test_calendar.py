@@ -10,7 +10,7 @@ from concord_environment.modalities.calendar.requests import (
     Respond,
     UpdateEvent,
 )
-from concord_environment.modalities.calendar.rules import recurs
+from concord_environment.modalities.calendar.rrule import recurs
 from concord_environment.modalities.calendar.state import CalendarState
 from tests.unit.environment.calendars import ATTENDEES, MONDAY, create, days, do, found, happens, weekly
 from tests.unit.environment.worlds import USER, new_simulation

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from concord_environment_client import answers
+from concord_environment_client import responses
 from pydantic import BaseModel
 
 from concord_environment.api.responses import EventView
@@ -21,7 +21,7 @@ def executed_and_failed() -> list[Event]:
     return list(simulation.events.rows())
 
 
-@pytest.mark.parametrize("form", [EventView, EventDocument, answers.Event])
+@pytest.mark.parametrize("form", [EventView, EventDocument, responses.Event])
 def test_a_json_form_has_the_fields_of_a_record(form: type[BaseModel]) -> None:
     assert form.model_fields.keys() == as_record(executed_and_failed()[0]).keys()
 

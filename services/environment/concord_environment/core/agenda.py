@@ -10,7 +10,7 @@ from typing import Final
 
 from concord_environment.core.clock import from_us, to_us
 from concord_environment.core.events import Event, EventStatus, digest
-from concord_environment.core.order import Place
+from concord_environment.core.order import SortKey
 from concord_environment.core.tables import Table
 
 _PENDING: Final = ("pending",)
@@ -25,7 +25,7 @@ class Agenda:
         self.table: Table[Event] = Table(
             "events",
             Event,
-            order=self.place,
+            order=self.sort_key,
             indexes={"pending": lambda event: _PENDING if event.status is EventStatus.PENDING else _DONE},
             kind=lambda event: (event.status, event.action.modality),
             digest=digest,
@@ -51,7 +51,7 @@ class Agenda:
         kinds = self.table.kinds.items()
         return sum(count for kind, count in kinds if status in (None, kind[0]) and modality in (None, kind[1]))
 
-    def place(self, event: Event) -> Place:
+    def sort_key(self, event: Event) -> SortKey:
         """Where an event stands in the order."""
         return (to_us(event.scheduled_time), -event.priority, self._tie(event.sequence), event.sequence)
 
@@ -69,16 +69,16 @@ class Due:
         self._agenda = agenda
         self._latest = latest
         self._waiting = deque(events)
-        self._joined: list[tuple[Place, Event]] = []
+        self._joined: list[tuple[SortKey, Event]] = []
 
     def join(self, event: Event) -> None:
         """Takes a new event in, if it is due by then."""
         if event.scheduled_time <= self._latest:
-            heappush(self._joined, (self._agenda.place(event), event))
+            heappush(self._joined, (self._agenda.sort_key(event), event))
 
     def next(self) -> Event | None:
         """The event that comes first, once."""
         joined, waiting = self._joined, self._waiting
-        if joined and (not waiting or joined[0][0] < self._agenda.place(waiting[0])):
+        if joined and (not waiting or joined[0][0] < self._agenda.sort_key(waiting[0])):
             return heappop(joined)[1]
         return waiting.popleft() if waiting else None

@@ -7,21 +7,21 @@ from typing import Any, Final, Generic, TypeVar
 from sortedcontainers import SortedList
 
 Row = TypeVar("Row")
-Place = tuple[Any, ...]
+SortKey = tuple[Any, ...]
 """Where a row stands in its table's order: compared as a tuple, its key last."""
 
-Words = Callable[[Row], tuple[str, ...]]
+IndexValues = Callable[[Row], tuple[str, ...]]
 """The words under which a row is found; each once."""
 
-Places = SortedList[Place]
+SortKeys = SortedList[SortKey]
 
 _FEW: Final = 8
 """Up to one in so many places are taken out one by one; where it is more, the others are put together anew."""
 
 
-_NOWHERE: Final[Place] = ()
+_NOWHERE: Final[SortKey] = ()
 
-_Write = tuple[Row | None, Place, Row | None, Place]
+_Write = tuple[Row | None, SortKey, Row | None, SortKey]
 """A row and its place, and what is there instead."""
 
 
@@ -35,8 +35,8 @@ class Order(Generic[Row]):
     def __init__(
         self,
         rows: Mapping[str, Row],
-        order: Callable[[Row], Place],
-        indexes: Mapping[str, Words[Row]],
+        order: Callable[[Row], SortKey],
+        indexes: Mapping[str, IndexValues[Row]],
         kind: Callable[[Row], Hashable] | None,
     ) -> None:
         self._rows = rows
@@ -44,19 +44,19 @@ class Order(Generic[Row]):
         """A row's place, but for its key."""
         self._indexes = indexes
         self._kind = kind
-        self._places: Places = SortedList()
-        self._place_of: dict[str, Place] = {}
-        self._groups: dict[str, dict[str, Places]] = {index: {} for index in indexes}
+        self._places: SortKeys = SortedList()
+        self._place_of: dict[str, SortKey] = {}
+        self._groups: dict[str, dict[str, SortKeys]] = {index: {} for index in indexes}
         self._kinds: Counter[Hashable] = Counter()
         self.behind: dict[str, Row | None] = {}
         """Of each key that was written since somebody looked, the row that stood there then."""
 
-    def places(self) -> Places:
+    def places(self) -> SortKeys:
         """The places of all rows."""
         self._catch_up()
         return self._places
 
-    def groups(self, index: str) -> Mapping[str, Places]:
+    def groups(self, index: str) -> Mapping[str, SortKeys]:
         """The places of the rows that an index has under each word."""
         self._catch_up()
         return self._groups[index]
@@ -88,7 +88,7 @@ class Order(Generic[Row]):
         return before, was, after, now
 
 
-def _shift(places: Places, gone: Sequence[Place], come: Sequence[Place]) -> None:
+def _shift(places: SortKeys, gone: Sequence[SortKey], come: Sequence[SortKey]) -> None:
     if len(gone) * _FEW > len(places):
         left = set(gone)
         kept = [place for place in places if place not in left]
@@ -100,8 +100,8 @@ def _shift(places: Places, gone: Sequence[Place], come: Sequence[Place]) -> None
     places.update(come)
 
 
-def _regroup(groups: dict[str, Places], words_of: Words[Row], writes: Sequence[_Write[Row]]) -> None:
-    gone, come = defaultdict[str, list[Place]](list), defaultdict[str, list[Place]](list)
+def _regroup(groups: dict[str, SortKeys], words_of: IndexValues[Row], writes: Sequence[_Write[Row]]) -> None:
+    gone, come = defaultdict[str, list[SortKey]](list), defaultdict[str, list[SortKey]](list)
     for before, was, after, now in writes:
         left = () if before is None else words_of(before)
         joined = () if after is None else words_of(after)

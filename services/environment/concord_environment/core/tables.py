@@ -8,12 +8,12 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 from pydantic import TypeAdapter
 from sortedcontainers import SortedList
 
-from concord_environment.core.order import Order, Place, Places, Words
+from concord_environment.core.order import IndexValues, Order, SortKey, SortKeys
 
 Row = TypeVar("Row")
 
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
-_NOWHERE: Final[Places] = SortedList()
+_NOWHERE: Final[SortKeys] = SortedList()
 
 
 class Change(NamedTuple):
@@ -31,7 +31,7 @@ def _adapter(row: type[Row]) -> TypeAdapter[Row]:
     return TypeAdapter(row)
 
 
-def _by_key(row: object) -> Place:  # noqa: ARG001 - a table's order is asked with the row
+def _by_key(row: object) -> SortKey:  # noqa: ARG001 - a table's order is asked with the row
     return ()
 
 
@@ -48,9 +48,9 @@ class Table(Generic[Row]):
         name: str,
         row: type[Row],
         *,
-        order: Callable[[Row], Place] = _by_key,
-        indexes: Mapping[str, Words[Row]] = _NOTHING,
-        lookups: Mapping[str, Words[Row]] = _NOTHING,
+        order: Callable[[Row], SortKey] = _by_key,
+        indexes: Mapping[str, IndexValues[Row]] = _NOTHING,
+        lookups: Mapping[str, IndexValues[Row]] = _NOTHING,
         kind: Callable[[Row], Hashable] | None = None,
         digest: Callable[[Row], bytes] | None = None,
     ) -> None:
@@ -107,7 +107,7 @@ class Table(Generic[Row]):
         """The first row that an index has under a word."""
         return next(self.group(index, word), None)
 
-    def words(self, index: str) -> list[str]:
+    def index_values(self, index: str) -> list[str]:
         """The words under which an index has rows."""
         return sorted(self._order.groups(index))
 
@@ -125,7 +125,7 @@ class Table(Generic[Row]):
         """The rows that a lookup has under a word, the last one written there first."""
         return (self._rows[key] for key in reversed(self._found[lookup].get(word, {})))
 
-    def found_words(self, lookup: str) -> Collection[str]:
+    def lookup_values(self, lookup: str) -> Collection[str]:
         """The words under which a lookup has rows."""
         return self._found[lookup].keys()
 
@@ -150,13 +150,13 @@ class Table(Generic[Row]):
                         found[word] = {key: None}
         return Change(self, key, before, row)
 
-    def _group(self, index: str, word: str) -> Places:
+    def _group(self, index: str, word: str) -> SortKeys:
         return self._order.groups(index).get(word, _NOWHERE)
 
-    def _of(self, places: Places, latest_first: bool) -> Iterator[Row]:
+    def _of(self, places: SortKeys, latest_first: bool) -> Iterator[Row]:
         return (self._rows[place[-1]] for place in (reversed(places) if latest_first else places))
 
-    def _slice(self, places: Places, start: int, stop: int, latest_first: bool) -> list[Row]:
+    def _slice(self, places: SortKeys, start: int, stop: int, latest_first: bool) -> list[Row]:
         size = len(places)
         start, stop = min(start, size), min(stop, size)
         if latest_first:

@@ -21,7 +21,7 @@ Name = Annotated[str, Field(min_length=1, max_length=200)]
 Line = Annotated[str, Field(max_length=2_000)]
 Text = Annotated[str, Field(max_length=1_000_000)]
 
-MAX_MANY: Final = 1_000
+MAX_ITEMS: Final = 1_000
 """How many ids, recipients or attendees one call may name."""
 
 _ADDRESS: Final = re.compile(r"[^@\s<>]{1,64}@[^@\s<>]{1,255}")
@@ -54,17 +54,17 @@ def _phone(text: str) -> str:
 Phone = Annotated[str, Field(min_length=1, max_length=40), AfterValidator(_phone)]
 """A phone number: E.164 where it is an international one, else as it was written (a short code, an extension)."""
 
-Addresses = Annotated[tuple[Address, ...], Field(max_length=MAX_MANY)]
-Phones = Annotated[tuple[Phone, ...], Field(max_length=MAX_MANY)]
-Ids = Annotated[tuple[Id, ...], Field(max_length=MAX_MANY)]
+Addresses = Annotated[tuple[Address, ...], Field(max_length=MAX_ITEMS)]
+Phones = Annotated[tuple[Phone, ...], Field(max_length=MAX_ITEMS)]
+Ids = Annotated[tuple[Id, ...], Field(max_length=MAX_ITEMS)]
 Labels = Annotated[tuple[Name, ...], Field(max_length=100)]
 
 
-def _none_is_empty(value: object) -> object:
+def _none_as_empty(value: object) -> object:
     return () if value is None else value
 
 
-Absent = BeforeValidator(_none_is_empty)
+NoneAsEmpty = BeforeValidator(_none_as_empty)
 """Before a list's type: lets null stand for no list, as clients write it."""
 
 

@@ -21,8 +21,8 @@ from concord_environment.modalities.modality import (
     States,
     StateView,
     Views,
-    finding,
-    heading,
+    answer_fields,
+    view_fields,
 )
 
 Latitude = Annotated[float, Field(ge=-90, le=90, allow_inf_nan=False)]
@@ -141,7 +141,7 @@ class LocationAnswer(QueryAnswer):
 
 def _where(world: States, now: datetime) -> dict[str, object]:
     history = max(0, len(world[LocationState].places) - 1)
-    return {**heading(world, "location", now), "current": world[LocationState].current, "history_count": history}
+    return {**view_fields(world, "location", now), "current": world[LocationState].current, "history_count": history}
 
 
 def _state(world: States, now: datetime, page: StatePage) -> LocationStateView:
@@ -156,7 +156,7 @@ def _brief(world: States, now: datetime) -> LocationBriefView:
 
 def _answer(world: States, now: datetime, query: LocationQuery) -> LocationAnswer:  # noqa: ARG001 - one signature
     places, total = find_places(world[LocationState], query)
-    return LocationAnswer.model_validate({**finding("location", query, len(places), total), "locations": places})
+    return LocationAnswer.model_validate({**answer_fields("location", query, len(places), total), "locations": places})
 
 
 def _as_text(brief: LocationBriefView) -> Iterable[str]:

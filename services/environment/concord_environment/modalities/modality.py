@@ -15,23 +15,23 @@ from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.documents import ScenarioForm
 from concord_environment.modalities.fields import DEFAULT_PAGE, MAX_PAGE, Moment
 
-SELF: Final = "self"
+ONLY_KEY: Final = "self"
 """The key of the only row of a table that holds what there is one of."""
 
 
 @row
-class Upkeep:
+class Updates:
     """When a modality was last changed, and by how many actions."""
 
     last_updated: Moment
     update_count: int = 0
 
-    def touched(self, at: datetime) -> "Upkeep":
+    def after_one_more(self, at: datetime) -> "Updates":
         """After one more action."""
-        return Upkeep(at, self.update_count + 1)
+        return Updates(at, self.update_count + 1)
 
 
-UNTOUCHED: Final = Upkeep(EPOCH)
+NO_UPDATES: Final = Updates(EPOCH)
 
 
 class State(Protocol):
@@ -54,7 +54,7 @@ class States(Protocol):
     def __getitem__(self, state: type[S], /) -> S:
         """The state of this class."""
 
-    def upkeep(self, modality: str) -> Upkeep:
+    def updates(self, modality: str) -> Updates:
         """When a modality was last changed, and by how many actions."""
 
 
@@ -72,7 +72,7 @@ class Caller(Protocol):
         """Whether the key grants a permission."""
 
 
-def unbound(world: States, action: A, caller: Caller) -> A:  # noqa: ARG001 - one signature for all
+def unchanged(world: States, action: A, caller: Caller) -> A:  # noqa: ARG001 - one signature for all
     """For operations that name nobody."""
     return action
 
@@ -90,7 +90,7 @@ class Operation(Generic[A]):
     route: str
     permission: str
     notice: str
-    bind: Callable[[States, A, Caller], A] = unbound
+    bind: Callable[[States, A, Caller], A] = unchanged
 
     @property
     def modality(self) -> str:
@@ -163,18 +163,18 @@ class Views(Generic[B, Q]):
     as_text: Callable[[B], Iterable[str]] = _no_lines
 
 
-def heading(world: States, modality: str, now: datetime) -> dict[str, Any]:
+def view_fields(world: States, modality: str, now: datetime) -> dict[str, Any]:
     """The fields of `StateView`."""
-    upkeep = world.upkeep(modality)
+    updates = world.updates(modality)
     return {
         "modality_type": modality,
         "current_time": now,
-        "last_updated": upkeep.last_updated,
-        "update_count": upkeep.update_count,
+        "last_updated": updates.last_updated,
+        "update_count": updates.update_count,
     }
 
 
-def finding(modality: str, query: BaseModel, found: int, total: int) -> dict[str, Any]:
+def answer_fields(modality: str, query: BaseModel, found: int, total: int) -> dict[str, Any]:
     """The fields of `QueryAnswer`."""
     asked = query.model_dump(mode="json", exclude_unset=True)
     return {"modality_type": modality, "query": asked, "total_count": total, "returned_count": found}

@@ -13,7 +13,7 @@ from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.documents import ScenarioForm, StateDocument
 from concord_environment.modalities.fields import Name, Page, Zone
 from concord_environment.modalities.modality import (
-    SELF,
+    ONLY_KEY,
     Modality,
     Operation,
     QueryAnswer,
@@ -21,8 +21,8 @@ from concord_environment.modalities.modality import (
     States,
     StateView,
     Views,
-    finding,
-    heading,
+    answer_fields,
+    view_fields,
 )
 
 NAME: Final = "time"
@@ -56,7 +56,7 @@ class PreferencesState:
     @property
     def current(self) -> TimePreferences:
         """The preferences that hold."""
-        return self.preferences.get(SELF) or TimePreferences()
+        return self.preferences.get(ONLY_KEY) or TimePreferences()
 
 
 class UpdatePreferences(Action):
@@ -74,7 +74,7 @@ class UpdatePreferences(Action):
 def _update(world: States, action: UpdatePreferences, transaction: Transaction) -> None:
     state = world[PreferencesState]
     changes = action.model_dump(exclude={"operation"}, exclude_none=True)
-    transaction.put(state.preferences, SELF, replace(state.current, **changes))
+    transaction.put(state.preferences, ONLY_KEY, replace(state.current, **changes))
 
 
 class PreferencesView(StateView):
@@ -90,7 +90,7 @@ class PreferencesAnswer(QueryAnswer):
 
 
 def _brief(world: States, now: datetime) -> PreferencesView:
-    return PreferencesView(**heading(world, NAME, now), preferences=world[PreferencesState].current)
+    return PreferencesView(**view_fields(world, NAME, now), preferences=world[PreferencesState].current)
 
 
 def _state(world: States, now: datetime, page: StatePage) -> PreferencesView:  # noqa: ARG001 - one signature
@@ -98,7 +98,7 @@ def _state(world: States, now: datetime, page: StatePage) -> PreferencesView:  #
 
 
 def _answer(world: States, now: datetime, query: Page) -> PreferencesAnswer:  # noqa: ARG001 - one signature
-    return PreferencesAnswer(**finding(NAME, query, 1, 1), preferences=[world[PreferencesState].current])
+    return PreferencesAnswer(**answer_fields(NAME, query, 1, 1), preferences=[world[PreferencesState].current])
 
 
 class PreferencesDocument(StateDocument):
@@ -113,7 +113,7 @@ class PreferencesDocument(StateDocument):
 
 def _load(state: PreferencesState, document: PreferencesDocument) -> None:
     given = {field.name: getattr(document, field.name) for field in fields(TimePreferences)}
-    state.preferences.write(SELF, TimePreferences(**given))
+    state.preferences.write(ONLY_KEY, TimePreferences(**given))
 
 
 def _dump(state: PreferencesState) -> dict[str, Any]:

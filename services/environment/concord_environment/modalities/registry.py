@@ -31,7 +31,7 @@ def operation_of(action: Action) -> AnyOperation:
 def apply(world: EnvironmentWorld, action: Action, transaction: Transaction) -> None:
     """The rules of the environment: carries an action out in a world, or raises a Fault."""
     operation_of(action).apply(world, action, transaction)
-    world.touch(action.modality, transaction)
+    world.record_update(action.modality, transaction)
 
 
 def parse(modality: str, data: Mapping[str, Any]) -> Action:

@@ -22,8 +22,8 @@ from concord_environment.modalities.modality import (
     States,
     StateView,
     Views,
-    finding,
-    heading,
+    answer_fields,
+    view_fields,
 )
 
 
@@ -195,7 +195,7 @@ class WeatherAnswer(QueryAnswer):
 
 
 def _places(world: States, first: int, stop: int) -> dict[str, WeatherReport]:
-    names = world[WeatherState].reports.words("location")[first:stop]
+    names = world[WeatherState].reports.index_values("location")[first:stop]
     return {name: report for name in names if (report := world[WeatherState].current(name)) is not None}
 
 
@@ -213,24 +213,24 @@ def _at_place(world: States, report: WeatherReport, *, whole: bool) -> WeatherAt
 def _state(world: States, now: datetime, page: StatePage) -> WeatherStateView:
     places = _places(world, page.offset, page.stop)
     return WeatherStateView(
-        **heading(world, "weather", now),
+        **view_fields(world, "weather", now),
         locations={name: _at_place(world, report, whole=True) for name, report in places.items()},
-        location_count=len(world[WeatherState].reports.words("location")),
+        location_count=len(world[WeatherState].reports.index_values("location")),
     )
 
 
 def _brief(world: States, now: datetime) -> WeatherBriefView:
     places = _places(world, 0, 20)
     return WeatherBriefView(
-        **heading(world, "weather", now),
+        **view_fields(world, "weather", now),
         locations={name: _at_place(world, report, whole=False) for name, report in places.items()},
-        location_count=len(world[WeatherState].reports.words("location")),
+        location_count=len(world[WeatherState].reports.index_values("location")),
     )
 
 
 def _answer(world: States, now: datetime, query: WeatherQuery) -> WeatherAnswer:  # noqa: ARG001 - one signature
     reports, total = find_weather(world[WeatherState], query)
-    return WeatherAnswer(**finding("weather", query, len(reports), total), reports=reports)
+    return WeatherAnswer(**answer_fields("weather", query, len(reports), total), reports=reports)
 
 
 class ReportDocument(BaseModel):
@@ -274,7 +274,7 @@ def _load(state: WeatherState, document: WeatherDocument) -> None:
 
 def _dump(state: WeatherState) -> dict[str, Any]:
     locations = {}
-    for name in state.reports.words("location"):
+    for name in state.reports.index_values("location"):
         *earlier, current = state.reports.group("location", name)
         locations[name] = {
             "latitude": current.latitude,

@@ -24,7 +24,7 @@ class Notice:
     timestamp: datetime
 
 
-def wanted(patterns: Sequence[str] | None, kind: str) -> bool:
+def matches(patterns: Sequence[str] | None, kind: str) -> bool:
     """Whether a kind of notice fits: `email.` is all of email, `email.sent` only that, None is everything."""
     return patterns is None or any(
         kind.startswith(pattern) if pattern.endswith(".") else kind == pattern for pattern in patterns
@@ -42,7 +42,7 @@ class Subscription:
 
     def offer(self, notice: Notice) -> None:
         """Puts a notice into the queue, if it is wanted."""
-        if not wanted(self.patterns, notice.type):
+        if not matches(self.patterns, notice.type):
             return
         if len(self._waiting) == MAX_WAITING:
             self._waiting.popleft()
@@ -68,7 +68,7 @@ class Bus:
         self._subscriptions: list[Subscription] = []
 
     @property
-    def is_heard(self) -> bool:
+    def has_subscribers(self) -> bool:
         """Whether somebody wants any notices."""
         return any(subscription.patterns is None or subscription.patterns for subscription in self._subscriptions)
 

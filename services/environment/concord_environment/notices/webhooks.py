@@ -13,7 +13,7 @@ import httpx
 
 from concord.trust.urls import PeerUrls, UrlRefusedError
 from concord_environment.core.faults import Conflict, Invalid, NotThere
-from concord_environment.notices.bus import Bus, Notice, Subscription, wanted
+from concord_environment.notices.bus import Bus, Notice, Subscription, matches
 from concord_environment.notices.posting import TIMEOUT_S, Delivery, Poster
 
 MAX_WEBHOOKS: Final = 100
@@ -103,7 +103,7 @@ class Webhooks:
                     due = [
                         hook
                         for hook in self._hooks.values()
-                        if hook.status == "active" and wanted(hook.events, notice.type)
+                        if hook.status == "active" and matches(hook.events, notice.type)
                     ]
                     await asyncio.gather(*(self._deliver(poster, hook, notice) for hook in due))
 

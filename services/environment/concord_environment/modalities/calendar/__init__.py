@@ -19,7 +19,7 @@ from concord_environment.modalities.calendar.state import (
 from concord_environment.modalities.calendar.views import CALENDAR_VIEWS
 from concord_environment.modalities.documents import ScenarioForm, StateDocument, fill, renamed
 from concord_environment.modalities.fields import Id, Zone
-from concord_environment.modalities.modality import SELF, Modality
+from concord_environment.modalities.modality import ONLY_KEY, Modality
 
 _OLD_NAMES: Final = {"start_time": "start", "end_time": "end", "summary": "title"}
 """The fields of an event under the names that older scenario files use."""
@@ -49,7 +49,7 @@ def _load(state: CalendarState, document: CalendarDocument) -> None:
     fill(state.calendars, document.calendars, "calendar_id")
     if document.default_calendar_id not in state.calendars:
         raise Invalid(f"modality_states.calendar: the default calendar {document.default_calendar_id!r} is missing")
-    state.settings.write(SELF, CalendarSettings(document.default_calendar_id, document.user_timezone))
+    state.settings.write(ONLY_KEY, CalendarSettings(document.default_calendar_id, document.user_timezone))
     for event in document.events.values():
         if event.calendar_id not in state.calendars:
             raise Invalid(f"modality_states.calendar: event {event.event_id!r} is in no calendar")

@@ -7,7 +7,7 @@ from concord_environment.core.faults import Conflict, NotThere
 from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.calendar import requests
 from concord_environment.modalities.calendar.state import Calendar, CalendarState
-from concord_environment.modalities.modality import SELF, AnyOperation, Operation, States
+from concord_environment.modalities.modality import ONLY_KEY, AnyOperation, Operation, States
 
 
 def existing_calendar(state: CalendarState, calendar_id: str) -> Calendar:
@@ -47,7 +47,7 @@ def _delete(world: States, action: requests.DeleteCalendar, transaction: Transac
 def _set_default(world: States, action: requests.SetDefaultCalendar, transaction: Transaction) -> None:
     state, calendar = world[CalendarState], existing_calendar(world[CalendarState], action.calendar_id)
     settings = replace(state.current_settings, default_calendar_id=calendar.calendar_id)
-    transaction.put(state.settings, SELF, settings)
+    transaction.put(state.settings, ONLY_KEY, settings)
 
 
 CALENDAR_CONTAINER_OPERATIONS: Final[tuple[AnyOperation, ...]] = (

@@ -8,8 +8,10 @@ from zoneinfo import ZoneInfo
 from concord_environment.core.clock import as_utc
 from concord_environment.core.faults import Conflict, Invalid, NotThere
 from concord_environment.core.transaction import Transaction
-from concord_environment.modalities.calendar import authority, requests
+from concord_environment.modalities.calendar import requests
+from concord_environment.modalities.calendar.authorisation import bind_create, bind_respond, bind_update
 from concord_environment.modalities.calendar.calendars import CALENDAR_CONTAINER_OPERATIONS, existing_calendar
+from concord_environment.modalities.calendar.invitations import answered, revised
 from concord_environment.modalities.calendar.recurrence import (
     Occurrence,
     begun_at,
@@ -19,7 +21,6 @@ from concord_environment.modalities.calendar.recurrence import (
     occurrence_on,
     occurrences,
 )
-from concord_environment.modalities.calendar.scheduling import answered, revised
 from concord_environment.modalities.calendar.state import CalendarEvent, CalendarState
 from concord_environment.modalities.email.state import EmailState
 from concord_environment.modalities.modality import AnyOperation, Operation, States
@@ -192,15 +193,16 @@ def _cut(state: CalendarState, event: CalendarEvent, occurrence: Occurrence, tra
 
 
 CALENDAR_OPERATIONS: Final[tuple[AnyOperation, ...]] = (
-    Operation(
-        requests.CreateEvent, _create, "create", "calendar:create", "calendar.event_created", authority.bind_create
-    ),
-    Operation(
-        requests.UpdateEvent, _update, "update", "calendar:update", "calendar.event_updated", authority.bind_update
-    ),
+    Operation(requests.CreateEvent, _create, "create", "calendar:create", "calendar.event_created", bind_create),
+    Operation(requests.UpdateEvent, _update, "update", "calendar:update", "calendar.event_updated", bind_update),
     Operation(requests.DeleteEvent, _delete, "delete", "calendar:delete", "calendar.event_deleted"),
     Operation(
-        requests.Respond, _respond, "respond", "calendar:respond", "calendar.event_responded", authority.bind_respond
+        requests.Respond,
+        _respond,
+        "respond",
+        "calendar:respond",
+        "calendar.event_responded",
+        bind_respond,
     ),
     *CALENDAR_CONTAINER_OPERATIONS,
 )

@@ -14,7 +14,7 @@ from ical.types import Recur
 
 from concord_environment.core.clock import as_utc
 from concord_environment.core.faults import Invalid
-from concord_environment.modalities.calendar.rules import recurs, without_end
+from concord_environment.modalities.calendar.rrule import recurs, without_end
 from concord_environment.modalities.calendar.state import CalendarEvent, RecurrenceRule
 
 MAX_OCCURRENCES: Final = 20_000

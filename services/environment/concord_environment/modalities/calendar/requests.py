@@ -18,7 +18,7 @@ from concord_environment.modalities.calendar.state import (
     Transparency,
     Visibility,
 )
-from concord_environment.modalities.fields import MAX_MANY, Absent, Address, Id, Line, Name, Text, Zone
+from concord_environment.modalities.fields import MAX_ITEMS, Address, Id, Line, Name, NoneAsEmpty, Text, Zone
 
 
 def _in_range(moment: datetime) -> datetime:
@@ -29,7 +29,7 @@ def _in_range(moment: datetime) -> datetime:
 LocalMoment = Annotated[datetime, AfterValidator(_in_range)]
 """A moment; without an offset it is meant in the event's time zone. A day alone is its midnight."""
 Scope = Literal["this", "this_and_future", "all"]
-Days = Annotated[tuple[Day, ...], Field(max_length=MAX_MANY)]
+Days = Annotated[tuple[Day, ...], Field(max_length=MAX_ITEMS)]
 Attachments = Annotated[tuple[CalendarAttachment, ...], Field(max_length=100)]
 
 
@@ -54,14 +54,14 @@ class CreateEvent(CalendarAction):
     location: Line | None = None
     status: EventState = "confirmed"
     organizer: Address | None = None
-    attendees: Annotated[Attendees, Absent] = ()
+    attendees: Annotated[Attendees, NoneAsEmpty] = ()
     recurrence: RecurrenceRule | None = None
-    recurrence_exceptions: Annotated[Days, Absent] = ()
-    reminders: Annotated[Reminders, Absent] = ()
+    recurrence_exceptions: Annotated[Days, NoneAsEmpty] = ()
+    reminders: Annotated[Reminders, NoneAsEmpty] = ()
     color: Name | None = None
     visibility: Visibility = "default"
     transparency: Transparency = "opaque"
-    attachments: Annotated[Attachments, Absent] = ()
+    attachments: Annotated[Attachments, NoneAsEmpty] = ()
     conference_link: Line | None = None
 
 
@@ -124,7 +124,7 @@ class CreateCalendar(CalendarAction):
     calendar_id: Id | None = None
     color: Name = "#4285f4"
     visible: bool = True
-    default_reminders: Annotated[Reminders, Absent] = ()
+    default_reminders: Annotated[Reminders, NoneAsEmpty] = ()
 
 
 class UpdateCalendar(CalendarAction):

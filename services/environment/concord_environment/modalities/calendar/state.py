@@ -8,11 +8,11 @@ from typing import Annotated, Any, Final, Literal, Self
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from concord_environment.core.clock import EPOCH, to_us
-from concord_environment.core.order import Place
+from concord_environment.core.order import SortKey
 from concord_environment.core.tables import Table
-from concord_environment.modalities.calendar.rules import checked_rrule
-from concord_environment.modalities.fields import MAX_MANY, Address, Id, Line, Moment, Name, Text, Zone
-from concord_environment.modalities.modality import SELF
+from concord_environment.modalities.calendar.rrule import checked_rrule
+from concord_environment.modalities.fields import MAX_ITEMS, Address, Id, Line, Moment, Name, Text, Zone
+from concord_environment.modalities.modality import ONLY_KEY
 
 Answer = Literal["accepted", "declined", "tentative"]
 Response = Literal["accepted", "declined", "tentative", "needs-action"]
@@ -101,7 +101,7 @@ class CalendarAttachment(BaseModel):
     attachment_id: Id | None = None
 
 
-Attendees = Annotated[tuple[Attendee, ...], Field(max_length=MAX_MANY)]
+Attendees = Annotated[tuple[Attendee, ...], Field(max_length=MAX_ITEMS)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ class CalendarEvent:
     organizer: Address | None = None
     attendees: Attendees = ()
     recurrence: RecurrenceRule | None = None
-    recurrence_exceptions: Annotated[tuple[Day, ...], Field(max_length=MAX_MANY)] = ()
+    recurrence_exceptions: Annotated[tuple[Day, ...], Field(max_length=MAX_ITEMS)] = ()
     recurrence_id: Day | None = None
     parent_event_id: Id | None = None
     reminders: Reminders = ()
@@ -163,7 +163,7 @@ class CalendarSettings:
 PRIMARY: Final = "primary"
 
 
-def _place(event: CalendarEvent) -> Place:
+def _sort_key(event: CalendarEvent) -> SortKey:
     return (to_us(event.start),)
 
 
@@ -196,7 +196,7 @@ class CalendarState:
         self.events: Table[CalendarEvent] = Table(
             "calendar.events",
             CalendarEvent,
-            order=_place,
+            order=_sort_key,
             indexes={"calendar": lambda event: (event.calendar_id,), "month": _months},
             lookups={"parent": _parent},
         )
@@ -220,7 +220,7 @@ class CalendarState:
     @property
     def current_settings(self) -> CalendarSettings:
         """The settings that hold."""
-        return self.settings.get(SELF) or CalendarSettings()
+        return self.settings.get(ONLY_KEY) or CalendarSettings()
 
     def changed_occurrences(self, series: CalendarEvent) -> dict[str, CalendarEvent]:
         """The occurrences of a series that were changed by themselves, by day."""

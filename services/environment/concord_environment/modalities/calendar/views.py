@@ -14,7 +14,15 @@ from concord_environment.core.faults import Invalid
 from concord_environment.modalities.calendar.recurrence import occurrences
 from concord_environment.modalities.calendar.state import Calendar, CalendarEvent, CalendarState, EventState, Reminders
 from concord_environment.modalities.fields import Address, Id, Ids, Line, Moment, Page, SortOrder
-from concord_environment.modalities.modality import QueryAnswer, StatePage, States, StateView, Views, finding, heading
+from concord_environment.modalities.modality import (
+    QueryAnswer,
+    StatePage,
+    States,
+    StateView,
+    Views,
+    answer_fields,
+    view_fields,
+)
 
 CalendarDay = Annotated[date, Field(ge=date(1970, 1, 2), le=date(2199, 12, 30))]
 DEFAULT_WINDOW: Final = timedelta(days=365)
@@ -227,7 +235,7 @@ def _calendar(state: CalendarState, calendar: Calendar, event_ids: tuple[str, ..
 def _counts(world: States, now: datetime, today: int) -> dict[str, object]:
     state = world[CalendarState]
     return {
-        **heading(world, "calendar", now),
+        **view_fields(world, "calendar", now),
         "default_calendar_id": state.current_settings.default_calendar_id,
         "user_timezone": state.current_settings.user_timezone,
         "calendar_count": len(state.calendars),
@@ -286,7 +294,7 @@ def _summary(event: CalendarEvent) -> EventSummary:
 
 def _answer(world: States, now: datetime, query: CalendarQuery) -> CalendarAnswer:
     events, total = find_events(world[CalendarState], query, now)
-    return CalendarAnswer.model_validate({**finding("calendar", query, len(events), total), "events": events})
+    return CalendarAnswer.model_validate({**answer_fields("calendar", query, len(events), total), "events": events})
 
 
 def _as_text(brief: CalendarBriefView) -> Iterable[str]:

@@ -11,7 +11,7 @@ from concord_environment.modalities.chat.state import ChatConversation, ChatMess
 from concord_environment.modalities.chat.views import CHAT_VIEWS
 from concord_environment.modalities.documents import ScenarioForm, StateDocument, fill
 from concord_environment.modalities.fields import Id
-from concord_environment.modalities.modality import SELF, Modality
+from concord_environment.modalities.modality import ONLY_KEY, Modality
 
 
 def _numbered(messages: object) -> object:
@@ -31,7 +31,7 @@ class ChatDocument(StateDocument):
 
 
 def _load(state: ChatState, document: ChatDocument) -> None:
-    state.settings.write(SELF, ChatSettings(document.max_history_size, document.default_conversation_id))
+    state.settings.write(ONLY_KEY, ChatSettings(document.max_history_size, document.default_conversation_id))
     fill(state.conversations, document.conversations, "conversation_id")
     fill(state.messages, {message.message_id: message for message in document.messages}, "message_id")
 

@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from concord_environment.core.clock import to_us
-from concord_environment.core.order import Place
+from concord_environment.core.order import SortKey
 from concord_environment.core.tables import Table
 from concord_environment.modalities.fields import Id, JsonObject, Moment, Text
-from concord_environment.modalities.modality import SELF
+from concord_environment.modalities.modality import ONLY_KEY
 
 Role = Literal["user", "assistant"]
 Block = JsonObject
@@ -55,7 +55,7 @@ def text_of(content: Content) -> str:
     return "\n".join(text for block in content if isinstance(text := block.get("text"), str))
 
 
-def _place(message: ChatMessage) -> Place:
+def _sort_key(message: ChatMessage) -> SortKey:
     return to_us(message.timestamp), message.sequence
 
 
@@ -66,7 +66,7 @@ class ChatState:
         self.messages: Table[ChatMessage] = Table(
             "chat.messages",
             ChatMessage,
-            order=_place,
+            order=_sort_key,
             indexes={"conversation": lambda message: (message.conversation_id,)},
         )
         self.conversations: Table[ChatConversation] = Table("chat.conversations", ChatConversation)
@@ -80,4 +80,4 @@ class ChatState:
     @property
     def current_settings(self) -> ChatSettings:
         """The settings that hold."""
-        return self.settings.get(SELF) or ChatSettings()
+        return self.settings.get(ONLY_KEY) or ChatSettings()

@@ -9,7 +9,15 @@ from pydantic import BaseModel
 
 from concord_environment.modalities.chat.state import ChatMessage, ChatState, Content, Role, text_of
 from concord_environment.modalities.fields import Id, Line, Moment, Page, SortOrder
-from concord_environment.modalities.modality import QueryAnswer, StatePage, States, StateView, Views, finding, heading
+from concord_environment.modalities.modality import (
+    QueryAnswer,
+    StatePage,
+    States,
+    StateView,
+    Views,
+    answer_fields,
+    view_fields,
+)
 
 
 class ChatQuery(Page):
@@ -109,7 +117,7 @@ class ChatAnswer(QueryAnswer):
 def _counts(world: States, now: datetime) -> dict[str, object]:
     state = world[ChatState]
     return {
-        **heading(world, "chat", now),
+        **view_fields(world, "chat", now),
         "conversations": {
             conversation.conversation_id: ChatConversationView(
                 conversation_id=conversation.conversation_id,
@@ -159,7 +167,7 @@ def _brief(world: States, now: datetime) -> ChatBriefView:
 def _answer(world: States, now: datetime, query: ChatQuery) -> ChatAnswer:  # noqa: ARG001 - one signature
     messages, total = find_chat(world[ChatState], query)
     return ChatAnswer.model_validate(
-        {**finding("chat", query, len(messages), total), "messages": [_view(message) for message in messages]}
+        {**answer_fields("chat", query, len(messages), total), "messages": [_view(message) for message in messages]}
     )
 
 

@@ -11,7 +11,7 @@ from concord_environment.core.actions import Action
 from concord_environment.core.faults import Conflict, NotThere
 from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.contacts.state import Contact, ContactsState, Groups, Identifiers, PostalAddresses
-from concord_environment.modalities.fields import Absent, Id, Line, Name, Text
+from concord_environment.modalities.fields import Id, Line, Name, NoneAsEmpty, Text
 from concord_environment.modalities.modality import AnyOperation, Operation, States
 
 
@@ -39,8 +39,8 @@ class CreateContact(_Person):
     operation: Literal["create_contact"] = "create_contact"
     contact_id: Id | None = None
     identifiers: Annotated[Identifiers, Field(min_length=1)]
-    addresses: Annotated[PostalAddresses, Absent] = ()
-    groups: Annotated[Groups, Absent] = ()
+    addresses: Annotated[PostalAddresses, NoneAsEmpty] = ()
+    groups: Annotated[Groups, NoneAsEmpty] = ()
     is_favorite: bool = False
     is_blocked: bool = False
 
@@ -51,11 +51,11 @@ class UpdateContact(_Person):
     operation: Literal["update_contact"] = "update_contact"
     contact_id: Id
     identifiers: Annotated[Identifiers | None, Field(min_length=1)] = None
-    add_identifiers: Annotated[Identifiers, Absent] = ()
+    add_identifiers: Annotated[Identifiers, NoneAsEmpty] = ()
     addresses: PostalAddresses | None = None
     groups: Groups | None = None
-    add_groups: Annotated[Groups, Absent] = ()
-    remove_groups: Annotated[Groups, Absent] = ()
+    add_groups: Annotated[Groups, NoneAsEmpty] = ()
+    remove_groups: Annotated[Groups, NoneAsEmpty] = ()
     is_favorite: bool | None = None
     is_blocked: bool | None = None
 

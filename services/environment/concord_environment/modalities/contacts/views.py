@@ -5,7 +5,15 @@ from typing import Final
 
 from concord_environment.modalities.contacts.state import Contact, ContactsState
 from concord_environment.modalities.fields import Line, Name, Page
-from concord_environment.modalities.modality import QueryAnswer, StatePage, States, StateView, Views, finding, heading
+from concord_environment.modalities.modality import (
+    QueryAnswer,
+    StatePage,
+    States,
+    StateView,
+    Views,
+    answer_fields,
+    view_fields,
+)
 
 
 class ContactsQuery(Page):
@@ -77,8 +85,8 @@ class ContactsAnswer(QueryAnswer):
 
 def _counts(world: States, now: datetime) -> dict[str, object]:
     contacts = world[ContactsState].contacts
-    groups = {group: contacts.group_size("group", group) for group in contacts.words("group")}
-    return {**heading(world, "contacts", now), "total_contact_count": len(contacts), "groups": groups}
+    groups = {group: contacts.group_size("group", group) for group in contacts.index_values("group")}
+    return {**view_fields(world, "contacts", now), "total_contact_count": len(contacts), "groups": groups}
 
 
 def _state(world: States, now: datetime, page: StatePage) -> ContactsStateView:
@@ -101,7 +109,9 @@ def _brief(world: States, now: datetime) -> ContactsBriefView:
 
 def _answer(world: States, now: datetime, query: ContactsQuery) -> ContactsAnswer:  # noqa: ARG001 - one signature
     contacts, total = find_contacts(world[ContactsState], query)
-    return ContactsAnswer.model_validate({**finding("contacts", query, len(contacts), total), "contacts": contacts})
+    return ContactsAnswer.model_validate(
+        {**answer_fields("contacts", query, len(contacts), total), "contacts": contacts}
+    )
 
 
 CONTACTS_VIEWS: Final = Views(

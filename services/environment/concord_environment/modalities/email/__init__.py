@@ -9,7 +9,7 @@ from concord_environment.modalities.email.operations import EMAIL_OPERATIONS
 from concord_environment.modalities.email.state import Email, EmailAccount, EmailState
 from concord_environment.modalities.email.views import EMAIL_VIEWS
 from concord_environment.modalities.fields import Address, Id
-from concord_environment.modalities.modality import SELF, Modality
+from concord_environment.modalities.modality import ONLY_KEY, Modality
 
 _OLD_NAMES: Final = {
     "email_id": "message_id",
@@ -42,7 +42,7 @@ class EmailDocument(StateDocument):
 
 
 def _load(state: EmailState, document: EmailDocument) -> None:
-    state.account.write(SELF, EmailAccount(document.user_email_address))
+    state.account.write(ONLY_KEY, EmailAccount(document.user_email_address))
     fill(state.emails, document.emails, "message_id")
 
 

@@ -7,7 +7,6 @@ from pydantic import Field, model_validator
 from concord_environment.core.actions import Action
 from concord_environment.modalities.email.state import Attachment, Priority
 from concord_environment.modalities.fields import (
-    Absent,
     Address,
     Addresses,
     Id,
@@ -16,6 +15,7 @@ from concord_environment.modalities.fields import (
     Line,
     Moment,
     Name,
+    NoneAsEmpty,
     Text,
 )
 
@@ -33,13 +33,13 @@ class _Message(EmailAction):
     subject: Line = ""
     body_text: Text = ""
     body_html: Text | None = None
-    cc_addresses: Annotated[Addresses, Absent] = ()
-    bcc_addresses: Annotated[Addresses, Absent] = ()
+    cc_addresses: Annotated[Addresses, NoneAsEmpty] = ()
+    bcc_addresses: Annotated[Addresses, NoneAsEmpty] = ()
     reply_to_address: Address | None = None
-    attachments: Annotated[Attachments, Absent] = ()
+    attachments: Annotated[Attachments, NoneAsEmpty] = ()
     thread_id: Id | None = None
     in_reply_to: Id | None = None
-    references: Annotated[Ids, Absent] = ()
+    references: Annotated[Ids, NoneAsEmpty] = ()
     priority: Priority = "normal"
 
 
@@ -58,7 +58,7 @@ class ReceiveEmail(_Message):
     message_id: Id | None = None
     sent_at: Moment | None = None
     folder: Name = "inbox"
-    labels: Annotated[Labels, Absent] = ()
+    labels: Annotated[Labels, NoneAsEmpty] = ()
     is_read: bool = False
 
 
@@ -66,7 +66,7 @@ class _Selection(EmailAction):
     """One mail or several."""
 
     message_id: Id | None = None
-    message_ids: Annotated[Ids, Absent] = ()
+    message_ids: Annotated[Ids, NoneAsEmpty] = ()
 
     @property
     def ids(self) -> tuple[str, ...]:

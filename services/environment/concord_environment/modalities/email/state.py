@@ -9,11 +9,11 @@ from typing import Annotated, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from concord_environment.core.clock import to_us
-from concord_environment.core.order import Place
+from concord_environment.core.order import SortKey
 from concord_environment.core.rows import row
 from concord_environment.core.tables import Table
 from concord_environment.modalities.fields import Address, Addresses, Id, Ids, Labels, Line, Moment, Name, Text
-from concord_environment.modalities.modality import SELF
+from concord_environment.modalities.modality import ONLY_KEY
 
 FOLDERS: Final = ("inbox", "sent", "drafts", "trash", "spam", "archive")
 """The folders that every mailbox has; moving a mail to another name makes that folder."""
@@ -106,7 +106,7 @@ UNREAD = "unread"
 STARRED = "starred"
 
 
-def _place(email: Email) -> Place:
+def _sort_key(email: Email) -> SortKey:
     return (to_us(email.received_at),)
 
 
@@ -131,7 +131,7 @@ class EmailState:
         self.emails: Table[Email] = Table(
             "email.emails",
             Email,
-            order=_place,
+            order=_sort_key,
             indexes={
                 "folder": lambda email: (email.folder,),
                 "label": _labels,
@@ -155,7 +155,7 @@ class EmailState:
     @property
     def address(self) -> str:
         """The simulated user's address."""
-        return (self.account.get(SELF) or EmailAccount()).user_email_address
+        return (self.account.get(ONLY_KEY) or EmailAccount()).user_email_address
 
     def thread(self, thread_id: str) -> EmailThread | None:
         """A thread, worked out from its mails."""

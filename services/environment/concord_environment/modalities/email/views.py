@@ -10,7 +10,15 @@ from pydantic import BaseModel
 
 from concord_environment.modalities.email.state import FOLDERS, STARRED, UNREAD, Email, EmailState, EmailThread
 from concord_environment.modalities.fields import Id, Line, Moment, Name, Page, SortOrder, same_address
-from concord_environment.modalities.modality import QueryAnswer, StatePage, States, StateView, Views, finding, heading
+from concord_environment.modalities.modality import (
+    QueryAnswer,
+    StatePage,
+    States,
+    StateView,
+    Views,
+    answer_fields,
+    view_fields,
+)
 
 SortField = Literal["date", "received_at", "sent_at", "from", "from_address", "subject"]
 
@@ -78,7 +86,7 @@ def _candidates(state: EmailState, query: EmailQuery, groups: Groups) -> Iterabl
         candidates = reversed(emails.found("thread", query.thread_id))
     elif query.from_address is not None:
         part = query.from_address.casefold()
-        senders = [sender for sender in emails.found_words("sender") if part in sender]
+        senders = [sender for sender in emails.lookup_values("sender") if part in sender]
         candidates = reversed(emails.found("sender", *senders))
     elif groups:
         narrowest = min(groups, key=lambda group: emails.group_size(*group))
@@ -199,17 +207,17 @@ class EmailAnswer(QueryAnswer):
 
 def _counts(world: States, now: datetime) -> dict[str, object]:
     state = world[EmailState]
-    names = dict.fromkeys((*FOLDERS, *state.emails.words("folder")))
+    names = dict.fromkeys((*FOLDERS, *state.emails.index_values("folder")))
     return {
-        **heading(world, "email", now),
+        **view_fields(world, "email", now),
         "user_email_address": state.address,
         "total_email_count": len(state.emails),
         "unread_count": state.emails.group_size("flag", UNREAD),
         "starred_count": state.emails.group_size("flag", STARRED),
-        "total_threads": len(state.emails.found_words("thread")),
+        "total_threads": len(state.emails.lookup_values("thread")),
         "draft_count": state.emails.group_size("folder", "drafts"),
         "folder_counts": {name: state.emails.group_size("folder", name) for name in names},
-        "label_counts": {name: state.emails.group_size("label", name) for name in state.emails.words("label")},
+        "label_counts": {name: state.emails.group_size("label", name) for name in state.emails.index_values("label")},
     }
 
 
@@ -267,7 +275,7 @@ def _summaries(emails: Iterable[Email]) -> Iterable[EmailSummary]:
 def _answer(world: States, now: datetime, query: EmailQuery) -> EmailAnswer:  # noqa: ARG001 - one signature
     emails, total = find_emails(world[EmailState], query)
     shown = [_as_seen(world[EmailState], email) for email in emails]
-    return EmailAnswer.model_validate({**finding("email", query, len(emails), total), "emails": shown})
+    return EmailAnswer.model_validate({**answer_fields("email", query, len(emails), total), "emails": shown})
 
 
 def _as_seen(state: EmailState, email: Email) -> Email:

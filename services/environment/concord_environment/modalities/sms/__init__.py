@@ -8,7 +8,7 @@ from pydantic import Field
 
 from concord_environment.modalities.documents import ScenarioForm, StateDocument, fill
 from concord_environment.modalities.fields import Id, Phone
-from concord_environment.modalities.modality import SELF, Modality
+from concord_environment.modalities.modality import ONLY_KEY, Modality
 from concord_environment.modalities.sms.operations import SMS_OPERATIONS
 from concord_environment.modalities.sms.state import Conversation, SMSAccount, SMSMessage, SMSState
 from concord_environment.modalities.sms.views import SMS_VIEWS
@@ -24,7 +24,7 @@ class SMSDocument(StateDocument):
 
 
 def _load(state: SMSState, document: SMSDocument) -> None:
-    state.account.write(SELF, SMSAccount(document.user_phone_number, document.max_messages_per_conversation))
+    state.account.write(ONLY_KEY, SMSAccount(document.user_phone_number, document.max_messages_per_conversation))
     fill(state.conversations, document.conversations, "thread_id")
     fill(state.messages, document.messages, "message_id")
 

@@ -7,10 +7,10 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from concord_environment.core.clock import to_us
-from concord_environment.core.order import Place
+from concord_environment.core.order import SortKey
 from concord_environment.core.tables import Table
 from concord_environment.modalities.fields import Id, Line, Moment, Name, Phone, Phones, Text
-from concord_environment.modalities.modality import SELF
+from concord_environment.modalities.modality import ONLY_KEY
 
 MessageType = Literal["sms", "rcs"]
 Direction = Literal["incoming", "outgoing"]
@@ -103,7 +103,7 @@ class SMSAccount:
 UNREAD = "unread"
 
 
-def _place(message: SMSMessage) -> Place:
+def _sort_key(message: SMSMessage) -> SortKey:
     return (to_us(message.sent_at),)
 
 
@@ -125,7 +125,7 @@ class SMSState:
         self.messages: Table[SMSMessage] = Table(
             "sms.messages",
             SMSMessage,
-            order=_place,
+            order=_sort_key,
             indexes={"thread": lambda message: (message.thread_id,), "flag": _unread},
         )
         self.conversations: Table[Conversation] = Table(
@@ -141,7 +141,7 @@ class SMSState:
     @property
     def current_account(self) -> SMSAccount:
         """Whose phone it is."""
-        return self.account.get(SELF) or SMSAccount()
+        return self.account.get(ONLY_KEY) or SMSAccount()
 
     @property
     def number(self) -> str:

@@ -9,7 +9,15 @@ from typing import Final, Literal
 from pydantic import BaseModel
 
 from concord_environment.modalities.fields import Id, Line, Moment, Page, Phone, SortOrder
-from concord_environment.modalities.modality import QueryAnswer, StatePage, States, StateView, Views, finding, heading
+from concord_environment.modalities.modality import (
+    QueryAnswer,
+    StatePage,
+    States,
+    StateView,
+    Views,
+    answer_fields,
+    view_fields,
+)
 from concord_environment.modalities.sms.state import (
     UNREAD,
     Conversation,
@@ -159,7 +167,7 @@ class SMSAnswer(QueryAnswer):
 def _counts(world: States, now: datetime) -> dict[str, object]:
     state = world[SMSState]
     return {
-        **heading(world, "sms", now),
+        **view_fields(world, "sms", now),
         "user_phone_number": state.number,
         "total_message_count": len(state.messages),
         "total_conversation_count": len(state.conversations),
@@ -223,7 +231,7 @@ def _in_one_line(state: SMSState, conversation: Conversation) -> ConversationBri
 
 def _answer(world: States, now: datetime, query: SMSQuery) -> SMSAnswer:  # noqa: ARG001 - one signature
     messages, total = find_messages(world[SMSState], query)
-    return SMSAnswer.model_validate({**finding("sms", query, len(messages), total), "messages": messages})
+    return SMSAnswer.model_validate({**answer_fields("sms", query, len(messages), total), "messages": messages})
 
 
 def _as_text(brief: SMSBriefView) -> Iterable[str]:

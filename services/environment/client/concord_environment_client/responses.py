@@ -9,13 +9,13 @@ EventStatus = Literal["pending", "executing", "executed", "failed", "skipped", "
 Json = dict[str, Any]
 
 
-class Answer(BaseModel):
+class ResponseBody(BaseModel):
     """An answer."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
 
-class TimeState(Answer):
+class TimeState(ResponseBody):
     """The clock."""
 
     current_time: datetime
@@ -25,7 +25,7 @@ class TimeState(Answer):
     mode: str
 
 
-class Advanced(Answer):
+class Advanced(ResponseBody):
     """What advancing did."""
 
     previous_time: datetime
@@ -36,7 +36,7 @@ class Advanced(Answer):
     execution_details: list[Json]
 
 
-class TimeSet(Answer):
+class TimeSet(ResponseBody):
     """What setting the clock did."""
 
     previous_time: datetime
@@ -44,7 +44,7 @@ class TimeSet(Answer):
     skipped_events: int
 
 
-class SkippedToNext(Answer):
+class SkippedToNext(ResponseBody):
     """What going to the next event did."""
 
     previous_time: datetime
@@ -53,7 +53,7 @@ class SkippedToNext(Answer):
     next_event_time: datetime | None
 
 
-class SimulationStatus(Answer):
+class SimulationStatus(ResponseBody):
     """What the simulation is at."""
 
     is_running: bool
@@ -65,7 +65,7 @@ class SimulationStatus(Answer):
     chain_head: str
 
 
-class KeyView(Answer):
+class KeyView(ResponseBody):
     """A key."""
 
     key_id: str
@@ -81,7 +81,7 @@ class NewKey(KeyView):
     secret: str
 
 
-class Event(Answer):
+class Event(ResponseBody):
     """An event."""
 
     event_id: str
@@ -97,7 +97,7 @@ class Event(Answer):
     metadata: Json
 
 
-class EventList(Answer):
+class EventList(ResponseBody):
     """A page of events."""
 
     events: list[Event]
@@ -107,7 +107,7 @@ class EventList(Answer):
     failed: int
 
 
-class BatchResult(Answer):
+class BatchResult(ResponseBody):
     """What became of a batch."""
 
     total_submitted: int
@@ -116,7 +116,7 @@ class BatchResult(Answer):
     events: list[Json]
 
 
-class ActionResult(Answer):
+class ActionResult(ResponseBody):
     """What became of an action."""
 
     event_id: str
@@ -126,7 +126,7 @@ class ActionResult(Answer):
     modality: str
 
 
-class State(Answer):
+class State(ResponseBody):
     """What every modality's state has."""
 
     modality_type: str
@@ -134,14 +134,14 @@ class State(Answer):
     update_count: int
 
 
-class Found(Answer):
+class Found(ResponseBody):
     """What every answer to a query has."""
 
     total_count: int
     returned_count: int
 
 
-class Email(Answer):
+class Email(ResponseBody):
     """A mail."""
 
     message_id: str
@@ -181,7 +181,7 @@ class FoundEmails(Found):
     emails: list[Email]
 
 
-class SMSMessage(Answer):
+class SMSMessage(ResponseBody):
     """A text message."""
 
     message_id: str
@@ -212,7 +212,7 @@ class FoundMessages(Found):
     messages: list[SMSMessage]
 
 
-class ChatMessage(Answer):
+class ChatMessage(ResponseBody):
     """A message of the chat."""
 
     message_id: str
@@ -238,7 +238,7 @@ class FoundChat(Found):
     messages: list[ChatMessage]
 
 
-class CalendarEvent(Answer):
+class CalendarEvent(ResponseBody):
     """An event of a calendar."""
 
     event_id: str
@@ -271,7 +271,7 @@ class FoundEvents(Found):
     events: list[CalendarEvent]
 
 
-class ImportReport(Answer):
+class ImportReport(ResponseBody):
     """What was loaded."""
 
     success: bool
