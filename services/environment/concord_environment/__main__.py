@@ -15,7 +15,7 @@ DESCRIPTION = "A simulated user's email, SMS, calendar and chat. The admin key: 
 
 
 def main() -> None:
-    """Reads arguments and environment, and serves until stopped."""
+    """Parses arguments and settings, and serves until stopped."""
     arguments = address_parser("concord_environment", DESCRIPTION, port=8000).parse_args()
     settings = EnvironmentSettings()
     configure_logging("environment", level=settings.log_level, form=settings.log_format)
@@ -27,13 +27,13 @@ def main() -> None:
     except Fault as fault:
         sys.exit(f"concord_environment: {fault}")
     if made_up:
-        # The only way to hand it over; to standard output, where no log collector looks.
+        # Nobody else knows a generated key. Standard output, because log collectors read standard error.
         print(f"Admin key, shown once: {secret}", flush=True)  # noqa: T201
     serve(create_app(environment, settings), arguments.host, arguments.port)
 
 
 def _environment(settings: EnvironmentSettings) -> Environment:
-    """The environment that the snapshot file holds, or a new one."""
+    """The environment from the snapshot file, or a new one without such a file."""
     if settings.snapshot_file is not None and settings.snapshot_file.exists():
         return restore(settings.snapshot_file.read_bytes())
     return Environment(settings.seed)

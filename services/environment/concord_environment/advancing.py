@@ -1,4 +1,4 @@
-"""Advancing a simulation: by a call, and by itself at the pace of the wall clock."""
+"""Advancing time: by a call, and automatically with the wall clock."""
 
 import asyncio
 from datetime import timedelta
@@ -11,11 +11,11 @@ from concord_environment.core.simulation import Progress
 from concord_environment.environment import Environment, EnvironmentSimulation
 
 PERIOD_S: Final = 0.1
-"""How often a simulation that advances by itself does."""
+"""The period of automatic advances."""
 
 
 def advance(environment: Environment, simulation: EnvironmentSimulation, seconds: float) -> Progress:
-    """Advances a simulation and tells subscribers."""
+    """Advances a simulation and notifies subscribers. Raises Conflict if time cannot move."""
     environment.lifecycle.require_moving()
     microseconds = round(timedelta(seconds=seconds) / timedelta(microseconds=1))
     if simulation.clock + microseconds >= to_us(LATEST):
@@ -33,7 +33,7 @@ def advance(environment: Environment, simulation: EnvironmentSimulation, seconds
 
 
 async def follow_wall_clock(environment: Environment) -> None:
-    """Advances the main simulation by the wall-clock time that has passed, times the scale, until cancelled."""
+    """Advances the main simulation with the wall clock, times its time scale, until cancelled."""
     last = monotonic()
     while True:
         await asyncio.sleep(PERIOD_S)

@@ -1,4 +1,4 @@
-"""The environment's app: its routes on one environment."""
+"""The ASGI app that serves one environment."""
 
 import asyncio
 from collections.abc import AsyncIterator

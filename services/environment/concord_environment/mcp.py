@@ -1,6 +1,7 @@
-"""The same calls as MCP tools, under the same keys: over streamable HTTP at `/mcp`.
+"""The MCP server at `/mcp`, over streamable HTTP and with the same keys as the API.
 
-A tool for each operation, and tools that read the state of each modality, each by its permission."""
+Each operation is a tool, and so are each modality's state and query. A caller sees the tools that its key grants.
+"""
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
@@ -39,7 +40,7 @@ class StateArguments(StatePage):
 
 @dataclass(frozen=True, slots=True)
 class EnvironmentTool:
-    """One tool: its arguments, the permission that it takes, and what it does for a key."""
+    """One tool: its arguments, its permission, and the function that runs it for a key."""
 
     name: str
     description: str
@@ -48,7 +49,7 @@ class EnvironmentTool:
     run: Callable[[Environment, Key, Any], BaseModel]
 
     def call(self, environment: Environment, key: Key, arguments: dict[str, Any]) -> BaseModel:
-        """Calls the tool. Forbidden without its permission, Invalid for wrong arguments."""
+        """Runs the tool. Raises Forbidden without its permission, Invalid for wrong arguments."""
         key.require(self.permission)
         try:
             parsed = self.arguments.model_validate(arguments)
@@ -129,7 +130,7 @@ Context = ServerRequestContext[Any, Any]
 
 
 class McpEndpoint:
-    """The ASGI endpoint. A call without a good key gets 401, before anything of it is read."""
+    """The ASGI endpoint. It answers a call without a valid key with 401 and does not read its body."""
 
     def __init__(self, environment: Environment, max_body_bytes: int) -> None:
         self._environment = environment
@@ -137,7 +138,7 @@ class McpEndpoint:
         self._sessions = self._new_sessions()
 
     def _new_sessions(self) -> StreamableHTTPSessionManager:
-        # Stateless: every call carries its key, so there is no session to hijack.
+        # Stateless: every call carries its key, and there is no session to hijack.
         return StreamableHTTPSessionManager(
             _server(self._environment),
             json_response=True,
@@ -147,7 +148,7 @@ class McpEndpoint:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Serves for as long as the context lasts."""
+        """Serves within the context."""
         self._sessions = self._new_sessions()
         async with self._sessions.run():
             yield
@@ -163,7 +164,7 @@ class McpEndpoint:
 
 
 def _key_of(environment: Environment, request: Request) -> Key | None:
-    """The caller's key: X-API-Key, or the bearer token that MCP clients know how to send."""
+    """The caller's key, from X-API-Key or from the bearer token that MCP clients send."""
     bearer = request.headers.get("authorization", "")
     secret = request.headers.get("x-api-key") or (bearer[7:] if bearer[:7].lower() == "bearer " else "")
     return environment.keyring.admit(secret) if secret else None

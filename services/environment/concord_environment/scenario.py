@@ -1,6 +1,6 @@
-"""Scenarios: a whole simulation as a document, and a document as a simulation.
+"""Scenarios: whole simulations as JSON documents.
 
-A document has metadata, an environment with its clock and the state of each modality, and events.
+A scenario has metadata, an environment (the clock and the state of each modality) and events.
 """
 
 from collections.abc import Iterator
@@ -106,7 +106,7 @@ class ImportReport(BaseModel):
 
 
 def environment_document(simulation: Simulation[EnvironmentWorld], lifecycle: Lifecycle) -> EnvironmentDocument:
-    """The clock and every modality's state."""
+    """The clock and the state of every modality."""
     time_state = TimeStateDocument(
         current_time=simulation.now,
         time_scale=lifecycle.time_scale,
@@ -129,7 +129,7 @@ def _state_document(world: EnvironmentWorld, modality: AnyModality) -> StateDocu
 
 
 def events_document(simulation: Simulation[EnvironmentWorld]) -> EventsDocument:
-    """Every event, in the order in which they were made."""
+    """Every event, in the order of creation."""
     events = sorted(simulation.events.rows(), key=lambda event: event.sequence)
     return EventsDocument.model_construct(events=[EventDocument.model_construct(**as_record(one)) for one in events])
 
@@ -140,7 +140,7 @@ def events_document(simulation: Simulation[EnvironmentWorld]) -> EventsDocument:
 def with_environment(
     events: EventsDocument, environment: EnvironmentDocument, historic: HistoricEvents
 ) -> EventsDocument:
-    """Events as they go on in another environment: what was due before its time is skipped, deleted or still due."""
+    """Events for another environment. `historic` decides on pending events due before its time."""
     now = environment.time_state.current_time
     kept = []
     for event in events.events:
@@ -152,7 +152,7 @@ def with_environment(
 
 
 def with_events(present: EventsDocument, given: EventsDocument, *, merge: bool) -> EventsDocument:
-    """The events there are and those given; of two with one id the given one counts."""
+    """The present and the given events if `merge`, else the given ones. Of two with one id, the given one wins."""
     if not merge:
         return given
     ids = {event.event_id for event in given.events}
@@ -164,7 +164,7 @@ def with_events(present: EventsDocument, given: EventsDocument, *, merge: bool) 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A simulation read from documents, the modalities that it has from them, and those that are unknown."""
+    """A simulation read from documents, with the names of the modalities loaded and skipped."""
 
     simulation: Simulation[EnvironmentWorld]
     loaded: tuple[str, ...]
@@ -179,9 +179,9 @@ def read_scenario(
     strict: bool = True,
     regenerate_ids: bool = False,
 ) -> Reading:
-    """The simulation that a scenario describes. Invalid, with the reason; in strict mode also for unknown modalities.
+    """The simulation that a scenario describes. Raises Invalid, in strict mode also for unknown modalities.
 
-    Its ids differ from those in the documents, even where these came from a simulation of the same seed.
+    New ids differ from those in the documents, even if the documents come from a simulation of the same seed.
     """
     unknown = tuple(sorted(set(environment.modality_states) - set(BY_NAME)))
     if unknown and strict:

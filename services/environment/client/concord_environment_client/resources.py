@@ -1,4 +1,4 @@
-"""Every call of the environment service, by resource. A test holds them against the service's OpenAPI document."""
+"""Every call of the environment service, by resource. A test compares them with the OpenAPI document."""
 
 from types import NoneType
 from typing import Any, Final
@@ -15,7 +15,7 @@ def _action(path: str) -> Endpoint[ActionResult]:
 
 
 class Keys:
-    """Who may do what."""
+    """API keys."""
 
     create = Endpoint("POST", "/keys", responses.NewKey)
     list_keys = Endpoint("GET", "/keys", Json)
@@ -36,7 +36,7 @@ class Time:
 
 
 class SimulationControl:
-    """Running, going back and forth, comparing runs."""
+    """Start and stop, undo and redo, replays and branches."""
 
     start = Endpoint("POST", "/simulation/start", Json)
     stop = Endpoint("POST", "/simulation/stop", Json)
@@ -57,7 +57,7 @@ class SimulationControl:
 
 
 class EnvironmentStates:
-    """Everything at once."""
+    """The state of all modalities."""
 
     get_state = Endpoint("GET", "/environment/state", Json)
     list_modalities = Endpoint("GET", "/environment/modalities", Json)
@@ -65,7 +65,7 @@ class EnvironmentStates:
 
 
 class Events:
-    """What is due and what was done."""
+    """Events."""
 
     list_events = Endpoint("GET", "/events", responses.EventList)
     create = Endpoint("POST", "/events", responses.Event)
@@ -78,7 +78,7 @@ class Events:
 
 
 class Scenario:
-    """Whole simulations, out and in."""
+    """Export and import of whole simulations."""
 
     export_full = Endpoint("GET", "/scenario/export/full", Json)
     export_environment = Endpoint("GET", "/scenario/export/environment", Json)
@@ -191,7 +191,7 @@ class Preferences:
 
 
 class AccessLogs:
-    """Who called what."""
+    """The latest calls."""
 
     list_entries = Endpoint("GET", "/access-logs", Json)
     stats = Endpoint("GET", "/access-logs/stats", Json)
@@ -199,7 +199,7 @@ class AccessLogs:
 
 
 class Webhooks:
-    """Being told over HTTP."""
+    """Notices over HTTP."""
 
     register = Endpoint("POST", "/webhooks", Json)
     list_webhooks = Endpoint("GET", "/webhooks", Json)

@@ -1,4 +1,4 @@
-"""What the environment service answers, as far as its callers work with it; fields that are new are kept."""
+"""The responses of the environment service. Fields that are not declared here are kept."""
 
 from datetime import datetime
 from typing import Any, Literal
@@ -10,7 +10,7 @@ Json = dict[str, Any]
 
 
 class ResponseBody(BaseModel):
-    """An answer."""
+    """Base class of all responses."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
@@ -37,7 +37,7 @@ class Advanced(ResponseBody):
 
 
 class TimeSet(ResponseBody):
-    """What setting the clock did."""
+    """The outcome of setting the clock."""
 
     previous_time: datetime
     current_time: datetime
@@ -76,7 +76,7 @@ class KeyView(ResponseBody):
 
 
 class NewKey(KeyView):
-    """A key with its secret, which is shown once."""
+    """A new key with its secret, which the service shows once."""
 
     secret: str
 
@@ -117,7 +117,7 @@ class BatchResult(ResponseBody):
 
 
 class ActionResult(ResponseBody):
-    """What became of an action."""
+    """The outcome of an action."""
 
     event_id: str
     scheduled_time: datetime
@@ -127,7 +127,7 @@ class ActionResult(ResponseBody):
 
 
 class State(ResponseBody):
-    """What every modality's state has."""
+    """The fields of every modality's state."""
 
     modality_type: str
     current_time: datetime
@@ -135,7 +135,7 @@ class State(ResponseBody):
 
 
 class Found(ResponseBody):
-    """What every answer to a query has."""
+    """The fields of every response to a query."""
 
     total_count: int
     returned_count: int

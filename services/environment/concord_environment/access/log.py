@@ -1,4 +1,4 @@
-"""The log of calls: the latest, by key, for an audit; and the middleware that writes it."""
+"""The access log: the latest calls, and the middleware that records them."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ MAX_ENTRIES: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """One call. Never what was sent, and never the key's secret."""
+    """One call, without its body and without the key's secret."""
 
     timestamp: datetime
     key_id: str | None
@@ -40,18 +40,18 @@ class AccessLog:
         return iter(self._entries)
 
     def add(self, access: Access) -> None:
-        """Notes a call; the oldest is forgotten where there are too many."""
+        """Adds a call. A full log drops its oldest call."""
         self._entries.append(access)
 
     def clear(self) -> int:
-        """Forgets every call. Returns how many there were."""
+        """Deletes all calls. Returns their number."""
         count = len(self._entries)
         self._entries.clear()
         return count
 
 
 OPEN: Final = frozenset({"/", "/health", "/docs", "/redoc", "/openapi.json"})
-"""What is open to everybody, and not noted."""
+"""The paths that need no key. Calls to them are not logged."""
 
 
 class _Logged(Protocol):
@@ -60,27 +60,27 @@ class _Logged(Protocol):
 
 
 class AccessLogging:
-    """Notes who called what, how it was answered and how long it took."""
+    """Logs each call with its key, status and duration."""
 
     def __init__(self, app: ASGIApp, environment: _Logged) -> None:
         self._app = app
         self._environment = environment
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes a call on and notes it."""
+        """Forwards a call and logs it."""
         if scope["type"] != "http" or scope["path"] in OPEN:
             await self._app(scope, receive, send)
             return
         begun, status = perf_counter(), 500
 
-        async def noting(message: Message) -> None:
+        async def send_and_record_status(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
             await send(message)
 
         try:
-            await self._app(scope, receive, noting)
+            await self._app(scope, receive, send_and_record_status)
         finally:
             key: Key | None = scope.get("state", {}).get("key")
             self._environment.access_log.add(

@@ -14,7 +14,7 @@ from concord_environment.environment import Environment, EnvironmentSimulation
 from concord_environment.modalities.fields import Moment
 
 MAX_DETAILS: Final = 1_000
-"""How many executed events an answer tells of one by one."""
+"""The maximum number of executed events in a response."""
 
 
 class TimeState(BaseModel):

@@ -1,4 +1,4 @@
-"""`/environment`: everything at once, in full or in short."""
+"""`/environment`: the state of all modalities, in full or compact."""
 
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -100,7 +100,7 @@ def _briefs(simulation: EnvironmentSimulation) -> dict[str, StateView]:
 
 
 def _as_text(simulation: EnvironmentSimulation, pending: int) -> str:
-    """The environment in a few lines."""
+    """The compact state as plain text for a prompt."""
     lines = ["=== Environment ===", f"Time: {simulation.now:%Y-%m-%d %H:%M} UTC"]
     for name, brief in _briefs(simulation).items():
         lines += BY_NAME[name].views.as_text(brief)

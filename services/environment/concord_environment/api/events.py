@@ -1,4 +1,4 @@
-"""`/events`: what is due, what was done, and scheduling more."""
+"""`/events`: reading and scheduling events."""
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Standard files in and out: `/email/export/mbox`, `/email/import/mbox`, `.eml`, `/calendar/export/ics` and so on."""
+"""Import and export of standard files: mbox and .eml below `/email`, .ics below `/calendar`."""
 
 from typing import Annotated, Final
 
@@ -109,7 +109,7 @@ def _require_stopped(environment: Environment) -> None:
 async def _filed(
     request: Request, environment: Environment, simulation: EnvironmentSimulation, count: int
 ) -> FilesRead:
-    """What came in belongs to the origin: it is no action of anybody's, and a reset keeps it."""
+    """Makes imported rows part of the origin: no action wrote them, and a reset keeps them."""
     simulation.settle(await request.body())
     environment.announce("simulation.loaded")
     return FilesRead(imported=count)

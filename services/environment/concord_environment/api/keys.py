@@ -1,4 +1,4 @@
-"""`/keys`: who may do what."""
+"""`/keys`: creating, reading and revoking API keys."""
 
 from datetime import UTC, datetime
 from typing import Annotated, Any

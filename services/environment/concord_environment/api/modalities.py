@@ -1,6 +1,6 @@
-"""`/email`, `/sms`, `/chat`, `/calendar` and the rest: state, query, and an action for each operation.
+"""The routes of each modality: its state, its query, and an action for each operation.
 
-The routes of a modality follow from its descriptor. `/calendar/calendars` alone is beside them.
+They follow from the modality's descriptor. Only `/calendar/calendars` is a route of its own.
 """
 
 from functools import cache
@@ -27,7 +27,7 @@ async def read_calendars(simulation: Addressed) -> CalendarList:
 
 @cache
 def modality_routes() -> tuple[APIRouter, ...]:
-    """A router for each modality."""
+    """One router for each modality."""
     return tuple(map(_router, BY_NAME.values()))
 
 

@@ -1,4 +1,4 @@
-"""Events, actions and views as HTTP answers."""
+"""Responses that several routers share."""
 
 from datetime import datetime
 
@@ -25,7 +25,7 @@ class EventView(BaseModel):
 
 
 def event_view(event: Event) -> EventView:
-    """The view of an event, whose fields are valid already."""
+    """An event as a response. Its fields are valid already."""
     return EventView.model_construct(**as_record(event))
 
 
@@ -40,7 +40,7 @@ class ModalityActionResponse(BaseModel):
 
 
 def action_response(event: Event) -> ModalityActionResponse:
-    """The answer to an action."""
+    """The response to an action."""
     when = "" if event.status is EventStatus.EXECUTED else f" at {event.scheduled_time.isoformat()}"
     return ModalityActionResponse(
         event_id=event.event_id,
@@ -52,5 +52,5 @@ def action_response(event: Event) -> ModalityActionResponse:
 
 
 def unvalidated(answer: BaseModel) -> Response:
-    """An answer whose fields are valid already: FastAPI would validate every mail in it a second time."""
+    """A response whose fields are valid already. FastAPI would validate each of them again."""
     return Response(answer.model_dump_json(), media_type="application/json")

@@ -1,4 +1,4 @@
-"""`/scenario`: a whole simulation out and in."""
+"""`/scenario`: export and import of whole simulations."""
 
 from typing import Annotated
 

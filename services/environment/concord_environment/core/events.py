@@ -1,6 +1,6 @@
-"""Events: an action, when it is due, and what became of it.
+"""Events: an action, its due time and its outcome.
 
-`Event` is the one definition of an event. Its other forms take their values from `as_record`.
+`Event` defines an event. Its JSON forms take their values from `as_record`.
 """
 
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ class EventStatus(StrEnum):
 
 @row
 class Event:
-    """An action at a time. Of two at one time the higher priority comes first, then the lower sequence."""
+    """An action and its due time. Of events due together, the higher priority comes first, then the lower sequence."""
 
     event_id: str
     sequence: int
@@ -50,8 +50,8 @@ class Event:
         return self.action.modality
 
     def ended(self, status: EventStatus, at: datetime | None, error_message: str | None = None) -> Self:
-        """The event at an end of its life."""
-        # Not dataclasses.replace, which takes four times as long.
+        """A copy of the event in a final status."""
+        # dataclasses.replace takes four times as long.
         return type(self)(
             self.event_id,
             self.sequence,
@@ -96,7 +96,7 @@ _EVENT: TypeAdapter[Event] = TypeAdapter(Event)
 
 
 def digest(event: Event) -> bytes:
-    """What of an event goes into the chain of hashes: all of it when it is scheduled, then only what became of it."""
+    """The part of an event that enters the hash chain: the whole event when scheduled, later only its outcome."""
     if event.status is EventStatus.PENDING:
         return _EVENT.dump_json(event)
     return f"{event.status}\n{event.error_message}".encode()

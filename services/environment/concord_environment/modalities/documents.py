@@ -1,6 +1,6 @@
-"""The state of a modality as a document of a scenario file.
+"""A modality's state as a document in a scenario file.
 
-A document holds neither threads, folders, labels nor counts: they follow from the rest.
+Documents leave out what follows from their other fields: threads, folders, labels and counts.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ from concord_environment.modalities.fields import Moment
 
 
 class StateDocument(BaseModel):
-    """What every modality's document has."""
+    """The fields of every modality's document."""
 
     modality_type: str
     last_updated: Moment
@@ -28,9 +28,10 @@ D = TypeVar("D", bound=StateDocument)
 
 @dataclass(frozen=True, slots=True)
 class ScenarioForm(Generic[S, D]):
-    """How scenario files hold a state: its document, and how to write one into an empty state and a state into one.
+    """The form of a state in scenario files.
 
-    `load` raises Invalid for a document that contradicts itself. `dump` gives the fields of the document.
+    `load` fills an empty state from a document and raises Invalid for an inconsistent one. `dump` gives the fields of
+    a state's document.
     """
 
     document: type[D]
@@ -39,7 +40,7 @@ class ScenarioForm(Generic[S, D]):
 
 
 def fill(table: Table[Any], rows: Mapping[str, Any], id_name: str) -> None:
-    """Writes rows into a table. Invalid for a row whose id is not the key under which it stands."""
+    """Writes rows into a table. Raises Invalid for a row whose id differs from its key."""
     for key, row in rows.items():
         if getattr(row, id_name) != key:
             raise Invalid(f"{table.name}: {key!r} names itself {getattr(row, id_name)!r}")
@@ -49,7 +50,7 @@ def fill(table: Table[Any], rows: Mapping[str, Any], id_name: str) -> None:
 def renamed(
     items: object, id_name: str, names: Mapping[str, str], complete: Callable[[dict[str, Any]], dict[str, Any]]
 ) -> object:
-    """Items by id with fields under their current names, from items as older scenario files write them.
+    """Items by id, with the field names of older scenario files replaced by the current ones.
 
     `names` maps old names to current ones, and `complete` adds fields that older files leave out.
     """

@@ -1,4 +1,4 @@
-"""The modalities that every environment has. To add one, write its module and list it here."""
+"""The list of modalities. To add one, write its module and list it here."""
 
 from typing import Final
 

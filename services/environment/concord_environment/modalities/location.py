@@ -1,4 +1,4 @@
-"""Where the user is, and was."""
+"""The modality `location`: where the user is and was."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -50,11 +50,11 @@ class Place:
 
 
 MAX_HISTORY: Final = 100
-"""How many earlier places are kept."""
+"""The number of earlier places kept."""
 
 
 class LocationState:
-    """Places in the order in which the user was there; the last is where the user is."""
+    """Places in the order of the user's visits. The last is the current one."""
 
     def __init__(self) -> None:
         self.places: Table[Place] = Table(
@@ -63,12 +63,12 @@ class LocationState:
 
     @property
     def tables(self) -> tuple[Table[Place]]:
-        """Its tables."""
+        """The tables."""
         return (self.places,)
 
     @property
     def current(self) -> Place | None:
-        """Where the user is."""
+        """The current place, or None."""
         return next(iter(self.places.window(0, 1, latest_first=True)), None)
 
 
@@ -107,7 +107,7 @@ class LocationQuery(Page):
 
 
 def find_places(state: LocationState, query: LocationQuery) -> tuple[list[Place], int]:
-    """The page of places that a query asks for, and how many there are in all."""
+    """The page of places that match a query, and the number of all matches."""
     found = [
         place
         for place in state.places.rows()

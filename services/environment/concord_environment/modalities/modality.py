@@ -1,4 +1,4 @@
-"""A modality's descriptor: the state it keeps, the operations on it, its views, and its form in scenario files."""
+"""The descriptor of a modality: its state, its operations, its views and its form in scenario files."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -16,18 +16,18 @@ from concord_environment.modalities.documents import ScenarioForm
 from concord_environment.modalities.fields import DEFAULT_PAGE, MAX_PAGE, Moment
 
 ONLY_KEY: Final = "self"
-"""The key of the only row of a table that holds what there is one of."""
+"""The key of the row in a table of one row."""
 
 
 @row
 class Updates:
-    """When a modality was last changed, and by how many actions."""
+    """The time of a modality's last update, and the number of its updates."""
 
     last_updated: Moment
     update_count: int = 0
 
     def after_one_more(self, at: datetime) -> "Updates":
-        """After one more action."""
+        """The value after one more update."""
         return Updates(at, self.update_count + 1)
 
 
@@ -35,11 +35,11 @@ NO_UPDATES: Final = Updates(EPOCH)
 
 
 class State(Protocol):
-    """The tables of one modality. Its class, called without arguments, makes the state of a new world."""
+    """The tables of one modality. Its class takes no arguments and creates the state of a new world."""
 
     @property
     def tables(self) -> tuple[Table[Any], ...]:
-        """Its tables. Their names begin with the modality's: `email.account`."""
+        """The tables. Each name starts with the modality's name, as in `email.account`."""
 
 
 S = TypeVar("S", bound=State)
@@ -49,31 +49,31 @@ Q = TypeVar("Q", bound=BaseModel)
 
 
 class States(Protocol):
-    """The states of all modalities."""
+    """The states of all modalities, by class: `world[EmailState]`."""
 
     def __getitem__(self, state: type[S], /) -> S:
-        """The state of this class."""
+        """The state that is an instance of a class."""
 
     def updates(self, modality: str) -> Updates:
-        """When a modality was last changed, and by how many actions."""
+        """The updates of a modality."""
 
 
 # --- operations ---
 
 
 class Caller(Protocol):
-    """Who makes a call, as far as an operation needs to know."""
+    """The caller of an operation."""
 
     @property
     def key_id(self) -> str:
-        """The key's id, which every action carries as its `agent_id`."""
+        """The key's id, the `agent_id` of the caller's actions."""
 
     def may(self, permission: str) -> bool:
         """Whether the key grants a permission."""
 
 
 def unchanged(world: States, action: A, caller: Caller) -> A:  # noqa: ARG001 - one signature for all
-    """For operations that name nobody."""
+    """The action as it is: the default for operations that name no person."""
     return action
 
 
@@ -81,8 +81,8 @@ def unchanged(world: States, action: A, caller: Caller) -> A:  # noqa: ARG001 - 
 class Operation(Generic[A]):
     """One operation.
 
-    `bind` ties what names a person to the simulated user, or raises Forbidden; `apply` carries the action out.
-    `notice` is the type under which webhooks and web sockets hear of it.
+    `bind` fills in the user where a request names nobody, and raises Forbidden for persons whom the caller may not
+    act for. `apply` executes the action. `notice` is the type of the notice that subscribers get.
     """
 
     request: type[A]
@@ -94,12 +94,12 @@ class Operation(Generic[A]):
 
     @property
     def modality(self) -> str:
-        """The modality that it belongs to."""
+        """The name of its modality."""
         return self.request.modality
 
     @property
     def name(self) -> str:
-        """Its name in an event's `data`."""
+        """Its name in the `data` of events."""
         return str(self.request.model_fields["operation"].default)
 
 
@@ -120,7 +120,7 @@ class StatePage(BaseModel):
 
     @property
     def stop(self) -> int:
-        """The place behind the last item."""
+        """The position after the last item."""
         return self.offset + self.limit
 
 
@@ -148,9 +148,9 @@ def _no_lines(brief: StateView) -> Iterable[str]:  # noqa: ARG001 - one signatur
 
 @dataclass(frozen=True, slots=True)
 class Views(Generic[B, Q]):
-    """What callers see of a modality.
+    """The views of a modality: a page of its state, its compact state (`brief`), and the answers to queries.
 
-    `brief` is the compact state, small enough for a prompt; `as_text` gives its lines in the environment's text.
+    `as_text` renders the compact state as lines for a prompt.
     """
 
     state: Callable[[States, datetime, StatePage], StateView]
@@ -189,10 +189,10 @@ def _consistent(state: State) -> Iterable[str]:  # noqa: ARG001 - one signature 
 
 @dataclass(frozen=True, slots=True)
 class Modality(Generic[S]):
-    """One modality. Routes, MCP tools, permissions, snapshots and scenario files follow from it.
+    """One modality. Its routes, MCP tools, permissions, snapshots and documents in scenario files follow from it.
 
-    `name` is its name in paths, permissions, events and scenario files. An event whose data names no operation means
-    `default_operation`. `inconsistencies` says, in words, which references in a state lead nowhere.
+    `name` names it in paths, permissions, events and scenario files. `default_operation` is the operation of events
+    whose data names none. `inconsistencies` describes the broken references in a state.
     """
 
     name: str

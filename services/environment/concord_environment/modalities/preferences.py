@@ -1,6 +1,6 @@
-"""How the user likes to see times and dates.
+"""The modality `time`: how the user likes to see times and dates.
 
-The contract calls this modality `time`. It does not touch the clock, which is `/simulator/time`.
+The code calls these preferences, because the contract also calls the clock (`/simulator/time`) time.
 """
 
 from dataclasses import asdict, dataclass, fields, replace
@@ -26,7 +26,7 @@ from concord_environment.modalities.modality import (
 )
 
 NAME: Final = "time"
-"""Its name in the contract."""
+"""The name of the modality in the contract."""
 
 DateFormat = Literal["MM/DD/YYYY", "DD/MM/YYYY", "YYYY-MM-DD", "YYYY/MM/DD", "DD.MM.YYYY", "DD-MM-YYYY"]
 
@@ -43,19 +43,19 @@ class TimePreferences:
 
 
 class PreferencesState:
-    """The one row of preferences."""
+    """The user's preferences, in one row."""
 
     def __init__(self) -> None:
         self.preferences: Table[TimePreferences] = Table("time.preferences", TimePreferences)
 
     @property
     def tables(self) -> tuple[Table[TimePreferences]]:
-        """Its tables."""
+        """The tables."""
         return (self.preferences,)
 
     @property
     def current(self) -> TimePreferences:
-        """The preferences that hold."""
+        """The current preferences."""
         return self.preferences.get(ONLY_KEY) or TimePreferences()
 
 

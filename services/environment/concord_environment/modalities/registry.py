@@ -1,4 +1,4 @@
-"""What holds for all modalities together: their operations, and how an event's data becomes an action."""
+"""The operations of all modalities, by request and by name."""
 
 from collections.abc import Mapping
 from operator import attrgetter
@@ -14,7 +14,7 @@ from concord_environment.modalities.modality import AnyModality, AnyOperation
 from concord_environment.modalities.world import EnvironmentWorld
 
 BY_NAME: Final[dict[str, AnyModality]] = {one.name: one for one in sorted(MODALITIES, key=attrgetter("name"))}
-"""Every modality by its name, in the order of the names."""
+"""Every modality, by name and in alphabetical order."""
 OPERATIONS: Final[tuple[AnyOperation, ...]] = tuple(one for modality in MODALITIES for one in modality.operations)
 
 _BY_REQUEST: Final = {operation.request: operation for operation in OPERATIONS}
@@ -24,18 +24,18 @@ _BY_ROUTE: Final = {(operation.modality, operation.route): operation for operati
 
 
 def operation_of(action: Action) -> AnyOperation:
-    """The operation that an action is one of."""
+    """The operation of an action."""
     return _BY_REQUEST[type(action)]
 
 
 def apply(world: EnvironmentWorld, action: Action, transaction: Transaction) -> None:
-    """The rules of the environment: carries an action out in a world, or raises a Fault."""
+    """Executes an action in a world, or raises a Fault."""
     operation_of(action).apply(world, action, transaction)
     world.record_update(action.modality, transaction)
 
 
 def parse(modality: str, data: Mapping[str, Any]) -> Action:
-    """The action that an event's data describes; `operation` (or `action`) says which. Invalid, with the reason."""
+    """The action that an event's data describes. `operation` or `action` names its operation. Raises Invalid."""
     if modality not in BY_NAME:
         raise Invalid(f"modality: there is none called {modality!r}, but {', '.join(BY_NAME)}")
     name = data.get("operation") or data.get("action") or BY_NAME[modality].default_operation
@@ -51,11 +51,11 @@ def parse(modality: str, data: Mapping[str, Any]) -> Action:
 
 
 def inconsistencies(world: EnvironmentWorld) -> list[str]:
-    """The references in a world that lead nowhere, in words."""
+    """Descriptions of the broken references in a world."""
     return [found for modality in BY_NAME.values() for found in modality.inconsistencies(world[modality.state])]
 
 
 def reasons(error: ValidationError) -> str:
-    """What was wrong, field by field, without what was sent."""
+    """The error's messages, field by field and without the values."""
     found = error.errors(include_url=False, include_input=False, include_context=False)
     return "; ".join(f"{'.'.join(map(str, one['loc'])) or 'data'}: {one['msg']}" for one in found[:10])

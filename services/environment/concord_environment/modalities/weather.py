@@ -1,4 +1,4 @@
-"""The weather, at as many places as anybody reports it from."""
+"""The modality `weather`: weather reports, by place."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -41,16 +41,16 @@ class WeatherReport:
 
 
 def location_key(latitude: float, longitude: float) -> str:
-    """Places within about a kilometre are one: two decimals."""
+    """The key of a place: its coordinates rounded to two decimals, about a kilometre."""
     return f"{round(latitude, 2) + 0.0:.2f},{round(longitude, 2) + 0.0:.2f}"
 
 
 MAX_HISTORY: Final = 100
-"""How many reports are kept for a place."""
+"""The number of reports kept for a place."""
 
 
 class WeatherState:
-    """Reports in order, by place; the last of a place is its weather."""
+    """Reports by place, in order. The last report of a place is its current weather."""
 
     def __init__(self) -> None:
         self.reports: Table[WeatherReport] = Table(
@@ -62,11 +62,11 @@ class WeatherState:
 
     @property
     def tables(self) -> tuple[Table[WeatherReport]]:
-        """Its tables."""
+        """The tables."""
         return (self.reports,)
 
     def current(self, location: str) -> WeatherReport | None:
-        """The latest report for a place."""
+        """The latest report for a place, or None."""
         return next(iter(self.reports.group_window("location", location, 0, 1, latest_first=True)), None)
 
 
@@ -105,7 +105,7 @@ _SPEEDS: Final = frozenset({"wind_speed", "wind_gust"})
 
 
 def converted(report: dict[str, JsonValue], units: Units) -> dict[str, JsonValue]:
-    """The report in `units`: °C and m/s are metric, °F and mph imperial."""
+    """The report in other units: °C and m/s for metric, °F and mph for imperial."""
     if units == "standard":
         return report
     return {key: _convert(key, value, units) for key, value in report.items()}
@@ -146,7 +146,7 @@ class WeatherQuery(Page):
 
 
 def find_weather(state: WeatherState, query: WeatherQuery) -> tuple[list[dict[str, JsonValue]], int]:
-    """The page of reports that a query asks for, oldest first, and how many there are in all."""
+    """The page of reports that match a query, oldest first, and the number of all matches."""
     location = location_key(query.lat, query.lon)
     if query.since is None:
         current = state.current(location)

@@ -1,4 +1,4 @@
-"""The whole world of a simulated user: the state of every modality."""
+"""The world of a simulated user: the states of all modalities."""
 
 from collections.abc import Mapping
 from typing import Any, TypeVar
@@ -12,11 +12,11 @@ S = TypeVar("S", bound=State)
 
 
 class EnvironmentWorld:
-    """Every modality's state, by its class: `world[EmailState]`. A new world is empty but for one calendar."""
+    """The states of all modalities, by class: `world[EmailState]`. A new world has one calendar and no other rows."""
 
     def __init__(self) -> None:
         self._states: dict[type[Any], Any] = {modality.state: modality.state() for modality in MODALITIES}
-        # The chain of hashes covers the time of an update by the clock.
+        # The hash chain has the time already, in each step's clock.
         self._updates = Table("upkeep", Updates, digest=lambda updates: b"%d" % updates.update_count)
         tables = (table for state in self._states.values() for table in state.tables)
         self.tables: Mapping[str, Table[Any]] = {table.name: table for table in (self._updates, *tables)}
@@ -27,19 +27,19 @@ class EnvironmentWorld:
         return found
 
     def updates(self, modality: str) -> Updates:
-        """When a modality was last changed, and by how many actions."""
+        """The updates of a modality."""
         return self._updates.get(modality) or NO_UPDATES
 
     def set_updates(self, modality: str, updates: Updates) -> None:
-        """Takes a modality's updates from a scenario."""
+        """Sets the updates of a modality that a scenario loads."""
         self._updates.write(modality, updates)
 
     def record_update(self, modality: str, transaction: Transaction) -> None:
-        """Notes one more action on a modality."""
+        """Counts one more update of a modality."""
         transaction.put(self._updates, modality, self.updates(modality).after_one_more(transaction.now))
 
     def fork(self) -> "EnvironmentWorld":
-        """A world with the same rows that shares no writes with this one."""
+        """A copy with the same rows. Writes to one do not show in the other."""
         twin = EnvironmentWorld()
         for name, table in twin.tables.items():
             for key, _ in list(table.items()):

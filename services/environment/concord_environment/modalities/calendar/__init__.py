@@ -1,4 +1,4 @@
-"""The calendars: events, series by RFC 5545, invitations by RFC 5546."""
+"""The modality `calendar`: calendars and events, series by RFC 5545, invitations by RFC 5546."""
 
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -22,7 +22,7 @@ from concord_environment.modalities.fields import Id, Zone
 from concord_environment.modalities.modality import ONLY_KEY, Modality
 
 _OLD_NAMES: Final = {"start_time": "start", "end_time": "end", "summary": "title"}
-"""The fields of an event under the names that older scenario files use."""
+"""The names of an event's fields in older scenario files, and the current names."""
 
 
 def _events(value: object) -> object:

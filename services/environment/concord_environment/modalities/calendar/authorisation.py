@@ -1,4 +1,4 @@
-"""Who may say what in the calendar: the user for the user, the organiser for the meeting, the proctor for anybody."""
+"""Authorisation in the calendar: whose meetings a caller may change, and whose answers it may give."""
 
 from typing import Final
 
@@ -14,12 +14,12 @@ CHANGE_FOR_OTHERS: Final = "calendar:update:others"
 RESPOND_FOR_OTHERS: Final = "calendar:respond:others"
 
 OWN_VIEW: Final = frozenset({"calendar_id", "color", "reminders", "visibility", "transparency"})
-"""What anybody may change about a meeting that somebody else organises: how it stands in their own calendar."""
+"""The fields of another organiser's meeting that the user may change: its display in the user's own calendar."""
 _TARGET: Final = frozenset({"operation", "event_id", "recurrence_scope", "recurrence_id"})
 
 
 def bind_create(world: States, action: CreateEvent, caller: Caller) -> CreateEvent:
-    """The user as organiser, and nobody's answer but the user's."""
+    """Makes the user the organiser. Raises Forbidden for another organiser or other attendees' answers."""
     own = world[EmailState].address
     if action.organizer is not None and not same_address(action.organizer, own):
         _require(caller, ORGANISE_FOR_OTHERS, "organizer: to organise for others")
@@ -30,7 +30,9 @@ def bind_create(world: States, action: CreateEvent, caller: Caller) -> CreateEve
 
 
 def bind_update(world: States, action: UpdateEvent, caller: Caller) -> UpdateEvent:
-    """Only the organiser's own meetings, except how they look in the user's calendar; and nobody else's answer."""
+    """Keeps attendees' known answers. Raises Forbidden for changes to other organisers' meetings, except `OWN_VIEW`,
+    and to other attendees' answers.
+    """
     own = world[EmailState].address
     event = world[CalendarState].events.get(action.event_id)
     if event is None:
@@ -52,7 +54,7 @@ def bind_update(world: States, action: UpdateEvent, caller: Caller) -> UpdateEve
 
 
 def bind_respond(world: States, action: Respond, caller: Caller) -> Respond:
-    """The user's own answer, unless the caller may answer for others."""
+    """Makes the user the attendee who answers. Raises Forbidden for another attendee."""
     own = world[EmailState].address
     if action.attendee_email is not None and not same_address(action.attendee_email, own):
         _require(caller, RESPOND_FOR_OTHERS, f"attendee_email: to answer for {action.attendee_email}")
@@ -60,7 +62,7 @@ def bind_respond(world: States, action: Respond, caller: Caller) -> Respond:
 
 
 def _merged(attendee: Attendee, known: Attendee | None) -> Attendee:
-    """An attendee who is named again without an answer keeps the one that was given."""
+    """The attendee with the known answer, unless the request sets one."""
     if known is None or "response" in attendee.model_fields_set:
         return attendee
     return attendee.model_copy(update={"response": known.response, "comment": attendee.comment or known.comment})

@@ -1,4 +1,4 @@
-"""What each action on whole calendars does."""
+"""The operations on whole calendars."""
 
 from dataclasses import replace
 from typing import Final
@@ -11,7 +11,7 @@ from concord_environment.modalities.modality import ONLY_KEY, AnyOperation, Oper
 
 
 def existing_calendar(state: CalendarState, calendar_id: str) -> Calendar:
-    """The calendar with this id, or NotThere."""
+    """The calendar with this id. Raises NotThere."""
     calendar = state.calendars.get(calendar_id)
     if calendar is None:
         raise NotThere(f"there is no calendar {calendar_id}")

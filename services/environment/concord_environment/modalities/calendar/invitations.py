@@ -1,4 +1,4 @@
-"""Invitations by RFC 5546: what an answer changes, and what a change of the meeting does to the answers."""
+"""Invitations by RFC 5546: the effect of answers on a meeting, and of changes on its answers."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -10,13 +10,13 @@ from concord_environment.modalities.calendar.state import Answer, CalendarEvent
 from concord_environment.modalities.fields import same_address
 
 MATERIAL: Final = ("start", "end", "all_day", "timezone", "recurrence", "recurrence_exceptions", "status")
-"""What people agreed to (RFC 5546 §2.1.4): who changes it asks them again."""
+"""The fields that attendees agree to (RFC 5546 §2.1.4). Changing one asks the attendees again."""
 
 
 def revised(event: CalendarEvent, changes: Mapping[str, Any], now: datetime) -> CalendarEvent:
-    """The event with changes. Where only its start moves, its length stays.
+    """The event with changes. If only its start changes, its duration stays.
 
-    A material change bumps SEQUENCE and sets every answer but the organiser's back to needs-action.
+    A material change increments SEQUENCE and resets every answer but the organiser's to needs-action.
     """
     given = dict(changes)
     if "start" in given and "end" not in given:
@@ -34,7 +34,7 @@ def revised(event: CalendarEvent, changes: Mapping[str, Any], now: datetime) -> 
 
 
 def answered(event: CalendarEvent, email: str, response: Answer, comment: str | None, now: datetime) -> CalendarEvent:
-    """The event with one attendee's answer, which changes nothing else (RFC 5546 §3.2.3)."""
+    """The event with one attendee's answer (RFC 5546 §3.2.3). Raises Conflict if cancelled, NotThere if not invited."""
     if event.status == "cancelled":
         raise Conflict("the event is cancelled")
     if not any(same_address(attendee.email, email) for attendee in event.attendees):

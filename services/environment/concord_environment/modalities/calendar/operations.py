@@ -1,4 +1,4 @@
-"""What each action in the calendar does."""
+"""The operations on events."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -105,7 +105,7 @@ def _put(state: CalendarState, event: CalendarEvent, transaction: Transaction) -
 
 
 def _put_series(state: CalendarState, before: CalendarEvent, after: CalendarEvent, transaction: Transaction) -> None:
-    """Puts an event in another's place. Of a series that moved to other days, its exceptions move along."""
+    """Replaces an event. If a series moves to other days, its exceptions move along."""
     changed = state.changed_occurrences(before)
     days = moved_days(before, after, {*before.recurrence_exceptions, *changed})
     if after.recurrence_exceptions == before.recurrence_exceptions:
@@ -121,7 +121,7 @@ def _moment(moment: datetime, zone: str) -> datetime:
 
 
 def _changes(action: requests.UpdateEvent, zone: str) -> dict[str, Any]:
-    """What is to be changed: the fields that were given; null clears those that may be empty."""
+    """The changes of a request: the fields that it sets. A null clears an optional field."""
     given = {name: getattr(action, name) for name in action.model_fields_set - _TARGET}
     changes = {name: value for name, value in given.items() if value is not None or name in _NULLABLE}
     for name in ("start", "end"):
@@ -133,7 +133,7 @@ def _changes(action: requests.UpdateEvent, zone: str) -> dict[str, Any]:
 def _occurrence(
     event: CalendarEvent, action: requests.UpdateEvent | requests.DeleteEvent, now: datetime
 ) -> Occurrence | None:
-    """The occurrence that an action is about; None where it is about the whole event."""
+    """The occurrence that an action addresses. None stands for the whole event."""
     scope = action.recurrence_scope or ("this" if action.recurrence_id else "all")
     if event.recurrence is None or scope == "all":
         return None
@@ -159,7 +159,7 @@ def _known_occurrence(event: CalendarEvent, day: str) -> Occurrence:
 def _singled_out(
     state: CalendarState, event: CalendarEvent, occurrence: Occurrence, transaction: Transaction
 ) -> CalendarEvent:
-    """The occurrence as an event of its own: the one that was changed before, or one like the series."""
+    """The occurrence as an event of its own: the changed one if there is one, else a copy of the series."""
     known = state.changed_occurrences(event).get(occurrence.day)
     return known or replace(
         event,
@@ -181,7 +181,7 @@ def _except(state: CalendarState, event: CalendarEvent, day: str, transaction: T
 
 
 def _cut(state: CalendarState, event: CalendarEvent, occurrence: Occurrence, transaction: Transaction) -> None:
-    """Ends a series before an occurrence; from its very first, nothing of it is left."""
+    """Ends a series before an occurrence. If that is the first, deletes the series."""
     for day, changed in state.changed_occurrences(event).items():
         if day >= occurrence.day:
             transaction.drop(state.events, changed.event_id)

@@ -1,4 +1,4 @@
-"""What can be done in the calendar, as it is asked for."""
+"""The requests of the calendar's operations."""
 
 from datetime import datetime
 from typing import Annotated, ClassVar, Literal
@@ -27,14 +27,14 @@ def _in_range(moment: datetime) -> datetime:
 
 
 LocalMoment = Annotated[datetime, AfterValidator(_in_range)]
-"""A moment; without an offset it is meant in the event's time zone. A day alone is its midnight."""
+"""A moment. Without an offset it is in the event's time zone. A date stands for its midnight."""
 Scope = Literal["this", "this_and_future", "all"]
 Days = Annotated[tuple[Day, ...], Field(max_length=MAX_ITEMS)]
 Attachments = Annotated[tuple[CalendarAttachment, ...], Field(max_length=100)]
 
 
 class CalendarAction(Action):
-    """Anything done in the calendar."""
+    """Base class of the calendar's requests."""
 
     modality: ClassVar[str] = "calendar"
 

@@ -1,4 +1,4 @@
-"""Recurrence rules as RFC 5545 writes them: which are taken, and the proof that one has an occurrence at all."""
+"""RFC 5545 recurrence rules: validation, and whether a rule has any occurrence."""
 
 import re
 from datetime import datetime
@@ -16,12 +16,12 @@ _RULE: Final = re.compile(
 _END: Final = re.compile(r";(?:UNTIL|COUNT)=[^;]*")
 
 _CYCLE_YEARS: Final = 28
-"""After this many years the days of the week fall on the same dates again, within a century."""
+"""The period after which weekdays fall on the same dates, within a century."""
 _LAST_YEARS: Final = 9999 - _CYCLE_YEARS
 
 
 def checked_rrule(text: str | None) -> str | None:
-    """The rule, if it is one that is understood here; ValueError if not. Nothing finer than a day is."""
+    """A supported rule without its `RRULE:` prefix. Raises ValueError for others, like rules of hours or minutes."""
     if text is None:
         return None
     rule = text.removeprefix("RRULE:")
@@ -42,8 +42,8 @@ def without_end(rule: str) -> str:
 def recurs(rule: str, start: datetime) -> bool:
     """Whether a rule has an occurrence within 28 years of its start.
 
-    A rule such as the 30th of February has none, and looking for its first one would go on to the year 9999. So it is
-    looked for at the end of the calendar instead, where the search stops by itself.
+    A rule like the 30th of February has none, and a search would go on to the year 9999. The search therefore starts
+    at an equivalent date less than 28 years before that.
     """
     shifted = start.year + (_LAST_YEARS - start.year) // _CYCLE_YEARS * _CYCLE_YEARS
     late = start.replace(year=shifted, tzinfo=None)

@@ -1,4 +1,4 @@
-"""The rows and tables of a calendar."""
+"""The calendar's rows and tables."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ def _as_date(text: str) -> str:
 
 
 Day = Annotated[str, Field(min_length=10, max_length=40), AfterValidator(_as_date)]
-"""A day, like 2026-03-16, in the event's time zone. Of a longer timestamp, its day."""
+"""A date like 2026-03-16 in the event's time zone. A timestamp stands for its date."""
 
 
 class Attendee(BaseModel):
@@ -85,7 +85,7 @@ class _Reminder(BaseModel):
 
 
 Reminder = Annotated[_Reminder, BeforeValidator(_method_is_type)]
-"""When to remind, and how. Scenario files also say `method` for `type`."""
+"""The time and type of a reminder. Scenario files also call the type `method`."""
 Reminders = Annotated[tuple[Reminder, ...], Field(max_length=20)]
 
 
@@ -168,14 +168,14 @@ def _sort_key(event: CalendarEvent) -> SortKey:
 
 
 EVER: Final = "ever"
-"""The word for events that may happen in many months, as series do."""
+"""The index value of series and of events that span many months."""
 
 _MONTHS: Final = 12
-"""An event in more months than these is looked at whatever the window."""
+"""The number of months up to which an event is indexed by month."""
 
 
 def months(start: datetime, end: datetime, at_most: int = _MONTHS) -> tuple[str, ...] | None:
-    """The months (UTC) that a time is in, both of its ends included; None if they are too many."""
+    """The months (UTC) from one moment to another, both included. None if there are more than `at_most`."""
     numbers = range(start.year * 12 + start.month, end.year * 12 + end.month + 1)
     return tuple(map(str, numbers)) if len(numbers) <= at_most else None
 
@@ -190,7 +190,7 @@ def _parent(event: CalendarEvent) -> tuple[str, ...]:
 
 
 class CalendarState:
-    """Events in the order of their start, in one calendar each. A new state has one empty calendar."""
+    """Events by start, each in one calendar. A new state has one empty calendar."""
 
     def __init__(self) -> None:
         self.events: Table[CalendarEvent] = Table(
@@ -206,11 +206,11 @@ class CalendarState:
 
     @property
     def tables(self) -> tuple[Table[CalendarEvent], Table[Calendar], Table[CalendarSettings]]:
-        """Its tables."""
+        """The tables."""
         return self.events, self.calendars, self.settings
 
     def near(self, start: datetime, end: datetime) -> Iterable[CalendarEvent]:
-        """The events that may happen in [start, end), and others."""
+        """At least all events that overlap [start, end)."""
         words = months(start, end)
         if words is None:
             return self.events.rows()
@@ -219,10 +219,10 @@ class CalendarState:
 
     @property
     def current_settings(self) -> CalendarSettings:
-        """The settings that hold."""
+        """The current settings."""
         return self.settings.get(ONLY_KEY) or CalendarSettings()
 
     def changed_occurrences(self, series: CalendarEvent) -> dict[str, CalendarEvent]:
-        """The occurrences of a series that were changed by themselves, by day."""
+        """The individually changed occurrences of a series, by day."""
         changed = self.events.found("parent", series.event_id)
         return {event.recurrence_id: event for event in changed if event.recurrence_id is not None}

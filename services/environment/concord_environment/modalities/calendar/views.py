@@ -1,4 +1,4 @@
-"""What callers see of a calendar: its state by pages, its state in short, and the answers to queries."""
+"""The calendar's queries and views."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -27,7 +27,7 @@ from concord_environment.modalities.modality import (
 CalendarDay = Annotated[date, Field(ge=date(1970, 1, 2), le=date(2199, 12, 30))]
 DEFAULT_WINDOW: Final = timedelta(days=365)
 MAX_EXPANDED: Final = 20_000
-"""How many occurrences one query may bring forth."""
+"""The maximum number of occurrences in one query."""
 
 
 class CalendarQuery(Page):
@@ -62,7 +62,7 @@ _SORT_KEYS: Final[dict[str, Callable[[CalendarEvent], tuple[object, ...]]]] = {
 
 
 def find_events(state: CalendarState, query: CalendarQuery, now: datetime) -> tuple[list[CalendarEvent], int]:
-    """The page of events that a query asks for, and how many there are in all."""
+    """The page of events that match a query, and the number of all matches."""
     start, end = _window(state, query)
     if query.expand_recurring and end is None:
         start = start or now
@@ -81,7 +81,7 @@ def find_events(state: CalendarState, query: CalendarQuery, now: datetime) -> tu
 
 
 def _candidates(state: CalendarState, start: datetime | None, end: datetime | None) -> Iterable[CalendarEvent]:
-    """The events that may happen in [start, end): no series happens before its own start."""
+    """At least all events that overlap [start, end). No series has occurrences before its start."""
     if end is None:
         return state.events.rows()
     if start is None:
@@ -90,7 +90,7 @@ def _candidates(state: CalendarState, start: datetime | None, end: datetime | No
 
 
 def events_on(state: CalendarState, moment: datetime) -> list[CalendarEvent]:
-    """What happens on the user's day that a moment falls on, series as occurrences, in order."""
+    """The events of a moment's day in the user's time zone, in order. Series are expanded."""
     day = moment.astimezone(ZoneInfo(state.current_settings.user_timezone)).date()
     return find_events(state, CalendarQuery(date=day, expand_recurring=True, limit=1000), moment)[0]
 
@@ -212,7 +212,7 @@ class CalendarList(BaseModel):
 
 
 def list_calendars(world: States) -> CalendarList:
-    """Every calendar, without the ids of its events."""
+    """Every calendar, without event ids."""
     state = world[CalendarState]
     calendars = [_calendar(state, calendar, ()) for calendar in state.calendars.rows()]
     return CalendarList(calendars=calendars, default_calendar_id=state.current_settings.default_calendar_id)

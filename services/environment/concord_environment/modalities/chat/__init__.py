@@ -1,4 +1,4 @@
-"""The chat between the user and the assistant."""
+"""The modality `chat`: the chat between the user and the assistant."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict

@@ -1,4 +1,4 @@
-"""What can be done in the chat: the requests, and what each does."""
+"""The chat's operations and their requests."""
 
 from dataclasses import replace
 from typing import ClassVar, Final, Literal, Self
@@ -14,7 +14,7 @@ from concord_environment.modalities.modality import AnyOperation, Caller, Operat
 
 
 class ChatAction(Action):
-    """Anything done in the chat."""
+    """Base class of the chat's requests."""
 
     modality: ClassVar[str] = "chat"
 

@@ -1,4 +1,4 @@
-"""The rows and tables of a chat."""
+"""The chat's rows and tables."""
 
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
@@ -13,13 +13,13 @@ from concord_environment.modalities.modality import ONLY_KEY
 
 Role = Literal["user", "assistant"]
 Block = JsonObject
-"""A part of a message with more than text: its `type` says what it is."""
+"""A part of a multimodal message. `type` names its kind."""
 Content = Text | Annotated[list[Block], Field(max_length=100)]
 
 
 @dataclass(frozen=True, slots=True)
 class ChatMessage:
-    """One message. `sequence` keeps messages of one moment apart."""
+    """One message. `sequence` orders the messages of one moment."""
 
     message_id: Id
     conversation_id: Id
@@ -32,7 +32,7 @@ class ChatMessage:
 
 @dataclass(frozen=True, slots=True)
 class ChatConversation:
-    """What is kept of a conversation beside its messages."""
+    """A conversation without its messages."""
 
     conversation_id: Id
     created_at: Moment
@@ -42,14 +42,14 @@ class ChatConversation:
 
 @dataclass(frozen=True, slots=True)
 class ChatSettings:
-    """How much is kept, and which conversation is meant when none is named."""
+    """The length of the history, and the conversation of requests that name none."""
 
     max_history_size: Annotated[int, Field(ge=1, le=100_000)] = 1_000
     default_conversation_id: Id = "default"
 
 
 def text_of(content: Content) -> str:
-    """The words of a message."""
+    """The text of a message."""
     if isinstance(content, str):
         return content
     return "\n".join(text for block in content if isinstance(text := block.get("text"), str))
@@ -60,7 +60,7 @@ def _sort_key(message: ChatMessage) -> SortKey:
 
 
 class ChatState:
-    """Messages in order, by conversation."""
+    """Messages in order, indexed by conversation."""
 
     def __init__(self) -> None:
         self.messages: Table[ChatMessage] = Table(
@@ -74,10 +74,10 @@ class ChatState:
 
     @property
     def tables(self) -> tuple[Table[ChatMessage], Table[ChatConversation], Table[ChatSettings]]:
-        """Its tables."""
+        """The tables."""
         return self.messages, self.conversations, self.settings
 
     @property
     def current_settings(self) -> ChatSettings:
-        """The settings that hold."""
+        """The current settings."""
         return self.settings.get(ONLY_KEY) or ChatSettings()

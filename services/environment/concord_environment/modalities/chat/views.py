@@ -1,4 +1,4 @@
-"""What callers see of a chat: its state by pages, its state in short, and the answers to queries."""
+"""The chat's queries and views."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -32,7 +32,7 @@ class ChatQuery(Page):
 
 
 def find_chat(state: ChatState, query: ChatQuery) -> tuple[list[ChatMessage], int]:
-    """The page of messages that a query asks for, and how many there are in all."""
+    """The page of messages that match a query, and the number of all matches."""
     latest_first = query.sort_order == "desc"
     if (query.conversation_id, query.role, query.search, query.since, query.until) == (None,) * 5:
         return state.messages.window(query.first, query.stop, latest_first=latest_first), len(state.messages)
@@ -50,7 +50,7 @@ def find_chat(state: ChatState, query: ChatQuery) -> tuple[list[ChatMessage], in
 
 
 def _candidates(state: ChatState, query: ChatQuery) -> Iterable[ChatMessage]:
-    """The latest first, down to the moment that is asked for."""
+    """Messages from the latest back to the query's `since`."""
     if query.conversation_id is None:
         candidates = state.messages.rows(latest_first=True)
     else:
@@ -60,7 +60,7 @@ def _candidates(state: ChatState, query: ChatQuery) -> Iterable[ChatMessage]:
 
 
 PREVIEW: Final = 500
-"""How many characters the compact state shows of a message."""
+"""The number of characters of a message in the compact state."""
 
 
 class ChatMessageView(BaseModel):

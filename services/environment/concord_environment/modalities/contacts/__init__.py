@@ -1,4 +1,4 @@
-"""The address book: who people are, and who is blocked."""
+"""The modality `contacts`: the user's address book."""
 
 from typing import Any, Final
 

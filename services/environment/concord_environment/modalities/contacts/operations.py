@@ -1,4 +1,4 @@
-"""What can be done in the address book: the requests, and what each does."""
+"""The address book's operations and their requests."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,7 +16,7 @@ from concord_environment.modalities.modality import AnyOperation, Operation, Sta
 
 
 class ContactsAction(Action):
-    """Anything done in the address book."""
+    """Base class of the address book's requests."""
 
     modality: ClassVar[str] = "contacts"
 

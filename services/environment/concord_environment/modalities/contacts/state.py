@@ -1,4 +1,4 @@
-"""The rows and table of an address book."""
+"""The address book's rows and table."""
 
 from dataclasses import dataclass
 from datetime import date
@@ -62,7 +62,7 @@ class Contact:
 
     @property
     def name(self) -> str:
-        """What to call them."""
+        """The display name, else the full name, the nickname or the first identifier."""
         full = " ".join(filter(None, (self.first_name, self.last_name)))
         known = self.identifiers[0].value if self.identifiers else "Unknown"
         return self.display_name or full or self.nickname or known
@@ -73,7 +73,7 @@ def _identifiers(contact: Contact) -> tuple[str, ...]:
 
 
 class ContactsState:
-    """Contacts, found by what they can be reached at."""
+    """Contacts by name, with a lookup by number and address."""
 
     def __init__(self) -> None:
         self.contacts: Table[Contact] = Table(
@@ -86,14 +86,14 @@ class ContactsState:
 
     @property
     def tables(self) -> tuple[Table[Contact]]:
-        """Its tables."""
+        """The tables."""
         return (self.contacts,)
 
     def owner(self, identifier: str) -> Contact | None:
-        """Who can be reached at an address or a number."""
+        """The contact with this address or number, or None."""
         return next(iter(self.contacts.found("identifier", identifier.casefold())), None)
 
     def is_blocked(self, identifier: str) -> bool:
-        """Whether what comes from an address or a number is unwanted."""
+        """Whether the user blocks this address or number."""
         contact = self.owner(identifier) if len(self.contacts) else None
         return contact is not None and contact.is_blocked

@@ -1,4 +1,4 @@
-"""What callers see of the address book: its state by pages, its state in short, and the answers to queries."""
+"""The address book's queries and views."""
 
 from datetime import datetime
 from typing import Final
@@ -28,7 +28,7 @@ class ContactsQuery(Page):
 
 
 def find_contacts(state: ContactsState, query: ContactsQuery) -> tuple[list[Contact], int]:
-    """The page of contacts that a query asks for, by name, and how many there are in all."""
+    """The page of contacts that match a query, by name, and the number of all matches."""
     candidates = state.contacts.rows() if query.group is None else state.contacts.group("group", query.group)
     found = [contact for contact in candidates if _fits(contact, query)]
     return found[query.first : query.stop], len(found)

@@ -1,4 +1,4 @@
-"""The mailbox: folders, labels, threads by RFC 5322."""
+"""The modality `email`: the user's mailbox, with threads by RFC 5322."""
 
 from typing import Annotated, Any, Final
 
@@ -21,7 +21,7 @@ _OLD_NAMES: Final = {
     "body": "body_text",
     "is_flagged": "is_starred",
 }
-"""The fields of a mail under the names that older scenario files use."""
+"""The names of a mail's fields in older scenario files, and the current names."""
 
 
 def _mails(value: object) -> object:

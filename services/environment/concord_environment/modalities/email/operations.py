@@ -1,4 +1,4 @@
-"""What each action in a mailbox does, and filing mails that come from a file."""
+"""The mailbox's operations, and filing imported mails."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -31,7 +31,7 @@ def _send(world: States, action: requests.SendEmail, transaction: Transaction) -
     sent = _file(state, action, transaction, Envelope(transaction.new_id(), own, "sent", is_read=True))
     recipients = (*action.to_addresses, *action.cc_addresses, *action.bcc_addresses)
     if any(same_address(recipient, own) for recipient in recipients):
-        # The copy that comes in is another row, so it needs another id; the thread is the same.
+        # The incoming copy is a row of its own and gets its own id, in the same thread.
         copy = action.model_dump(exclude={"operation", "bcc_addresses", "from_address"})
         incoming = {**copy, "from_address": own, "thread_id": sent.thread_id, "in_reply_to": sent.in_reply_to}
         transaction.cause(requests.ReceiveEmail.model_validate(incoming))
@@ -51,7 +51,7 @@ def _receive(world: States, action: requests.ReceiveEmail, transaction: Transact
 
 
 class Envelope(NamedTuple):
-    """What a mail is beside what was written in it."""
+    """The fields of a mail that its text does not hold."""
 
     message_id: str
     sender: str
@@ -67,7 +67,7 @@ def _file(
     transaction: Transaction,
     envelope: Envelope,
 ) -> Email:
-    """Puts a mail into its folder and its thread."""
+    """Writes a mail to its folder and its thread."""
     now, message_id = transaction.now, envelope.message_id
     parent = None if action.in_reply_to is None else state.emails.get(action.in_reply_to)
     references = action.references or (references_for(parent) if parent else ())
@@ -182,7 +182,7 @@ EMAIL_OPERATIONS: Final[tuple[AnyOperation, ...]] = (
 
 
 def file_all(state: EmailState, emails: Sequence[Email]) -> int:
-    """Puts mails into a mailbox. Conflict, and nothing is put in, where one is there already."""
+    """Adds mails to a mailbox in the order of their dates. Raises Conflict, and adds none, if one exists already."""
     known = [email.message_id for email in emails if email.message_id in state.emails]
     repeated = len({email.message_id for email in emails}) < len(emails)
     if known or repeated:

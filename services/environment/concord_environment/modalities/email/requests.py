@@ -1,4 +1,4 @@
-"""What can be done in a mailbox, as it is asked for."""
+"""The requests of the mailbox's operations."""
 
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -23,7 +23,7 @@ Attachments = Annotated[tuple[Attachment, ...], Field(max_length=100)]
 
 
 class EmailAction(Action):
-    """Anything done in the mailbox."""
+    """Base class of the mailbox's requests."""
 
     modality: ClassVar[str] = "email"
 
@@ -70,7 +70,7 @@ class _Selection(EmailAction):
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """The mails meant, each once."""
+        """The ids of the selected mails, without duplicates."""
         return tuple(dict.fromkeys((*filter(None, (self.message_id,)), *self.message_ids)))
 
     @model_validator(mode="after")

@@ -1,4 +1,4 @@
-"""The rows and tables of a mailbox."""
+"""The mailbox's rows and tables."""
 
 import re
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from concord_environment.modalities.fields import Address, Addresses, Id, Ids, L
 from concord_environment.modalities.modality import ONLY_KEY
 
 FOLDERS: Final = ("inbox", "sent", "drafts", "trash", "spam", "archive")
-"""The folders that every mailbox has; moving a mail to another name makes that folder."""
+"""The folders of every mailbox. Moving a mail to another name creates that folder."""
 
 Priority = Literal["high", "normal", "low"]
 
@@ -60,13 +60,13 @@ class Email:
 
     @property
     def participants(self) -> tuple[str, ...]:
-        """Everybody who sees that the others are on it: without the blind copies."""
+        """The sender and the recipients, without blind copies."""
         return (self.from_address, *self.to_addresses, *self.cc_addresses)
 
 
 @dataclass(frozen=True, slots=True)
 class EmailAccount:
-    """Whose mailbox it is."""
+    """The owner of the mailbox."""
 
     user_email_address: Address = "user@example.com"
 
@@ -90,7 +90,7 @@ _PREFIX: Final = re.compile(r"(?:(?:re|fwd?|aw|wg|sv|tr)(?:\[\d+\])?\s*:\s*)+", 
 
 @lru_cache(maxsize=4096)
 def base_subject(subject: str) -> str:
-    """The base subject (RFC 5256 §2.1, without its rarer forms): lower case, no prefixes, single blanks."""
+    """The base subject (RFC 5256 §2.1, common forms only): lower case, without prefixes, with single blanks."""
     text = " ".join(subject.split())
     prefix = _PREFIX.match(text)
     return text[prefix.end() if prefix else 0 :].casefold()
@@ -98,7 +98,7 @@ def base_subject(subject: str) -> str:
 
 @lru_cache(maxsize=4096)
 def is_reply(subject: str) -> bool:
-    """Whether a subject says that the mail answers or forwards another."""
+    """Whether a subject has the prefix of a reply or a forwarded mail."""
     return _PREFIX.match(subject.lstrip()) is not None
 
 
@@ -125,7 +125,7 @@ def _answers(email: Email) -> tuple[str, ...]:
 
 
 class EmailState:
-    """A mailbox: its mails in the order of their arrival, by folder, label and flag; and whose it is."""
+    """The mails in the order of arrival, indexed by folder, label and flag, and the mailbox's owner."""
 
     def __init__(self) -> None:
         self.emails: Table[Email] = Table(
@@ -141,7 +141,7 @@ class EmailState:
                 "sender": lambda email: (email.from_address.casefold(),),
                 "thread": lambda email: (email.thread_id,),
                 "subject": lambda email: (base_subject(email.subject),),
-                # What a mail says it answers: its parent may come in after it.
+                # The ids of the mails that a mail replies to. They may arrive after it.
                 "answers": _answers,
             },
         )
@@ -149,7 +149,7 @@ class EmailState:
 
     @property
     def tables(self) -> tuple[Table[Email], Table[EmailAccount]]:
-        """Its tables."""
+        """The tables."""
         return self.emails, self.account
 
     @property
@@ -158,7 +158,7 @@ class EmailState:
         return (self.account.get(ONLY_KEY) or EmailAccount()).user_email_address
 
     def thread(self, thread_id: str) -> EmailThread | None:
-        """A thread, worked out from its mails."""
+        """A thread, computed from its mails. None if it has none."""
         emails = self.emails.found("thread", thread_id)
         if not emails:
             return None

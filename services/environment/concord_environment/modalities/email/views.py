@@ -1,4 +1,4 @@
-"""What callers see of a mailbox: its state by pages, its state in short, and the answers to queries."""
+"""The mailbox's queries and views."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -54,7 +54,7 @@ class EmailQuery(Page):
 
 
 def find_emails(state: EmailState, query: EmailQuery) -> tuple[list[Email], int]:
-    """The page of mails that a query asks for, and how many there are in all."""
+    """The page of mails that match a query, and the number of all matches."""
     tests, groups, latest_first = list(_tests(query)), _groups(query), query.sort_order == "desc"
     key = _SORT_KEYS.get(query.sort_by)
     if key is None and query.thread_id is None and len(tests) == len(groups) <= 1:
@@ -68,11 +68,11 @@ def find_emails(state: EmailState, query: EmailQuery) -> tuple[list[Email], int]
 
 
 Groups = list[tuple[str, str]]
-"""Indexes, and the words under which they have what a query asks for."""
+"""Pairs of an index and a value whose group a query selects."""
 
 
 def _window(state: EmailState, query: EmailQuery, groups: Groups, latest_first: bool) -> tuple[list[Email], int]:
-    """A page of one group, or of all mails, which are in order as they are."""
+    """A page of one group or of all mails, which the table keeps in order."""
     emails, first, stop = state.emails, query.first, query.stop
     if not groups:
         return emails.window(first, stop, latest_first=latest_first), len(emails)
@@ -80,7 +80,7 @@ def _window(state: EmailState, query: EmailQuery, groups: Groups, latest_first: 
 
 
 def _candidates(state: EmailState, query: EmailQuery, groups: Groups) -> Iterable[Email]:
-    """The narrowest group that an index has, the latest first, down to the moment that is asked for."""
+    """The smallest group of mails that has all matches, from the latest back to the query's earliest moment."""
     emails = state.emails
     if query.thread_id is not None:
         candidates = reversed(emails.found("thread", query.thread_id))
@@ -149,7 +149,7 @@ def _tests(query: EmailQuery) -> Iterable[Callable[[Email], bool]]:
 
 
 BRIEF: Final = 50
-"""How many mails the compact state names."""
+"""The number of mails in the compact state."""
 
 
 class EmailSummary(BaseModel):
@@ -279,7 +279,7 @@ def _answer(world: States, now: datetime, query: EmailQuery) -> EmailAnswer:  # 
 
 
 def _as_seen(state: EmailState, email: Email) -> Email:
-    """Blind copies are the sender's to see: of a mail that came in, the user was never told them."""
+    """The mail without its blind copies, unless the user sent it."""
     return email if same_address(email.from_address, state.address) else replace(email, bcc_addresses=())
 
 

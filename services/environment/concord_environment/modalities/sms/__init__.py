@@ -1,4 +1,4 @@
-"""Text messages: SMS and RCS, in conversations of two or more."""
+"""The modality `sms`: text messages (SMS and RCS) in conversations."""
 
 from collections.abc import Iterator
 from dataclasses import asdict

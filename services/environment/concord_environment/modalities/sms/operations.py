@@ -1,4 +1,4 @@
-"""What each action with text messages does."""
+"""The operations on text messages."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -81,7 +81,7 @@ def _attachments(action: requests._Message, transaction: Transaction) -> tuple[A
 
 
 def _thread(state: SMSState, thread_id: str | None, numbers: Iterable[str], transaction: Transaction) -> str:
-    """The conversation meant: the one named, else the one of exactly these people, else a new one of them."""
+    """The id of the named conversation, else of the one with exactly these members, else of a new one."""
     people = sorted(dict.fromkeys(numbers))
     if thread_id is not None and thread_id in state.conversations:
         return thread_id

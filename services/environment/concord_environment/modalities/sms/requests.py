@@ -1,4 +1,4 @@
-"""What can be done with text messages, as it is asked for."""
+"""The requests of the operations on text messages."""
 
 from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
@@ -16,11 +16,11 @@ _NESTED: Final = (
     "group_data",
     "conversation_update_data",
 )
-"""Where older scenario files keep the fields of an action."""
+"""The nested objects in which older scenario files keep the fields of an action."""
 
 
 class SMSAction(Action):
-    """Anything done with text messages."""
+    """Base class of the requests."""
 
     modality: ClassVar[str] = "sms"
 
@@ -73,7 +73,7 @@ class _Selection(SMSAction):
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """The messages meant, each once."""
+        """The ids of the selected messages, without duplicates."""
         return tuple(dict.fromkeys((*filter(None, (self.message_id,)), *self.message_ids)))
 
     @model_validator(mode="after")

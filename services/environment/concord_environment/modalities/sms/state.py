@@ -1,4 +1,4 @@
-"""The rows and tables of a phone's messages."""
+"""The rows and tables of text messages."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -77,7 +77,7 @@ class Participant:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A conversation; how many messages it has is worked out from them."""
+    """A conversation without its messages."""
 
     thread_id: Id
     conversation_type: Literal["one_on_one", "group"]
@@ -94,7 +94,7 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class SMSAccount:
-    """Whose phone it is."""
+    """The owner of the phone."""
 
     user_phone_number: Phone = "+15550000000"
     max_messages_per_conversation: int = 10_000
@@ -114,12 +114,12 @@ def _unread(message: SMSMessage) -> tuple[str, ...]:
 
 
 def members(conversation: Conversation) -> str:
-    """What makes a conversation the one of its members: their numbers."""
+    """The lookup value of a conversation: its members' numbers."""
     return " ".join(sorted(participant.phone_number for participant in conversation.participants))
 
 
 class SMSState:
-    """Messages in the order they were sent, conversations, and whose phone it is."""
+    """Messages by the time of sending, conversations, and the phone's owner."""
 
     def __init__(self) -> None:
         self.messages: Table[SMSMessage] = Table(
@@ -135,12 +135,12 @@ class SMSState:
 
     @property
     def tables(self) -> tuple[Table[SMSMessage], Table[Conversation], Table[SMSAccount]]:
-        """Its tables."""
+        """The tables."""
         return self.messages, self.conversations, self.account
 
     @property
     def current_account(self) -> SMSAccount:
-        """Whose phone it is."""
+        """The owner of the phone."""
         return self.account.get(ONLY_KEY) or SMSAccount()
 
     @property
@@ -149,6 +149,6 @@ class SMSState:
         return self.current_account.user_phone_number
 
     def last_message_at(self, conversation: Conversation) -> datetime:
-        """When a conversation's last message was sent; before the first, when it was begun."""
+        """The time of a conversation's last message. Without messages, the time of its creation."""
         latest = self.messages.group_window("thread", conversation.thread_id, 0, 1, latest_first=True)
         return latest[0].sent_at if latest else conversation.created_at

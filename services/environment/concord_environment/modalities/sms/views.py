@@ -1,4 +1,4 @@
-"""What callers see of a phone's messages: its state by pages, its state in short, and the answers to queries."""
+"""The queries and views of text messages."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
@@ -49,7 +49,7 @@ class SMSQuery(Page):
 
 
 def find_messages(state: SMSState, query: SMSQuery) -> tuple[list[SMSMessage], int]:
-    """The page of messages that a query asks for, and how many there are in all."""
+    """The page of messages that match a query, and the number of all matches."""
     tests, latest_first = list(_tests(query)), query.sort_order == "desc"
     if not tests and query.thread_id is None:
         return state.messages.window(query.first, query.stop, latest_first=latest_first), len(state.messages)
@@ -60,7 +60,7 @@ def find_messages(state: SMSState, query: SMSQuery) -> tuple[list[SMSMessage], i
 
 
 def _candidates(state: SMSState, query: SMSQuery) -> Iterable[SMSMessage]:
-    """The latest first, down to the moment that is asked for."""
+    """Messages from the latest back to the query's `since`."""
     if query.thread_id is not None:
         candidates = state.messages.group("thread", query.thread_id, latest_first=True)
     elif query.is_read is False and query.direction == "incoming":
@@ -98,9 +98,9 @@ def _tests(query: SMSQuery) -> Iterable[Callable[[SMSMessage], bool]]:
 
 
 PREVIEW: Final = 100
-"""How many characters of its last message the compact state shows of a conversation."""
+"""The number of characters of a message in the compact state."""
 BRIEF: Final = 50
-"""How many conversations the compact state names."""
+"""The number of conversations in the compact state."""
 
 
 class ConversationView(BaseModel):
@@ -176,7 +176,7 @@ def _counts(world: States, now: datetime) -> dict[str, object]:
 
 
 def conversation_view(state: SMSState, conversation: Conversation) -> ConversationView:
-    """A conversation with its counts."""
+    """A conversation with its message counts."""
     return ConversationView(
         **{**asdict(conversation), "participants": conversation.participants},
         last_message_at=state.last_message_at(conversation),
@@ -202,7 +202,7 @@ def _state(world: States, now: datetime, page: StatePage) -> SMSStateView:
 
 
 def _conversations(state: SMSState, messages: Iterable[SMSMessage]) -> Iterable[Conversation]:
-    """The conversations of messages; where there are few in all, also those without any."""
+    """The conversations of messages. If there are few in all, every conversation."""
     if len(state.conversations) <= BRIEF:
         return state.conversations.rows()
     threads = dict.fromkeys(message.thread_id for message in messages)
