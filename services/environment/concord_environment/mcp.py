@@ -23,7 +23,7 @@ from concord_environment.api.responses import action_response
 from concord_environment.core.faults import Fault, Invalid
 from concord_environment.environment import Environment
 from concord_environment.modalities.modality import AnyModality, AnyOperation, QueryAnswer, StatePage, StateView
-from concord_environment.modalities.registry import BY_NAME, OPERATIONS, reasons
+from concord_environment.modalities.registry import MODALITY_BY_NAME, OPERATIONS, reasons
 
 
 class Nothing(BaseModel):
@@ -77,7 +77,7 @@ def all_tools() -> dict[str, EnvironmentTool]:
 
 def _tools() -> Iterator[EnvironmentTool]:
     yield EnvironmentTool("time_read", "What time it is in the simulation.", Nothing, "time:read", _time)
-    for modality in BY_NAME.values():
+    for modality in MODALITY_BY_NAME.values():
         yield _state_tool(modality)
         yield _query_tool(modality)
     yield from map(_action_tool, OPERATIONS)

@@ -23,7 +23,7 @@ from concord_environment.lifecycle import Lifecycle
 from concord_environment.modalities.documents import StateDocument
 from concord_environment.modalities.fields import JsonObject, Line, Moment
 from concord_environment.modalities.modality import AnyModality, Updates
-from concord_environment.modalities.registry import BY_NAME, apply, parse, reasons
+from concord_environment.modalities.registry import MODALITY_BY_NAME, apply, parse, reasons
 from concord_environment.modalities.world import EnvironmentWorld
 
 SCENARIO_VERSION: Final = "1"
@@ -115,7 +115,8 @@ def environment_document(simulation: Simulation[EnvironmentWorld], lifecycle: Li
         last_wall_time_update=simulation.now,
     )
     states = {
-        name: _state_document(simulation.world, modality).model_dump(mode="json") for name, modality in BY_NAME.items()
+        name: _state_document(simulation.world, modality).model_dump(mode="json")
+        for name, modality in MODALITY_BY_NAME.items()
     }
     return EnvironmentDocument(time_state=time_state, modality_states=states)
 
@@ -183,7 +184,7 @@ def read_scenario(
 
     New ids differ from those in the documents, even if the documents come from a simulation of the same seed.
     """
-    unknown = tuple(sorted(set(environment.modality_states) - set(BY_NAME)))
+    unknown = tuple(sorted(set(environment.modality_states) - set(MODALITY_BY_NAME)))
     if unknown and strict:
         raise Invalid(f"modality_states: nobody knows {', '.join(unknown)}")
     world = EnvironmentWorld()
@@ -209,7 +210,7 @@ def _digest(*documents: BaseModel) -> str:
 
 
 def _state_documents(environment: EnvironmentDocument) -> Iterator[tuple[AnyModality, StateDocument]]:
-    for name, modality in BY_NAME.items():
+    for name, modality in MODALITY_BY_NAME.items():
         if name not in environment.modality_states:
             continue
         given = {"last_updated": environment.time_state.current_time, **environment.modality_states[name]}

@@ -11,7 +11,7 @@ from concord_environment.core.actions import Action
 from concord_environment.core.clock import to_us
 from concord_environment.core.tables import Table
 from concord_environment.core.transaction import Transaction
-from concord_environment.modalities.documents import ScenarioForm, StateDocument, fill
+from concord_environment.modalities.documents import ScenarioForm, StateDocument, load_rows
 from concord_environment.modalities.fields import Id, Moment, Name, Page
 from concord_environment.modalities.modality import (
     Modality,
@@ -101,7 +101,7 @@ class MoodDocument(StateDocument):
 
 
 def _load(state: MoodState, document: MoodDocument) -> None:
-    fill(state.moods, document.moods, "mood_id")
+    load_rows(state.moods, document.moods, "mood_id")
 
 
 def _dump(state: MoodState) -> dict[str, Any]:

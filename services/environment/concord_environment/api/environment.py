@@ -12,7 +12,7 @@ from concord_environment.core.events import EventStatus
 from concord_environment.core.faults import Invalid
 from concord_environment.environment import EnvironmentSimulation
 from concord_environment.modalities.modality import StatePage, StateView
-from concord_environment.modalities.registry import BY_NAME, inconsistencies
+from concord_environment.modalities.registry import MODALITY_BY_NAME, inconsistencies
 
 
 class EnvironmentState(BaseModel):
@@ -77,7 +77,7 @@ async def read_state(
     if compact:
         return _compact(simulation, pending)
     page = StatePage()
-    states = {name: one.views.state(simulation.world, simulation.now, page) for name, one in BY_NAME.items()}
+    states = {name: one.views.state(simulation.world, simulation.now, page) for name, one in MODALITY_BY_NAME.items()}
     summary = {"pending_events": pending, "executed_events": simulation.count(EventStatus.EXECUTED)}
     return EnvironmentState(
         current_time=simulation.now,
@@ -96,21 +96,21 @@ def _compact(simulation: EnvironmentSimulation, pending: int) -> CompactSnapshot
 
 
 def _briefs(simulation: EnvironmentSimulation) -> dict[str, StateView]:
-    return {name: one.views.brief(simulation.world, simulation.now) for name, one in BY_NAME.items()}
+    return {name: one.views.brief(simulation.world, simulation.now) for name, one in MODALITY_BY_NAME.items()}
 
 
 def _as_text(simulation: EnvironmentSimulation, pending: int) -> str:
     """The compact state as plain text for a prompt."""
     lines = ["=== Environment ===", f"Time: {simulation.now:%Y-%m-%d %H:%M} UTC"]
     for name, brief in _briefs(simulation).items():
-        lines += BY_NAME[name].views.as_text(brief)
+        lines += MODALITY_BY_NAME[name].views.as_text(brief)
     return "\n".join([*lines, f"EVENTS: {pending} pending", ""])
 
 
 @router.get("/modalities", dependencies=[Depends(permitted("environment:list"))])
 async def list_modalities(simulation: Addressed) -> ModalityList:  # noqa: ARG001 - asks for a key
     """The modalities there are."""
-    return ModalityList(modalities=list(BY_NAME), count=len(BY_NAME))
+    return ModalityList(modalities=list(MODALITY_BY_NAME), count=len(MODALITY_BY_NAME))
 
 
 @router.post("/validate", dependencies=[Depends(permitted("environment:validate"))])

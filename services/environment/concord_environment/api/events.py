@@ -16,7 +16,7 @@ from concord_environment.core.events import DEFAULT_PRIORITY, Event, EventStatus
 from concord_environment.core.faults import Conflict, Fault, NotThere
 from concord_environment.environment import Environment, EnvironmentSimulation
 from concord_environment.modalities.fields import JsonObject, Moment
-from concord_environment.modalities.registry import BY_NAME, parse
+from concord_environment.modalities.registry import MODALITY_BY_NAME, parse
 
 MAX_BATCH = 1_000
 
@@ -254,7 +254,7 @@ async def summarise(simulation: Addressed) -> EventSummary:
         failed=simulation.count(EventStatus.FAILED),
         skipped=simulation.count(EventStatus.SKIPPED),
         cancelled=simulation.count(EventStatus.CANCELLED),
-        by_modality={name: simulation.count(modality=name) for name in BY_NAME},
+        by_modality={name: simulation.count(modality=name) for name in MODALITY_BY_NAME},
         next_event_time=following.scheduled_time if following else None,
     )
 

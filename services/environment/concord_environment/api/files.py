@@ -12,7 +12,7 @@ from concord_environment.formats.eml import from_eml, to_eml
 from concord_environment.formats.ics import from_ics, to_ics
 from concord_environment.formats.mbox import from_mbox, to_mbox
 from concord_environment.modalities.calendar.state import CalendarState
-from concord_environment.modalities.email.operations import file_all
+from concord_environment.modalities.email.operations import import_emails
 from concord_environment.modalities.email.state import EmailState
 
 router = APIRouter(tags=["files"])
@@ -62,7 +62,7 @@ async def import_mbox(request: Request, environment: Served, simulation: Address
     _require_stopped(environment)
     user = simulation.world[EmailState].address
     emails = list(from_mbox(await request.body(), user=user, fallback=simulation.now))
-    return await _filed(request, environment, simulation, file_all(simulation.world[EmailState], emails))
+    return await _filed(request, environment, simulation, import_emails(simulation.world[EmailState], emails))
 
 
 @router.post("/email/import/eml", openapi_extra=_body(EML), dependencies=_imports)
@@ -70,7 +70,7 @@ async def import_eml(request: Request, environment: Served, simulation: Addresse
     """Puts one mail into the mailbox, at its date. 409 while the simulation runs."""
     _require_stopped(environment)
     email = from_eml(await request.body(), user=simulation.world[EmailState].address, fallback=simulation.now)
-    return await _filed(request, environment, simulation, file_all(simulation.world[EmailState], [email]))
+    return await _filed(request, environment, simulation, import_emails(simulation.world[EmailState], [email]))
 
 
 @router.get("/calendar/export/ics", response_class=Response, responses=_file(ICS), dependencies=_exports)

@@ -14,7 +14,7 @@ from concord_environment.api.responses import ModalityActionResponse, action_res
 from concord_environment.core.actions import Action
 from concord_environment.modalities.calendar.views import CalendarList, list_calendars
 from concord_environment.modalities.modality import AnyModality, AnyOperation, StatePage
-from concord_environment.modalities.registry import BY_NAME
+from concord_environment.modalities.registry import MODALITY_BY_NAME
 
 calendars_router = APIRouter(prefix="/calendar/calendars", tags=["calendar"])
 
@@ -28,7 +28,7 @@ async def read_calendars(simulation: Addressed) -> CalendarList:
 @cache
 def modality_routes() -> tuple[APIRouter, ...]:
     """One router for each modality."""
-    return tuple(map(_router, BY_NAME.values()))
+    return tuple(map(_router, MODALITY_BY_NAME.values()))
 
 
 def _router(modality: AnyModality) -> APIRouter:

@@ -15,7 +15,7 @@ IndexValues = Callable[[Row], tuple[str, ...]]
 
 SortKeys = SortedList[SortKey]
 
-_FEW: Final = 8
+_REBUILD_RATIO: Final = 8
 """Sort keys are removed one by one if they are at most one in this many. If more go, the list is rebuilt."""
 
 
@@ -87,32 +87,32 @@ class Order(Generic[Row]):
         return before, was, after, now
 
 
-def _shift(sort_keys: SortKeys, gone: Sequence[SortKey], come: Sequence[SortKey]) -> None:
-    if len(gone) * _FEW > len(sort_keys):
-        left = set(gone)
+def _shift(sort_keys: SortKeys, removed: Sequence[SortKey], added: Sequence[SortKey]) -> None:
+    if len(removed) * _REBUILD_RATIO > len(sort_keys):
+        left = set(removed)
         kept = [sort_key for sort_key in sort_keys if sort_key not in left]
         sort_keys.clear()
         sort_keys.update(kept)
     else:
-        for sort_key in gone:
+        for sort_key in removed:
             sort_keys.remove(sort_key)
-    sort_keys.update(come)
+    sort_keys.update(added)
 
 
 def _regroup(groups: dict[str, SortKeys], values_of: IndexValues[Row], writes: Sequence[_Write[Row]]) -> None:
-    gone, come = defaultdict[str, list[SortKey]](list), defaultdict[str, list[SortKey]](list)
+    removed, added = defaultdict[str, list[SortKey]](list), defaultdict[str, list[SortKey]](list)
     for before, was, after, now in writes:
         left = () if before is None else values_of(before)
         joined = () if after is None else values_of(after)
         if left != joined or was != now:
             for value in left:
-                gone[value].append(was)
+                removed[value].append(was)
             for value in joined:
-                come[value].append(now)
-    for value in {**gone, **come}:
+                added[value].append(now)
+    for value in {**removed, **added}:
         if value not in groups:
             groups[value] = SortedList()
-        _shift(groups[value], gone[value], come[value])
+        _shift(groups[value], removed[value], added[value])
         if not groups[value]:
             del groups[value]
 

@@ -39,7 +39,7 @@ class ScenarioForm(Generic[S, D]):
     dump: Callable[[S], dict[str, Any]]
 
 
-def fill(table: Table[Any], rows: Mapping[str, Any], id_name: str) -> None:
+def load_rows(table: Table[Any], rows: Mapping[str, Any], id_name: str) -> None:
     """Writes rows into a table. Raises Invalid for a row whose id differs from its key."""
     for key, row in rows.items():
         if getattr(row, id_name) != key:
@@ -47,7 +47,7 @@ def fill(table: Table[Any], rows: Mapping[str, Any], id_name: str) -> None:
         table.write(key, row)
 
 
-def renamed(
+def with_current_names(
     items: object, id_name: str, names: Mapping[str, str], complete: Callable[[dict[str, Any]], dict[str, Any]]
 ) -> object:
     """Items by id, with the field names of older scenario files replaced by the current ones.

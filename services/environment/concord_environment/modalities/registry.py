@@ -13,19 +13,19 @@ from concord_environment.modalities.installed import MODALITIES
 from concord_environment.modalities.modality import AnyModality, AnyOperation
 from concord_environment.modalities.world import EnvironmentWorld
 
-BY_NAME: Final[dict[str, AnyModality]] = {one.name: one for one in sorted(MODALITIES, key=attrgetter("name"))}
+MODALITY_BY_NAME: Final[dict[str, AnyModality]] = {one.name: one for one in sorted(MODALITIES, key=attrgetter("name"))}
 """Every modality, by name and in alphabetical order."""
 OPERATIONS: Final[tuple[AnyOperation, ...]] = tuple(one for modality in MODALITIES for one in modality.operations)
 
-_BY_REQUEST: Final = {operation.request: operation for operation in OPERATIONS}
-_BY_NAME: Final = {(operation.modality, operation.name): operation for operation in OPERATIONS}
+_OPERATION_BY_REQUEST: Final = {operation.request: operation for operation in OPERATIONS}
+_OPERATION_BY_NAME: Final = {(operation.modality, operation.name): operation for operation in OPERATIONS}
 # Clients also call an operation by its route ("read").
-_BY_ROUTE: Final = {(operation.modality, operation.route): operation for operation in OPERATIONS}
+_OPERATION_BY_ROUTE: Final = {(operation.modality, operation.route): operation for operation in OPERATIONS}
 
 
 def operation_of(action: Action) -> AnyOperation:
     """The operation of an action."""
-    return _BY_REQUEST[type(action)]
+    return _OPERATION_BY_REQUEST[type(action)]
 
 
 def apply(world: EnvironmentWorld, action: Action, transaction: Transaction) -> None:
@@ -36,12 +36,12 @@ def apply(world: EnvironmentWorld, action: Action, transaction: Transaction) -> 
 
 def parse(modality: str, data: Mapping[str, Any]) -> Action:
     """The action that an event's data describes. `operation` or `action` names its operation. Raises Invalid."""
-    if modality not in BY_NAME:
-        raise Invalid(f"modality: there is none called {modality!r}, but {', '.join(BY_NAME)}")
-    name = data.get("operation") or data.get("action") or BY_NAME[modality].default_operation
-    operation = _BY_NAME.get((modality, str(name))) or _BY_ROUTE.get((modality, str(name)))
+    if modality not in MODALITY_BY_NAME:
+        raise Invalid(f"modality: there is none called {modality!r}, but {', '.join(MODALITY_BY_NAME)}")
+    name = data.get("operation") or data.get("action") or MODALITY_BY_NAME[modality].default_operation
+    operation = _OPERATION_BY_NAME.get((modality, str(name))) or _OPERATION_BY_ROUTE.get((modality, str(name)))
     if operation is None:
-        known = ", ".join(each.name for each in BY_NAME[modality].operations)
+        known = ", ".join(each.name for each in MODALITY_BY_NAME[modality].operations)
         raise Invalid(f"data.operation: {modality} has no {name!r}, but {known}")
     fields = {key: value for key, value in data.items() if key not in ("operation", "action", "modality_type")}
     try:
@@ -52,7 +52,9 @@ def parse(modality: str, data: Mapping[str, Any]) -> Action:
 
 def inconsistencies(world: EnvironmentWorld) -> list[str]:
     """Descriptions of the broken references in a world."""
-    return [found for modality in BY_NAME.values() for found in modality.inconsistencies(world[modality.state])]
+    return [
+        found for modality in MODALITY_BY_NAME.values() for found in modality.inconsistencies(world[modality.state])
+    ]
 
 
 def reasons(error: ValidationError) -> str:

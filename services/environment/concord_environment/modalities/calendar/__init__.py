@@ -17,7 +17,7 @@ from concord_environment.modalities.calendar.state import (
     CalendarState,
 )
 from concord_environment.modalities.calendar.views import CALENDAR_VIEWS
-from concord_environment.modalities.documents import ScenarioForm, StateDocument, fill, renamed
+from concord_environment.modalities.documents import ScenarioForm, StateDocument, load_rows, with_current_names
 from concord_environment.modalities.fields import Id, Zone
 from concord_environment.modalities.modality import ONLY_KEY, Modality
 
@@ -26,7 +26,7 @@ _OLD_NAMES: Final = {"start_time": "start", "end_time": "end", "summary": "title
 
 
 def _events(value: object) -> object:
-    return renamed(value, "event_id", _OLD_NAMES, _with_times)
+    return with_current_names(value, "event_id", _OLD_NAMES, _with_times)
 
 
 def _with_times(event: dict[str, Any]) -> dict[str, Any]:
@@ -46,7 +46,7 @@ class CalendarDocument(StateDocument):
 def _load(state: CalendarState, document: CalendarDocument) -> None:
     if document.calendars:
         state.calendars.write(PRIMARY, None)
-    fill(state.calendars, document.calendars, "calendar_id")
+    load_rows(state.calendars, document.calendars, "calendar_id")
     if document.default_calendar_id not in state.calendars:
         raise Invalid(f"modality_states.calendar: the default calendar {document.default_calendar_id!r} is missing")
     state.settings.write(ONLY_KEY, CalendarSettings(document.default_calendar_id, document.user_timezone))
@@ -54,7 +54,7 @@ def _load(state: CalendarState, document: CalendarDocument) -> None:
         if event.calendar_id not in state.calendars:
             raise Invalid(f"modality_states.calendar: event {event.event_id!r} is in no calendar")
         check(event)
-    fill(state.events, document.events, "event_id")
+    load_rows(state.events, document.events, "event_id")
 
 
 def _dump(state: CalendarState) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field
 from concord_environment.modalities.chat.operations import CHAT_OPERATIONS
 from concord_environment.modalities.chat.state import ChatConversation, ChatMessage, ChatSettings, ChatState
 from concord_environment.modalities.chat.views import CHAT_VIEWS
-from concord_environment.modalities.documents import ScenarioForm, StateDocument, fill
+from concord_environment.modalities.documents import ScenarioForm, StateDocument, load_rows
 from concord_environment.modalities.fields import Id
 from concord_environment.modalities.modality import ONLY_KEY, Modality
 
@@ -32,8 +32,8 @@ class ChatDocument(StateDocument):
 
 def _load(state: ChatState, document: ChatDocument) -> None:
     state.settings.write(ONLY_KEY, ChatSettings(document.max_history_size, document.default_conversation_id))
-    fill(state.conversations, document.conversations, "conversation_id")
-    fill(state.messages, {message.message_id: message for message in document.messages}, "message_id")
+    load_rows(state.conversations, document.conversations, "conversation_id")
+    load_rows(state.messages, {message.message_id: message for message in document.messages}, "message_id")
 
 
 def _dump(state: ChatState) -> dict[str, Any]:

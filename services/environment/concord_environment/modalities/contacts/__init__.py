@@ -7,7 +7,7 @@ from pydantic import Field
 from concord_environment.modalities.contacts.operations import CONTACTS_OPERATIONS
 from concord_environment.modalities.contacts.state import Contact, ContactsState
 from concord_environment.modalities.contacts.views import CONTACTS_VIEWS
-from concord_environment.modalities.documents import ScenarioForm, StateDocument, fill
+from concord_environment.modalities.documents import ScenarioForm, StateDocument, load_rows
 from concord_environment.modalities.fields import Id
 from concord_environment.modalities.modality import Modality
 
@@ -19,7 +19,7 @@ class ContactsDocument(StateDocument):
 
 
 def _load(state: ContactsState, document: ContactsDocument) -> None:
-    fill(state.contacts, document.contacts, "contact_id")
+    load_rows(state.contacts, document.contacts, "contact_id")
 
 
 def _dump(state: ContactsState) -> dict[str, Any]:

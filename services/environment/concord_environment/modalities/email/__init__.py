@@ -4,7 +4,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import BeforeValidator, Field
 
-from concord_environment.modalities.documents import ScenarioForm, StateDocument, fill, renamed
+from concord_environment.modalities.documents import ScenarioForm, StateDocument, load_rows, with_current_names
 from concord_environment.modalities.email.operations import EMAIL_OPERATIONS
 from concord_environment.modalities.email.state import Email, EmailAccount, EmailState
 from concord_environment.modalities.email.views import EMAIL_VIEWS
@@ -25,7 +25,7 @@ _OLD_NAMES: Final = {
 
 
 def _mails(value: object) -> object:
-    return renamed(value, "message_id", _OLD_NAMES, _with_times_and_thread)
+    return with_current_names(value, "message_id", _OLD_NAMES, _with_times_and_thread)
 
 
 def _with_times_and_thread(mail: dict[str, Any]) -> dict[str, Any]:
@@ -43,7 +43,7 @@ class EmailDocument(StateDocument):
 
 def _load(state: EmailState, document: EmailDocument) -> None:
     state.account.write(ONLY_KEY, EmailAccount(document.user_email_address))
-    fill(state.emails, document.emails, "message_id")
+    load_rows(state.emails, document.emails, "message_id")
 
 
 def _dump(state: EmailState) -> dict[str, Any]:

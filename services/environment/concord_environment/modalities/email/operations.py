@@ -181,7 +181,7 @@ EMAIL_OPERATIONS: Final[tuple[AnyOperation, ...]] = (
 )
 
 
-def file_all(state: EmailState, emails: Sequence[Email]) -> int:
+def import_emails(state: EmailState, emails: Sequence[Email]) -> int:
     """Adds mails to a mailbox in the order of their dates. Raises Conflict, and adds none, if one exists already."""
     known = [email.message_id for email in emails if email.message_id in state.emails]
     repeated = len({email.message_id for email in emails}) < len(emails)

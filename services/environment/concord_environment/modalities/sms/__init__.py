@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
-from concord_environment.modalities.documents import ScenarioForm, StateDocument, fill
+from concord_environment.modalities.documents import ScenarioForm, StateDocument, load_rows
 from concord_environment.modalities.fields import Id, Phone
 from concord_environment.modalities.modality import ONLY_KEY, Modality
 from concord_environment.modalities.sms.operations import SMS_OPERATIONS
@@ -25,8 +25,8 @@ class SMSDocument(StateDocument):
 
 def _load(state: SMSState, document: SMSDocument) -> None:
     state.account.write(ONLY_KEY, SMSAccount(document.user_phone_number, document.max_messages_per_conversation))
-    fill(state.conversations, document.conversations, "thread_id")
-    fill(state.messages, document.messages, "message_id")
+    load_rows(state.conversations, document.conversations, "thread_id")
+    load_rows(state.messages, document.messages, "message_id")
 
 
 def _dump(state: SMSState) -> dict[str, Any]:
