@@ -12,6 +12,8 @@ TESTS := tests/e2e tests/integration tests/security tests/conformance tests/unit
 # One more than there are cores: a test of processes waits for a third of its time.
 TEST_PROCESSES ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 
+FUZZ_MINUTES ?= 10
+
 export CONCORD_A2A_V03_PYTHON := $(CURDIR)/$(A2A_V03)/bin/python
 
 # An environment counts only where it was made and while its Python is there: a moved folder is set up again.
@@ -46,6 +48,10 @@ test: setup $(A2A_V03)/ready ## run the tests that need neither Docker nor a net
 fuzz: setup ## try the services' OpenAPI documents against them, with whatever these allow and forbid
 	$(BIN)/pytest tests/fuzz --numprocesses auto --maxprocesses 4
 
+.PHONY: fuzz-long
+fuzz-long: setup ## look for failures of each service for FUZZ_MINUTES, 10 unless that is set
+	$(BIN)/python -m tests.fuzz $(FUZZ_MINUTES)
+
 .PHONY: test-containers
 test-containers: setup $(A2A_V03)/ready ## run the tests that need a container engine
 	REQUIRE_CONTAINERS=1 $(BIN)/pytest -m containers
@@ -64,11 +70,23 @@ type_check: setup $(A2A_V03)/ready ## check types, strictly
 	$(BIN)/mypy
 	$(BIN)/mypy --cache-dir .mypy_cache/a2a-v03 --python-executable $(A2A_V03)/bin/python tests/conformance/a2a_v03_client.py
 
+.PHONY: bandit
+bandit: setup ## look for what is often insecure in the code of the services, the library and the command line
+	$(BIN)/bandit --quiet --recursive shared services cli
+
+.PHONY: audit
+audit: bandit ## bandit, and advisories on what the lock files pin, where an advisory service answers
+	$(BIN)/python -m locks.audit
+
 .PHONY: validate
 validate: lint type_check test ## lint, type_check and test
 
 .PHONY: test_all
 test_all: test fuzz test-containers ## test, fuzz and test-containers
+
+.PHONY: attack
+attack: setup ## attack a stack of its own, or the one at GATEWAY and COLLECTOR, and tell what held
+	@$(BIN)/python -m attacks $(if $(GATEWAY),--gateway $(GATEWAY) --collector $(COLLECTOR))
 
 .PHONY: bench
 bench: setup ## measure what the project promises about speed
@@ -89,5 +107,5 @@ locks: setup ## resolve every lock file anew
 
 .PHONY: clean
 clean: ## remove the environments, caches and output
-	rm -rf $(VENV) $(A2A_V03) .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache output
+	rm -rf $(VENV) $(A2A_V03) .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache .schemathesis output
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -161,7 +161,7 @@ async def _assess(http: httpx.AsyncClient, house: House, config: dict[str, Any],
     params = {"message": message, "configuration": {"blocking": True}}
     answer = await http.post(house.url, json={"jsonrpc": "2.0", "id": 1, "method": "message/send", "params": params})
     task = answer.json().get("result", {})
-    assert task.get("status", {}).get("state") == "completed", answer.text[:500]  # noqa: S101 - as `load.send_all`
+    assert task.get("status", {}).get("state") == "completed", str(task.get("status", answer.text))[:500]  # noqa: S101 - as `load.send_all`
 
 
 def _grown(before: State, after: State, n_row: int, took_s: float) -> Figures:
@@ -175,7 +175,8 @@ def _grown(before: State, after: State, n_row: int, took_s: float) -> Figures:
     return Figures(
         "Assessments in a row",
         f"{n_row} in {took_s:.0f} s, {SIDE_BY_SIDE} side by side, every fourth of a live team of two, after {WARM_UP} "
-        f"that are not counted. Redis keeps what has ended for {KEEP_S} s here; both states are {2 * KEEP_S} s later.",
+        f"that are not counted. Redis keeps what has ended for {KEEP_S} s here; both states are {2 * KEEP_S} s later. "
+        "The keys that remain say of live trials that they were closed, until their tokens end.",
         ("", "before", "after"),
         rows,
     )

@@ -1,29 +1,25 @@
 """The environment: events a second in process and over HTTP, and what an action costs as the mailbox grows."""
 
 import heapq
-import secrets
-import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from statistics import median
 
-import uvicorn
 from concord_environment_client import UESClient
 
 from benchmarks.figures import Figures
-from concord_environment.app import create_app
+from benchmarks.keeping import kept
+from benchmarks.serving import served
 from concord_environment.core.events import Submission
 from concord_environment.core.simulation import Simulation
-from concord_environment.environment import Environment, new_simulation
+from concord_environment.environment import new_simulation
 from concord_environment.garbage import collect_rarely
 from concord_environment.modalities.calendar.requests import CreateEvent
 from concord_environment.modalities.email.requests import MarkRead, ReceiveEmail
 from concord_environment.modalities.email.views import EMAIL_VIEWS, EmailQuery
 from concord_environment.modalities.modality import StatePage
 from concord_environment.modalities.world import EnvironmentWorld
-from concord_environment.settings import EnvironmentSettings
 
 SIZES = (100, 1_000, 10_000, 100_000)
 START = datetime(2026, 1, 1, 9, tzinfo=UTC)
@@ -39,7 +35,7 @@ World = Simulation[EnvironmentWorld]
 def measure(soak_s: float) -> list[Figures]:  # noqa: ARG001 - one signature for all sections
     """All figures of the environment, with the garbage collector set as the service sets it."""
     collect_rarely()
-    return [_in_process(), _promised(), _growth(), _over_http()]
+    return [_in_process(), _promised(), _growth(), _over_http(), *kept()]
 
 
 def _mail(number: int, *, id_given: bool = True) -> ReceiveEmail:
@@ -87,7 +83,7 @@ def _advanced(size: int) -> Sequence[str]:
 def _promised() -> Figures:
     full = _inhabited(EVENTS, MEETINGS)
     there = f"{EVENTS:,} mails, {MEETINGS:,} calendar events"
-    with _served(full.fork()) as (proctor, _):
+    with served(full.fork()) as (proctor, _):
         over_http = [_ten_thousand(proctor) for _ in range(ROUNDS)]
     rows = [
         ("nothing; ids given", *_advanced_beside(new_simulation(0, START), id_given=True)),
@@ -159,7 +155,7 @@ def _at_size(size: int) -> Sequence[str]:
 
 
 def _over_http() -> Figures:
-    with _served(_inhabited(EVENTS, MEETINGS)) as (proctor, agent):
+    with served(_inhabited(EVENTS, MEETINGS)) as (proctor, agent):
         mail = {"to_addresses": ["bob@example.com"], "subject": "Hello", "body_text": "there"}
         rows: list[tuple[str, Callable[[], object]]] = [
             ("GET /simulation/status", lambda: proctor.simulation.status()),
@@ -207,26 +203,6 @@ def _inhabited(mails: int, meetings: int) -> World:
     simulation.advance((mails + 1) * 1_000_000)
     simulation.settle()
     return simulation
-
-
-@contextmanager
-def _served(simulation: World) -> Iterator[tuple[UESClient, UESClient]]:
-    environment, secret = Environment(0, simulation), secrets.token_hex(32)
-    admin = environment.keyring.make_admin(secret, START)
-    permissions = ["email:state", "email:query", "email:send", "calendar:query"]
-    _, agent_secret = environment.keyring.make("agent", permissions, admin, START)
-    config = uvicorn.Config(create_app(environment, EnvironmentSettings()), port=0, log_config=None, access_log=False)
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    url = f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    with UESClient(url, secret, timeout=120) as proctor, UESClient(url, agent_secret) as agent:
-        proctor.simulation.start()
-        yield proctor, agent
-    server.should_exit = True
-    thread.join()
 
 
 def _meeting(number: int) -> CreateEvent:

@@ -77,7 +77,9 @@ def gateway(redis_url: str) -> FastAPI:
 
     That is since it was last asked there, and from the first time on.
     """
-    app = create_gateway(GatewaySettings(redis_url=redis_url, token_secret=SecretStr(TOKEN_SECRET)), "http://gateway/")
+    app = create_gateway(
+        GatewaySettings(redis_url=redis_url, token_secret=SecretStr(TOKEN_SECRET)), "http://gateway/", "127.0.0.1:0"
+    )
     loop = _WatchedLoop()
     app.get("/longest")(loop.longest_ms)
     return app

@@ -10,17 +10,20 @@ from fastapi import FastAPI
 
 from concord.a2a import AgentProfile, Handler, Skill, mount_agent
 
+LOOPBACK = "127.0.0.1"
 
-def reserved() -> socket.socket:
-    """A port of the loopback, held so that no other process can get it. It refuses connections until it is served."""
+
+def reserved(host: str = LOOPBACK) -> socket.socket:
+    """A port of an address, held so that no other process can get it. It refuses connections until it is served."""
     holder = socket.socket()
-    holder.bind(("127.0.0.1", 0))
+    holder.bind((host, 0))
     return holder
 
 
 def url_of(holder: socket.socket) -> str:
     """The base URL of a reserved port, without a trailing slash."""
-    return f"http://127.0.0.1:{holder.getsockname()[1]}"
+    host, port = holder.getsockname()
+    return f"http://{host}:{port}"
 
 
 @asynccontextmanager
@@ -42,9 +45,11 @@ async def served(app: FastAPI, at: socket.socket | None = None) -> AsyncIterator
 
 
 @asynccontextmanager
-async def served_agent(handler: Handler, name: str = "agent", card_url: str | None = None) -> AsyncIterator[str]:
+async def served_agent(
+    handler: Handler, name: str = "agent", card_url: str | None = None, host: str = LOOPBACK
+) -> AsyncIterator[str]:
     """Serves an A2A agent that handles messages so; yields its URL, which is in its card unless that has another."""
-    holder = reserved()
+    holder = reserved(host)
     app = FastAPI()
     profile = AgentProfile(
         name=name,
@@ -72,11 +77,11 @@ Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
 @asynccontextmanager
-async def listening(serve: Serve) -> AsyncIterator[str]:
+async def listening(serve: Serve, host: str = LOOPBACK) -> AsyncIterator[str]:
     """A server of whatever kind; yields its URL."""
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    server = await asyncio.start_server(serve, host, 0)
     async with server:
-        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+        yield f"http://{host}:{server.sockets[0].getsockname()[1]}/"
 
 
 def replying(status: str) -> Serve:

@@ -34,7 +34,7 @@ class Concord:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "concord_cli", *arguments],
             cwd=folder,
-            env={**_bare_environment(), "TEST_MARK": self.mark, "TMPDIR": str(self.temporary), **environment},
+            env={**bare_environment(), "TEST_MARK": self.mark, "TMPDIR": str(self.temporary), **environment},
             stdout=subprocess.PIPE,
             stderr=self._errors,
             text=True,
@@ -86,7 +86,7 @@ class Concord:
         return [*processes_with(self.mark).values(), *self.temporary.rglob("*")]
 
 
-def _bare_environment() -> dict[str, str]:
+def bare_environment() -> dict[str, str]:
     """Ours without what would change a run: another Redis, a language model, settings of services and agents."""
     ours = ("REDIS_URL", "AGENTBEATS_", "CONCORD_", "PURPLE_")
     return {name: value for name, value in os.environ.items() if not name.startswith(ours)}

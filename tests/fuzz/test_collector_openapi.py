@@ -12,13 +12,7 @@ from schemathesis.specs.openapi.checks import response_schema_conformance, statu
 
 from concord_collector.app import create_app
 from concord_collector.settings import CollectorSettings
-from tests.integration.collectors import CollectorProcess
-
-
-@schemathesis.serializer("application/x-protobuf")
-def as_it_is(_: schemathesis.SerializationContext, value: Any) -> bytes:  # noqa: ANN401 - whatever was generated
-    """Protobuf is bytes to the document: any bytes."""
-    return value if isinstance(value, bytes) else str(value).encode()
+from tests.fuzz.services import collector
 
 
 async def document() -> dict[str, Any]:
@@ -29,11 +23,9 @@ async def document() -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def url(redis_server: str) -> Iterator[str]:
-    process = CollectorProcess(redis_server, CONCORD_OPEN="true", CONCORD_REGISTRATIONS_PER_MINUTE="1000000")
-    process.start()
-    yield process.url
-    process.stop()
+def url(redis_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with collector(redis_server, tmp_path_factory.mktemp("collector")) as service:
+        yield service.url
 
 
 schema = schemathesis.openapi.from_dict(asyncio.run(document()))

@@ -12,10 +12,7 @@ from schemathesis.specs.openapi.checks import response_schema_conformance, statu
 from concord_environment.app import create_app
 from concord_environment.environment import Environment
 from concord_environment.settings import EnvironmentSettings
-
-ADMIN_KEY = "0123456789abcdef" * 4
-
-schemathesis.serializer.alias(["application/mbox", "message/rfc822"], "application/octet-stream")
+from tests.fuzz.services import ADMIN_KEY
 
 environment = Environment(0)
 environment.keyring.make_admin(ADMIN_KEY, datetime(2026, 1, 1, tzinfo=UTC))

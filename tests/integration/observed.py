@@ -63,7 +63,7 @@ class House:
     url: str
     storage: Storage
 
-    async def trial(self, roster: dict[str, str]) -> dict[str, Seat]:
+    async def trial(self, roster: dict[str, str], *, ttl_s: float = 60) -> dict[str, Seat]:
         """Plans an assessment of these agents (id: URL) with one trial; returns their seats."""
         tasks = [TaskSpec(id="t", text="count the trees")]
         plan = AssessmentPlan(
@@ -77,7 +77,7 @@ class House:
         )
         await self.storage.assessments.save_plan(plan)
         (trial,) = plan.trials
-        return {name: self.seat(plan.assessment_id, trial.trace_id, name) for name in roster}
+        return {name: self.seat(plan.assessment_id, trial.trace_id, name, ttl_s=ttl_s) for name in roster}
 
     def seat(self, assessment_id: str, trace_id: str, agent_id: str, *, ttl_s: float = 60) -> Seat:
         """A participant's seat."""

@@ -12,7 +12,7 @@ from concord.assessment import AssessmentRequest
 from concord.assessment.roster import RosterEntry
 from concord.trust.urls import PeerUrls
 from concord_gateway.contact import contact
-from concord_gateway.roster import make_roster
+from concord_gateway.plan import make_roster
 from tests.progress import Unheard
 from tests.serving import reserved, served, served_agent, url_of
 

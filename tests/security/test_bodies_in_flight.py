@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager
 from itertools import islice
 from pathlib import Path
 
@@ -19,7 +19,8 @@ from concord.trace.observation import GATEWAY, REFUSED_BY
 from concord_evaluator.trace import carried_calls
 from concord_gateway.proxy.bodies import Bodies, Held, NoRoomError
 from tests.integration.observed import House, Seat, agent_that_answers, house, send
-from tests.serving import Serve, listening
+from tests.security.hostile import stalling
+from tests.serving import listening
 
 BUDGET = 1_600_000
 SHARE = BUDGET // 4
@@ -41,24 +42,6 @@ async def hasty(redis_url: str, tmp_path: Path) -> AsyncIterator[House]:
 
 async def here(_: Request) -> Response:
     return JSONResponse({"jsonrpc": "2.0", "id": 1, "result": RESULT})
-
-
-def stalling(begun: bytes) -> Serve:
-    """Answers each request with a length that it never comes to."""
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        head = await reader.readuntil(b"\r\n\r\n")
-        if head.startswith(b"GET"):
-            writer.write(b"HTTP/1.1 404 No\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
-        else:
-            writer.write(
-                b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 9000000\r\n\r\n" + begun
-            )
-            with suppress(ConnectionError):
-                await reader.read()
-        writer.close()
-
-    return serve
 
 
 @asynccontextmanager

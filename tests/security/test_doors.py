@@ -1,51 +1,22 @@
 """Whose door it is: what participants get of the gateway's own methods, and what is left to whom it belongs."""
 
-import asyncio
 import base64
 import json
 import logging
 from pathlib import Path
-from urllib.parse import quote
 
 import httpx
 import pytest
 from pydantic import SecretStr
 
-from concord.a2a import IncomingMessage, TaskHandle
-from concord.agent.assignment import Assignment
 from concord.agent.peers import PeerList
 from concord_gateway.app import create_app
 from concord_gateway.settings import GatewaySettings
+from tests.security.hostile import PLACES, Spy, shown
 from tests.security.stack import called, message, request, stack
 from tests.serving import served_agent
 
 KEYS = ("a-key-of-the-first-client", "a-key-of-the-second-client")
-
-
-class Spy:
-    """A participant that keeps all that it is told, and answers once it may."""
-
-    def __init__(self) -> None:
-        self.told: list[IncomingMessage] = []
-        self.asked = asyncio.Event()
-        self.may_end = asyncio.Event()
-
-    async def __call__(self, incoming: IncomingMessage, task: TaskHandle, /) -> None:
-        self.told.append(incoming)
-        self.asked.set()
-        await self.may_end.wait()
-        await task.complete("something")
-
-    @property
-    def assignment(self) -> Assignment:
-        found = Assignment.from_metadata(self.told[0].metadata)
-        assert found is not None
-        return found
-
-    @property
-    def token(self) -> str:
-        assert self.assignment.token is not None
-        return self.assignment.token.get_secret_value()
 
 
 async def test_a_task_is_known_to_its_client_alone(redis_url: str, tmp_path: Path) -> None:
@@ -73,7 +44,7 @@ async def test_a_task_is_known_to_its_client_alone(redis_url: str, tmp_path: Pat
         spy.may_end.set()
 
 
-@pytest.mark.parametrize("place", ["authorization", "bare", "x-api-key", "cookie", "basic", "query", "path", "escaped"])
+@pytest.mark.parametrize("place", PLACES)
 async def test_whoever_shows_a_participants_token_is_refused_everywhere_but_at_its_own_doors(
     place: str, redis_url: str, tmp_path: Path
 ) -> None:
@@ -101,26 +72,6 @@ async def test_whoever_shows_a_participants_token_is_refused_everywhere_but_at_i
         _, answer = await called(house.gateway, "tasks/get", id=task_id)
         assert answer["result"]["status"]["state"] == "working"
         spy.may_end.set()
-
-
-def shown(place: str, token: str) -> tuple[dict[str, str], str]:
-    """The headers and the end of the URL with which a token is shown."""
-    basic = base64.b64encode(f"spy:{token}".encode()).decode()
-    headers = {
-        "authorization": {"authorization": f"Bearer {token}"},
-        "bare": {"authorization": token},
-        "x-api-key": {"x-api-key": token},
-        "cookie": {"cookie": f"session={token}"},
-        "basic": {"authorization": f"Basic {basic}"},
-    }
-    suffixes = {
-        "query": f"?token={token}",
-        "path": f"/{token}",
-        "escaped": "?" + "".join(f"%{ord(c):02x}" for c in token),
-    }
-    if place == "path":
-        suffixes["path"] = f"?/{quote(quote(token))}"
-    return headers.get(place, {}), suffixes.get(place, "")
 
 
 async def test_a_participants_token_opens_its_own_doors(redis_url: str, tmp_path: Path) -> None:

@@ -1,20 +1,19 @@
 """Which hosts an assessment may name: nobody makes the gateway fetch what is not a participant's."""
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from ipaddress import ip_address
 from pathlib import Path
 
 import pytest
-from fastapi import FastAPI, Request, Response
 
 from concord.a2a import A2AClient, AgentUnreachableError, IncomingMessage, RemoteError, TaskHandle
 from concord.service import StatefulServiceSettings
 from concord.trust.declared_hosts import AllowedHosts, DeclaredHosts
 from concord.trust.urls import NoAddressError, PeerUrls, UrlRefusedError
 from concord_gateway.proxy.upstream import UnreachableError, Upstream
+from tests.security.hostile import LINK_LOCAL, internal
 from tests.security.stack import called, message, request, stack
-from tests.serving import served, served_agent
+from tests.serving import served_agent
 
 ANYWHERE = DeclaredHosts(AllowedHosts())
 AT_HOME = DeclaredHosts(AllowedHosts(), on_loopback=True)
@@ -34,33 +33,7 @@ class Names:
         return self.names.get(host, [host])
 
 
-@asynccontextmanager
-async def internal() -> AsyncIterator[tuple[str, list[str]]]:
-    """A server that is no participant; yields its URL, and what it is asked."""
-    asked: list[str] = []
-    app = FastAPI()
-
-    async def answer(incoming: Request) -> Response:
-        asked.append(incoming.url.path)
-        return Response("secret")
-
-    app.add_route("/{path:path}", answer, methods=["GET", "POST"])
-    async with served(app) as url:
-        yield url, asked
-
-
-@pytest.mark.parametrize(
-    "url",
-    [
-        "http://169.254.169.254/latest/meta-data/",
-        "http://[fe80::1]:8000/",
-        "http://[::ffff:169.254.169.254]/",
-        "http://[fd00:ec2::254]/",
-        "http://100.100.100.200/",
-        "http://0xa9fea9fe/",
-        "http://2852039166/",
-    ],
-)
+@pytest.mark.parametrize("url", LINK_LOCAL)
 async def test_no_address_at_which_clouds_tell_of_machines_can_be_named(
     url: str, redis_url: str, tmp_path: Path
 ) -> None:

@@ -35,7 +35,7 @@ from concord_gateway.assignments import Assignments
 from concord_gateway.drivers import ground_truth
 from concord_gateway.instruments import Instruments
 from concord_gateway.intake import NotAnAssessmentError, plan_work
-from concord_gateway.observer import Observer
+from concord_gateway.participants import Participants
 from concord_gateway.proxy import Bodies, Carrier, Upstream
 from concord_gateway.run import AssessmentRun
 from concord_gateway.run_record import RunRecord
@@ -85,9 +85,9 @@ async def run_of(plan: AssessmentPlan, storage: Storage, slots: int = 64) -> Asy
     async with Upstream() as upstream:
         carrier = Carrier(upstream, storage.traces, assignments, watches, Instruments(), TraceLimits(), Bodies())
         closed = ClosedTrials(storage.traces.is_closed)
-        observer = Observer(assignments, watches, carrier, None, PeerUrls(()), storage.traces, closed)
+        participants = Participants(assignments, watches, carrier, None, PeerUrls(()), storage.traces, closed)
         record = await RunRecord.begin(storage.assessments, plan, TimeLimits(60, 60), [])
-        yield AssessmentRun(record, storage, GatewaySettings(), Unheard(), observer, asyncio.Semaphore(slots))
+        yield AssessmentRun(record, storage, GatewaySettings(), Unheard(), participants, asyncio.Semaphore(slots))
 
 
 async def evaluated(storage: Storage, plan: AssessmentPlan) -> None:

@@ -13,7 +13,7 @@ from concord.storage import Job, Queue
 from concord.storage.redis import connect
 from tests.security.assessing import PATTERN, request, task_of, workers
 from tests.security.test_waiting import gateway
-from tests.serving import served_agent
+from tests.serving import eventually, served_agent
 
 WATCHED = {"ActiveTask", "TaskManager", "AssessmentRun", "AssessmentPlan", "Messenger", "A2AClient", "TrialWatch"}
 ROUNDS, SIDE_BY_SIDE = 5, 8
@@ -68,10 +68,8 @@ async def test_nothing_of_the_gateway_grows_with_the_assessments_that_have_ended
             before = descriptors(), live()
             for _ in range(ROUNDS):
                 await assessed(http, url, agent)
-            await settled()
-            after = descriptors(), live()
-    assert after[1] == before[1]
-    assert after[0] <= before[0]
+            # What ends after its answer may take its time on a busy machine.
+            await eventually(lambda: descriptors() <= before[0] and live() == before[1], timeout_s=20)
     assert len(list((tmp_path / "assessments").glob("*.json"))) == 10
 
 
@@ -91,3 +89,5 @@ async def test_every_key_that_an_assessment_leaves_is_forgotten(redis_url: str, 
     kept = [ttl for key, ttl in ttls.items() if any(part in key for part in (":assessment:", ":reports", ":agents:"))]
     assert len(kept) > SIDE_BY_SIDE
     assert max(kept) <= 600
+    closed = [ttl for key, ttl in ttls.items() if key.endswith(":closing")]
+    assert max(closed) < 1000  # while tokens are valid

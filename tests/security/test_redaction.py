@@ -16,8 +16,6 @@ from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from concord.a2a import IncomingMessage, TaskHandle
-from concord.agent.assignment import Assignment
-from concord.agent.extensions import TRACEABILITY_KEY
 from concord.assessment.roster import RosterEntry
 from concord.service import configure_logging
 from concord.storage.redis import connect
@@ -25,8 +23,9 @@ from concord.trust.redaction import MAX_TOKENS, MIN_PART, Secrets
 from concord.trust.tokens import Claims, TokenIssuer
 from tests.integration.collectors import SECRET, CollectorProcess, batch, step
 from tests.llm_server import FakeModel, fake_model, honest_judge
+from tests.security.hostile import Teller
 from tests.security.leaks import PART, forms, left_of
-from tests.security.stack import everything_in, rpc, stack
+from tests.security.stack import everything_in, stack
 from tests.serving import served_agent
 
 KEY = "sk-a-key/of+the~model-that-is-Long-enough-0123456789"
@@ -57,76 +56,6 @@ def logged(capsys: pytest.CaptureFixture[str]) -> Iterator[pytest.CaptureFixture
 
 def files_below(folder: Path) -> bytes:
     return b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
-
-
-class Teller:
-    """A participant that tells its token to whoever listens, in every form."""
-
-    def __init__(self, *, fails: bool) -> None:
-        self.fails = fails
-        self.collector = self.gateway = ""
-        self.tokens: list[str] = []
-
-    async def __call__(self, incoming: IncomingMessage, task: TaskHandle, /) -> None:
-        assignment = Assignment.from_metadata(incoming.metadata)
-        assert assignment is not None
-        assert assignment.token is not None
-        token = assignment.token.get_secret_value()
-        self.tokens.append(token)
-        if assignment.agent_id == "other":
-            await task.complete(" ".join(forms(token).values()))
-            return
-        for form, said in forms(token).items():
-            await self._report(assignment, token, form, said)
-        said = " ".join(forms(token).values())
-        await task.working(f"soon: {said}")
-        if self.fails:
-            await task.fail(f"my token is {said}")
-            return
-        own = {"step_id": "in-band", "trace_id": assignment.trace_id, "call_type": "TOOL", "name": said}
-        await task.complete(
-            f"something {said}",
-            data={said: [said, {"deep": said}]},
-            status=said,
-            artifact_name=said,
-            metadata={TRACEABILITY_KEY: {"trace_id": assignment.trace_id, "steps": [own]}},
-        )
-
-    async def _report(self, assignment: Assignment, token: str, form: str, said: str) -> None:
-        told = step(
-            form,
-            trace_id=assignment.trace_id,
-            call_type="TOOL",
-            name=said,
-            error={"message": said},
-            additional_attributes={said[:250]: said},
-            step_action={"tool_invocation": {"tool_name": said[:250], "parameters": {said: said}}},
-        )
-        body = batch(told, trace_id=assignment.trace_id, batch_id=f"{form} {said}"[:60])
-        attributes = [{"key": said, "value": {"stringValue": said}}]
-        span = {
-            "traceId": assignment.trace_id,
-            "spanId": "0123456789abcdef",
-            "name": said,
-            "attributes": attributes,
-            "startTimeUnixNano": "1700000000000000000",
-            "endTimeUnixNano": "1700000001000000000",
-        }
-        spans = {"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}
-        escaped = json.dumps(body | {"batch_id": f"{form}, escaped"}).replace("/", "\\/")
-        async with httpx.AsyncClient(headers={"authorization": f"Bearer {token}"}) as http:
-            for response in (
-                await http.post(f"{self.collector}/traces", json=body),
-                await http.post(
-                    f"{self.collector}/traces", content=escaped, headers={"content-type": "application/json"}
-                ),
-                await http.post(f"{self.collector}/v1/traces", json=spans),
-            ):
-                assert response.is_success, response.text
-            parts = [{"kind": "text", "text": said}, {"kind": "data", "data": {said: said}}]
-            asked = {"kind": "message", "role": "user", "messageId": said, "parts": parts, "metadata": {said: said}}
-            address = f"{self.gateway}/a2a/{token}/other/"
-            assert (await http.post(address, json=rpc("message/send", message=asked))).is_success
 
 
 @pytest.mark.parametrize("fails", [False, True])

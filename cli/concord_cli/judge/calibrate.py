@@ -60,7 +60,7 @@ async def _judged(labelled: LabelledTrace, config: AssessmentConfig, judge: Tria
     """The judge's own word: what a file says of the success of its task is left out, which is what labels are for."""
     row = await judge_trace(labelled.trace, config, judge)
     judgment = row.detail.judge
-    assert judgment is not None  # noqa: S101 - `judge_trace` always judges
+    assert judgment is not None  # nosec B101  # noqa: S101 - `judge_trace` always judges
     return judgment
 
 

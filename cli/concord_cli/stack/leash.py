@@ -6,7 +6,7 @@ seconds. Run by path with `-I -S`, it starts in ten milliseconds; it must import
 
 import os
 import signal
-import subprocess
+import subprocess  # nosec B404  # to run what it is given is its purpose
 import sys
 import threading
 
@@ -16,7 +16,7 @@ def main(grace_s: float, command: list[str]) -> int:
     # Whoever stops this process means the command; a handler, unlike SIG_IGN, is not inherited by it.
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda _number, _frame: None)
-    child = subprocess.Popen(command, stdin=subprocess.DEVNULL)  # noqa: S603 - to run what it is given is its purpose
+    child = subprocess.Popen(command, stdin=subprocess.DEVNULL)  # nosec B603  # noqa: S603 - to run what it is given is its purpose
     released = threading.Event()
     threading.Thread(target=_end_with_parent, args=(child, grace_s, released), daemon=True).start()
     code = child.wait()

@@ -1,5 +1,6 @@
 """`python -m concord_environment`: serves one simulated user's environment."""
 
+import signal
 import sys
 from datetime import UTC, datetime
 
@@ -8,7 +9,8 @@ from concord_environment.app import create_app
 from concord_environment.core.faults import Fault
 from concord_environment.environment import Environment
 from concord_environment.garbage import collect_rarely
-from concord_environment.persistence.snapshot import restore
+from concord_environment.persistence.segments import DamagedError
+from concord_environment.persistence.store import Store
 from concord_environment.settings import EnvironmentSettings
 
 DESCRIPTION = "A simulated user's email, SMS, calendar and chat. The admin key: UES_ADMIN_KEY or UES_ADMIN_KEY_FILE."
@@ -20,23 +22,25 @@ def main() -> None:
     settings = EnvironmentSettings()
     configure_logging("environment", level=settings.log_level, form=settings.log_format)
     collect_rarely()
-    environment = _environment(settings)
-    secret, made_up = settings.admin_secret()
     try:
+        store = None if settings.snapshot_file is None else Store(settings.snapshot_file)
+        environment = Environment(settings.seed) if store is None else store.recover(settings.seed)
+        secret, made_up = settings.admin_secret()
         environment.keyring.make_admin(secret, datetime.now(UTC))
-    except Fault as fault:
-        sys.exit(f"concord_environment: {fault}")
+    except (Fault, DamagedError, OSError) as error:
+        sys.exit(f"concord_environment: {error}")
     if made_up:
         # Nobody else knows a generated key. Standard output, because log collectors read standard error.
         print(f"Admin key, shown once: {secret}", flush=True)  # noqa: T201
-    serve(create_app(environment, settings), arguments.host, arguments.port)
+    app = create_app(environment, settings, store, _stop)
+    serve(app, arguments.host, arguments.port)
+    if app.state.keeper is not None and app.state.keeper.failure is not None:
+        sys.exit(f"concord_environment: {app.state.keeper.failure}")
 
 
-def _environment(settings: EnvironmentSettings) -> Environment:
-    """The environment from the snapshot file, or a new one without such a file."""
-    if settings.snapshot_file is not None and settings.snapshot_file.exists():
-        return restore(settings.snapshot_file.read_bytes())
-    return Environment(settings.seed)
+def _stop() -> None:
+    """Has the server answer what is open and return."""
+    signal.raise_signal(signal.SIGINT)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from concord_environment.core.clock import LATEST, to_us
 from concord_environment.core.faults import Fault, Invalid
 from concord_environment.core.simulation import Progress
 from concord_environment.environment import Environment, EnvironmentSimulation
+from concord_environment.notices.bus import Kept
 
 PERIOD_S: Final = 0.1
 """The period of automatic advances."""
@@ -32,8 +33,11 @@ def advance(environment: Environment, simulation: EnvironmentSimulation, seconds
     return progress
 
 
-async def follow_wall_clock(environment: Environment) -> None:
-    """Advances the main simulation with the wall clock, times its time scale, until cancelled."""
+async def follow_wall_clock(environment: Environment, kept: Kept) -> None:
+    """Advances the main simulation with the wall clock, times its time scale, until cancelled.
+
+    Each advance waits until its changes are kept.
+    """
     last = monotonic()
     while True:
         await asyncio.sleep(PERIOD_S)
@@ -42,6 +46,7 @@ async def follow_wall_clock(environment: Environment) -> None:
         if lifecycle.auto_advance and lifecycle.is_running and not lifecycle.is_paused and not lifecycle.holds():
             try:
                 advance(environment, environment.simulation, (now - last) * lifecycle.time_scale)
+                await kept()
             except Fault:
                 lifecycle.auto_advance = False
         last = now

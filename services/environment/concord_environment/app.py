@@ -1,8 +1,8 @@
 """The ASGI app that serves one environment."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 from fastapi import FastAPI
 from starlette.routing import Route
@@ -33,8 +33,11 @@ from concord_environment.api.errors import RESPONSES, add_error_handlers
 from concord_environment.api.modalities import calendars_router, modality_routes
 from concord_environment.environment import Environment
 from concord_environment.mcp import PATH, McpEndpoint
+from concord_environment.notices.bus import at_once
 from concord_environment.notices.webhooks import Webhooks
-from concord_environment.persistence.keeper import Keeper, keep_saved
+from concord_environment.persistence.keeper import Keeper
+from concord_environment.persistence.middleware import KeptBeforeAnswered
+from concord_environment.persistence.store import Store
 from concord_environment.settings import EnvironmentSettings
 
 ROUTERS = (
@@ -54,26 +57,36 @@ ROUTERS = (
 )
 
 
-def create_app(environment: Environment, settings: EnvironmentSettings) -> FastAPI:
-    """The environment as an ASGI app."""
+def create_app(
+    environment: Environment,
+    settings: EnvironmentSettings,
+    store: Store | None = None,
+    on_failure: Callable[[], None] = lambda: None,
+) -> FastAPI:
+    """The environment as an ASGI app, kept in a store if there is one.
 
-    environment.webhooks = Webhooks(PeerUrls(settings.allowed_peer_networks))
-    keeper, mcp = Keeper(settings.snapshot_file), McpEndpoint(environment, settings.max_body_bytes)
+    Where a change cannot be kept, the app calls `on_failure` and answers nothing but 503.
+    """
+    environment.webhooks = Webhooks(PeerUrls(settings.allowed_peer_networks), environment.webhooks.all())
+    keeper = None if store is None else Keeper(environment, store, on_failure)
+    environment.bus.kept = at_once if keeper is None else keeper.kept
+    mcp = McpEndpoint(environment, settings.max_body_bytes)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:  # noqa: ARG001 - FastAPI's signature
-        tasks = [
-            asyncio.create_task(environment.webhooks.deliver_from(environment.bus)),
-            asyncio.create_task(follow_wall_clock(environment)),
-            asyncio.create_task(keep_saved(environment, keeper)),
-        ]
-        async with mcp.running():
-            yield
-        for task in tasks:
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
-        await keeper.save(environment)
+        async with AsyncExitStack() as stack:
+            if keeper is not None:
+                await stack.enter_async_context(keeper.running())
+            tasks = [
+                asyncio.create_task(environment.webhooks.deliver_from(environment.bus)),
+                asyncio.create_task(follow_wall_clock(environment, environment.bus.kept)),
+            ]
+            async with mcp.running():
+                yield
+            for task in tasks:
+                task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await task
 
     app = FastAPI(
         title="Concord environment",
@@ -84,6 +97,8 @@ def create_app(environment: Environment, settings: EnvironmentSettings) -> FastA
     app.state.environment = environment
     app.state.keeper = keeper
     app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)
+    if keeper is not None:
+        app.add_middleware(KeptBeforeAnswered, keeper=keeper)
     app.add_middleware(AccessLogging, environment=environment)
     add_error_handlers(app)
     _add_open_routes(app)

@@ -45,8 +45,6 @@ class Environment:
         self.bus = Bus()
         self.webhooks = Webhooks(PeerUrls(()))
         self.scenario_metadata: dict[str, Any] = {}
-        self.changes = 0
-        """Counts the calls that may have changed the environment, so that a snapshot can be skipped."""
 
     def branch(self, branch_id: str | None) -> EnvironmentSimulation:
         """The simulation that a call addresses: the main one, or a branch. Raises NotThere."""
@@ -127,13 +125,11 @@ class Environment:
 
     def publish(self, events: Sequence[Event], simulation: EnvironmentSimulation) -> None:
         """Publishes the outcome of events. Only the main simulation has subscribers."""
-        self.changes += 1
         if simulation is self.simulation and self.bus.has_subscribers:
             self.bus.publish([notice for event in events for notice in _notices(event)])
 
     def announce(self, kind: str, **data: Any) -> None:  # noqa: ANN401 - plain JSON values
         """Publishes a notice that belongs to no event."""
-        self.changes += 1
         self.bus.publish([Notice(kind, data, self.simulation.now)])
 
 

@@ -1,4 +1,4 @@
-"""Admission: so many assessments run at once, so many more wait for their turn, and the next is sent away."""
+"""Admission control: a bounded number of assessments run, a bounded number wait in order, and the rest are refused."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Final
 
 MAX_WAITING_BYTES: Final = 64 * 1024 * 1024
-"""Of all requests that wait together: each is kept as it came until its turn."""
+"""Limit on the requests that wait, together: each is kept unparsed until its turn."""
 
 
 class FullError(Exception):
-    """As many wait as may; the text tells the client."""
+    """The waiting line is full; the text tells the client."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,7 +22,7 @@ class _Waiting:
 
 
 class Admission:
-    """Places for assessments, given in the order in which these came."""
+    """Slots for running assessments, granted in order of arrival."""
 
     def __init__(self, places: int, max_waiting: int) -> None:
         self._places = places
@@ -33,7 +33,7 @@ class Admission:
 
     @property
     def waiting(self) -> int:
-        """How many wait."""
+        """The number of assessments that wait."""
         return len(self._queue)
 
     @asynccontextmanager
@@ -45,10 +45,10 @@ class Admission:
         *,
         accepted: bool = False,
     ) -> AsyncIterator[None]:
-        """A place, once there is one, for as long as the block runs. Raises FullError, unless it was `accepted` before.
+        """Holds a slot for the duration of the block. Raises FullError, unless the assessment was `accepted` before.
 
-        `size`: of the request, in bytes. `on_wait` is told the position once where there is no place yet (1: the next),
-        `on_move` whenever it changes.
+        `size` is the length of the request (bytes). `on_wait` gets the position once, if there is no slot yet (1: next
+        in line), and `on_move` gets each new position.
         """
         if self._taken < self._places:
             self._taken += 1
@@ -80,11 +80,11 @@ class Admission:
             if waiting in self._queue:
                 self._dequeue(waiting)
             else:
-                self._leave()  # its turn came while it went away
+                self._leave()  # the slot was granted while the request was being cancelled
             raise
 
     def _leave(self) -> None:
-        """Hands a place on to who waits longest."""
+        """Passes the slot to the first in line."""
         if self._queue:
             first = next(iter(self._queue))
             self._dequeue(first)

@@ -1,4 +1,4 @@
-"""The gateway's app: the A2A agent, the proxy and the probes on one connection to storage."""
+"""The gateway's app: A2A agent, proxy and probes over one storage connection."""
 
 import logging
 from collections.abc import AsyncIterator
@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
-from concord.a2a import mount_agent
+from concord.a2a import AgentProfile, Skill, mount_agent
 from concord.service import BodyLimit, TokenDoor, probe_routes
 from concord.storage.redis import WORK_PATIENCE_S, Storage, connect
 from concord.trust.api_keys import ApiKeys
@@ -17,10 +17,9 @@ from concord.trust.proxy_urls import PROXY_PATH
 from concord.trust.urls import PeerUrls
 from concord_gateway import __version__
 from concord_gateway.assignments import Assignments
-from concord_gateway.card import gateway_profile
 from concord_gateway.handler import AssessmentHandler
 from concord_gateway.instruments import Instruments
-from concord_gateway.observer import Observer
+from concord_gateway.participants import Participants
 from concord_gateway.proxy import Bodies, Carrier, Upstream, proxy_routes
 from concord_gateway.settings import GatewaySettings
 from concord_gateway.watch import Watches
@@ -29,10 +28,10 @@ logger = logging.getLogger(__name__)
 
 
 def create_app(settings: GatewaySettings, card_url: str, bound_to: str = "") -> FastAPI:
-    """The gateway as an ASGI app.
+    """Creates the gateway's ASGI app.
 
-    `card_url` is where its clients are told to post to; `bound_to`: the address that it listens on, where it is known.
-    Raises ValueError for an API key that is too short, and for an allowed host that is none.
+    `card_url` is the URL that clients post to. `bound_to` is the address that the server listens on, if known. Raises
+    ValueError for an API key that is too short and for an allowed host that is not a host.
     """
     keys = ApiKeys(settings.api_keys)
     peer_urls = _peer_urls(settings, card_url, bound_to)
@@ -45,14 +44,16 @@ def create_app(settings: GatewaySettings, card_url: str, bound_to: str = "") -> 
         ):
             keyring = Keyring(settings.token_secret, storage.secrets.token_secret)
             instruments = Instruments()
-            observer = _observer(settings, storage, keyring, upstream, instruments, card_url, peer_urls)
-            if observer.proxy_base is not None:
+            participants = _participants(settings, storage, keyring, upstream, instruments, card_url, peer_urls)
+            if participants.proxy_base is not None:
                 app.router.routes.extend(
-                    proxy_routes(keyring, storage, upstream, observer.carrier, observer.closed, observer.proxy_base)
+                    proxy_routes(
+                        keyring, storage, upstream, participants.carrier, participants.closed, participants.proxy_base
+                    )
                 )
-            handler = AssessmentHandler(storage, settings, instruments, observer)
+            handler = AssessmentHandler(storage, settings, instruments, participants)
             records = storage.tasks(lease_s=settings.lease_s, keep_s=settings.keep_s)
-            agent = mount_agent(app, gateway_profile(card_url), handler, keys=keys, records=records)
+            agent = mount_agent(app, _profile(card_url), handler, keys=keys, records=records)
             app.include_router(probe_routes(storage.ping, instruments.registry))
             _say_who_may_use_it(keys, bound_to or card_url)
             agent.take_over()
@@ -60,7 +61,7 @@ def create_app(settings: GatewaySettings, card_url: str, bound_to: str = "") -> 
                 yield
             finally:
                 await agent.aclose()
-                await observer.carrier.written()
+                await participants.carrier.written()
 
     app = FastAPI(title="Concord gateway", version=__version__, lifespan=lifespan)
     app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)
@@ -87,7 +88,7 @@ def _say_who_may_use_it(keys: ApiKeys, where: str) -> None:
         logger.warning("%s: anybody who reaches this port may start assessments: CONCORD_API_KEYS is not set", where)
 
 
-def _observer(
+def _participants(
     settings: GatewaySettings,
     storage: Storage,
     keyring: Keyring,
@@ -95,9 +96,9 @@ def _observer(
     instruments: Instruments,
     card_url: str,
     peer_urls: PeerUrls,
-) -> Observer:
+) -> Participants:
     assignments, watches = Assignments(keyring, settings.collector_url), Watches()
-    return Observer(
+    return Participants(
         assignments=assignments,
         watches=watches,
         carrier=Carrier(
@@ -113,4 +114,34 @@ def _observer(
         peer_urls=peer_urls,
         traces=storage.traces,
         closed=ClosedTrials(storage.traces.is_closed),
+    )
+
+
+def _profile(url: str) -> AgentProfile:
+    """The gateway's agent card; `url` is where clients post to."""
+    return AgentProfile(
+        name="Concord",
+        description=(
+            "Assesses how well a team of agents works together: drives the team over A2A, gathers its interactions "
+            "as traces, and answers with a score, its parts and the evidence for them."
+        ),
+        version=__version__,
+        url=url,
+        skills=(
+            Skill(
+                id="assess_coordination",
+                name="Assess coordination",
+                description=(
+                    "Send one text part with JSON: {participants: {role: url}, config: {...}}. The answer is one "
+                    "artifact with one result row."
+                ),
+                tags=("assessment", "coordination", "multi-agent", "green-agent"),
+            ),
+            Skill(
+                id="assess_pattern",
+                name="Assess a given pattern of interactions",
+                description="As above with config.interaction_pattern {agents, edges}; needs no participants.",
+                tags=("assessment", "ground-truth"),
+            ),
+        ),
     )

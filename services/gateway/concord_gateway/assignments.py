@@ -1,4 +1,4 @@
-"""Assignments: what every participant is told of where it stands, its token with it."""
+"""Assignments: the trace context and the token that the gateway gives each participant."""
 
 from collections import OrderedDict
 from typing import Final
@@ -14,7 +14,7 @@ _MAX_TOKENS: Final = 4096
 
 
 class Assignments:
-    """Writes assignments: the gateway's own for a trial, and a participant's for a call."""
+    """Creates the gateway's own assignment for a trial, and each participant's token."""
 
     def __init__(self, keyring: Keyring, collector_url: str) -> None:
         self._keyring = keyring
@@ -22,7 +22,7 @@ class Assignments:
         self._tokens: OrderedDict[Claims, SecretStr] = OrderedDict()
 
     def own(self, assessment_id: str, trace_id: str, step_id: str) -> Assignment:
-        """The gateway's own, under which it drives a trial: `step_id` is the trial's root."""
+        """The gateway's own assignment for a trial, whose root step is `step_id`."""
         return Assignment(
             assessment_id=assessment_id,
             trace_id=trace_id,
@@ -33,7 +33,7 @@ class Assignments:
         )
 
     async def token(self, claims: Claims) -> SecretStr:
-        """A participant's token, the same all through its trial. Raises StorageUnavailableError."""
+        """A participant's token, the same throughout a trial. Raises StorageUnavailableError."""
         if claims not in self._tokens:
             self._tokens[claims] = (await self._keyring.issuer()).issue(claims)
             while len(self._tokens) > _MAX_TOKENS:

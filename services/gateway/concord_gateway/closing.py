@@ -1,7 +1,7 @@
-"""Closing a trace: when all that can be expected is there, when nothing comes any more, or at the latest.
+"""When to close a trace: once everything expected has arrived, or at the latest after a time limit.
 
-All that can be expected: every call that the gateway saw begin has ended; every one of them whose callee reports has a
-child from it; and no report has come for a while. That while is nothing where it is known that nobody reports.
+Three things are expected. Every call that the gateway saw begin has ended. Every call to an agent that reports has a
+child step from that agent. No report has arrived for `quiet_s`, unless nobody reports at all.
 """
 
 import asyncio
@@ -15,17 +15,17 @@ from concord.trace.report import Channel, ReportBatch, StepBatch, unpack
 from concord_gateway.watch import TrialWatch
 
 FIRST_WORD_S: Final = 0.75
-"""A reporter sends what it has every half second: who reports at all has been heard after this long."""
+"""Reporters flush every half second, so an agent that reports has been heard from by then."""
 
 _POLL_S: Final = 0.05
 
 
 @dataclass(slots=True)
 class Reporters:
-    """Who reports to the collector, as far as an assessment has shown; steps sent in band need no waiting for.
+    """Which agents report to the collector. Steps sent in band need no waiting.
 
-    `announced`: their cards say so. `heard`: they did. Whoever was not heard while a whole trace was closed is
-    `silent`, and waited for no more, unless it is heard after all.
+    `announced` agents say so in their cards, `heard` agents have reported. An agent that was not heard from while a
+    whole trace was closed is `silent`: the gateway stops waiting for it until it reports.
     """
 
     announced: frozenset[str] = frozenset()
@@ -33,22 +33,23 @@ class Reporters:
     silent: set[str] = field(default_factory=set)
 
     def expected(self, agents: Iterable[str]) -> set[str]:
-        """Those of the agents from whom reports should come."""
+        """The agents that reports are expected from."""
         return {agent for agent in agents if agent in self.heard or agent in self.announced - self.silent}
 
     def unknown(self, agents: Iterable[str]) -> set[str]:
-        """Those of the agents that may yet turn out to report."""
+        """The agents that may turn out to report."""
         return set(agents) - self.heard - self.silent
 
     def learn(self, agents: Iterable[str], heard: set[str]) -> None:
-        """Takes in who was heard while a trace with these agents was closed."""
+        """Records which agents were heard from while a trace with these agents was closed."""
         self.heard |= heard
         self.silent = (self.silent | set(agents)) - self.heard
 
 
 @dataclass(slots=True)
 class _Arrivals:
-    """What has come into a trace: who reported over the wire, and which calls have a child from their callee."""
+    """What has arrived in a trace: the agents that reported over the wire, and the calls with a child from their
+    callee."""
 
     traces: TraceStore
     trace_id: str
@@ -57,7 +58,7 @@ class _Arrivals:
     _place: str = ""
 
     async def more(self) -> bool:
-        """Reads what has come since the last time; returns whether anything had. Raises StorageUnavailableError."""
+        """Reads new batches; returns whether there were any. Raises StorageUnavailableError."""
         before = self._place
         async for place, batch in self.traces.entries(self.trace_id, before):
             self._place = place
@@ -69,7 +70,7 @@ class _Arrivals:
         return self._place != before
 
     def missing(self, watch: TrialWatch, reporting: set[str]) -> bool:
-        """Whether a call to one of these agents was answered and has no child from it yet."""
+        """Whether an answered call to one of these agents has no child step from it yet."""
         return any(
             call.callee in reporting and (call.callee, call.step_id) not in self._told for call in watch.answered
         )
@@ -78,7 +79,7 @@ class _Arrivals:
 async def wait_until_settled(
     traces: TraceStore, trace_id: str, watch: TrialWatch, reporters: Reporters, *, quiet_s: float, cap_s: float
 ) -> None:
-    """Waits until a driven trial's trace can be closed, for at most `cap_s`. Raises StorageUnavailableError."""
+    """Waits until a trial's trace can be closed, for at most `cap_s`. Raises StorageUnavailableError."""
     arrivals = _Arrivals(traces, trace_id)
     started = changed_at = time.monotonic()
     while True:

@@ -1,4 +1,4 @@
-"""Contact: every participant is reached before the first trial, and what its card says of it is read."""
+"""Contact: reaches every participant before the first trial, and reads its agent card."""
 
 import asyncio
 import logging
@@ -15,7 +15,7 @@ from concord_gateway.progress import Progress
 logger = logging.getLogger(__name__)
 
 PATIENCE_S: Final = 10.0
-"""How long a participant that accepts no connection is tried: it may be about to start."""
+"""How long the gateway retries a participant that refuses connections: it may be starting up."""
 
 _ONE_TRY_S: Final = 5.0
 _TELL_S: Final = 2.0
@@ -23,17 +23,18 @@ _TELL_S: Final = 2.0
 
 @dataclass(slots=True)
 class Contacts:
-    """`cards`: of those reached, None where a card could not be read. `missing`: why the others were not reached."""
+    """`cards` holds the card of each participant that was reached, None if unreadable; `missing` the reason for each
+    other."""
 
     cards: dict[str, CardSummary | None] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)
 
 
 async def contact(participants: Mapping[str, str], progress: Progress, peer_urls: PeerUrls | None = None) -> Contacts:
-    """Reaches all participants (id: URL) at once, each again and again for `PATIENCE_S`.
+    """Contacts all participants (id: URL) concurrently, with retries for `PATIENCE_S`.
 
-    One that accepts a connection is reached, whatever it answers; a proxy that says that there is nobody (502 to 504)
-    accepts none for it. With `peer_urls`, none is looked for where these do not allow it to be.
+    A participant that accepts a connection counts as reached, whatever it answers. A proxy's 502 to 504 counts as a
+    refused connection. `peer_urls` restricts the addresses that may be contacted.
     """
     found = Contacts()
     pending = {asyncio.create_task(_reach(name, url, found, peer_urls)): name for name, url in participants.items()}
@@ -76,7 +77,7 @@ def _accepted_no_connection(error: BaseException) -> bool:
 
 
 def _reason(error: BaseException) -> str:
-    """What is at the bottom of a failure; what lies above it only says again who could not be reached."""
+    """The root cause of a failure: the exceptions above it only repeat which participant it was."""
     while error.__cause__ is not None:
         error = error.__cause__
     return str(error) or type(error).__name__

@@ -1,4 +1,4 @@
-"""The gateway's side of evaluation: jobs out, verdicts and the row back, with patience for a worker that died."""
+"""The gateway's side of evaluation: enqueues jobs, and waits for verdicts and the row, even if a worker dies."""
 
 import asyncio
 import logging
@@ -22,13 +22,13 @@ logger = logging.getLogger(__name__)
 
 _POLL_S: Final = 0.1
 _POLL_SHARE: Final = 0.05
-"""Of the time waited so far, from one look to the next: who waits long does not notice, and Redis has less to do."""
+"""The poll interval as a share of the time waited so far: long waits poll Redis less often."""
 
 _ASK_AGAIN_S: Final = 5.0
 
 
 class EvaluationFailedError(Exception):
-    """The evaluator did not deliver; the failure says where and why."""
+    """The evaluator delivered no result; `failure` says where and why."""
 
     def __init__(self, failure: InfrastructureFailure) -> None:
         super().__init__(failure.message)
@@ -36,7 +36,7 @@ class EvaluationFailedError(Exception):
 
 
 async def evaluate_trial(storage: Storage, request: EvaluateTrial, timeout_s: float) -> TrialVerdict:
-    """Has a closed trial evaluated and waits for its verdict. Raises EvaluationFailedError when it takes too long."""
+    """Requests the evaluation of a closed trial and waits for its verdict. Raises EvaluationFailedError on timeout."""
     document = await _result_of(storage, request, [trial_document(request.trial_id)], timeout_s)
     if document is None:
         raise EvaluationFailedError(_late("evaluation", request.trial_id, timeout_s))
@@ -44,7 +44,7 @@ async def evaluate_trial(storage: Storage, request: EvaluateTrial, timeout_s: fl
 
 
 async def aggregate(storage: Storage, request: AggregateAssessment, timeout_s: float) -> ResultRow:
-    """Has the row made and waits for it. Raises EvaluationFailedError."""
+    """Requests the row and waits for it. Raises EvaluationFailedError."""
     document = await _result_of(storage, request, [ROW_DOCUMENT, ROW_FAILURE_DOCUMENT], timeout_s)
     if document is None:
         raise EvaluationFailedError(_late("aggregation", None, timeout_s))
@@ -57,10 +57,10 @@ async def aggregate(storage: Storage, request: AggregateAssessment, timeout_s: f
 async def _result_of(
     storage: Storage, request: JobRequest, names: list[str], timeout_s: float
 ) -> tuple[str, str] | None:
-    """Queues a job and waits for one of its documents.
+    """Enqueues a job and waits for one of its documents.
 
-    It is queued again every few seconds, which changes nothing while it is pending, and brings it back should Redis
-    have lost it. Faults of storage are waited out.
+    The job is enqueued again every few seconds. That has no effect while the job is pending, and restores a job that
+    Redis lost. Storage faults are retried.
     """
     began = time.monotonic()
     asked_at = -_ASK_AGAIN_S

@@ -7,7 +7,7 @@ from contextlib import suppress
 import structlog
 
 from concord.a2a import IncomingMessage, TaskHandle
-from concord.assessment import AssessmentPlan, AssessmentRequest
+from concord.assessment import AssessmentRequest
 from concord.assessment.results import ResultRow
 from concord.storage import StorageUnavailableError
 from concord.storage.redis import Storage
@@ -16,7 +16,7 @@ from concord_gateway.admission import Admission, FullError
 from concord_gateway.evaluation import EvaluationFailedError
 from concord_gateway.instruments import Instruments
 from concord_gateway.intake import NotAnAssessmentError, Work, check_hosts, plan_work, read_request
-from concord_gateway.observer import Observer
+from concord_gateway.participants import Participants
 from concord_gateway.plan import NobodyThereError, make_plan
 from concord_gateway.progress import Progress
 from concord_gateway.results_file import write_results
@@ -28,13 +28,14 @@ logger = logging.getLogger(__name__)
 
 
 class AssessmentHandler:
-    """Handles messages: what is no assessment is rejected with the reason, what cannot be assessed fails with it."""
+    """Handles messages: rejects those that request no valid assessment, and fails assessments that cannot be carried
+    out."""
 
     def __init__(
-        self, storage: Storage, settings: GatewaySettings, instruments: Instruments, observer: Observer
+        self, storage: Storage, settings: GatewaySettings, instruments: Instruments, participants: Participants
     ) -> None:
         self._storage = storage
-        self._observer = observer
+        self._participants = participants
         self._settings = settings
         self._instruments = instruments
         self._admission = Admission(settings.max_assessments, settings.max_waiting)
@@ -45,7 +46,7 @@ class AssessmentHandler:
         progress = Progress(task)
         try:
             if not task.resumed:
-                # Only to send away at once what is no assessment: one that waits is kept as it came, which is small.
+                # Parsed here only to reject early: a waiting request is kept unparsed, which takes less memory.
                 await self._read(message)
             place = self._admission.place(len(message.text), progress.wait, progress.move, accepted=task.resumed)
             async with progress.heartbeat(), place:
@@ -55,9 +56,9 @@ class AssessmentHandler:
             await self._reject(task, str(error))
 
     async def _read(self, message: IncomingMessage) -> tuple[AssessmentRequest, Work]:
-        """What a message asks for. Raises NotAnAssessmentError."""
+        """Parses a message. Raises NotAnAssessmentError."""
         request, work = await asyncio.to_thread(_read, message)
-        await check_hosts(request, self._observer.peer_urls)
+        await check_hosts(request, self._participants.peer_urls)
         return request, work
 
     async def _assess(self, message: IncomingMessage, task: TaskHandle, progress: Progress) -> None:
@@ -70,12 +71,12 @@ class AssessmentHandler:
             await self._fail(task, f"no result: {error}")
             return
         structlog.contextvars.bind_contextvars(assessment_id=record.plan.assessment_id)
-        run = AssessmentRun(record, self._storage, self._settings, progress, self._observer, self._evaluations)
+        run = AssessmentRun(record, self._storage, self._settings, progress, self._participants, self._evaluations)
         logger.info("assessment of %d trials, mode %s", len(record.plan.trials), record.plan.mode.value)
         await self._finish(run, task)
 
     async def _record(self, message: IncomingMessage, task: TaskHandle, progress: Progress) -> RunRecord:
-        """The record of the run that a lost gateway began with this task, or of a new one.
+        """The record of this task's run: the one that a lost gateway left, or a new one.
 
         Raises NotAnAssessmentError, NobodyThereError, StorageUnavailableError.
         """
@@ -86,7 +87,7 @@ class AssessmentHandler:
             return begun
         request, work = await self._read(message)
         await progress.tell(f"assessing {len(request.participants) or 'a pattern of'} agents")
-        plan, failures = await make_plan(request, work, self._observer, progress)
+        plan, failures = await make_plan(request, work, self._participants, progress)
         record = await RunRecord.begin(self._storage.assessments, plan, work.limits, failures)
         await task.keep(plan.assessment_id)
         return record
@@ -95,14 +96,14 @@ class AssessmentHandler:
         try:
             row = await run.run()
         except (EvaluationFailedError, StorageUnavailableError) as error:
-            await self._retire(run.plan)
+            await self._retire(run)
             await self._fail(task, f"no result: {error}")
             return
         except asyncio.CancelledError:
-            if task.canceled:  # else another gateway goes on with it
-                await self._retire(run.plan)
+            if task.canceled:  # otherwise another gateway continues the assessment
+                await self._retire(run)
             raise
-        await self._retire(run.plan)
+        await self._retire(run)
         path = await asyncio.to_thread(
             write_results, self._settings.output_dir, run.plan, row, keep=self._settings.keep_assessments
         )
@@ -114,9 +115,9 @@ class AssessmentHandler:
         self._instruments.assessments.labels(outcome="completed").inc()
         await task.complete(data=row.model_dump(mode="json"), status=_headline(row), artifact_name="result")
 
-    async def _retire(self, plan: AssessmentPlan) -> None:
-        with suppress(StorageUnavailableError):  # then it is kept as long as if it had not ended
-            await self._storage.assessments.retire(plan, self._settings.keep_s)
+    async def _retire(self, run: AssessmentRun) -> None:
+        with suppress(StorageUnavailableError):  # the documents then expire as if the assessment had not ended
+            await self._storage.assessments.retire(run.plan, self._settings.keep_s, tokens_s=run.tokens_s)
 
     async def _reject(self, task: TaskHandle, reason: str) -> None:
         self._instruments.assessments.labels(outcome="rejected").inc()
@@ -130,7 +131,7 @@ class AssessmentHandler:
 
 
 def _read(message: IncomingMessage) -> tuple[AssessmentRequest, Work]:
-    """What a message asks for. Raises NotAnAssessmentError."""
+    """Parses a message. Raises NotAnAssessmentError."""
     request = read_request(message)
     return request, plan_work(request)
 

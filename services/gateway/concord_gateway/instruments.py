@@ -1,10 +1,10 @@
-"""What the gateway counts, for Prometheus."""
+"""The gateway's Prometheus metrics."""
 
 from prometheus_client import CollectorRegistry, Counter, Gauge
 
 
 class Instruments:
-    """The gateway's metrics, on a registry of their own."""
+    """The gateway's metrics, in a registry of their own."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()

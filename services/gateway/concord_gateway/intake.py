@@ -1,11 +1,13 @@
-"""From a client's message to an assessment request, or the reason why it is none."""
+"""Intake: turns a client's message into a validated assessment request, or into a reason for rejecting it."""
 
 import json
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from typing import Final
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from concord.a2a import IncomingMessage
 from concord.assessment import (
@@ -18,20 +20,19 @@ from concord.assessment import (
     time_limits,
 )
 from concord.trust.urls import NoAddressError, PeerUrls, UrlRefusedError
-from concord_gateway.default_tasks import default_tasks
 
 _SHOWN_ERRORS = 5
 
 MAX_CALLS: Final = 1_000_000
-"""Of the patterns of all trials together, evaluated in a minute or two: some kilobytes could ask for ten times that."""
+"""Limit on the calls in the patterns of all trials together, which take a minute or two to evaluate."""
 
 
 class NotAnAssessmentError(Exception):
-    """The message cannot be assessed; the text tells its sender why."""
+    """The message does not request a valid assessment; the text tells the client why."""
 
 
 def read_request(message: IncomingMessage) -> AssessmentRequest:
-    """The request in a message: exactly one text part, whose text is a JSON object. Raises NotAnAssessmentError."""
+    """Parses the request in a message: exactly one text part that holds a JSON object. Raises NotAnAssessmentError."""
     if len(message.text_parts) != 1 or message.data_parts or message.other_parts:
         raise NotAnAssessmentError("send exactly one text part, holding JSON: {participants: {role: url}, config: {}}")
     try:
@@ -48,7 +49,7 @@ def read_request(message: IncomingMessage) -> AssessmentRequest:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a request asks for: the tasks that have trials in this shard, the trials, and how long they may take."""
+    """The work that a request asks for: the tasks with trials in this shard, the trials, and their time limits."""
 
     tasks: list[TaskSpec]
     trials: list[TrialSpec]
@@ -56,7 +57,7 @@ class Work:
 
 
 def plan_work(request: AssessmentRequest) -> Work:
-    """Plans the trials of a request. Raises NotAnAssessmentError for too many, or too little time for them."""
+    """Plans the trials of a request. Raises NotAnAssessmentError for too many trials or too little time."""
     tasks = request.config.chosen_tasks(default_tasks())
     try:
         trials = plan_trials(request.config, tasks)
@@ -70,6 +71,12 @@ def plan_work(request: AssessmentRequest) -> Work:
     return Work([task for task in tasks if task.id in used], trials, limits)
 
 
+@cache
+def default_tasks() -> list[TaskSpec]:
+    """The shipped tasks, for requests without tasks of their own, such as the platform's minimal request."""
+    return TypeAdapter(list[TaskSpec]).validate_json(files(__package__).joinpath("default_tasks.json").read_bytes())
+
+
 def _calls(pattern: InteractionPattern | None) -> int:
     if pattern is None or not pattern.edges:
         return 0
@@ -77,9 +84,9 @@ def _calls(pattern: InteractionPattern | None) -> int:
 
 
 async def check_hosts(request: AssessmentRequest, peer_urls: PeerUrls) -> None:
-    """Checks where the participants are. Raises NotAnAssessmentError for one that nobody may name.
+    """Checks the participants' hosts. Raises NotAnAssessmentError for one that is not allowed.
 
-    One whose host has no address may be about to get one: it is looked for when the participants are contacted.
+    A host that does not resolve yet passes here: it is resolved again on contact.
     """
     for name, url in request.participants.items():
         try:

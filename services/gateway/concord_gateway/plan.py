@@ -1,44 +1,52 @@
-"""The plan of an assessment: who takes part, after everybody was contacted, and which trials there are."""
+"""The plan of an assessment: the roster, built after contact with all participants, and the trials."""
 
-from collections.abc import Mapping
+import asyncio
+import logging
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from typing import Final
 
+from concord.a2a import CardSummary
+from concord.agent.extensions import ASSIGNMENT_URI, TRACEABILITY_URI
 from concord.assessment import AssessmentPlan, AssessmentRequest, Mode
 from concord.assessment.results import InfrastructureFailure
+from concord.assessment.roster import RosterEntry, normalise_url
 from concord.trace.ids import new_trace_id
+from concord.trust.proxy_urls import proxy_url
+from concord.trust.urls import PeerUrls, UrlRefusedError, check_form, lies_under
 from concord_gateway.contact import Contacts, contact
 from concord_gateway.intake import Work
-from concord_gateway.observer import Observer
+from concord_gateway.participants import Participants
 from concord_gateway.progress import Progress
-from concord_gateway.roster import make_roster
 
 
 class NobodyThereError(Exception):
-    """Participants that are needed cannot be reached; the text names each with its address and the reason."""
+    """Required participants cannot be reached; the text names each with its address and the reason."""
 
 
 async def make_plan(
-    request: AssessmentRequest, work: Work, observer: Observer, progress: Progress
+    request: AssessmentRequest, work: Work, participants: Participants, progress: Progress
 ) -> tuple[AssessmentPlan, list[InfrastructureFailure]]:
-    """Fixes what an assessment consists of, and names the participants without which it goes on.
+    """Fixes what an assessment consists of, and lists the participants it goes on without as failures.
 
-    Raises NobodyThereError where participants cannot be reached, unless `allow_missing` is set and others are left who
-    get the tasks and give the answers.
+    Raises NobodyThereError if participants cannot be reached, unless `allow_missing` is set and the participants that
+    receive the tasks and give the answers are there.
     """
     contacts = Contacts()
     if work.trials and request.mode is Mode.LIVE:
         urls = {name: str(url) for name, url in request.participants.items()}
-        contacts = await contact(urls, progress, observer.peer_urls)
+        contacts = await contact(urls, progress, participants.peer_urls)
     missing = {name: f"{name} ({request.participants[name]}): {why}" for name, why in contacts.missing.items()}
     plan = AssessmentPlan(
         assessment_id=new_trace_id(),
         mode=request.mode,
-        # What the tasks are stands in the plan once: every evaluation reads it.
+        # The plan holds each task once: every evaluation reads it.
         config=request.config.model_copy(update={"tasks": None, "task": None, "interaction_pattern": None}),
         tasks=work.tasks,
-        roster=await make_roster(request, contacts.cards, observer.peer_urls, observer.proxy_base),
+        roster=await make_roster(request, contacts.cards, participants.peer_urls, participants.proxy_base),
         trials=work.trials,
         missing=sorted(missing),
-        observed=observer.proxy_base is not None and request.mode is Mode.LIVE,
+        observed=participants.proxy_base is not None and request.mode is Mode.LIVE,
     )
     _check(plan, missing)
     return plan, [
@@ -52,3 +60,77 @@ def _check(plan: AssessmentPlan, missing: Mapping[str, str]) -> None:
     needed = {name for task in plan.tasks for name in task.answer_from or plan.config.answer_from or asked}
     if missing and (not plan.config.allow_missing or not asked or needed & missing.keys()):
         raise NobodyThereError("; ".join(missing[name] for name in sorted(missing)))
+
+
+logger = logging.getLogger(__name__)
+
+_REPORTING: Final = frozenset({ASSIGNMENT_URI, TRACEABILITY_URI})
+_MAX_READ: Final = 64
+"""Limit on the URLs and skills read from one card."""
+
+
+async def make_roster(
+    request: AssessmentRequest,
+    cards: Mapping[str, CardSummary | None],
+    peer_urls: PeerUrls,
+    proxy_base: str | None = None,
+) -> list[RosterEntry]:
+    """Builds the roster: ids and URLs as declared, aliases and functions from the configuration and the cards (by id).
+
+    With `proxy_base`, an agent's address behind the proxy, without a token, is one of its aliases. An unreadable card
+    costs its agent only the aliases and functions that the card would have added. A URL in a card counts if it lies
+    under the declared URL or `peer_urls` allows it, and no other agent has or claims it.
+    """
+    declared = [_declared(name, str(url), request, proxy_base) for name, url in request.participants.items()]
+    read = [cards.get(entry.id) for entry in declared]
+    claims = await asyncio.gather(*map(_allowed, declared, read, [peer_urls] * len(declared)))
+    holders: defaultdict[str, set[str]] = defaultdict(set)
+    for entry, urls in zip(declared, claims, strict=True):
+        for name in (entry.id, entry.url, *entry.aliases, *urls):
+            holders[normalise_url(name)].add(entry.id)
+    contested = {name for name, ids in holders.items() if len(ids) > 1}
+    return [_with_card(*each, contested) for each in zip(declared, read, claims, strict=True)]
+
+
+def _declared(name: str, url: str, request: AssessmentRequest, proxy_base: str | None) -> RosterEntry:
+    told = next((entry for entry in request.config.roster if entry.id == name), None)
+    proxied = () if proxy_base is None else (proxy_url(proxy_base, name),)
+    return RosterEntry(
+        id=name,
+        url=url,
+        aliases=(*(told.aliases if told is not None else ()), *proxied),
+        agentbeats_id=request.config.agentbeats_ids.get(name) or (told.agentbeats_id if told is not None else None),
+        functions=told.functions if told is not None else (),
+    )
+
+
+async def _allowed(entry: RosterEntry, card: CardSummary | None, peer_urls: PeerUrls) -> list[str]:
+    """The URLs in an agent's card that may become its aliases."""
+    allowed = []
+    for url in card.urls[:_MAX_READ] if card is not None else ():
+        try:
+            check_form(url)
+            if not lies_under(url, entry.url):
+                await peer_urls.pin(url)
+        except UrlRefusedError as error:
+            logger.warning("participant %s: a URL in its card is left out: %s", entry.id, error)
+        else:
+            allowed.append(url)
+    return allowed
+
+
+def _with_card(
+    entry: RosterEntry, card: CardSummary | None, urls: list[str], contested: Collection[str]
+) -> RosterEntry:
+    if card is None:
+        return entry
+    own = [url for url in urls if url != entry.url and normalise_url(url) not in contested]
+    if len(own) < len([url for url in urls if url != entry.url]):
+        logger.warning("participant %s: its card claims another's address", entry.id)
+    return entry.model_copy(
+        update={
+            "aliases": tuple(dict.fromkeys((*entry.aliases, *own))),
+            "functions": entry.functions or card.skill_ids[:_MAX_READ],
+            "reports": not _REPORTING.isdisjoint(card.extensions),
+        }
+    )

@@ -1,4 +1,4 @@
-"""Progress: what the client is told while it waits, at least as often as the platform wants to hear something."""
+"""Progress: status updates for the client, sent often enough that the platform does not give up."""
 
 import asyncio
 import time
@@ -10,11 +10,11 @@ from concord.a2a import TaskHandle
 from concord.trust.redaction import redact
 
 HEARTBEAT_S: Final = 10.0
-"""The platform's client gives up after 300 s of silence; its rule is one update every 15 s."""
+"""The platform's client gives up after 300 s of silence; its guideline is one update every 15 s."""
 
 
 class Progress:
-    """Tells a task's client how far the assessment is, and that it still goes on."""
+    """Sends a task's status updates and heartbeats."""
 
     def __init__(self, task: TaskHandle) -> None:
         self._task = task
@@ -24,17 +24,17 @@ class Progress:
         self._started = self._told_at
 
     async def wait(self, position: int) -> None:
-        """Tells that the assessment waits for its turn, as it says until `begin`; 1: it is the next."""
+        """Reports that the assessment waits for its turn, until `begin` is called; position 1 is next in line."""
         self._say = self._task.submitted
         self.move(position)
         await self._send(self._latest)
 
     def move(self, position: int) -> None:
-        """Keeps the position in which the assessment waits for the next heartbeat."""
+        """Stores the position for the next heartbeat."""
         self._latest = f"waiting: {position - 1} before this assessment" if position > 1 else "waiting: this is next"
 
     def begin(self) -> None:
-        """From now on the assessment is at work."""
+        """Marks the assessment as running."""
         self._say = self._task.working
 
     async def tell(self, text: str) -> None:
@@ -43,12 +43,12 @@ class Progress:
         await self._send(text)
 
     def note(self, text: str) -> None:
-        """Keeps the latest news for the next heartbeat."""
+        """Stores a text for the next heartbeat."""
         self._latest = text
 
     @asynccontextmanager
     async def heartbeat(self) -> AsyncIterator[None]:
-        """Sends the latest news whenever nothing has been told for `HEARTBEAT_S`."""
+        """Sends a heartbeat with the latest text after `HEARTBEAT_S` without an update."""
         beating = asyncio.create_task(self._beat())
         try:
             yield

@@ -1,4 +1,4 @@
-"""The gateway's own testimony: the calls it made or carried, and what came in band with their answers."""
+"""The recorder: writes the gateway's own steps to the trace, and the steps that arrive in band with answers."""
 
 import logging
 from collections.abc import Sequence
@@ -17,10 +17,10 @@ _DROPPED_FOREIGN: Final = "foreign_trace"
 
 
 class Recorder:
-    """Collects steps of a trial, and writes them to its trace when asked to.
+    """Collects a trial's steps and writes them to its trace on request.
 
-    Written straight to the store, not through the collector: what the gateway observed must not pass an endpoint at
-    which others may claim to have observed it.
+    Writes go straight to storage, not through the collector, whose endpoint is open to participants: nobody else can
+    record a step as observed.
     """
 
     def __init__(self, traces: TraceStore, trace_id: str, limits: TraceLimits) -> None:
@@ -31,7 +31,7 @@ class Recorder:
         self._in_band: list[tuple[str, ResponseTrace]] = []
 
     def add(self, step: InteractionStep) -> None:
-        """Takes a step that the gateway saw itself; what the callee of a call sent along is the callee's own report."""
+        """Adds a step that the gateway observed. Steps sent along by the callee are recorded as the callee's report."""
         call = step.agent_call
         if call is None or call.response_trace is None:
             self._observed.append(step)
@@ -40,9 +40,10 @@ class Recorder:
         self._observed.append(_without_response(step, call))
 
     async def write(self) -> None:
-        """Appends what was collected to the trace. Raises StorageUnavailableError; then it is kept for another try.
+        """Appends the collected steps to the trace. Raises StorageUnavailableError; the steps are then kept for a
+        retry.
 
-        What came in band counts as its sender's reports do, and beyond the limits is counted and not kept.
+        In-band steps count against their sender's limits, like its reports; beyond the limits they are only counted.
         """
         while self._observed:
             await self._append(GREEN_AGENT, Channel.OBSERVED, self._observed[:MAX_BATCH_STEPS], dropped=0)
@@ -66,7 +67,7 @@ class Recorder:
 
 
 def stored(batch: StepBatch, channel: Channel) -> ReportBatch:
-    """A batch that the gateway itself vouches for, as the trace store keeps it."""
+    """A batch that the gateway vouches for, in the form that the trace store keeps."""
     return _stored(batch, channel, _written(batch))
 
 
@@ -90,11 +91,11 @@ def _stored(batch: StepBatch, channel: Channel, body: bytes) -> ReportBatch:
 
 
 def receipt(batch: StepBatch) -> BatchReceipt:
-    """The answer to a batch that was taken whole."""
+    """The receipt for a batch that was accepted whole."""
     return BatchReceipt(accepted=len(batch.steps), rejected=[])
 
 
 def _without_response(step: InteractionStep, call: AgentInvocation) -> InteractionStep:
-    assert step.step_action is not None  # noqa: S101 - the messenger's steps have the specification's form
+    assert step.step_action is not None  # nosec B101  # noqa: S101 - the messenger's steps have the specification's form
     bare = call.model_copy(update={"response_trace": None})
     return step.model_copy(update={"step_action": step.step_action.model_copy(update={"agent_invocation": bare})})

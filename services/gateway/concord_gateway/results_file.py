@@ -1,4 +1,4 @@
-"""`results.json` on the gateway's own disk, in the form in which the platform's client writes it."""
+"""`results.json` on the gateway's disk, in the format that the platform's client writes."""
 
 import os
 from contextlib import suppress
@@ -11,9 +11,9 @@ from concord.trust.redaction import redact
 
 
 def write_results(output_dir: Path, plan: AssessmentPlan, row: ResultRow, *, keep: int) -> Path:
-    """Writes `assessments/<id>.json` and then replaces `results.json`; returns the latter. Raises OSError.
+    """Writes `assessments/<id>.json`, then replaces `results.json`, and returns the latter's path. Raises OSError.
 
-    Of the files of assessments, the newest `keep` stay.
+    Keeps the newest `keep` files in `assessments`.
     """
     results = ResultsDocument(
         participants={entry.id: entry.agentbeats_id for entry in plan.roster if entry.agentbeats_id is not None},
@@ -30,14 +30,14 @@ def write_results(output_dir: Path, plan: AssessmentPlan, row: ResultRow, *, kee
 def _remove_old(folder: Path, keep: int) -> None:
     written: list[tuple[int, Path]] = []
     for path in folder.glob("*.json"):
-        with suppress(FileNotFoundError):  # another assessment that ends now removes them too
+        with suppress(FileNotFoundError):  # a concurrent assessment may have removed it
             written.append((path.stat().st_mtime_ns, path))
     for _, path in sorted(written, reverse=True)[keep:]:
         path.unlink(missing_ok=True)
 
 
 def _replace(path: Path, text: str) -> None:
-    """Writes a file whole or not at all: a reader never sees half a document."""
+    """Writes a file atomically: no reader sees a partial document."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}.", delete=False, encoding="utf-8") as file:
         file.write(text + "\n")

@@ -1,7 +1,8 @@
-"""One assessment from its plan to its row: trials driven one after the other, evaluated while the next one runs."""
+"""One assessment from its plan to its row: trials run one after the other, each evaluated while the next one runs."""
 
 import asyncio
 import logging
+import math
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -22,7 +23,7 @@ from concord.trust.tokens import Claims
 from concord_gateway.closing import Reporters, wait_until_settled
 from concord_gateway.drivers import Driver, TrialContext, drive_live, drive_pattern, outcome_of
 from concord_gateway.evaluation import EvaluationFailedError, aggregate, evaluate_trial
-from concord_gateway.observer import Observer
+from concord_gateway.participants import Participants
 from concord_gateway.progress import Progress
 from concord_gateway.recorder import Recorder
 from concord_gateway.run_record import MAX_ATTEMPTS, RunRecord
@@ -34,31 +35,36 @@ logger = logging.getLogger(__name__)
 _DRIVERS: Final[dict[Mode, Driver]] = {Mode.GROUND_TRUTH: drive_pattern, Mode.LIVE: drive_live}
 
 _TOKEN_GRACE_S: Final = 300.0
-"""How long after its assessment a participant's token still lets it tell what it has left to tell, too late."""
+"""How long after its assessment a token is still accepted for late reports, which are only counted."""
 
 
 @dataclass(slots=True)
 class AssessmentRun:
-    """The state of one running assessment. Nothing of it is shared with another."""
+    """The state of one running assessment, shared with no other."""
 
     record: RunRecord
     storage: Storage
     settings: GatewaySettings
     progress: Progress
-    observer: Observer
+    participants: Participants
     evaluations: asyncio.Semaphore
-    """How many more trials of all assessments may be waiting for their evaluation."""
+    """Slots for trials, of all assessments, that await their evaluation."""
     _reporters: Reporters = field(default_factory=Reporters)
     _expires_at: float = 0.0
     _deadline: float = 0.0
 
     @property
+    def tokens_s(self) -> int:
+        """The remaining validity of the participants' tokens (seconds)."""
+        return max(0, math.ceil(self._expires_at - time.time())) if self.plan.roster else 0
+
+    @property
     def plan(self) -> AssessmentPlan:
-        """What the assessment consists of."""
+        """The assessment's plan."""
         return self.record.plan
 
     async def run(self) -> ResultRow:
-        """Drives and evaluates every trial that is not over, and returns the row.
+        """Runs and evaluates every trial that is not over, and returns the row.
 
         Raises EvaluationFailedError if there is no row, StorageUnavailableError if storage is away at the start.
         """
@@ -66,7 +72,7 @@ class AssessmentRun:
         self._expires_at = time.time() + self.record.remaining_s + _TOKEN_GRACE_S
         self._reporters.announced = frozenset(entry.id for entry in self.plan.roster if entry.reports)
         if self.plan.roster:
-            await self.storage.registry.register(self.plan.assessment_id, self.observer.peers(self.plan.roster))
+            await self.storage.registry.register(self.plan.assessment_id, self.participants.peers(self.plan.roster))
         async with asyncio.TaskGroup() as evaluations:
             tasks = {task.id: task for task in self.plan.tasks}
             for closed in list(self.record.closed.values()):
@@ -113,7 +119,7 @@ class AssessmentRun:
         evaluation.add_done_callback(lambda _: self.evaluations.release())
 
     async def _wait_for_evaluators(self) -> None:
-        """Takes a place among the trials whose evaluation is awaited. The team is not charged for that time."""
+        """Takes a slot among the trials that await evaluation. The waiting time is not charged to the team."""
         began = time.monotonic()
         await self.evaluations.acquire()
         waited_s = time.monotonic() - began
@@ -121,7 +127,7 @@ class AssessmentRun:
         self._expires_at += waited_s
 
     def _not_started(self, trial: TrialSpec) -> TrialOutcome:
-        """The team's own: each trial has its time, and all of it together was used up before this one."""
+        """The outcome of a trial that did not start because the earlier trials used up the assessment's time."""
         error = f"not started: `timeout_s` ({self.record.limits.assessment_s:g} s) was used up"
         answers = [
             AgentAnswer(agent=entry.id, state="timeout", text=None, error=error) for entry in self.plan.recipients
@@ -129,8 +135,8 @@ class AssessmentRun:
         return outcome_of(trial.trial_id, answers, 0.0)
 
     async def _drive_and_close(self, trial: TrialSpec, task: TaskSpec, budget_s: float) -> tuple[TrialOutcome, int]:
-        """The outcome, and of how many batches the trace consisted when it was closed."""
-        with self.observer.watches.trial(trial.trace_id) as watch:
+        """The outcome of a trial, and the number of batches in its trace when it was closed."""
+        with self.participants.watches.trial(trial.trace_id) as watch:
             try:
                 outcome = await self._drive(trial, task, watch, budget_s)
                 await wait_until_settled(
@@ -143,15 +149,15 @@ class AssessmentRun:
                 )
             except BaseException:
                 with suppress(StorageUnavailableError):
-                    await self.observer.close(trial.trace_id)
+                    await self.participants.close(trial.trace_id)
                 raise
-            await self.observer.close(trial.trace_id)
+            await self.participants.close(trial.trace_id)
             return outcome, await self.storage.traces.length(trial.trace_id)
 
     async def _drive(self, trial: TrialSpec, task: TaskSpec, watch: TrialWatch, budget_s: float) -> TrialOutcome:
         recorder = Recorder(self.storage.traces, trial.trace_id, self.settings.trace_limits)
         claims = Claims(self.plan.assessment_id, trial.trace_id, GREEN_AGENT, self._expires_at)
-        own = self.observer.assignments.own(self.plan.assessment_id, trial.trace_id, new_step_id())
+        own = self.participants.assignments.own(self.plan.assessment_id, trial.trace_id, new_step_id())
         assignment = own.model_copy(update={"agent_seed": trial.seed})
 
         def on_step(step: InteractionStep, _: Assignment) -> None:
@@ -160,14 +166,14 @@ class AssessmentRun:
 
         started_at, started = datetime.now(UTC), time.monotonic()
         try:
-            async with Messenger(on_step, timeout_s=budget_s, peer_urls=self.observer.peer_urls) as messenger:
+            async with Messenger(on_step, timeout_s=budget_s, peer_urls=self.participants.peer_urls) as messenger:
                 context = TrialContext(
                     plan=self.plan,
                     trial=trial,
                     task=task,
                     assignment=assignment,
                     claims=claims,
-                    assignments=self.observer.assignments,
+                    assignments=self.participants.assignments,
                     messenger=messenger,
                     traces=self.storage.traces,
                     watch=watch,
@@ -195,7 +201,7 @@ class AssessmentRun:
 
 
 def _root_step(assignment: Assignment, started_at: datetime, elapsed_s: float) -> InteractionStep:
-    """The step under which all others of a trial stand: driving it was the gateway's own work."""
+    """The root step of a trial's trace: the gateway's own work of driving it."""
     return InteractionStep(
         step_id=assignment.step_id,
         trace_id=assignment.trace_id,

@@ -1,4 +1,4 @@
-"""The record of a run: what storage keeps of it while it goes on, so that another gateway can go on with it."""
+"""The record of a run: the state in storage from which another gateway can continue it."""
 
 from dataclasses import dataclass, field
 from typing import Final, Self
@@ -12,7 +12,7 @@ from concord.storage import AssessmentStore
 from concord.trace.ids import new_trace_id
 
 MAX_ATTEMPTS: Final = 2
-"""Of a trial, where a gateway was lost with it."""
+"""Attempts at a trial whose gateway is lost."""
 
 _STATE: Final = "run"
 
@@ -31,8 +31,10 @@ class _State(BaseModel):
 
 @dataclass(slots=True)
 class RunRecord:
-    """A run as it is stored. `failures`: what went wrong that is not the team's; `remaining_s`: the time that was left
-    when the latest trial began (seconds); `closed`: by trial id, the trials that are over.
+    """A run as stored.
+
+    `failures` are the infrastructure's, `remaining_s` is the time left when the latest trial began (seconds), `closed`
+    holds the finished trials by trial id.
     """
 
     assessments: AssessmentStore
@@ -52,7 +54,7 @@ class RunRecord:
         limits: TimeLimits,
         failures: list[InfrastructureFailure],
     ) -> Self:
-        """The record of a run that is about to begin, stored. Raises StorageUnavailableError."""
+        """Stores the record of a run that is about to begin. Raises StorageUnavailableError."""
         record = cls(assessments, plan, limits, failures, limits.assessment_s)
         await assessments.save_plan(plan)
         await record._save()
@@ -60,7 +62,7 @@ class RunRecord:
 
     @classmethod
     async def of(cls, assessments: AssessmentStore, assessment_id: str) -> Self | None:
-        """The record of a run that a lost gateway began; None where there is none. Raises StorageUnavailableError."""
+        """Loads the record of a run that a lost gateway left, None if there is none. Raises StorageUnavailableError."""
         plan = await assessments.plan(assessment_id)
         document = await assessments.load(assessment_id, _STATE)
         if plan is None or document is None:
@@ -73,7 +75,7 @@ class RunRecord:
             assessments,
             plan,
             state.limits,
-            [each for each in state.failures if each.trial_id not in closed],  # those are evaluated once more
+            [each for each in state.failures if each.trial_id not in closed],  # closed trials are evaluated again
             state.remaining_s,
             closed,
             state.trial_id,
@@ -87,9 +89,9 @@ class RunRecord:
         return frozenset(self.closed.keys() | failed)
 
     async def begin_trial(self, trial: TrialSpec, remaining_s: float) -> TrialSpec | None:
-        """The trial as it is to be driven; None: gateways were lost with it too often. Raises StorageUnavailableError.
+        """Records that a trial begins, and returns it, or None after `MAX_ATTEMPTS`. Raises StorageUnavailableError.
 
-        One that was begun before gets a new trace: what its participants told and were told belongs to the old one.
+        A trial that was begun before gets a new trace: participants' reports and tokens belong to the old one.
         """
         again = self._trial_id == trial.trial_id
         self._trial_id, self._attempt = trial.trial_id, self._attempt + 1 if again else 1
@@ -105,7 +107,7 @@ class RunRecord:
         return trial
 
     async def close_trial(self, request: EvaluateTrial) -> None:
-        """Stores what a trial came to. Raises StorageUnavailableError."""
+        """Stores a trial's outcome. Raises StorageUnavailableError."""
         self.closed[request.trial_id] = request
         await self.assessments.save(self.plan.assessment_id, _closed(request.trial_id), request.model_dump_json())
 

@@ -11,40 +11,40 @@ from concord_gateway.proxy.bodies import BUDGET_BYTES, IDLE_S
 
 
 class GatewaySettings(StatefulServiceSettings):
-    """`REDIS_URL`, and `CONCORD_` variables for the rest; times in seconds."""
+    """`REDIS_URL` and `CONCORD_` variables. Times are in seconds."""
 
     collector_url: str = "http://127.0.0.1:9010"
-    """Where participants report to: it must be reachable for them."""
+    """The collector's URL for participants: it must be reachable for them."""
     observe: bool = True
-    """Whether participants reach each other through the gateway's proxy, which sees what they say they do."""
+    """Whether participants reach each other through the gateway's proxy, which observes their calls."""
     proxy_url: str | None = None
-    """Where participants reach the gateway; without it, the URL in its card."""
+    """The gateway's URL for participants; by default the URL in its card."""
     api_keys: SecretStr = SecretStr("")
-    """Comma-separated: who has one may start assessments. Without any, whoever reaches the gateway may."""
+    """Comma-separated keys of the clients that may start assessments. Without any, every client may."""
     output_dir: Path = Path("output")
     max_assessments: Annotated[int, Field(ge=1)] = 16
-    """Assessments at once; more wait for their turn."""
+    """Assessments that run at once; further ones wait."""
     evaluation_timeout_s: Annotated[float, Field(gt=0)] = 120
-    """How long to wait for the evaluation of a closed trial: a killed worker's job is taken up again within it."""
+    """How long to wait for a trial's evaluation: long enough for another worker to take up a killed worker's job."""
     max_body_bytes: int = 4 * 1024 * 1024
     max_trace_bytes: Annotated[int, Field(gt=0)] = MAX_TRACE_BYTES
     max_steps: Annotated[int, Field(gt=0)] = MAX_STEPS
-    """What a trace takes of one participant, compressed, and in steps; what it sends in band counts too."""
+    """Limits on a participant's part of a trace: compressed bytes, and steps, in-band steps included."""
 
     max_waiting: Annotated[int, Field(ge=0)] = 200
-    """Assessments that wait for their turn; more are rejected."""
+    """Assessments that wait for a slot; further ones are rejected."""
     max_queued_trials: Annotated[int, Field(ge=1)] = 64
-    """Trials of all assessments whose evaluation is awaited; the next trials end only when there is room."""
+    """Trials of all assessments that may await evaluation; at the limit, the next trial waits."""
     keep_assessments: Annotated[int, Field(ge=1)] = 1000
-    """Files in `output_dir/assessments`, the newest."""
+    """The number of result files kept in `output_dir/assessments`."""
     keep_s: Annotated[int, Field(ge=1)] = 3600
-    """How long storage keeps an assessment that has ended."""
+    """How long storage keeps an ended assessment."""
     lease_s: Annotated[int, Field(ge=1)] = 15
-    """After how many seconds of silence a gateway counts as lost, and others go on with its assessments."""
+    """How long a gateway may be silent before other gateways take over its assessments."""
     body_budget_bytes: Annotated[int, Field(gt=0)] = BUDGET_BYTES
-    """Bytes of requests and answers that the proxy holds at once; of one participant, a quarter of it."""
+    """Bytes of request and answer bodies that the proxy holds at once; a participant gets a quarter."""
     body_idle_s: Annotated[float, Field(gt=0)] = IDLE_S
-    """How long a request, or an answer that is no stream, may pause once it has begun."""
+    """How long a body that has begun may pause. Event streams are exempt."""
 
     @property
     def trace_limits(self) -> TraceLimits:

@@ -1,4 +1,4 @@
-"""The watch over a trial: every call that the gateway makes or carries, from its beginning to its end."""
+"""The open calls of each trial, from begin to end: those that the gateway makes, and those that it carries."""
 
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ _MAX_GUESTS: Final = 256
 
 @dataclass(frozen=True, slots=True)
 class WatchedCall:
-    """A call under way: its step, the step it was made under ("" where that is not known), and its two ends."""
+    """An open call: its step, its parent step ("" if unknown), its caller and its callee."""
 
     step_id: str
     parent_id: str
@@ -22,7 +22,7 @@ class WatchedCall:
 
 
 class TrialWatch:
-    """The calls of one trial. Lives in the process that carries them, and only there."""
+    """The calls of one trial, in the memory of the process that carries them."""
 
     def __init__(self) -> None:
         self.answered: list[WatchedCall] = []
@@ -32,15 +32,15 @@ class TrialWatch:
 
     @property
     def open_calls(self) -> int:
-        """How many calls somebody waits for: begun, and not yet ended and in the trace."""
+        """The number of calls that somebody waits for: begun, and not yet recorded in the trace."""
         return len(self._open) - len(self._left)
 
     def begin(self, caller: str, callee: str, wanted_id: str = "", *, parent_id: str = "") -> WatchedCall:
-        """Notes that a call begins.
+        """Registers a call.
 
-        Its id is the caller's, so that its two ends meet, unless that names another step already: nobody may hide a
-        call behind the id of another. Without `parent_id` it stands under the call that the caller is answering,
-        where that is only one.
+        The call takes the caller's id, so that both ends report the same step, unless another step has that id: an
+        agent must not hide a call behind another's id. Without `parent_id`, the parent is the call that the caller is
+        answering, if there is exactly one.
         """
         step_id = wanted_id if wanted_id and wanted_id not in self._taken else new_step_id()
         answering = [call.step_id for call in self._open.values() if call.callee == caller]
@@ -50,19 +50,19 @@ class TrialWatch:
         return call
 
     def leave(self, step_id: str) -> None:
-        """Notes that the caller left a call before its end, to ask for its task later, or never."""
+        """Marks a call whose caller left before the end, and may ask for its task later."""
         if step_id in self._open:
             self._left.add(step_id)
 
     def end(self, step_id: str, *, answered: bool) -> None:
-        """Notes that a call is over and in the trace. `answered`: its callee was reached and can tell of it."""
+        """Marks a call as recorded. `answered` says whether the callee was reached and can report it."""
         self._left.discard(step_id)
         if (call := self._open.pop(step_id, None)) is not None and answered:
             self.answered.append(call)
 
 
 class Watches:
-    """The watches of all trials that are driven here, and of those that only pass through."""
+    """The open calls of all trials: those driven here, and those that only pass through."""
 
     def __init__(self) -> None:
         self._driven: dict[str, TrialWatch] = {}
@@ -70,7 +70,7 @@ class Watches:
 
     @contextmanager
     def trial(self, trace_id: str) -> Iterator[TrialWatch]:
-        """The watch of a trial, for as long as it is driven."""
+        """The open calls of a trial for as long as it is driven."""
         self._driven[trace_id] = watch = TrialWatch()
         try:
             yield watch
@@ -78,7 +78,7 @@ class Watches:
             del self._driven[trace_id]
 
     def of(self, trace_id: str) -> TrialWatch:
-        """The watch of a trial; a passing one where another gateway drives it, or nobody any more."""
+        """The open calls of a trial, temporary ones if another gateway drives it or nobody does any more."""
         if (watch := self._driven.get(trace_id)) is not None:
             return watch
         watch = self._guests.setdefault(trace_id, TrialWatch())

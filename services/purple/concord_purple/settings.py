@@ -49,7 +49,7 @@ class PurpleSettings(BaseSettings):
     @property
     def own_url(self) -> str:
         """The URL in the agent's card: as given, else where it listens."""
-        host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(self.host, self.host)  # noqa: S104 - compared, not bound
+        host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(self.host, self.host)  # nosec B104  # noqa: S104 - compared, not bound
         return str(self.card_url or f"http://{host}:{self.port}/")
 
     @property

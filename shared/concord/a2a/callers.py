@@ -1,4 +1,4 @@
-"""Who calls an A2A agent: the holder of an API key, or anybody."""
+"""The callers of an A2A agent: holders of an API key, or anonymous."""
 
 from dataclasses import dataclass
 
@@ -24,7 +24,7 @@ class KeyHolder(User):
 
 
 class Callers(DefaultServerCallContextBuilder):
-    """Tells the SDK whose a request is: its task store keeps every user's tasks apart, nobody's being one of them."""
+    """Identifies the caller of each request for the SDK, whose task stores separate tasks by user."""
 
     def __init__(self, keys: ApiKeys | None) -> None:
         self._keys = keys
@@ -38,5 +38,5 @@ class Callers(DefaultServerCallContextBuilder):
 
 
 def context_of(owner: str) -> ServerCallContext:
-    """The context of a request that a caller made earlier; `owner`: as `User.user_name` told it then."""
+    """The context of an earlier caller; `owner` is its `User.user_name`."""
     return ServerCallContext(user=KeyHolder(owner) if owner else UnauthenticatedUser())

@@ -1,4 +1,4 @@
-"""An A2A agent's card: what it says of itself, for 1.0 and 0.3 clients at once."""
+"""Agent cards, valid for 1.0 and 0.3 clients."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from concord.trust.api_keys import KEY_HEADER
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """Something an agent says it can do."""
+    """A skill in an agent's card."""
 
     id: str
     name: str
@@ -20,7 +20,7 @@ class Skill:
 
 @dataclass(frozen=True, slots=True)
 class AgentProfile:
-    """What an agent's card says. `url` is where clients post to: it must be reachable for them."""
+    """The contents of an agent's card. `url` is where clients post to: it must be reachable for them."""
 
     name: str
     description: str
@@ -31,7 +31,7 @@ class AgentProfile:
 
 
 def card_of(profile: AgentProfile, *, with_keys: bool) -> pb.AgentCard:
-    """The card. `with_keys`: the agent is for holders of an API key alone."""
+    """The card. `with_keys` says that clients need an API key."""
     card = pb.AgentCard(
         name=profile.name,
         description=profile.description,
@@ -57,7 +57,7 @@ def card_of(profile: AgentProfile, *, with_keys: bool) -> pb.AgentCard:
         header = pb.APIKeySecurityScheme(location="header", name=KEY_HEADER, description="The same key, as it is.")
         card.security_schemes["bearer"].http_auth_security_scheme.CopyFrom(bearer)
         card.security_schemes["api_key"].api_key_security_scheme.CopyFrom(header)
-        # Each of these is enough (A2A 1.0, section 4.5.1).
+        # Either one suffices (A2A 1.0, section 4.5.1).
         card.security_requirements.extend(
             pb.SecurityRequirement(schemes={name: pb.StringList()}) for name in ("bearer", "api_key")
         )

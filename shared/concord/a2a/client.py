@@ -40,11 +40,11 @@ CARD_TIMEOUT_S: Final = 10.0
 
 _PROXY_STATUS: Final = frozenset({502, 503, 504})
 _FAULTS: Final = (A2AError, UrlRefusedError, httpx.HTTPError, httpx.InvalidURL, OSError, ValueError, ExceptionGroup)
-"""A URL with an impossible host or port comes out of the HTTP stack as one of the latter."""
+"""httpx raises the latter for a URL with an impossible host or port."""
 
 
 class AgentUnreachableError(Exception):
-    """The agent cannot be reached: no connection, or a proxy on the way that says so."""
+    """The agent cannot be reached: no connection, or a gateway error from a proxy in between."""
 
 
 class AgentTimeoutError(AgentUnreachableError):
@@ -52,11 +52,11 @@ class AgentTimeoutError(AgentUnreachableError):
 
 
 class RemoteError(Exception):
-    """The agent answered with a protocol error, or with something that is not A2A."""
+    """The agent answered with a protocol error or with something other than A2A."""
 
 
 class A2AClient:
-    """A client of one agent. Keeps connections open: close it, or use it as a context manager."""
+    """A client for one agent. It keeps connections open: close it, or use it as a context manager."""
 
     def __init__(self, client: Client, card: pb.AgentCard, http: httpx.AsyncClient) -> None:
         self._client = client
@@ -72,12 +72,12 @@ class A2AClient:
         protocol_version: str | None = None,
         peer_urls: PeerUrls | None = None,
     ) -> Self:
-        """Fetches the card at `url` and picks an interface from it.
+        """Fetches the card at `url` and selects an interface from it.
 
-        `protocol_version` ("0.3") insists on that version; without it the newest that both speak is taken.
-        `timeout_s` bounds the wait for an answer, or between two events of a stream. With `peer_urls`, the card leads
-        nowhere that these do not allow, but for what lies under `url`: an interface elsewhere is looked for at `url`.
-        Raises AgentUnreachableError, RemoteError.
+        `protocol_version` ("0.3") insists on that version; by default the newest common version is used. `timeout_s`
+        limits the wait for an answer, or between two events of a stream. `peer_urls` restricts where the card may lead,
+        apart from URLs below `url`: instead of a forbidden interface, `url` is used. Raises AgentUnreachableError,
+        RemoteError.
         """
         http = http_client(httpx.Timeout(timeout_s, connect=CONNECT_TIMEOUT_S))
         try:
@@ -110,7 +110,7 @@ class A2AClient:
 
     @property
     def card(self) -> CardSummary:
-        """What the agent said of itself when we connected."""
+        """The agent's card, as fetched on connecting."""
         return summarise(self._card)
 
     async def stream(
@@ -123,9 +123,9 @@ class A2AClient:
         task_id: str = "",
         context_id: str = "",
     ) -> AsyncGenerator[TaskUpdate | Answer, None]:
-        """Sends one message; yields its task's updates as they come, and the answer last.
+        """Sends one message; yields the updates of its task as they arrive, and the answer last.
 
-        Streams where the card says so, else waits for the one answer. Raises AgentUnreachableError, RemoteError.
+        Streams if the card says that the agent can. Raises AgentUnreachableError, RemoteError.
         """
         parts = [text_part(text)] if text is not None else []
         if data is not None:
@@ -147,27 +147,30 @@ class A2AClient:
                 async for event in stream:
                     if (update := reader.read(event)) is not None:
                         yield update
-        except _FAULTS as error:
+            answer = reader.answer()
+        except RemoteError:
+            raise
+        except Exception as error:
             raise _ours(error) from error
-        yield reader.answer()
+        yield answer
 
     async def cancel(self, task_id: str) -> None:
         """Asks the agent to cancel a task. Raises AgentUnreachableError, RemoteError."""
         try:
             await self._client.cancel_task(pb.CancelTaskRequest(id=task_id))
-        except _FAULTS as error:
+        except Exception as error:
             raise _ours(error) from error
 
 
 class _Guard:
-    """Keeps an agent's card from leading a client to where whoever declared the agent did not send it."""
+    """Keeps a card from leading the client to a forbidden address."""
 
     def __init__(self, declared: str, peer_urls: PeerUrls) -> None:
         self._declared = declared
         self._peer_urls = peer_urls
 
     async def keep_home(self, card: pb.AgentCard) -> None:
-        """Puts the declared URL in the place of those that may not be followed."""
+        """Replaces forbidden URLs in a card by the declared URL."""
         for interface in card.supported_interfaces:
             if not lies_under(interface.url, self._declared):
                 try:
@@ -177,7 +180,8 @@ class _Guard:
                     interface.url = self._declared
 
     async def pin(self, request: httpx.Request) -> None:
-        """Sends a request to the address that was checked: a name may have another by now. Raises UrlRefusedError."""
+        """Sends a request to the address that was checked, since the name may resolve to another by now. Raises
+        UrlRefusedError."""
         url = str(request.url)
         ours = lies_under(url, self._declared)
         pinned = await (self._peer_urls.pin_declared(url) if ours else self._peer_urls.pin(url))
@@ -187,14 +191,14 @@ class _Guard:
 
 
 class _AnswerReader:
-    """Folds the events of one task into its answer."""
+    """Accumulates the events of one task into its answer."""
 
     def __init__(self) -> None:
         self._task = pb.Task()
         self._message: pb.Message | None = None
 
     def read(self, event: pb.StreamResponse) -> TaskUpdate | None:
-        """Takes one event; returns the update to show for it, if it says where the task stands."""
+        """Takes one event; returns an update if the event changes the task's state."""
         if event.HasField("message"):
             self._message = event.message
             return None
@@ -210,7 +214,7 @@ class _AnswerReader:
         return None
 
     def answer(self) -> Answer:
-        """The answer as it stands at the end of the stream. Raises RemoteError if there was none."""
+        """The answer at the end of the stream. Raises RemoteError if there was none."""
         if self._message is not None:
             return _bare(self._message)
         if not self._task.id:
@@ -269,7 +273,7 @@ def _of_task(task: pb.Task) -> Answer:
 
 
 async def fetch_card(url: str, *, timeout_s: float = CARD_TIMEOUT_S, peer_urls: PeerUrls | None = None) -> CardSummary:
-    """What the agent at `url` says of itself. Raises AgentUnreachableError, RemoteError."""
+    """The card of the agent at `url`. Raises AgentUnreachableError, RemoteError."""
     async with http_client(httpx.Timeout(timeout_s)) as http:
         if peer_urls is not None:
             http.event_hooks["request"].append(_Guard(url, peer_urls).pin)
@@ -279,7 +283,7 @@ async def fetch_card(url: str, *, timeout_s: float = CARD_TIMEOUT_S, peer_urls: 
 async def _card(http: httpx.AsyncClient, url: str, timeout_s: float = CARD_TIMEOUT_S) -> pb.AgentCard:
     try:
         return await A2ACardResolver(http, url).get_agent_card(http_kwargs={"timeout": timeout_s})
-    except _FAULTS as error:
+    except Exception as error:
         raise _ours(error) from error
 
 
@@ -314,4 +318,5 @@ def _ours(error: Exception) -> AgentUnreachableError | RemoteError:
     no_connection = isinstance(error, lost) or isinstance(error.__cause__, httpx.RequestError)
     if no_connection or getattr(error, "status_code", None) in _PROXY_STATUS:
         return AgentUnreachableError(reason)
-    return RemoteError(reason)
+    # The SDK raises many kinds of errors on malformed answers. All of them are the agent's failure, and nobody else's.
+    return RemoteError(reason if isinstance(error, _FAULTS) else f"what it sent cannot be read: {type(error).__name__}")

@@ -1,4 +1,4 @@
-"""The tasks of an agent that outlive its process: in storage, where other processes find them and go on with them."""
+"""A task store for tasks that outlive their process, which other processes can read and continue."""
 
 import asyncio
 import zlib
@@ -19,13 +19,13 @@ from concord.storage.tasks import StaleTaskError, TaskDraft, TaskRecords
 from concord.trust.redaction import redact
 
 _LOOK_S: Final = 0.5
-"""From one look at another process's task to the next."""
+"""How often a task of another process is polled."""
 
 Packed = TypeVar("Packed", pb.Task, pb.Message)
 
 
 class DurableTaskStore(VersionedTaskStore):
-    """The SDK's port for tasks that several processes share, on storage. What it keeps is redacted."""
+    """The SDK's store for shared tasks, on top of storage. Redacts what it stores."""
 
     def __init__(self, records: TaskRecords) -> None:
         self._records = records
@@ -34,8 +34,8 @@ class DurableTaskStore(VersionedTaskStore):
         self,
         task: pb.Task,
         *,
-        event: Event | None,  # noqa: ARG002 - changes are read from the tasks themselves
-        prev: pb.Task | None,  # noqa: ARG002 - stored whole
+        event: Event | None,  # changes are derived from the tasks
+        prev: pb.Task | None,  # tasks are stored whole
         prev_version: TaskVersion,
         context: ServerCallContext,
     ) -> TaskVersion:
@@ -77,15 +77,15 @@ class DurableTaskStore(VersionedTaskStore):
                 task.CopyFrom(stored.task)
         return page
 
-    async def delete(self, task_id: str, context: ServerCallContext) -> None:  # noqa: ARG002 - the SDK's own
+    async def delete(self, task_id: str, context: ServerCallContext) -> None:  # the SDK's signature
         """See `VersionedTaskStore.delete`. Raises StorageUnavailableError."""
         await self._records.delete(task_id)
 
 
 class StoredChanges(TaskEventStream):
-    """What happens to a task that another process works on, read from storage while somebody asks for it.
+    """Follows the tasks of other processes by polling storage.
 
-    Nothing is published: few tasks are ever followed from another process, and each would pay for those that are.
+    Nothing is published: few clients ever follow a task from another process, and publishing would cost every task.
     """
 
     def __init__(self, records: TaskRecords) -> None:
@@ -98,7 +98,7 @@ class StoredChanges(TaskEventStream):
         """See `TaskEventStream.destroy`."""
 
     async def subscribe(self, task_id: str, *, after: TaskVersion) -> AsyncGenerator[VersionedEvent, None]:
-        """See `TaskEventStream.subscribe`: new artifacts and the status of each version that it comes across."""
+        """See `TaskEventStream.subscribe`: new artifacts, and the status of each version seen."""
         seen, shown = _number(after), -1
         while True:
             if (version := await self._records.version(task_id)) == 0:
@@ -115,7 +115,7 @@ class StoredChanges(TaskEventStream):
 
 
 def message_of(request: bytes) -> pb.Message:
-    """The message that began a task, as storage keeps it."""
+    """Unpacks the message that began a task."""
     return pb.Message.FromString(zlib.decompress(request))
 
 
@@ -132,7 +132,7 @@ def _task(packed: bytes) -> pb.Task:
 
 
 def _packed(whole: Packed, serialized: bytes | None = None) -> bytes:
-    """Protobuf writes texts as they are, with their lengths: only where one holds a secret are all written anew."""
+    """Protobuf prefixes strings with their length, so a message that contains a secret is redacted as JSON."""
     serialized = whole.SerializeToString() if serialized is None else serialized
     if redact(serialized) != serialized:
         serialized = Parse(redact(MessageToJson(whole)), type(whole)()).SerializeToString()
@@ -141,5 +141,5 @@ def _packed(whole: Packed, serialized: bytes | None = None) -> bytes:
 
 def _number(version: TaskVersion) -> int:
     number = version._value
-    assert isinstance(number, int)  # noqa: S101 - every version here was made in this module
+    assert isinstance(number, int)  # all versions are created in this module
     return number

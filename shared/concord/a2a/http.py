@@ -1,4 +1,4 @@
-"""The HTTP client under A2A: no redirects, and no answer without an end, whoever it is that answers."""
+"""The HTTP client under A2A: follows no redirects, and limits the size of answers."""
 
 import ssl
 from collections.abc import AsyncIterator
@@ -8,20 +8,20 @@ from typing import Final
 import httpx
 
 MAX_ANSWER_BYTES: Final = 64 * 1024 * 1024
-"""Of one answer, a whole stream of events included."""
+"""Limit on one answer, or a whole stream of events."""
 
 
 class AnswerTooLargeError(ValueError):
-    """The other end sends more than is read."""
+    """The response exceeds the limit."""
 
 
 def http_client(timeout: httpx.Timeout) -> httpx.AsyncClient:
-    """A client for one agent."""
+    """Creates a client for one agent."""
     return httpx.AsyncClient(
         timeout=timeout,
         follow_redirects=False,
         verify=_tls(),
-        # What is compressed has no end that could be known from what has come.
+        # The size of a compressed response is not known in advance.
         headers={"accept-encoding": "identity"},
         event_hooks={"response": [_bound]},
     )
@@ -52,5 +52,5 @@ class _Bounded(httpx.AsyncByteStream):
 
 @cache
 def _tls() -> ssl.SSLContext:
-    """One for all clients: to read the authorities' certificates takes longer than most calls do."""
+    """Shared by all clients: loading the CA certificates takes longer than most calls."""
     return httpx.create_ssl_context()

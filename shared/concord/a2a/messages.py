@@ -1,4 +1,4 @@
-"""What A2A carries, in plain Python: messages that come in, answers that come back. No SDK type leaves this package."""
+"""A2A messages, answers and states in plain Python. No SDK type leaves this package."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from concord.trace.step import ResponseTrace
 
 
 class TaskState(StrEnum):
-    """The states of an A2A task, by the names that 0.3 puts on the wire."""
+    """The states of an A2A task, by their names in 0.3."""
 
     SUBMITTED = "submitted"
     WORKING = "working"
@@ -30,7 +30,7 @@ class TaskState(StrEnum):
 
     @property
     def terminal(self) -> bool:
-        """Whether a task in this state will not change any more."""
+        """Whether the state is final."""
         return self in _TERMINAL
 
 
@@ -39,7 +39,7 @@ _TERMINAL = {TaskState.COMPLETED, TaskState.FAILED, TaskState.CANCELED, TaskStat
 
 @dataclass(frozen=True, slots=True)
 class IncomingMessage:
-    """A message that an agent was sent; `context_id` is the task's own on a follow-up."""
+    """A message that an agent received; on a follow-up, `context_id` is the task's."""
 
     text: str
     text_parts: tuple[str, ...]
@@ -54,7 +54,7 @@ class IncomingMessage:
 
 @dataclass(frozen=True, slots=True)
 class TaskUpdate:
-    """One event of a stream: the state and what was said with it."""
+    """One event of a stream: the task's state and its status message."""
 
     state: TaskState
     task_id: str
@@ -64,10 +64,10 @@ class TaskUpdate:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What an agent answered with, once its task ended or asked for more.
+    """An agent's answer, once its task ended or was interrupted.
 
-    `text` joins the text of artifacts, or of the status message where there is none. `is_task` is false where the
-    agent answered with a bare message.
+    `text` joins the texts of the artifacts, or of the status message if there are none. `is_task` is false if the agent
+    answered with a message.
     """
 
     state: TaskState
@@ -83,12 +83,12 @@ class Answer:
 
     @property
     def succeeded(self) -> bool:
-        """Whether the agent did what it was asked, or asks for input to go on."""
+        """Whether the agent completed the task, or asks for input."""
         return self.state in {TaskState.COMPLETED, TaskState.INPUT_REQUIRED}
 
     @property
     def response_trace(self) -> ResponseTrace | None:
-        """The steps that the agent sent along in band; None where there are none or they cannot be read."""
+        """The steps that the agent sent in band, None if there are none or they are malformed."""
         if (carried := self.metadata.get(TRACEABILITY_KEY)) is None:
             return None
         try:
@@ -99,7 +99,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class CardSummary:
-    """What an agent says of itself in its card."""
+    """The parts of an agent's card that matter here."""
 
     name: str
     urls: tuple[str, ...]
@@ -109,7 +109,7 @@ class CardSummary:
 
 
 def state_of(state: "pb.TaskState") -> TaskState:
-    """The state behind the SDK's enumeration."""
+    """The state for the SDK's enumeration value."""
     name = pb.TaskState.Name(state).removeprefix("TASK_STATE_").lower().replace("_", "-")
     return TaskState(name) if name in set(TaskState) else TaskState.UNKNOWN
 
@@ -120,7 +120,7 @@ def text_part(text: str) -> pb.Part:
 
 
 def data_part(data: JsonValue) -> pb.Part:
-    """A data part. Its numbers arrive as doubles: what must keep 64 bits travels as a string."""
+    """A data part. Numbers arrive as doubles: send integers above 2^53 as strings."""
     value: Value = ParseDict(data, Value())  # type: ignore[arg-type]  # the stub knows of objects only
     return pb.Part(data=value, media_type="application/json")
 
@@ -147,7 +147,7 @@ def new_message(
 
 
 def to_struct(mapping: Mapping[str, Any] | None) -> Struct | None:
-    """JSON metadata as protobuf has it; None stays None."""
+    """JSON metadata as protobuf; None stays None."""
     return None if mapping is None else ParseDict(dict(mapping), Struct())
 
 
@@ -158,10 +158,10 @@ def from_struct(struct: Struct) -> dict[str, Any]:
 
 
 def texts_of(parts: Sequence[pb.Part]) -> tuple[str, ...]:
-    """The text parts' texts."""
+    """The texts of the text parts."""
     return tuple(part.text for part in parts if part.HasField("text"))
 
 
 def data_of(parts: Sequence[pb.Part]) -> tuple[JsonValue, ...]:
-    """The data parts' data."""
+    """The data of the data parts."""
     return tuple(MessageToDict(part.data) for part in parts if part.HasField("data"))

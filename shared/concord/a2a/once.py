@@ -1,4 +1,4 @@
-"""The same message twice is one task: a client that lost the answer may ask again, and the work is not done anew."""
+"""Idempotent messages: a client that lost the answer may send its message again without starting another task."""
 
 import asyncio
 from collections import OrderedDict
@@ -21,12 +21,12 @@ from concord.storage.tasks import AbandonedTask, TaskRecords
 
 _MAX_REMEMBERED: Final = 10_000
 _BEGIN_S: Final = 5.0
-"""How long a task may take from its message to its first record, for which a second message has to wait."""
+"""How long a repeated message waits for the task of the first one to be stored."""
 _POLL_S: Final = 0.02
 
 _ABANDONED: Final = "concord.abandoned"
 _INSTEAD_OF: Final = "concord.instead_of"
-"""Under which a request's context tells what it is about."""
+"""Keys in a request context's state."""
 
 _AT_REST: Final = frozenset(
     {
@@ -41,19 +41,21 @@ _AT_REST: Final = frozenset(
 
 
 class OnceRequests(DefaultRequestHandlerV2):
-    """The SDK's request handler, but that a message which began a task and comes again leads to that task.
+    """The SDK's request handler, except that a repeated message leads to the task of the first one.
 
-    The same message: of the same owner, with the same `messageId`, and alike in all else, since there are clients that
-    name all of theirs alike. A task that was rejected did no work, so its message begins another.
+    A message is repeated if owner, `messageId` and all other contents are equal: some clients use the same id for all
+    messages. A rejected task did no work, so its message begins a new task.
     """
 
-    def __init__(self, begun: "BegunTasks", records: TaskRecords | None = None, **arguments: Any) -> None:  # noqa: ANN401 - whatever the SDK's takes
-        """`records`: where the tasks are, if in storage; they take no messages after the one that began them."""
+    def __init__(
+        self, begun: "BegunTasks", records: TaskRecords | None = None, **arguments: Any
+    ) -> None:  # passed on to the SDK
+        """`records` is the storage of durable tasks, which accept no messages after the first."""
         self._records = records
         super().__init__(**arguments, request_context_builder=begun)
 
     async def on_message_send(self, params: pb.SendMessageRequest, context: ServerCallContext) -> pb.Message | pb.Task:
-        """The answer to a message; to one that comes again, its task once that rests."""
+        """The answer to a message. A repeated message gets its task, once that is at rest."""
         await self._check(params, context)
         while True:
             asked = pb.SendMessageRequest()
@@ -73,7 +75,7 @@ class OnceRequests(DefaultRequestHandlerV2):
     async def on_message_send_stream(
         self, params: pb.SendMessageRequest, context: ServerCallContext
     ) -> AsyncGenerator[Event, None]:
-        """The events of a message's task; of one that comes again, those that are still to come."""
+        """The events of a message's task. A repeated message gets the remaining events."""
         await self._check(params, context)
         again: pb.Task | None = None
         while again is None:
@@ -91,14 +93,14 @@ class OnceRequests(DefaultRequestHandlerV2):
                 yield event
 
     async def on_list_tasks(self, params: pb.ListTasksRequest, context: ServerCallContext) -> pb.ListTasksResponse:
-        """The caller's own tasks. Whoever has no name has none of its own: its tasks are known by their ids alone."""
+        """The caller's tasks. Anonymous callers cannot list tasks: they know them by id."""
         if not context.user.is_authenticated:
             raise UnsupportedOperationError("tasks are listed only for a caller with an API key")
         listed: pb.ListTasksResponse = await super().on_list_tasks(params, context)
         return listed
 
     async def resume(self, task: AbandonedTask) -> None:
-        """Goes on with a task that another process began: its message is worked on again."""
+        """Continues a task that another process abandoned, by handling its message again."""
         context = context_of(task.owner)
         context.state[_ABANDONED] = task
         message = message_of(task.request)
@@ -106,7 +108,7 @@ class OnceRequests(DefaultRequestHandlerV2):
         await super().on_message_send(params, context)
 
     async def give_up(self, task: AbandonedTask, reason: str) -> None:
-        """Ends a task that another process began, as failed."""
+        """Ends an abandoned task as failed."""
         context = context_of(task.owner)
         stored = await self._versioned_store.get(task.task_id, context)
         if stored is not None:
@@ -119,7 +121,7 @@ class OnceRequests(DefaultRequestHandlerV2):
             )
 
     async def leave(self, task_id: str) -> None:
-        """Stops work on a task that another process has taken over or ended."""
+        """Stops work on a task that another process has adopted or ended."""
         if (active := await self._active_task_registry.get(task_id)) is not None:
             await active.aclose()
 
@@ -139,8 +141,8 @@ class OnceRequests(DefaultRequestHandlerV2):
                     return
 
     async def _begun(self, begun: "BegunBeforeError", context: ServerCallContext) -> pb.Task | None:
-        """The task that the same message began; None: this one begins one, since that one did no work."""
-        with suppress(TimeoutError):  # its process was lost before it had recorded it
+        """The task of the same message, or None if this message is to begin another: the first was lost or rejected."""
+        with suppress(TimeoutError):  # its process was lost before it stored the task
             task = await self._recorded(begun.task_id, context)
             if task.status.state != pb.TaskState.TASK_STATE_REJECTED:
                 return task
@@ -158,7 +160,7 @@ class OnceRequests(DefaultRequestHandlerV2):
 
 
 class BegunBeforeError(Exception):
-    """A message began a task before."""
+    """The message began a task earlier."""
 
     def __init__(self, task_id: str) -> None:
         super().__init__(task_id)
@@ -166,17 +168,17 @@ class BegunBeforeError(Exception):
 
 
 class Begin(Protocol):
-    """Notes which message begins which task: see `TaskRecords.begin`."""
+    """Registers the beginning of a task: see `TaskRecords.begin`."""
 
     def __call__(self, message: bytes, task_id: str, *, instead_of: str = "") -> Awaitable[str]:
-        """The task that the message begins, or began before."""
+        """The id of the task that the message begins, or began earlier."""
 
 
 class BegunTasks(SimpleRequestContextBuilder):
-    """Remembers which message began which task. The SDK asks it for each message's task."""
+    """Maps messages to tasks. The SDK asks it for the task of each message."""
 
     def __init__(self, begin: Begin | None = None) -> None:
-        """`begin`: where it is noted; in memory without."""
+        """`begin` registers in storage; by default, in memory."""
         super().__init__()
         self._begin = begin or _begin_in_memory()
 
@@ -189,7 +191,7 @@ class BegunTasks(SimpleRequestContextBuilder):
         task: pb.Task | None = None,
     ) -> RequestContext:
         """See `RequestContextBuilder.build`. Raises BegunBeforeError."""
-        # The SDK writes the task's id into the message.
+        # The SDK adds the task's id to the message.
         key = _key(params, context) if params is not None and params.message.message_id and not task_id else None
         request = await super().build(context, params, task_id, context_id, task)
         if key is not None and request.task_id:
@@ -200,7 +202,7 @@ class BegunTasks(SimpleRequestContextBuilder):
 
 
 def abandoned_task(request: RequestContext) -> AbandonedTask | None:
-    """The task that a request goes on with, where `OnceRequests.resume` made it."""
+    """The abandoned task that a request continues, if `OnceRequests.resume` made the request."""
     abandoned: AbandonedTask | None = request.call_context.state.get(_ABANDONED)
     return abandoned
 

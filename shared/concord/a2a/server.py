@@ -1,4 +1,4 @@
-"""The A2A server: an agent's card and JSON-RPC endpoint on a FastAPI app, for 1.0 and 0.3 clients at once."""
+"""The A2A server: serves an agent's card and JSON-RPC endpoint on a FastAPI app, to 1.0 and 0.3 clients."""
 
 import asyncio
 import logging
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final, Protocol
 
-import a2a.server.routes  # noqa: F401 - the 0.3 adapter's module cannot be the first of them to be imported
+import a2a.server.routes  # must be imported before the 0.3 adapter's module
 from a2a.compat.v0_3.jsonrpc_adapter import JSONRPC03Adapter
 from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.events import EventQueue
@@ -42,9 +42,9 @@ _LOOKS_PER_LEASE: Final = 3
 
 
 class TaskHandle:
-    """The server's side of one task: where an agent says how far it is and what it found.
+    """The agent's side of a task: reports progress and results.
 
-    `resumed`: the task was begun by a process that was lost. `kept`: what that one kept with it last, if anything.
+    `resumed` says that another process began the task and was lost; `kept` is the text that it stored last.
     """
 
     def __init__(
@@ -60,19 +60,19 @@ class TaskHandle:
         self.resumed = resumed
         self.kept = kept
         self.canceled = False
-        """Whether the client has canceled the task, and not the process that works on it."""
+        """Whether the client cancelled the task, as opposed to this process."""
 
     async def keep(self, text: str) -> None:
-        """Keeps a text with the task, for a process that has to go on with it. Raises StorageUnavailableError."""
+        """Stores a text with the task, for a process that continues it. Raises StorageUnavailableError."""
         if self._records is not None:
             await self._records.keep(self._updater.task_id, text)
 
     async def submitted(self, text: str) -> None:
-        """Tells the client that the work has not begun, and why."""
+        """Reports that the work has not begun, and why."""
         await self._updater.update_status(pb.TaskState.TASK_STATE_SUBMITTED, self._said(text))
 
     async def working(self, text: str, *, data: JsonValue = None) -> None:
-        """Tells the client how far the work is."""
+        """Reports progress."""
         parts = [text_part(text)] if data is None else [text_part(text), data_part(data)]
         await self._updater.update_status(pb.TaskState.TASK_STATE_WORKING, self._updater.new_agent_message(parts))
 
@@ -86,10 +86,10 @@ class TaskHandle:
         metadata: Mapping[str, Any] | None = None,
         extensions: tuple[str, ...] = (),
     ) -> None:
-        """Ends the task well: one artifact with what is given of text and data, and a status message beside it."""
+        """Completes the task with one artifact of text and data, and an optional status message."""
         parts = [text_part(text)] if text is not None else []
         if data is not None:
-            # Whole rows of results take seconds, in which others want their answers.
+            # A whole row takes seconds to convert, during which the event loop must stay responsive.
             parts.append(await asyncio.to_thread(data_part, data))
         if parts:
             await self._updater.add_artifact(
@@ -101,15 +101,15 @@ class TaskHandle:
         await self._updater.complete(None if status is None else self._said(status))
 
     async def reject(self, text: str) -> None:
-        """Ends the task unbegun, because of what was asked."""
+        """Rejects the task because of its request."""
         await self._updater.reject(self._said(text))
 
     async def fail(self, text: str) -> None:
-        """Ends the task without a result."""
+        """Fails the task."""
         await self._updater.failed(self._said(text))
 
     async def input_required(self, text: str) -> None:
-        """Interrupts the task until the client sends more."""
+        """Interrupts the task until the client sends more input."""
         await self._updater.requires_input(self._said(text))
 
     def _said(self, text: str) -> pb.Message:
@@ -117,17 +117,17 @@ class TaskHandle:
 
 
 class Handler(Protocol):
-    """What an agent does with a message. It ends its task (or interrupts it) through the handle before it returns.
+    """Handles an agent's messages. It ends or interrupts the task through the handle before it returns.
 
-    Cancellation by the client arrives as asyncio.CancelledError; any other exception fails the task.
+    A cancellation by the client raises asyncio.CancelledError in it. Any other exception fails the task.
     """
 
     async def __call__(self, message: IncomingMessage, task: TaskHandle, /) -> None:
-        """Works on one message."""
+        """Handles one message."""
 
 
 class AgentServer:
-    """An agent mounted on an app. Close it when the app shuts down, so that no task outlives it here."""
+    """An agent mounted on an app. Close it when the app shuts down."""
 
     def __init__(self, requests: OnceRequests, records: TaskRecords | None = None) -> None:
         self._requests = requests
@@ -135,19 +135,19 @@ class AgentServer:
         self._looking: asyncio.Task[None] | None = None
 
     def take_over(self) -> None:
-        """From now on goes on with the tasks of processes that are lost, too."""
+        """Starts adopting the tasks of lost processes."""
         if self._records is not None and self._looking is None:
             takeover = Takeover(self._records, self._requests, self._records.lease_s / _LOOKS_PER_LEASE)
             self._looking = asyncio.create_task(takeover.run())
 
     async def aclose(self) -> None:
-        """Cancels the tasks that still run, and waits for them. Those in storage are free for others to go on with."""
+        """Cancels the running tasks and waits for them. Other processes can adopt durable ones at once."""
         if self._looking is not None:
             self._looking.cancel()
             await asyncio.gather(self._looking, return_exceptions=True)
         await self._requests.aclose()
         if self._records is not None:
-            with suppress(StorageUnavailableError):  # then their leases run out
+            with suppress(StorageUnavailableError):  # the leases then expire
                 await self._records.release()
 
 
@@ -162,12 +162,12 @@ def mount_agent(
 ) -> AgentServer:
     """Serves an agent on `app`: its card at `/.well-known/agent-card.json`, JSON-RPC for both versions at `/`.
 
-    With `keys`, JSON-RPC is for their holders alone (401), and each has its own tasks. Without, a task is anybody's who
-    knows its id, and nobody is told of any.
+    With `keys`, clients need an API key (401), and each has its own tasks. Without, anybody who knows a task's id can
+    use it, and nobody can list tasks.
 
-    With `records`, the tasks are in storage: any process of this agent answers for all of them, and once `take_over` is
-    called goes on with those of a lost one, whose handler is called again with the same message. Such a task takes no
-    further messages. Without, they are in memory, `max_tasks` of the ended ones.
+    With `records`, tasks are in storage: every process of this agent serves all of them. After `take_over`, a process
+    also continues the tasks of lost ones by calling the handler again with the same message. These tasks accept no
+    further messages. Without `records`, tasks are in memory, with at most `max_tasks` ended ones.
     """
     callers = Callers(keys)
     card = card_of(profile, with_keys=bool(keys))
@@ -198,7 +198,7 @@ def mount_agent(
 
 
 class _Adapter03(JSONRPC03Adapter):
-    """The SDK's 0.3 adapter, with -32602 instead of -32600 for a known method's invalid params (JSON-RPC 2.0, 5.1)."""
+    """The SDK's 0.3 adapter, with -32602 instead of -32600 for invalid params of a known method (JSON-RPC 2.0, 5.1)."""
 
     def _generate_error_response(self, request_id: str | int | None, error: Exception | JSONRPCError) -> JSONResponse:
         if isinstance(error, InvalidRequestError):
@@ -207,7 +207,7 @@ class _Adapter03(JSONRPC03Adapter):
 
 
 class _Executor(AgentExecutor):
-    """Runs a handler as the SDK's executor."""
+    """Adapts a handler to the SDK's executor."""
 
     def __init__(self, handler: Handler, records: TaskRecords | None) -> None:
         self._handler = handler
@@ -216,7 +216,7 @@ class _Executor(AgentExecutor):
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
         current = context.current_task
-        # A follow-up that names only its task gets a fresh context id from the SDK: the task's own is the right one.
+        # For a follow-up that names only its task, the SDK generates a new context id: use the task's.
         context_id = current.context_id if current is not None else context.context_id or ""
         task_id = context.task_id or ""
         if current is None:
@@ -232,7 +232,7 @@ class _Executor(AgentExecutor):
         try:
             await self._handler(_incoming(context, task_id, context_id), task)
         except Exception as error:
-            # Out of here it would become a failed task that says nothing.
+            # Otherwise the SDK would fail the task without a message.
             logger.exception("task %s failed", task_id)
             await task.fail(f"internal error: {type(error).__name__}: {error}")
         finally:

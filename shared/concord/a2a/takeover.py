@@ -1,4 +1,4 @@
-"""Takeover: an agent goes on with the tasks of its processes that were lost, and leaves those that others took."""
+"""Takeover: an agent's process adopts the tasks of lost processes, and gives up tasks that others adopted."""
 
 import asyncio
 import logging
@@ -11,11 +11,11 @@ from concord.storage.tasks import AbandonedTask, TaskRecords
 logger = logging.getLogger(__name__)
 
 MAX_STARTS: Final = 5
-"""Processes that a task may be lost with before it fails: it may be the task that ends them."""
+"""The number of processes that may be lost with a task before it fails: the task itself may be the cause."""
 
 
 class Takeover:
-    """Renews the leases of this process's tasks, and looks for tasks whose process let theirs run out."""
+    """Renews this process's leases, and adopts tasks whose leases have expired."""
 
     def __init__(self, records: TaskRecords, requests: OnceRequests, every_s: float) -> None:
         self._records = records
@@ -23,7 +23,7 @@ class Takeover:
         self._every_s = every_s
 
     async def run(self) -> None:
-        """Goes on until it is cancelled."""
+        """Runs until it is cancelled."""
         async with asyncio.TaskGroup() as takings:
             while True:
                 try:
@@ -33,7 +33,7 @@ class Takeover:
                 await asyncio.sleep(self._every_s)
 
     async def _look(self, takings: asyncio.TaskGroup) -> None:
-        # First its own: one whose lease ran out because storage was away is nobody's until then.
+        # Renew first: after a storage outage this process's own leases may have expired.
         for task_id in await self._records.renew():
             logger.warning("another process has taken task %s over, or ended it: work on it stops here", task_id)
             await self._requests.leave(task_id)

@@ -1,4 +1,4 @@
-"""The tasks of an agent that forgets them when its process ends."""
+"""A task store in memory, for agents whose tasks end with the process."""
 
 import asyncio
 import zlib
@@ -14,14 +14,13 @@ from concord.agent.extensions import ASSIGNMENT_KEY
 
 MAX_TASKS: Final = 1000
 MAX_TASK_BYTES: Final = 16 * 1024 * 1024
-"""Tasks kept for `tasks/get` after they ended, and their size together, packed. The SDK's own store would keep
-every one for ever."""
+"""Limits on the ended tasks kept for `tasks/get`: their number and total size, compressed. The SDK's store has none."""
 
 MAX_HISTORY: Final = 32
-"""Messages of a task that are kept: its first and the latest. The task is copied with each that comes."""
+"""Limit on a task's messages: the first and the latest are kept. Each update copies the task."""
 
 MAX_KEPT_MESSAGE: Final = 128 * 1024
-"""Bytes of a message that is kept; of a larger one, the beginning of its text."""
+"""Messages above this size (bytes) are truncated to the beginning of their text."""
 
 TERMINAL: Final = frozenset(
     {
@@ -43,10 +42,9 @@ class _EndedTask:
 
 
 class BoundedTaskStore(InMemoryTaskStore):
-    """The SDK's in-memory store, which forgets the oldest ended tasks beyond a bound.
+    """The SDK's in-memory store with a limit on ended tasks: the oldest are dropped.
 
-    Of an ended task it keeps what lists are made from, and the whole of it packed: as objects, a result takes thirty
-    times as much.
+    Ended tasks are stored compressed, at a thirtieth of the memory, with the fields that lists select by.
     """
 
     def __init__(self, max_tasks: int) -> None:
@@ -90,7 +88,7 @@ class BoundedTaskStore(InMemoryTaskStore):
 
 
 def prune(task: pb.Task) -> None:
-    """Shortens a task's history to what is kept of it."""
+    """Truncates a task's history."""
     del task.history[1 : 1 - MAX_HISTORY]
     for message in task.history:
         forget_token(message)
@@ -98,18 +96,18 @@ def prune(task: pb.Task) -> None:
 
 
 def head_of(task: pb.Task) -> pb.Task:
-    """What lists select tasks by."""
+    """The fields that lists select by."""
     return pb.Task(id=task.id, context_id=task.context_id, status=task.status)
 
 
 def forget_token(message: pb.Message) -> None:
-    """Takes the reader's own token out of a message that goes into a task's history, where others may read it."""
+    """Removes the recipient's token from a message before it enters a task's history."""
     if ASSIGNMENT_KEY in message.metadata.fields:
         message.metadata.fields[ASSIGNMENT_KEY].struct_value.fields.pop("token", None)
 
 
 def _cut(message: pb.Message) -> None:
-    """Shortens a large message that goes into a task's history."""
+    """Truncates a large message."""
     if message.ByteSize() > MAX_KEPT_MESSAGE:
         said = texts_of(message.parts)
         message.ClearField("metadata")

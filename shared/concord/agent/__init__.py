@@ -1,6 +1,6 @@
-"""What an agent under test needs: its assignment, peer discovery and the reporter of its steps.
+"""The library for agents under test: assignment, peer discovery and step reporting.
 
-`concord.agent.messenger` calls other agents, and needs the extra `a2a`.
+`concord.agent.messenger` calls other agents and needs the extra `a2a`.
 """
 
 from concord.agent.assignment import Assignment

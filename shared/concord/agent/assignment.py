@@ -1,4 +1,4 @@
-"""The assignment: how a participant learns, with every message, which assessment it is in and where to report."""
+"""The assignment: tells an agent, with every message, which trial it works in and where to report."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -24,20 +24,20 @@ class Assignment(BaseModel):
     step_id: Id
     agent_id: Id
     agent_seed: int | None = None
-    """For an agent's own random draws, the same in every run of this trial. Tasks are not made from it."""
+    """Seeds the agent's own random choices, the same in every run of this trial. Tasks do not depend on it."""
     collector_url: Url | None = None
     peers_url: Url | None = None
     token: SecretStr | None = None
 
     def for_call(self, step_id: str, callee_id: str, token: SecretStr | None = None) -> "Assignment":
-        """The assignment to send along when its holder calls a peer: the callee's id, and never the caller's token.
+        """The assignment to send when its holder calls a peer, with the callee's id and without the caller's token.
 
-        `token` is the callee's, which only whoever issues tokens can give.
+        `token` is the callee's, if the caller issues tokens.
         """
         return self.model_copy(update={"step_id": step_id, "agent_id": callee_id, "token": token})
 
     def metadata(self) -> dict[str, Any]:
-        """The entries to put into a message's metadata."""
+        """The metadata entries for a message."""
         written = self.model_dump(exclude_none=True, exclude={"token"})
         if self.token is not None:
             written["token"] = self.token.get_secret_value()
@@ -48,7 +48,7 @@ class Assignment(BaseModel):
 
     @classmethod
     def from_metadata(cls, metadata: Mapping[str, Any]) -> "Assignment | None":
-        """The assignment in a message's metadata; None where there is none or it cannot be read."""
+        """The assignment in a message's metadata, None if there is none or it is malformed."""
         try:
             return cls.model_validate(metadata.get(ASSIGNMENT_KEY))
         except ValidationError:

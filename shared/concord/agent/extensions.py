@@ -1,4 +1,4 @@
-"""The A2A extensions that Concord speaks: their URIs and where each keeps its data in a message's metadata."""
+"""The A2A extensions that Concord supports: their URIs and metadata keys."""
 
 from typing import Final
 
@@ -7,13 +7,13 @@ TRACEABILITY_KEY: Final = "github.com/a2aproject/a2a-samples/extensions/traceabi
 
 TIMESTAMP_URI: Final = "https://github.com/a2aproject/a2a-samples/samples/extensions/timestamp/v1"
 TIMESTAMP_LIBRARY_URI: Final = "https://github.com/a2aproject/a2a-samples/extensions/timestamp/v1"
-"""The samples' Python library uses this one for the same extension; both are accepted and advertised."""
+"""The URI in the samples' Python library for the same extension. Both are accepted and advertised."""
 TIMESTAMP_KEY: Final = TIMESTAMP_URI.removeprefix("https://") + "/timestamp"
 
 ASSIGNMENT_URI: Final = "https://github.com/concord-assessor/concord/extensions/assignment/v1"
 ASSIGNMENT_KEY: Final = ASSIGNMENT_URI.removeprefix("https://") + "/assignment"
 
 TRACEPARENT_KEY: Final = "traceparent"
-"""W3C Trace Context, carried in the metadata because A2A does not propagate it."""
+"""W3C Trace Context, sent as metadata because A2A does not propagate it."""
 
 SUPPORTED_URIS: Final = (TRACEABILITY_URI, TIMESTAMP_URI, TIMESTAMP_LIBRARY_URI, ASSIGNMENT_URI)

@@ -1,4 +1,4 @@
-"""The messenger: every message to another agent goes through it, and every one of them leaves a step."""
+"""The messenger: sends messages to other agents, and records a step for each."""
 
 import asyncio
 import logging
@@ -24,7 +24,7 @@ from concord.trust.urls import PeerUrls
 logger = logging.getLogger(__name__)
 
 StepSink = Callable[[InteractionStep, Assignment], None]
-"""Takes the step of a call that ended, and the assignment under which the call was made. Must not block."""
+"""Called with the step of each call that ended, and the caller's assignment. Must not block."""
 
 OnUpdate = Callable[[TaskUpdate], None]
 
@@ -36,10 +36,10 @@ _EXTENSIONS: Final = (TRACEABILITY_URI, TIMESTAMP_URI, ASSIGNMENT_URI)
 
 
 class Messenger:
-    """Sends messages to agents: one client per URL, kept for the messenger's life; one step per call, errors included.
+    """Sends messages to agents, with one client per URL and one step per call, errors included.
 
-    Make one per assessment, so that nothing is shared between two. Close it, or use it as a context manager. With
-    `peer_urls`, cards lead nowhere that these do not allow (see `A2AClient.connect`).
+    Create one per assessment. Close it, or use it as a context manager. `peer_urls` restricts where cards may lead (see
+    `A2AClient.connect`).
     """
 
     def __init__(self, on_step: StepSink, *, timeout_s: float = TIMEOUT_S, peer_urls: PeerUrls | None = None) -> None:
@@ -56,7 +56,7 @@ class Messenger:
         await self.close()
 
     async def close(self) -> None:
-        """Closes every client."""
+        """Closes all clients."""
         clients, self._clients = list(self._clients.values()), {}
         for client in clients:
             await client.close()
@@ -116,14 +116,14 @@ class Messenger:
 
 
 class _Call:
-    """One call in the making: what the callee is told, and the call's clock (durations from the monotonic one)."""
+    """One call: the callee's assignment, and the call's clock (durations from the monotonic clock)."""
 
     def __init__(
         self, url: str, callee_id: str, assignment: Assignment | None, request: Mapping[str, JsonValue]
     ) -> None:
         self.assignment = assignment
         self.request = request
-        # The URL of a proxy holds its caller's token.
+        # A proxy URL contains its caller's token.
         self._url = redact(url)
         self._callee_id = callee_id
         self._started_at = datetime.now(UTC)
@@ -163,7 +163,7 @@ class _Call:
 
 
 class _Exchange:
-    """A message on its way and its answer; knows the callee's task as soon as the callee has named it."""
+    """A message in transit and its answer. The callee's task id is known once the callee has sent it."""
 
     def __init__(self, client: A2AClient, call: _Call, task_id: str, context_id: str) -> None:
         text = call.request["text"]
@@ -180,7 +180,7 @@ class _Exchange:
         )
 
     async def run(self, on_update: OnUpdate | None) -> Answer:
-        """The answer. Cancelled, it cancels the callee's task too, for which the stream has to live a little longer."""
+        """The answer. If cancelled, cancels the callee's task as well, which keeps the stream open a little longer."""
         reading = asyncio.create_task(self._read(on_update))
         try:
             return await asyncio.shield(reading)

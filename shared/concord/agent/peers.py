@@ -1,4 +1,4 @@
-"""Peer discovery: whom an agent can call, from its own settings, from the registry, or from both."""
+"""Peer discovery: the agents that an agent can call, from its settings and from the registry."""
 
 import logging
 from collections.abc import Mapping
@@ -22,9 +22,9 @@ class PeerList(BaseModel):
 
 
 class PeerDiscovery:
-    """Finds peers: the static ones given here, and those that the assignment's registry knows.
+    """Finds peers: static ones, and those in the assignment's registry.
 
-    The registry's word wins where both name an agent: during an assessment it knows the way that is observed.
+    The registry overrides static peers with the same id: during an assessment, its URLs lead through the proxy.
     """
 
     def __init__(self, static: Mapping[str, str] | None = None) -> None:
@@ -42,9 +42,9 @@ class PeerDiscovery:
         await self._http.aclose()
 
     async def peers(self, assignment: Assignment | None = None) -> list[RosterEntry]:
-        """The agents that can be called, without the caller itself, sorted by id.
+        """The agents that can be called, sorted by id, without the caller.
 
-        A registry that cannot be reached is logged and leaves the static peers.
+        If the registry cannot be reached, logs that and returns the static peers.
         """
         known = dict(self._static)
         if assignment is not None and assignment.peers_url is not None:

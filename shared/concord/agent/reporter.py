@@ -1,4 +1,4 @@
-"""The trace reporter: hands steps to the collector without ever keeping its agent waiting."""
+"""The trace reporter: sends steps to the collector without blocking the agent."""
 
 import asyncio
 import atexit
@@ -16,7 +16,7 @@ from concord.trace.step import InteractionStep
 logger = logging.getLogger(__name__)
 
 _GRACE_S: Final = 1.0
-"""How much longer than it was given a lane may take to stop: what is under way is not cut off."""
+"""Extra time for a lane to stop: a request in flight is not cut off."""
 
 
 class TraceReporter:
@@ -28,20 +28,20 @@ class TraceReporter:
     """
 
     BATCH_STEPS = 100
-    """A POST per step costs the agent a hundred times the CPU of a batch of this size."""
+    """Steps per batch. One request per step would cost the agent a hundred times the CPU."""
     BATCH_BYTES = 1024 * 1024
-    """Of JSON, before compression: well below what a collector takes."""
+    """Bytes of JSON per batch, before compression: well below the collector's limit."""
     FLUSH_S = 0.5
     BUFFER_STEPS = 10_000
     BUFFER_BYTES = 16 * 1024 * 1024
     TIMEOUT_S = 5.0
-    """For one try."""
+    """Timeout of one attempt (seconds)."""
     DEADLINE_S = 60.0
-    """How long one batch is tried before it counts as dropped."""
+    """How long a batch is retried before it is dropped (seconds)."""
     LOG_EVERY_S = 60.0
-    """Between two lines that say the same of a collector."""
+    """The shortest interval between repeated log lines about a collector (seconds)."""
     MAX_COLLECTORS = 16
-    """Whoever sends a message names a collector: so many at once are taken seriously."""
+    """Limit on collectors: every message can name one."""
 
     def __init__(self) -> None:
         self._start_afresh()
@@ -50,26 +50,27 @@ class TraceReporter:
         atexit.register(self.close)
 
     def _start_afresh(self) -> None:
-        """The state of a new process: the parent's threads did not come along; its buffers are the parent's to send."""
+        """The state of a process. After a fork, the child starts afresh: the parent's threads and buffers stay the
+        parent's."""
         self._lanes: dict[str | None, Lane] = {}
         self._lock = threading.Lock()
         self._closed = False
         self._told_full_at: float | None = None
 
     def report(self, step: InteractionStep, assignment: Assignment) -> None:
-        """Takes a step made under an assignment. Returns at once; a step without a collector to go to is let go."""
+        """Adds a step made under an assignment. Returns at once; without a collector to send to, drops the step."""
         lane = self._lanes.get(assignment.collector_url)
         if lane is not None or (lane := self._open(assignment.collector_url)) is not None:
             lane.put(step, assignment)
 
     def flush(self, timeout_s: float = 5.0) -> bool:
-        """Waits until everything reported so far was sent or dropped. False: it was not, within the timeout."""
+        """Waits until every step so far was sent or dropped. Returns False on timeout."""
         deadline = time.monotonic() + timeout_s
         waiting = [lane.flushed() for lane in list(self._lanes.values())]
         return all(done.wait(max(0.0, deadline - time.monotonic())) for done in waiting)
 
     def close(self, timeout_s: float = 5.0) -> None:
-        """Sends what is left, for at most `timeout_s`, and stops. Further steps are let go."""
+        """Sends the remaining steps for at most `timeout_s`, and stops. Further steps are dropped."""
         atexit.unregister(self.close)
         with self._lock:
             self._closed = True
@@ -81,11 +82,11 @@ class TraceReporter:
             lane.join(max(0.0, deadline - time.monotonic()) + _GRACE_S)
 
     async def aclose(self, timeout_s: float = 5.0) -> None:
-        """The same for async code, which goes on meanwhile."""
+        """Closes without blocking the event loop."""
         await asyncio.to_thread(self.close, timeout_s)
 
     def _open(self, url: str | None) -> Lane | None:
-        """The lane to a collector that was not reported to before; None where there is to be none."""
+        """The lane of a collector, created on first use; None if there are too many."""
         if url is None:
             return None
         with self._lock:
@@ -94,7 +95,7 @@ class TraceReporter:
             try:
                 if url not in self._lanes and self._make_room():
                     self._lanes[url] = Lane(url, self._policy())
-            except RuntimeError:  # the interpreter is ending and starts no more threads
+            except RuntimeError:  # the interpreter is shutting down and starts no more threads
                 self._closed = True
             return self._lanes.get(url)
 
@@ -127,7 +128,7 @@ class TraceReporter:
 
 
 class _StartAfresh:
-    """Tells a reporter of a fork; the hook cannot be taken back, and must not keep alive what it was made for."""
+    """Notifies a reporter of a fork. A weak reference, since fork hooks cannot be removed."""
 
     def __init__(self, reporter: TraceReporter) -> None:
         self._reporter = weakref.ref(reporter)

@@ -1,4 +1,4 @@
-"""The language model: its settings, and the one client that everything uses."""
+"""The language model: its settings and its client."""
 
 from concord.llm.client import Completion, EmptyCompletionError, LLMClient, LLMUnavailableError
 from concord.llm.settings import LLMSettings

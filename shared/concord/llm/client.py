@@ -1,4 +1,4 @@
-"""The language model client: any OpenAI-compatible endpoint, temperature 0, and a TOOL step for every call."""
+"""The language model client: any OpenAI-compatible endpoint, temperature 0, and a TOOL step per call."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -18,33 +18,34 @@ if TYPE_CHECKING:
     from openai.types.chat import ChatCompletion
 
 MAX_ERROR: Final = 500
-"""Characters kept of what an endpoint says when it refuses."""
+"""Characters kept of an endpoint's error message."""
 
 
 MAX_RETRIES: Final = 2
-"""How often an endpoint that fails or is busy is asked again where nobody says."""
+"""Default number of retries for an endpoint that fails or is busy."""
 
 
 class LLMUnavailableError(Exception):
-    """No key, no connection, a refusal or an empty answer: go on without the model."""
+    """No key, no connection, a refusal or an empty answer: the caller has to do without the model."""
 
 
 class EmptyCompletionError(LLMUnavailableError):
-    """The model answered with nothing."""
+    """The model's answer was empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What the model wrote, and the tokens it took."""
+    """The model's text, and the tokens used."""
 
     text: str
     total_tokens: int | None
 
 
 class LLMClient:
-    """Completions from the configured endpoint. `on_step` gets the TOOL step of each call, failures included.
+    """Completions from the configured endpoint.
 
-    An endpoint that fails or is busy is asked again, each time after twice as long or after what `Retry-After` says.
+    `on_step` gets the TOOL step of each call, failures included. Failed requests are retried with exponential backoff,
+    or after `Retry-After`.
     """
 
     def __init__(
@@ -54,7 +55,7 @@ class LLMClient:
         *,
         max_retries: int = MAX_RETRIES,
     ) -> None:
-        """`max_retries`: where the settings do not say."""
+        """`max_retries` applies if the settings have none."""
         self._settings = settings
         self._on_step = on_step
         self._max_retries = max_retries if settings.max_retries is None else settings.max_retries
@@ -82,10 +83,10 @@ class LLMClient:
         max_tokens: int = 1000,
         schema: Mapping[str, Any] | None = None,
     ) -> Completion:
-        """The model's answer. Raises LLMUnavailableError, whatever the reason.
+        """The model's answer. Raises LLMUnavailableError for any failure.
 
-        With a `schema`, the answer is to be JSON of that schema; an endpoint that cannot promise that is asked for
-        JSON, and one that cannot promise that either is only told. So the answer has to be validated all the same.
+        With `schema`, the answer should be JSON of that schema. Endpoints without schema support are asked for JSON,
+        and those without JSON mode only by the prompt: validate the answer in any case.
         """
         started_at, started = datetime.now(UTC), time.monotonic()
         completion: Completion | None = None
@@ -102,7 +103,7 @@ class LLMClient:
                 self._on_step(self._step(assignment, started_at, elapsed, completion, error), assignment)
 
     async def _complete(self, system: str, user: str, max_tokens: int, schema: Mapping[str, Any] | None) -> Completion:
-        # It takes most of a second to import, and only a few processes need it.
+        # The import takes most of a second, and few processes need it.
         from openai import BadRequestError, OpenAIError, UnprocessableEntityError
 
         formats = [{}] if schema is None else [_json_schema(schema), {"response_format": {"type": "json_object"}}, {}]
@@ -125,7 +126,7 @@ class LLMClient:
         return answer
 
     def _without_key(self, text: str) -> str:
-        """What an endpoint said, to be shown in a row: some quote the key that they refuse."""
+        """An endpoint's error message for the row: some quote the key that they refuse."""
         key = "" if self._settings.api_key is None else self._settings.api_key.get_secret_value()
         shown = redact(text.replace(key, "***") if key else text)
         return shown if len(shown) <= MAX_ERROR else f"{shown[:MAX_ERROR]}…"

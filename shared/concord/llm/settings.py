@@ -16,9 +16,9 @@ class LLMSettings(BaseSettings):
     model: str = "gpt-4o-mini"
     timeout_s: float = 30.0
     max_retries: Annotated[int, Field(ge=0, le=20)] | None = None
-    """How often an endpoint that fails or is busy is asked again; None: whoever asks decides."""
+    """Retries for an endpoint that fails or is busy; None: the caller's default."""
 
     @property
     def available(self) -> bool:
-        """Whether there is a key to call the model with."""
+        """Whether a key is configured."""
         return self.api_key is not None

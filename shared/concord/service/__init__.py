@@ -1,4 +1,4 @@
-"""What every HTTP service of the house shares: settings, logs, probes, limits, and how it is served."""
+"""What the HTTP services share: settings, logs, probes, request limits and serving."""
 
 from concord.service.doors import TokenDoor
 from concord.service.limits import BodyLimit

@@ -1,4 +1,4 @@
-"""Doors: where a participant's token opens something, and that it opens nothing else."""
+"""Restricts participants' tokens to the paths that accept them."""
 
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, Final
@@ -18,10 +18,10 @@ _DECODINGS: Final = 3
 
 
 class TokenDoor:
-    """ASGI middleware: 403 for a request that carries a participant's token, but where `opens` says of its path.
+    """ASGI middleware: answers 403 to a request with a participant's token, unless `opens` accepts its path.
 
-    It carries one with any header, or anywhere in its URL. Which address it comes from says nothing: on one machine, a
-    client and the participants that it has assessed share theirs.
+    The token may be in any header or anywhere in the URL. Source addresses do not matter: on one machine, a client and
+    its participants share one.
     """
 
     def __init__(self, app: App, opens: Callable[[str], bool]) -> None:
@@ -29,7 +29,7 @@ class TokenDoor:
         self._opens = opens
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes a request on, or refuses it."""
+        """Handles or refuses a request."""
         if scope["type"] == "http" and not self._opens(scope["path"]) and _carries_token(scope):
             await send({"type": "http.response.start", "status": 403, "headers": _HEADERS})
             await send({"type": "http.response.body", "body": _BODY})

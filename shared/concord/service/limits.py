@@ -1,4 +1,4 @@
-"""Bounds on what a caller may send: the size of a body, checked as it arrives."""
+"""Limits on request bodies, enforced as they arrive."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -12,18 +12,18 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 _DRAIN_S: Final = 5.0
-"""How long a caller is listened to that was refused and still sends."""
+"""How long the rest of a refused request is read."""
 
 
 class BodyLimit:
-    """ASGI middleware: 413 for a body over `max_bytes`, by its declared length or, without one, as it comes in."""
+    """ASGI middleware: answers 413 to a body over `max_bytes`, by its declared length or its actual size."""
 
     def __init__(self, app: App, max_bytes: int) -> None:
         self._app = app
         self._max_bytes = max_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes a request on, or refuses it."""
+        """Handles or refuses a request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -46,7 +46,7 @@ class BodyLimit:
 
 
 class _CountedBody:
-    """A body that ends where it grows too large; the request is refused whatever the app then answers."""
+    """Ends a body at the limit; the request is refused whatever the app answers."""
 
     def __init__(self, receive: Receive, max_bytes: int) -> None:
         self._receive = receive
@@ -65,7 +65,7 @@ class _CountedBody:
         return message
 
     async def _drain(self, message: Message) -> None:
-        """Reads on for as much again: a caller still sending when we close would see a reset and no answer."""
+        """Reads as much again: a caller still sending would see a connection reset instead of the answer."""
         while message.get("more_body", False) and self._left > -self._max_bytes:
             message = await self._receive()
             self._left -= len(message.get("body", b""))
@@ -83,7 +83,7 @@ def _header(scope: Scope, wanted: bytes) -> bytes:
 async def _refuse_early(scope: Scope, receive: Receive, send: Send, drained_bytes: int) -> None:
     """Answers before the body, and reads some of it before the connection is closed.
 
-    A caller still sending then would see a reset and no answer. One that asked first has not begun to send.
+    A caller still sending would see a connection reset. With `Expect: 100-continue`, it has not begun to send.
     """
     if _header(scope, b"expect").lower() == b"100-continue":
         await _refuse(send)

@@ -1,4 +1,4 @@
-"""Structured logs: one event a line, readable on a terminal and JSON elsewhere."""
+"""Structured logs: one event per line, readable on a terminal, JSON elsewhere."""
 
 import logging
 import sys
@@ -10,18 +10,18 @@ import structlog
 from concord.trust.redaction import redact
 
 _QUIET: Final = ("httpx", "httpcore", "a2a", "arq", "openai")
-"""These log every request with its URL, and a proxy's URL holds a token: only their warnings are let through."""
+"""These libraries log every request with its URL, and a proxy URL contains a token: only warnings are logged."""
 
 
 class _Handler(logging.StreamHandler[TextIO]):
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the standard library's name
-        """Tells of a record that could not be written, and nothing of what it holds, which nobody redacted."""
+        """Reports a record that could not be written, without its contents, which are not redacted."""
         with suppress(OSError, ValueError):
             self.stream.write(f"a log record of {record.name} could not be written\n")
 
 
 def configure_logging(service: str, *, level: str = "INFO", form: Literal["auto", "console", "json"] = "auto") -> None:
-    """Sends the logs of a process, its libraries' included, to standard error."""
+    """Configures logging to standard error, for this process and its libraries."""
     console = form == "console" or (form == "auto" and sys.stderr.isatty())
     shared: list[structlog.typing.Processor] = [
         structlog.contextvars.merge_contextvars,
@@ -38,7 +38,7 @@ def configure_logging(service: str, *, level: str = "INFO", form: Literal["auto"
     )
     final: list[structlog.typing.Processor] = [structlog.stdlib.ProcessorFormatter.remove_processors_meta]
     if console:
-        # The default, where rich is installed, prints the local variables of every frame.
+        # The default, if rich is installed, prints local variables of every frame.
         final.append(structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback))
     else:
         final += [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
@@ -54,5 +54,5 @@ def configure_logging(service: str, *, level: str = "INFO", form: Literal["auto"
 
 
 def _redacted(_: structlog.typing.WrappedLogger, __: str, line: structlog.typing.EventDict) -> str:
-    """The last processor, to which the line comes rendered: whoever logged it, no token gets out."""
+    """The last processor: redacts the rendered line."""
     return redact(str(line))

@@ -1,4 +1,4 @@
-"""The probes of a service: is the process alive, is it ready, and what has it done so far."""
+"""A service's probes: liveness, readiness and metrics."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -8,14 +8,14 @@ from fastapi import APIRouter, Response
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, ProcessCollector, generate_latest
 
 READY_S: Final = 2.0
-"""A probe answers soon, however patient the service itself is with what it depends on."""
+"""The timeout of a probe, which may be shorter than the service's own retries."""
 
 Ready = Callable[[], Awaitable[None]]
-"""Returns when the service can do its work; raises with the reason when it cannot."""
+"""Returns if the service is ready; raises with the reason otherwise."""
 
 
 def probe_routes(ready: Ready, metrics: CollectorRegistry) -> APIRouter:
-    """`/healthz` (the process only), `/readyz` (what it depends on: 503 with the reason), `/metrics` (Prometheus)."""
+    """`/healthz` (the process), `/readyz` (its dependencies: 503 with the reason), `/metrics` (Prometheus)."""
     router = APIRouter(tags=["probes"])
 
     @router.get("/healthz")
@@ -40,7 +40,7 @@ def probe_routes(ready: Ready, metrics: CollectorRegistry) -> APIRouter:
 
 
 def process_metrics() -> CollectorRegistry:
-    """The metrics of a service that counts nothing of its own: what its process takes."""
+    """Metrics of the process alone, for a service without its own."""
     registry = CollectorRegistry()
     ProcessCollector(registry=registry)
     return registry

@@ -1,4 +1,4 @@
-"""Serving an app with uvicorn: the platform's three arguments, graceful shutdown."""
+"""Serves an app with uvicorn: the platform's arguments, and graceful shutdown."""
 
 import argparse
 from typing import Final
@@ -12,7 +12,7 @@ GRACE_S: Final = 8
 
 
 def address_parser(program: str, description: str, *, port: int = DEFAULT_PORT) -> argparse.ArgumentParser:
-    """A parser with `--host` and `--port`, as every service takes them."""
+    """A parser with `--host` and `--port`, common to all services."""
     parser = argparse.ArgumentParser(
         program, description=description, formatter_class=argparse.ArgumentDefaultsHelpFormatter
     )

@@ -1,4 +1,4 @@
-"""Settings that every service has; each adds its own."""
+"""Settings common to all services."""
 
 from ipaddress import IPv4Network, IPv6Network
 from typing import Annotated, Literal
@@ -10,7 +10,7 @@ from concord.trust.declared_hosts import AllowedHosts
 
 
 def _networks(value: object) -> object:
-    """What was configured, taken apart."""
+    """The parsed allowed hosts."""
     return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
 
@@ -19,7 +19,7 @@ Networks = Annotated[tuple[IPv4Network | IPv6Network, ...], NoDecode, BeforeVali
 
 
 class ServiceSettings(BaseSettings):
-    """`CONCORD_LOG_LEVEL` and `CONCORD_LOG_FORMAT`: from the environment, as all that follow."""
+    """`CONCORD_LOG_LEVEL` and `CONCORD_LOG_FORMAT`."""
 
     model_config = SettingsConfigDict(
         env_prefix="CONCORD_", env_ignore_empty=True, extra="ignore", validate_by_name=True, validate_by_alias=True
@@ -30,19 +30,20 @@ class ServiceSettings(BaseSettings):
 
 
 class StatefulServiceSettings(ServiceSettings):
-    """Adds where state is, and what tokens are signed with."""
+    """Adds the settings for state and tokens."""
 
     redis_url: str = Field("redis://127.0.0.1:6379/0", validation_alias="REDIS_URL")
-    """It has no prefix, since everything else that uses a Redis calls it so."""
+    """Without a prefix, by convention."""
     token_secret: SecretStr = SecretStr("")
-    """Comma-separated: the first signs, all are good. Without it, the services of one Redis share one they made."""
+    """Comma-separated: the first signs, all are accepted. By default, the services of one Redis share a generated one.
+    """
     allowed_hosts: str = ""
-    """Comma-separated networks and `host:port`: where agents may be, beside the open internet."""
+    """Comma-separated networks and `host:port`: where agents may be, besides the public internet."""
     allowed_peer_networks: Networks = Field((), validation_alias="ALLOWED_PEER_NETWORKS")
-    """What `allowed_hosts` was called when it took networks alone; both count."""
+    """The former name of `allowed_hosts`, for networks only; both count."""
 
     @property
     def hosts(self) -> AllowedHosts:
-        """What both settings name. Raises ValueError for what is neither a network nor `host:port`."""
+        """The hosts in both settings. Raises ValueError for anything but networks and `host:port`."""
         named = AllowedHosts.parse(self.allowed_hosts)
         return AllowedHosts((*named.networks, *self.allowed_peer_networks), named.exact)

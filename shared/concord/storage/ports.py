@@ -1,4 +1,4 @@
-"""The ports behind which state lives: what the services ask of storage, whatever keeps it."""
+"""The ports of storage: what services need from it, whatever implements it."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,23 +13,23 @@ from concord.trace.report import BatchReceipt, ReportBatch
 
 
 class StorageUnavailableError(Exception):
-    """Storage cannot be reached or refuses writes: try again later; nothing was stored."""
+    """Storage cannot be reached or refuses writes. Nothing was stored; the caller may retry."""
 
 
 class TraceFullError(Exception):
-    """A trace takes no more of a reporter: what came last was not stored, and will not be."""
+    """A reporter's quota for a trace is exhausted; the batch was not stored."""
 
 
 class TraceClosedError(Exception):
-    """The trial of a trace is over, and so is the time in which what comes late is counted."""
+    """The trial was closed more than `LATE_S` ago."""
 
 
 class RegistryFullError(Exception):
-    """A registry scope has as many agents as it takes."""
+    """A registry scope has the maximum number of agents."""
 
 
 class Queue(StrEnum):
-    """The two job queues: quick CPU-bound work, and work that waits for a language model."""
+    """The job queues: short CPU-bound work, and work that waits for a language model."""
 
     FAST = "fast"
     LLM = "llm"
@@ -37,7 +37,7 @@ class Queue(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A call of `function` with JSON arguments. A second job with a pending one's id is not queued."""
+    """A call of `function` with JSON arguments. While a job is pending, another with its id is not queued."""
 
     function: str
     job_id: str
@@ -47,7 +47,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """A job that failed for good, and its last error."""
+    """A job that failed permanently, and its last error."""
 
     letter_id: str
     job: Job
@@ -56,10 +56,7 @@ class DeadLetter:
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """What a batch counts for, and the sums that a trace takes of those who count together (`account`).
-
-    `cost` and `limit` in bytes; `steps` and `max_steps` in steps.
-    """
+    """What a batch counts towards the quota of its account: `cost` of `limit` bytes, `steps` of `max_steps`."""
 
     account: str
     cost: int
@@ -70,141 +67,144 @@ class Quota:
 
 @dataclass(frozen=True, slots=True)
 class MemoryUse:
-    """How much memory storage uses, and how much it may (bytes; None: nobody set a bound)."""
+    """Storage's memory use and its limit (bytes; None: no limit)."""
 
     used: int
     limit: int | None
 
 
 LATE_S: Final = 300
-"""Seconds after its trial was closed in which what a participant reports is counted as late."""
+"""How long late reports of a closed trial are counted (seconds)."""
 
 
 class TraceStore(Protocol):
-    """Report batches by trace: appended once per batch id, read in order of arrival.
+    """Report batches by trace, appended once per batch id and read in order of arrival.
 
-    Once a trace is closed, what participants report is not stored any more: for `LATE_S` its steps are counted.
+    Once a trace is closed, participants' reports are no longer stored; their steps are counted for `LATE_S`.
     """
 
     async def append(
         self, batch: ReportBatch, receipt: BatchReceipt, *, quota: Quota | None = None
     ) -> BatchReceipt | None:
-        """Stores a batch with its answer, in one step.
+        """Stores a batch and its receipt, atomically.
 
-        Returns None, or the first answer to a batch id that the same reporter used before, or that it came late. Raises
-        StorageUnavailableError, TraceClosedError, and TraceFullError beyond the quota: nothing is trimmed to make room,
-        and what the batch told of counts as `refused`.
+        Returns None, or the earlier receipt if the reporter used this batch id before, or a receipt saying that the
+        batch came late. Raises StorageUnavailableError, TraceClosedError, and TraceFullError beyond the quota: nothing
+        is evicted, and the batch's steps count as `refused`.
         """
 
     async def refused(self, trace_id: str) -> Mapping[str, int]:
-        """By account, the steps that a trace refused beyond a quota, and those that the refused batches told as
+        """By account, the steps refused for exceeding a quota, including those that refused batches reported as
         dropped. Raises StorageUnavailableError."""
 
     def batches(self, trace_id: str) -> AsyncIterator[ReportBatch]:
         """All batches of a trace, oldest first. Raises StorageUnavailableError."""
 
     def entries(self, trace_id: str, after: str = "") -> AsyncIterator[tuple[str, ReportBatch]]:
-        """The batches of a trace with their places, from behind the place `after`. Raises StorageUnavailableError."""
+        """The batches of a trace after the position `after`, each with its position. Raises StorageUnavailableError."""
 
     async def length(self, trace_id: str) -> int:
-        """How many batches a trace has. Raises StorageUnavailableError."""
+        """The number of batches in a trace. Raises StorageUnavailableError."""
 
     async def close(self, trace_id: str) -> None:
-        """Closes a trace to its participants. Raises StorageUnavailableError."""
+        """Closes a trace to participants. Raises StorageUnavailableError."""
 
     async def is_closed(self, trace_id: str) -> bool:
-        """Whether a trace was closed. Raises StorageUnavailableError."""
+        """Whether a trace is closed. Raises StorageUnavailableError."""
 
     async def late(self, trace_id: str) -> dict[str, int]:
-        """How many steps came after a trace was closed, by the account of who sent them (see `Quota`).
+        """The number of steps that arrived after a trace was closed, by account (see `Quota`).
 
         Raises StorageUnavailableError.
         """
 
 
 class AgentRegistry(Protocol):
-    """Who can be reached, by scope: an assessment's id, or `OPEN_SCOPE` for agents that registered themselves."""
+    """Reachable agents by scope: an assessment's id, or `OPEN_SCOPE` for agents that registered themselves."""
 
     async def register(self, scope: str, entries: Sequence[RosterEntry], *, by: str = "") -> float:
-        """Adds or renews entries, and returns after how many seconds they are forgotten unless renewed.
+        """Adds or renews entries; returns the seconds until they expire.
 
-        Raises RegistryFullError where the scope is full, or has as many as it takes of one caller (`by`).
+        Raises RegistryFullError if the scope is full, or holds the maximum number of entries from the caller `by`.
         """
 
     async def agents(self, scope: str) -> list[RosterEntry]:
-        """The entries of a scope, sorted by id; empty where there is no such scope."""
+        """The entries of a scope, sorted by id; empty for an unknown scope."""
 
 
 OPEN_SCOPE = "open"
 
 
 class AssessmentStore(Protocol):
-    """An assessment's plan, the evaluation of its trials by stage, and its row."""
+    """The documents of an assessment: its plan, the evaluation of its trials by stage, and its row."""
 
     async def save_plan(self, plan: AssessmentPlan) -> None:
-        """Stores what an assessment consists of, before its first trial."""
+        """Stores a plan, before the first trial or with a new trace for a trial."""
 
     async def plan(self, assessment_id: str) -> AssessmentPlan | None:
-        """The plan of an assessment, or None where there is none."""
+        """The plan of an assessment, or None."""
 
     async def plan_revision(self, assessment_id: str) -> int:
-        """How often the plan of an assessment was stored: it changes where a trial is begun anew."""
+        """How often the plan was stored. It changes when a trial is run again."""
 
     async def save(self, assessment_id: str, name: str, document: str) -> None:
-        """Stores a JSON document under a name of the assessment, replacing what was there."""
+        """Stores a JSON document under a name, replacing any earlier one."""
 
-    async def retire(self, plan: AssessmentPlan, keep_s: int) -> None:
-        """Has all that is kept of an assessment forgotten in `keep_s` seconds: it has ended."""
+    async def retire(self, plan: AssessmentPlan, keep_s: int, *, tokens_s: int = 0) -> None:
+        """Lets everything about an ended assessment expire in `keep_s` seconds.
+
+        `tokens_s` is the remaining validity of its participants' tokens: its traces stay closed until then.
+        """
 
     async def load(self, assessment_id: str, name: str) -> str | None:
         """The JSON document of that name, or None."""
 
     async def load_all(self, assessment_id: str, names: Sequence[str]) -> list[str | None]:
-        """The JSON documents of those names, each None where there is none."""
+        """The JSON documents of those names, None for each that does not exist."""
 
 
 class AnswerCache(Protocol):
-    """Answers of a language model by the digest of what it was asked; forgotten after a time, or earlier."""
+    """A cache of language model answers, by the digest of the prompt. Entries expire or are evicted."""
 
     async def get(self, key: str) -> str | None:
-        """The answer, or None. Raises StorageUnavailableError."""
+        """The cached answer, or None. Raises StorageUnavailableError."""
 
     async def put(self, key: str, answer: str) -> None:
-        """Keeps an answer for a time. Raises StorageUnavailableError."""
+        """Caches an answer. Raises StorageUnavailableError."""
 
 
 class SecretStore(Protocol):
-    """The secret that the services of one stack sign tokens with, where none was configured."""
+    """The secret for signing tokens, shared by the services of one stack, if none is configured."""
 
     async def token_secret(self) -> str:
-        """The secret; made by the first to ask, the same for all. Raises StorageUnavailableError."""
+        """The secret. The first call creates it. Raises StorageUnavailableError."""
 
 
 class JobQueue(Protocol):
     """Jobs for the evaluator's workers, run at least once."""
 
     async def enqueue(self, job: Job) -> bool:
-        """Queues a job. False: one with this id is already pending."""
+        """Queues a job. Returns False if a job with this id is pending."""
 
     async def depth(self, queue: Queue) -> int:
-        """How many jobs wait in a queue or run."""
+        """The number of jobs in a queue, waiting or running."""
 
     async def oldest_s(self, queue: Queue) -> float:
-        """How long the oldest of them has been due (seconds); 0 where there is none."""
+        """How long the oldest job has been due (seconds); 0 for an empty queue."""
 
     async def dead_letters(self) -> list[DeadLetter]:
-        """The jobs that failed for good, oldest first."""
+        """The jobs that failed permanently, oldest first."""
 
     async def replay(self, letter: DeadLetter) -> None:
-        """Queues a dead letter's job again and forgets the letter."""
+        """Queues a dead letter's job again and deletes the letter."""
 
 
 JobFunction = Callable[[Mapping[str, JsonValue]], Awaitable[None]]
-"""What a worker runs: it gets a job's arguments. Raising `RetryLater` tries again; anything else is final."""
+"""A worker's function: it gets a job's arguments. `RetryLater` requests a retry; any other exception is final."""
 
 OnDeadLetter = Callable[[Job, str], Awaitable[None]]
-"""Told of a job that failed for good, and why, so that whoever waits for it can be told too."""
+"""Called with each job that failed permanently and its error."""
 
 
 class RetryLater(Exception):  # noqa: N818 - an instruction to the queue, not an error of its own
-    """The job met a passing fault: run it again after a backoff."""
+    """A transient fault: the job is to run again after a backoff."""

@@ -1,4 +1,4 @@
-"""Quotas: what a trace takes of one reporter, and what a batch counts for, whichever way it came."""
+"""Quotas: the limits of a reporter in a trace, and how batches count towards them."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -10,18 +10,18 @@ MAX_TRACE_BYTES: Final = 64 * 1024 * 1024
 MAX_STEPS: Final = 200_000
 
 _MOST_SHRUNK: Final = 16
-"""A body counts as if compression made it at most so many times smaller, or a trace could be inflated without end."""
+"""The highest compression ratio that is credited: otherwise a trace could inflate without limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class TraceLimits:
-    """What a trace takes of one reporter: bytes, compressed, and steps, those inside other steps among them."""
+    """The limits of one reporter in a trace: compressed bytes, and steps, nested steps included."""
 
     max_bytes: int = MAX_TRACE_BYTES
     max_steps: int = MAX_STEPS
 
     def quota(self, batch: ReportBatch, receipt: BatchReceipt, inflated: int) -> Quota:
-        """What a batch counts for; `inflated`: its body's bytes as JSON. Even one without steps counts as a step."""
+        """The quota of a batch; `inflated` is the size of its JSON body (bytes). An empty batch counts as one step."""
         reasons = sum(len(each.reason) for each in receipt.rejected)
         return Quota(
             account=batch.account,

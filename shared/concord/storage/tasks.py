@@ -1,18 +1,19 @@
-"""The port for A2A tasks: what an agent's server, which knows no Redis, asks of storage, which knows no A2A."""
+"""The port for A2A tasks: it lets the A2A server use storage without Redis, and storage keep tasks without A2A."""
 
 from dataclasses import dataclass
 from typing import Protocol
 
 
 class StaleTaskError(Exception):
-    """A task was changed since it was read, or another process works on it: nothing was stored."""
+    """Another process changed or holds the task; nothing was stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class TaskDraft:
-    """An A2A task about to be stored. `head` is what lists show of it, `body` all of it: packed by who stores it.
+    """An A2A task to store. `head` has the fields that lists select by, `body` the whole task; both are opaque to
+    storage.
 
-    `request` is the message that began it, which is kept with its first version until it ends.
+    `request` is the message that began the task. It is stored with the first version and deleted when the task ends.
     """
 
     task_id: str
@@ -27,7 +28,7 @@ class TaskDraft:
 
 @dataclass(frozen=True, slots=True)
 class TaskRecord:
-    """An A2A task as it is stored: whose it is, how often it was stored, and what was."""
+    """A stored A2A task, with its owner and version."""
 
     task_id: str
     owner: str
@@ -37,9 +38,10 @@ class TaskRecord:
 
 @dataclass(frozen=True, slots=True)
 class AbandonedTask:
-    """A task whose process was lost, and which is now this process's to work on.
+    """A task that its process abandoned, and that this process has adopted.
 
-    `starts` counts the processes that worked on it, this one included. `kept`: see `TaskRecords.keep`.
+    `starts` counts the processes that worked on it, including this one. `kept` is the text stored by
+    `TaskRecords.keep`.
     """
 
     task_id: str
@@ -50,44 +52,46 @@ class AbandonedTask:
 
 
 class TaskRecords(Protocol):
-    """The A2A tasks of an agent, and which process works on each: the one that stored it, as long as it renews that.
+    """The A2A tasks of an agent. Each is leased to the process that works on it.
 
-    Of ended tasks, so many are kept for so long. Every method raises StorageUnavailableError.
+    Ended tasks are kept for a limited time and up to a limited size. Every method raises StorageUnavailableError.
     """
 
     lease_s: int
-    """Seconds after which the tasks of a process that renews nothing are another's."""
+    """How long a lease lasts unless it is renewed (seconds)."""
 
     async def begin(self, message: bytes, task_id: str, *, instead_of: str = "") -> str:
-        """Notes that a message, known by its digest, begins a task. Returns `task_id`, or the task that the same
-        message began before, unless that is the task `instead_of`."""
+        """Registers the message, given by its digest, as the beginning of a task.
+
+        Returns `task_id`, or the id of the task that the same message began earlier, unless that is `instead_of`.
+        """
 
     async def save(self, draft: TaskDraft, version: int) -> int:
-        """Stores a task that was read as `version` (0: it is new) and returns its new version.
+        """Stores a task that was read at `version` (0: it is new); returns the new version.
 
-        A canceled task is stored whatever its version, unless it has ended. Raises StaleTaskError.
+        A cancellation overwrites any version of a task that has not ended. Raises StaleTaskError.
         """
 
     async def get(self, task_id: str) -> TaskRecord | None:
-        """The task, or None where there is none."""
+        """The task, or None."""
 
     async def version(self, task_id: str) -> int:
-        """The version of a task; 0 where there is none."""
+        """The version of a task, 0 if it does not exist."""
 
     async def heads(self, owner: str) -> list[bytes]:
-        """The heads of a caller's tasks."""
+        """The heads of an owner's tasks."""
 
     async def delete(self, task_id: str) -> None:
-        """Forgets a task."""
+        """Deletes a task."""
 
     async def keep(self, task_id: str, text: str) -> None:
-        """Keeps a text with a task, which whoever takes it over is given."""
+        """Stores a text with a task, for the process that adopts it."""
 
     async def renew(self) -> list[str]:
-        """Says that this process still works on its tasks. Returns those that another has taken over or ended."""
+        """Renews the leases of this process. Returns the tasks that another process has adopted or ended."""
 
     async def adopt(self) -> AbandonedTask | None:
-        """The oldest task that no process works on, from now on this one's; None where there is none."""
+        """Adopts the oldest task without a lease, if there is one."""
 
     async def release(self) -> None:
-        """Gives up all tasks of this process, which another may take over at once."""
+        """Releases all leases of this process, so that others can adopt its tasks at once."""

@@ -1,1 +1,1 @@
-"""A trace: its steps, the reports that tell of them, their digests and how they are read from the wire."""
+"""Traces: steps, reports of steps, their digests, and their decoding."""

@@ -1,8 +1,8 @@
-"""The fast reading of batches: several times pydantic's rate for what has the usual form; the models read all else.
+"""Fast decoding of batches: several times pydantic's rate for the usual form, with the models as fallback.
 
-These structs mirror the models of `concord.trace.report` and `concord.trace.step`, and are stricter: no unknown or
-camelCase fields, no deep nesting, no conversion. So what they take, the models take as well and read the same, which
-a test holds them to; what they refuse says nothing, and the models decide.
+These structs mirror the models of `concord.trace.report` and `concord.trace.step` and are stricter: no unknown or
+camelCase fields, no deep nesting, no conversion. A test checks that whatever they accept, the models read the same.
+Whatever they refuse, the models decide.
 """
 
 from collections.abc import Iterator
@@ -45,7 +45,7 @@ class _StepAction(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 
 
 class FastStep(StepFacts, msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """An `InteractionStep`, but for a callee's own steps inside it."""
+    """An `InteractionStep` without nested steps."""
 
     step_id: _Id
     trace_id: _Id
@@ -65,7 +65,7 @@ class FastStep(StepFacts, msgspec.Struct, forbid_unknown_fields=True, gc=False):
 
 
 class FastBatch(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """A `StepBatch` that brings its own id."""
+    """A `StepBatch` with an id of its own."""
 
     batch_id: _Id
     trace_id: _Id
@@ -78,7 +78,7 @@ _DECODER: Final = msgspec.json.Decoder(FastBatch)
 
 
 def read_fast(body: bytes) -> FastBatch | None:
-    """The batch in a body that has the usual form; None: let the models decide."""
+    """The batch in a body of the usual form; None leaves it to the models."""
     try:
         return _DECODER.decode(body)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -86,15 +86,15 @@ def read_fast(body: bytes) -> FastBatch | None:
 
 
 def read(body: bytes) -> FastBatch | StepBatch:
-    """The batch in a body, whatever its form. Raises pydantic's ValidationError for what is none."""
+    """The batch in a body. Raises pydantic's ValidationError."""
     fast = read_fast(body)
     return StepBatch.model_validate_json(body) if fast is None else fast
 
 
 def reports_of(batch: ReportBatch) -> Iterator[Report]:
-    """The reports of a stored batch, read anew one batch at a time so that their objects do not pile up.
+    """The reports of a stored batch, decoded lazily to limit memory.
 
-    Raises zlib.error or pydantic's ValidationError for a body that holds no batch.
+    Raises zlib.error or pydantic's ValidationError for a malformed body.
     """
     for step in read(unpack(batch.body)).steps:
         yield Report(step, batch.reporter, batch.authenticated, batch.channel, batch.received_at, digest(step))

@@ -1,4 +1,4 @@
-"""Digests: the name of a step's content, by which two tellings of it are known to be the same or to conflict."""
+"""Digests of steps: two reports of a step agree if their digests are equal."""
 
 import json
 from collections.abc import Mapping
@@ -52,7 +52,7 @@ def digest(step: StepFacts) -> StepDigest:
 
 
 def _told_only_there(attributes: Mapping[str, str], kind: CallType) -> dict[str, str]:
-    """The attributes without those that stand for facts of their own."""
+    """The attributes without those that represent other facts."""
     facts = ("error", "call_type") if kind is _HOST else ("error",)
     return {name: value for name, value in attributes.items() if name not in facts}
 
@@ -60,7 +60,7 @@ def _told_only_there(attributes: Mapping[str, str], kind: CallType) -> dict[str,
 def _named(value: object) -> bytes:
     try:
         written = _SORTED(value)
-    except OverflowError:  # an integer beyond 64 bits, which only the standard library writes
+    except OverflowError:  # integers beyond 64 bits, which only the standard library can write
         written = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
     return blake2b(written, digest_size=16).digest()
 

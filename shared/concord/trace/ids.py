@@ -1,4 +1,4 @@
-"""Ids that fit W3C Trace Context, so that a trace and a step mean the same to OpenTelemetry as to us."""
+"""Trace and step ids in the form of W3C Trace Context, so that OpenTelemetry accepts them."""
 
 import re
 import secrets
@@ -9,17 +9,17 @@ _SPAN_ID = re.compile(r"(?!0{16})[0-9a-f]{16}")
 
 
 def new_trace_id() -> str:
-    """A fresh trace id: 32 lower-case hex digits."""
+    """A new trace id: 32 lower-case hex digits."""
     return uuid4().hex
 
 
 def new_step_id() -> str:
-    """A fresh step id: 16 lower-case hex digits, the form of a W3C span id."""
+    """A new step id: 16 lower-case hex digits, the form of a W3C span id."""
     return secrets.token_hex(8)
 
 
 def traceparent(trace_id: str, step_id: str) -> str | None:
-    """The W3C `traceparent` header for a step, sampled; None where the ids do not have that form.
+    """The W3C `traceparent` header for a step, sampled; None if the ids do not have that form.
 
     Source: W3C Trace Context, section 3.2 (version 00).
     """

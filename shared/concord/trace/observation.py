@@ -1,17 +1,17 @@
-"""What the gateway's step of a carried call says beside the call itself: the names of its fields."""
+"""The field names in an observed step of a carried call."""
 
 from typing import Final
 
 WORDS_FIELD: Final = "words"
-"""Of a step's `requests`: the words that the message held and the quoted text lacks, such as those of data parts."""
+"""In `requests`: words of the message that the quoted text does not contain, such as those in data parts."""
 
 RESPONSE_WORDS: Final = "response_words"
-"""The attribute with the same of the answer."""
+"""Attribute: the same for the answer."""
 
 REFUSED_BY: Final = "refused_by"
-"""The attribute of a call that the gateway refused for a limit of its own: nobody's failure."""
+"""Attribute of a call that one of the gateway's limits refused: it is nobody's failure."""
 
 GATEWAY: Final = "gateway"
 
 MAX_WORDS: Final = 8000
-"""Characters of such words: what an attribute holds."""
+"""Limit on such words (characters): the size of an attribute."""

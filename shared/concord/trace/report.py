@@ -1,4 +1,4 @@
-"""Reports: who claimed which step, over which channel. Provenance is derived from these, never stored."""
+"""Reports: which step was claimed by whom, and over which channel. Provenance is derived from these, never stored."""
 
 import zlib
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ _ZLIB_OR_GZIP: Final = 47
 
 
 class Channel(StrEnum):
-    """How a step reached us."""
+    """How a step was received."""
 
     OBSERVED = "observed"
     HTTP = "http"
@@ -28,7 +28,7 @@ class Channel(StrEnum):
 
 
 class StepBatch(BaseModel):
-    """What a reporter sends to `POST /traces`: steps of one trace, and what it had to drop since its last batch."""
+    """The body of `POST /traces`: steps of one trace, and the steps dropped since the last batch."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -40,7 +40,7 @@ class StepBatch(BaseModel):
 
 
 class RejectedStep(BaseModel):
-    """A step that was not taken, and why; the rest of its batch was."""
+    """A rejected step of a batch whose other steps were accepted."""
 
     index: int
     step_id: str | None
@@ -48,23 +48,23 @@ class RejectedStep(BaseModel):
 
 
 class BatchReceipt(BaseModel):
-    """The collector's answer: how many steps it took, and each refusal by its place in the batch."""
+    """The collector's answer: the number of accepted steps, and each rejected one by its index."""
 
     accepted: int
     rejected: list[RejectedStep]
     late: int = 0
-    """Steps that were counted and not taken: their trial was closed before they came."""
+    """Steps that were counted but not stored, because their trial was closed."""
 
 
 class StepDigest(NamedTuple):
-    """`content` names all facts of a step; `request` what an agent was asked, None where the step does not say."""
+    """`content` identifies all facts of a step; `request` what the agent was asked, None if unknown."""
 
     content: bytes
     request: str | None
 
 
 class Report(NamedTuple):
-    """One step as one reporter told it."""
+    """One step as one reporter described it."""
 
     step: StepFacts
     reporter: str
@@ -76,7 +76,7 @@ class Report(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ReportBatch:
-    """A batch at rest: the `StepBatch` as JSON, in zlib or gzip, and what the receiver knows of its reporter."""
+    """A stored batch: the `StepBatch` as JSON, in zlib or gzip, and what the receiver knows of its reporter."""
 
     batch_id: str
     trace_id: str
@@ -88,16 +88,16 @@ class ReportBatch:
     dropped: int
     body: bytes
     n_nested: int = 0
-    """The steps that came inside the answers of these, which `n_steps` does not count."""
+    """The number of steps nested in answers, which `n_steps` does not include."""
 
     @property
     def account(self) -> str:
-        """Under which name it counts: its reporter's, or "" for all without a token together, whose names are free."""
+        """The account for quotas: the reporter, or "" for all reporters without a token, since they can use any name."""
         return self.reporter if self.authenticated else ""
 
 
 def n_nested(steps: Iterable[StepFacts]) -> int:
-    """How many steps came inside the answers of these, at any depth."""
+    """The number of steps nested in answers, at any depth."""
     pending, found = list(steps), 0
     while pending:
         inner = pending.pop().answer_steps
@@ -107,10 +107,10 @@ def n_nested(steps: Iterable[StepFacts]) -> int:
 
 
 def pack(body: bytes) -> bytes:
-    """Compresses the JSON of a `StepBatch` as `ReportBatch.body` holds it (level 1 shrinks it about elevenfold)."""
+    """Compresses the JSON of a `StepBatch` for `ReportBatch.body` (level 1 shrinks it about elevenfold)."""
     return zlib.compress(body, level=1)
 
 
 def unpack(body: bytes) -> bytes:
-    """The JSON in a `ReportBatch.body`. Raises zlib.error for what is none."""
+    """Decompresses a `ReportBatch.body`. Raises zlib.error."""
     return zlib.decompress(body, wbits=_ZLIB_OR_GZIP)

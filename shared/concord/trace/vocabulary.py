@@ -1,11 +1,11 @@
-"""Vocabulary: which words of a message could tell its reader something, apart from courtesies and counters."""
+"""Vocabulary: the content words of messages, as opposed to courtesies and counters."""
 
 import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
 MAX_READ: Final = 200_000
-"""Characters of one message that are looked at."""
+"""Characters read of one message."""
 
 _TOKEN: Final = re.compile(r"[^\W_]+(?:[.,'-][^\W_]+)*")
 _THOUSANDS: Final = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
@@ -44,7 +44,7 @@ _COURTESIES: Final = _words(
     yeah yep
     """
 )
-"""What agents say to be polite or to see whether a line works, in a few languages."""
+"""Courtesies and test messages of agents, in several languages."""
 
 _NUMERALS: Final = _words(
     """
@@ -56,7 +56,7 @@ _NUMERALS: Final = _words(
 
 
 def words_in(text: str) -> Iterator[str]:
-    """The content words of a text and its figures (numbers, codes), case folded, in their order."""
+    """The content words and figures (numbers, codes) of a text, case-folded, in order."""
     for token in _TOKEN.findall(text, 0, MAX_READ):
         word = token.casefold().removesuffix("'s")
         if "," in word:
@@ -66,14 +66,14 @@ def words_in(text: str) -> Iterator[str]:
 
 
 def is_figure(word: str) -> bool:
-    """Whether a word is a number, a code or a counter: what such a word tells depends on who else uses it."""
+    """Whether a word is a number, a code or a counter. Its information depends on who else uses it."""
     if word.isalpha():
         return word in _NUMERALS
     return any(map(str.isdigit, word)) or all(part in _NUMERALS for part in word.split("-"))
 
 
 def strings_in(value: object) -> Iterator[str]:
-    """All strings and numbers in a JSON value but the keys, in their order: what a data part says."""
+    """All strings and numbers in a JSON value, without keys, in order."""
     pending = [value]
     while pending:
         each = pending.pop()
@@ -90,9 +90,9 @@ def strings_in(value: object) -> Iterator[str]:
 
 
 def words_beyond(said: Iterable[str], quote: str, limit: int) -> str:
-    """The words that were said and that a quote lacks, each once, the last ones first; at most `limit` characters.
+    """The words of a message that its quote does not contain, each once, last first, up to `limit` characters.
 
-    What is new in a long message usually stands at its end.
+    New content usually stands at the end of a long message.
     """
     quoted = set(words_in(quote))
     beyond = dict.fromkeys(word for text in said for word in words_in(text) if word not in quoted)

@@ -1,1 +1,1 @@
-"""Who may do what: tokens and keys, redaction of secrets, and the addresses that may be reached."""
+"""Trust: tokens and keys, redaction of secrets, and the addresses that may be contacted."""

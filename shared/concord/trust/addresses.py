@@ -1,4 +1,4 @@
-"""Addresses of hosts, and the networks that they are in."""
+"""IP addresses and networks."""
 
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from typing import Final
@@ -11,7 +11,7 @@ _METADATA: Final = frozenset({IPv4Address("100.100.100.200"), IPv6Address("fd00:
 
 
 def embedded(address: Address) -> Address:
-    """The IPv4 address that an IPv6 address stands for, where it does."""
+    """The IPv4 address embedded in an IPv6 address, or the address itself."""
     if isinstance(address, IPv4Address):
         return address
     if address in _NAT64:
@@ -20,5 +20,5 @@ def embedded(address: Address) -> Address:
 
 
 def tells_of_machines(address: Address) -> bool:
-    """Whether it is a link-local address or another at which clouds tell a machine its secrets: no agent is there."""
+    """Whether this is a link-local address or a cloud metadata endpoint. No agent runs there."""
     return address.is_link_local or address in _METADATA

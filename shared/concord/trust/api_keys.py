@@ -1,4 +1,4 @@
-"""API keys: what tells an agent's known callers from everybody else, and one of them from another."""
+"""API keys of an agent's clients."""
 
 import hmac
 from collections.abc import Mapping
@@ -16,10 +16,10 @@ _BEARER: Final = "bearer"
 
 
 class ApiKeys:
-    """The keys that a service accepts. Without any, nobody is known."""
+    """The keys that a service accepts. Without any, all callers are anonymous."""
 
     def __init__(self, configured: SecretStr) -> None:
-        """`configured`: comma-separated. Raises ValueError for a key that is too short."""
+        """`configured` is comma-separated. Raises ValueError for a key that is too short."""
         keys = [key for part in configured.get_secret_value().split(",") if (key := part.strip())]
         if any(len(key) < MIN_KEY_LENGTH for key in keys):
             raise ValueError(f"an API key must have at least {MIN_KEY_LENGTH} characters")
@@ -28,14 +28,14 @@ class ApiKeys:
         self._owners = [_digest(key) for key in keys]
 
     def __bool__(self) -> bool:
-        """Whether a key is needed."""
+        """Whether callers need a key."""
         return bool(self._owners)
 
     def owner(self, headers: Mapping[str, str]) -> str | None:
-        """The digest of the accepted key that a request was sent with, None without one.
+        """The digest of the accepted key in a request, or None.
 
-        It is sent as `Authorization: Bearer KEY` or `X-API-Key: KEY`. How long it takes does not tell how much of a key
-        is right: digests are compared, each of them, in constant time.
+        Clients send `Authorization: Bearer KEY` or `X-API-Key: KEY`. Digests are compared in constant time, so response
+        times reveal nothing about a key.
         """
         scheme, _, key = headers.get("authorization", "").partition(" ")
         shown = [

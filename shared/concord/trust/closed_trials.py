@@ -1,4 +1,4 @@
-"""Which trials are over: with a trial end the tokens that it was begun with."""
+"""Closed trials. A trial's tokens expire when the trial is closed."""
 
 import time
 from collections import OrderedDict, defaultdict
@@ -7,26 +7,26 @@ from contextlib import contextmanager
 from typing import Final
 
 IsClosed = Callable[[str], Awaitable[bool]]
-"""Whether storage knows a trace as closed. Raises StorageUnavailableError."""
+"""Asks storage whether a trace is closed. Raises StorageUnavailableError."""
 
 ASK_AGAIN_S: Final = 1.0
-"""For how long a trial that was open counts as open, where another process closes it."""
+"""How long an open trial is cached as open: another process may close it."""
 
 _MAX_REMEMBERED: Final = 4096
 
 
 class ClosedTrials:
-    """What storage says of trials, remembered: each call through the proxy asks for it."""
+    """A cache of which trials are closed, which every call through the proxy needs to know."""
 
     def __init__(self, is_closed: IsClosed) -> None:
         self._is_closed = is_closed
         self._open_until: OrderedDict[str, float] = OrderedDict()
-        """By trace id, until when it counts as open (monotonic)."""
+        """By trace id, until when the trial counts as open (monotonic clock)."""
         self._closed: OrderedDict[str, None] = OrderedDict()
         self._leaving: defaultdict[str, set[Callable[[], object]]] = defaultdict(set)
 
     def note(self, trace_id: str) -> None:
-        """Notes that a trial was closed."""
+        """Records that a trial was closed."""
         self._open_until.pop(trace_id, None)
         self._closed[trace_id] = None
         while len(self._closed) > _MAX_REMEMBERED:
@@ -34,7 +34,7 @@ class ClosedTrials:
 
     @contextmanager
     def leaving(self, trace_id: str, leave: Callable[[], object]) -> Iterator[None]:
-        """Has `leave` called should all be sent away from this trial while the block goes on."""
+        """Registers `leave` for the duration of the block: it is called when the trial is closed."""
         self._leaving[trace_id].add(leave)
         try:
             yield
@@ -44,7 +44,7 @@ class ClosedTrials:
                 del self._leaving[trace_id]
 
     def send_away(self, trace_id: str) -> None:
-        """Ends whatever is still under way in a trial."""
+        """Calls the registered functions of a trial, which end its open calls."""
         for leave in list(self._leaving.get(trace_id, ())):
             leave()
 
@@ -57,7 +57,7 @@ class ClosedTrials:
         if await self._is_closed(trace_id):
             self.note(trace_id)
             return True
-        if trace_id not in self._closed:  # nor closed here while storage was asked
+        if trace_id not in self._closed:  # unless it was closed here in the meantime
             self._open_until[trace_id] = time.monotonic() + ASK_AGAIN_S
             self._open_until.move_to_end(trace_id)
         while len(self._open_until) > _MAX_REMEMBERED:

@@ -1,4 +1,4 @@
-"""Declared hosts: where the participants that a client names may be. Pure; `PeerUrls` adds the resolver."""
+"""Rules for the hosts of participants that clients declare. Pure: `PeerUrls` resolves the names."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ HostAndPort = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class AllowedHosts:
-    """What `CONCORD_ALLOWED_HOSTS` names: networks, and exact hosts with their ports."""
+    """The networks and the exact hosts with ports in `CONCORD_ALLOWED_HOSTS`."""
 
     networks: tuple[Network, ...] = ()
     exact: frozenset[HostAndPort] = frozenset()
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """From `10.0.0.0/8, agent:9001, [::1]:9002`. Raises ValueError."""
+        """Parses, for example, `10.0.0.0/8, agent:9001, [::1]:9002`. Raises ValueError."""
         networks: list[Network] = []
         exact: set[HostAndPort] = set()
         for part in filter(None, map(str.strip, text.split(","))):
@@ -33,23 +33,23 @@ class AllowedHosts:
         return cls(tuple(networks), frozenset(exact))
 
     def names(self, host: str, port: int, address: Address) -> bool:
-        """Whether a host is named itself, by its name or its address."""
+        """Whether a host is listed exactly, by name or address."""
         named = (host.lower(), port) in self.exact or (str(address), port) in self.exact
         return named and not tells_of_machines(address)
 
 
 @dataclass(frozen=True, slots=True)
 class DeclaredHosts:
-    """`own`: the assessor's hosts with their ports. `on_loopback`: whether the gateway is bound to loopback alone."""
+    """`own` are the assessor's hosts and ports. `on_loopback` says whether the gateway is bound to loopback only."""
 
     allowed: AllowedHosts
     own: frozenset[HostAndPort] = frozenset()
     on_loopback: bool = False
 
     def why_not(self, host: str, port: int, address: Address, own: Sequence[Address]) -> str | None:
-        """Why a participant may not be at this address of its host, None if it may.
+        """Why a participant must not be at this address of its host, or None.
 
-        `own`: the addresses of those of the assessor's hosts that have this port.
+        `own` are the addresses of the assessor's hosts that use this port.
         """
         meant = embedded(address)
         if tells_of_machines(meant):
@@ -57,7 +57,7 @@ class DeclaredHosts:
         if self.allowed.names(host, port, meant):
             return None
         here = meant.is_loopback or meant.is_unspecified
-        # What listens at another of this machine's addresses is often reached here too.
+        # A server on one address of this machine can often be reached through the others.
         if meant in own or (here and any(own_port == port for _, own_port in self.own)):
             return "it is one of the assessor's own addresses"
         if any(meant in network for network in self.allowed.networks):
@@ -72,7 +72,7 @@ class DeclaredHosts:
 
 
 def place_of(url: str) -> HostAndPort | None:
-    """Host and port of a URL; None where it has none."""
+    """Host and port of a URL, or None."""
     try:
         parts = urlsplit(url)
         port = parts.port or _PORTS.get(parts.scheme.lower())
@@ -82,7 +82,7 @@ def place_of(url: str) -> HostAndPort | None:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host, as a server is told to listen on it, is this machine alone."""
+    """Whether a server that listens on this host is reachable from this machine only."""
     if host == "localhost":
         return True
     try:

@@ -1,4 +1,4 @@
-"""The keyring: what the services of one stack sign and check tokens with, configured or made by the stack itself."""
+"""The secrets with which the services of a stack sign and verify tokens: configured ones, or one that they share."""
 
 import time
 from collections.abc import Awaitable, Callable
@@ -9,28 +9,29 @@ from pydantic import SecretStr
 from concord.trust.tokens import Claims, TokenIssuer, TokenVerifier, parse_secrets
 
 SharedSecret = Callable[[], Awaitable[str]]
-"""The secret that a stack without a configured one shares: made by whoever asks first."""
+"""Fetches the shared secret of a stack without configured ones; the first call creates it."""
 
 _ASK_AGAIN_S: Final = 1.0
-"""How often a token with an unknown key may make us look whether the shared secret is another by now."""
+"""How often a token with an unknown key may trigger another look at the shared secret."""
 
 
 class Keyring:
-    """Issues and verifies tokens with the configured secrets, else with the one that the stack shares."""
+    """Issues and verifies tokens with the configured secrets or the stack's shared secret."""
 
     def __init__(self, configured: SecretStr, shared: SharedSecret) -> None:
-        """`configured`: comma-separated; the first signs, all verify. Raises ValueError for one that is too short."""
+        """`configured` is comma-separated: the first secret signs, all verify. Raises ValueError for one that is too
+        short."""
         self._shared = shared
         self._configured = parse_secrets(configured.get_secret_value())
         self._verifier = TokenVerifier(self._configured)
         self._asked_at = float("-inf")
 
     async def issuer(self) -> TokenIssuer:
-        """An issuer by the secret of the moment. Raises StorageUnavailableError where that has to be asked for."""
+        """An issuer with the current secret. Raises StorageUnavailableError if the shared secret cannot be fetched."""
         return TokenIssuer(self._configured or [SecretStr(await self._shared())])
 
     async def verify(self, token: str) -> Claims:
-        """What a token claims. Raises TokenExpiredError, TokenRejectedError, and StorageUnavailableError as above."""
+        """The claims of a token. Raises TokenExpiredError, TokenRejectedError, StorageUnavailableError."""
         if not self._configured and not self._verifier.knows(token) and self._may_ask():
             self._verifier = TokenVerifier([SecretStr(await self._shared())])
             self._asked_at = time.monotonic()

@@ -1,7 +1,7 @@
-"""Redaction: takes secrets out of whatever is to be kept, shown or logged, whoever wrote them there and in which form.
+"""Redaction: removes secrets from everything that is stored, shown or logged.
 
-A token is known by its form, and so is its base64. Of the live ones, and of every other secret that a process holds,
-any part of 16 characters or more is known as well, as it is and in base64.
+Tokens are recognised by their form, as they are and in base64. Of live tokens and all other secrets of the process, any
+part of 16 characters or more is recognised, as it is and in base64.
 """
 
 import re
@@ -12,34 +12,35 @@ from collections.abc import Iterator
 from typing import Final, overload
 
 TOKEN_PREFIX: Final = "concord_"  # noqa: S105 - no secret
-"""What every token starts with, so that it can be told from all other text, and from other people's tokens."""
+"""The prefix of every token, which distinguishes Concord's tokens from other text and other tokens."""
 
 REDACTED: Final = "-"
-"""What stands in a token's place. A proxy's URL with it still names the callee, and leads nowhere."""
+"""Replaces a secret. A proxy URL with it still names the callee, and the proxy rejects it."""
 
 MIN_PART: Final = 16
-"""Characters of a secret from which on a part of it is taken out: a shorter one is of no use to anybody."""
+"""The shortest part of a secret that is removed (characters): anything shorter is of no use."""
 
 MAX_TOKENS: Final = 1024
-"""Live tokens whose parts are known, the latest ones: about 20 KB each. The others are still known by their form."""
+"""Live tokens whose parts are recognised, the latest ones: about 20 KB each. Older ones are recognised by their form.
+"""
 
 _MIN_SECRET: Final = 8
-"""Characters of a secret that is looked for at all: a shorter one stands in too much innocent text."""
+"""The shortest secret that is removed (characters): anything shorter occurs in ordinary text."""
 
 _GRAM: Final = 8
 _STRIDE: Final = MIN_PART - _GRAM + 1
 _URL_ALPHABET: Final = bytes.maketrans(b"+/", b"-_")
-"""base64's two alphabets as one; a text stays as long as it was."""
+"""Maps base64's two alphabets to one, without changing the length."""
 
 _FORM: Final = TOKEN_PREFIX.encode() + rb"eyJ[\w-]*(?:\.[\w-]*){0,2}"
 _TOKEN: Final = re.compile(_FORM)
 
 _BLOCK: Final = struct.Struct("<" + f"Q{_STRIDE - _GRAM}x" * 128)
-"""Eight bytes at every ninth place, as numbers: sixteen in a row hold one of these whole."""
+"""Eight bytes at every ninth position, as integers: any 16 consecutive bytes contain one of these blocks whole."""
 
 
 def _encoded(secret: bytes) -> list[bytes]:
-    """What stands for the secret in the base64 of a text with it: one form for each place in a group of three."""
+    """The base64 of the secret inside a longer text: one form for each offset modulo three."""
     found = []
     for before in range(3):
         whole = urlsafe_b64encode(bytes(before) + secret).rstrip(b"=")
@@ -54,17 +55,17 @@ _ENCODED_TOKEN: Final = re.compile(b"(?:" + b"|".join(_BEGINNINGS) + rb")[\w+/-]
 
 
 class Secrets:
-    """The live secrets of a process. What it takes out of a text, it takes out in time linear in the text's length."""
+    """The live secrets of a process. Redaction takes time linear in the length of the text."""
 
     def __init__(self) -> None:
         self._tokens: OrderedDict[str, frozenset[int]] = OrderedDict()
         self._lasting: set[int] = set()
         self._grams: set[int] = set()
-        """What stands in all of them, eight bytes a number."""
+        """All eight-byte blocks of all secrets, as integers."""
         self._short: set[bytes] = set()
 
     def learn_token(self, token: str) -> None:
-        """Learns a participant's token: of a JWT its signature, since all begin alike and the rest is no secret."""
+        """Adds a participant's token. Only a JWT's signature counts: headers are alike, and the rest is not secret."""
         if token in self._tokens:
             self._tokens.move_to_end(token)
             return
@@ -75,7 +76,7 @@ class Secrets:
             self._grams -= forgotten - self._lasting
 
     def learn(self, secret: str) -> None:
-        """Learns a secret that lasts as long as the process. One of less than eight characters is none."""
+        """Adds a secret for the lifetime of the process. Fewer than eight characters are ignored."""
         written = secret.encode()
         if len(written) >= MIN_PART:
             self._lasting |= set(_grams_of(written))
@@ -84,7 +85,7 @@ class Secrets:
             self._short |= {written, *_encoded(written)}
 
     def redact(self, text: bytes) -> bytes:
-        """The text with `REDACTED` in the place of every secret, and of every part of one that is long enough."""
+        """The text with every secret, and every long enough part of one, replaced by `REDACTED`."""
         if TOKEN_PREFIX.encode() in text:
             text = _TOKEN.sub(REDACTED.encode(), text)
         if any(beginning in text for beginning in _BEGINNINGS):
@@ -105,7 +106,7 @@ class Secrets:
         return bytes(kept + text[done:])
 
     def _parts_in(self, plain: bytes) -> Iterator[tuple[int, int]]:
-        """Where the parts stand, from and to. Each known gram begins one place after the one before it."""
+        """The start and end of each part found: its known blocks begin at consecutive positions."""
         start: int | None = None
         for at in range(len(plain) - _GRAM + 2):
             if at <= len(plain) - _GRAM and _gram(plain, at) in self._grams:
@@ -127,16 +128,16 @@ def _gram(plain: bytes, at: int) -> int:
 
 
 _LIVE: Final = Secrets()
-"""Those of this process: every token that it issues or accepts, and the keys in its settings."""
+"""The process's secrets: every token that it issues or accepts, and the keys in its settings."""
 
 
 def learn_token(token: str) -> None:
-    """Has `redact` know a participant's token."""
+    """Makes `redact` recognise a participant's token."""
     _LIVE.learn_token(token)
 
 
 def learn_secret(secret: str) -> None:
-    """Has `redact` know a key for as long as the process runs."""
+    """Makes `redact` recognise a key for the lifetime of the process."""
     _LIVE.learn(secret)
 
 
@@ -145,7 +146,7 @@ def redact(text: str) -> str: ...
 @overload
 def redact(text: bytes) -> bytes: ...
 def redact(text: str | bytes) -> str | bytes:
-    """The text with `REDACTED` in the place of every secret of this process, and of every token whosever it is."""
+    """The text with every secret of this process, and every token, replaced by `REDACTED`."""
     if isinstance(text, bytes):
         return _LIVE.redact(text)
     written = text.encode("utf-8", "surrogatepass")

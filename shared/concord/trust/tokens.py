@@ -1,4 +1,4 @@
-"""Tokens: what tells one participant of one trial from every other caller. Signed, expiring, and carrying its scope."""
+"""Tokens: signed and expiring credentials of one participant in one trial."""
 
 import time
 from collections.abc import Sequence
@@ -14,29 +14,29 @@ from pydantic import SecretStr
 from concord.trust.redaction import TOKEN_PREFIX, learn_token
 
 MIN_SECRET_LENGTH: Final = 32
-"""HS256 wants a key as long as its digest (RFC 7518, section 3.2)."""
+"""HS256 needs a key as long as its digest (RFC 7518, section 3.2)."""
 
 _ALGORITHM: Final = "HS256"
 _MAX_TOKEN_LENGTH: Final = 2048
 _OPTIONS: Final[Options] = {"require": ["aid", "tid", "sub", "exp"], "verify_exp": False}
-"""Expiry is looked at each time, the rest once."""
+"""Expiry is checked on each use, the signature once."""
 
 _REMEMBERED: Final = 1024
 _LEEWAY_S: Final = 5
-"""The clocks of two machines differ."""
+"""Tolerance for clock differences between machines."""
 
 
 class TokenRejectedError(Exception):
-    """The token is none of ours. The message says why, and never holds the token."""
+    """The token is invalid. The message says why, and never contains the token."""
 
 
 class TokenExpiredError(TokenRejectedError):
-    """The token was ours, and its time is over."""
+    """The token has expired."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """Whom a token speaks for, and where: one agent, in one trace of one assessment. `expires_at` in Unix seconds."""
+    """A token's claims: one agent, in one trace of one assessment. `expires_at` in Unix seconds."""
 
     assessment_id: str
     trace_id: str
@@ -45,13 +45,13 @@ class Claims:
 
 
 class TokenIssuer:
-    """Makes tokens. The first secret signs."""
+    """Issues tokens, signed with the first secret."""
 
     def __init__(self, secrets: Sequence[SecretStr]) -> None:
         self._secret = secrets[0].get_secret_value()
 
     def issue(self, claims: Claims) -> SecretStr:
-        """The token that claims so: the same claims give the same token. It is fit for a URL's path as it is."""
+        """The token with these claims, the same on every call. It can be used in a URL path unescaped."""
         written = {
             "aid": claims.assessment_id,
             "tid": claims.trace_id,
@@ -64,22 +64,20 @@ class TokenIssuer:
 
 
 class TokenVerifier:
-    """Reads tokens. Each of the secrets is good, so that one can be replaced while tokens of the other are about."""
+    """Verifies tokens. Any of the secrets is accepted, so that secrets can be rotated."""
 
     def __init__(self, secrets: Sequence[SecretStr]) -> None:
         self._secrets = {_key_id(secret): secret for secret in (each.get_secret_value() for each in secrets)}
-        # A reporter shows the same token with every batch. Only good ones are kept: a refusal is not remembered.
+        # A reporter sends the same token with every batch. Only accepted tokens are cached.
         self._read = lru_cache(_REMEMBERED)(self._decode)
 
     def knows(self, token: str) -> bool:
-        """Whether the token names one of the secrets, which says nothing of whether it was signed with it."""
+        """Whether the token names one of the secrets. That does not mean that it was signed with it."""
         return _named_key(token) in self._secrets
 
     def verify(self, token: str) -> Claims:
-        """What a token claims, its signature compared in constant time.
-
-        Raises TokenExpiredError, TokenRejectedError.
-        """
+        """The claims of a token. The signature is compared in constant time. Raises TokenExpiredError,
+        TokenRejectedError."""
         claims = self._read(token)
         if claims.expires_at <= time.time() - _LEEWAY_S:
             raise TokenExpiredError("the token has expired")
@@ -98,7 +96,7 @@ class TokenVerifier:
 
 
 def parse_secrets(text: str) -> list[SecretStr]:
-    """The secrets in a comma-separated setting. Raises ValueError for one that is too short."""
+    """Parses a comma-separated setting. Raises ValueError for a secret that is too short."""
     secrets = [secret for part in text.split(",") if (secret := part.strip())]
     if any(len(secret) < MIN_SECRET_LENGTH for secret in secrets):
         raise ValueError(f"a token secret must have at least {MIN_SECRET_LENGTH} characters")
@@ -110,7 +108,7 @@ def _key_id(secret: str) -> str:
 
 
 def _named_key(token: str) -> str:
-    """The key id in a token's unverified header; "" where there is none."""
+    """The key id in a token's unverified header, or ""."""
     if len(token) > _MAX_TOKEN_LENGTH or not token.startswith(TOKEN_PREFIX):
         return ""
     try:

@@ -1,7 +1,7 @@
-"""URLs that strangers name: which of them our services may follow or hand on, so that nobody is reached through us.
+"""Checks for URLs from untrusted sources, against server-side request forgery.
 
-The rules are pure; `PeerUrls` adds the resolver. A URL that passed is pinned to the address that was checked, since a
-name may resolve to another one the next time.
+The rules are pure; `PeerUrls` adds the resolver. A URL that passes is pinned to the address that was checked, because
+its name may resolve to another address the next time.
 """
 
 import asyncio
@@ -18,10 +18,10 @@ from concord.trust.addresses import Address, Network, embedded, tells_of_machine
 from concord.trust.declared_hosts import AllowedHosts, DeclaredHosts
 
 Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
-"""The addresses of a host. Raises OSError where it has none."""
+"""Resolves a host name. Raises OSError if it has no address."""
 
 MAX_LENGTH: Final = 2048
-"""Characters of a URL: what a step and a roster's entry can hold."""
+"""The longest URL (characters) that a step or a roster entry can hold."""
 
 _PORTS: Final = {"http": 80, "https": 443}
 _RESOLVE_S: Final = 3.0
@@ -29,11 +29,11 @@ _TRY_S: Final = 2.0
 
 
 class UrlRefusedError(Exception):
-    """A URL that is not to be followed or handed on; the message says why, and does not hold the URL."""
+    """The URL must not be followed or passed on; the message says why, without the URL."""
 
 
 class NoAddressError(UrlRefusedError):
-    """The host of a URL has no address, for now at least."""
+    """The URL's host has no address at present."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +46,9 @@ class PinnedUrl:
     address: Address
 
     def request(self, path: str) -> dict[str, Any]:
-        """The arguments with which httpx fetches a path below the URL from the pinned address.
+        """Arguments for httpx to fetch a path below the URL from the pinned address.
 
-        The name goes where a server and its certificate look for it. Redirects are the caller's to refuse.
+        The host name goes into the Host header and the TLS handshake. The caller must refuse redirects.
         """
         parts = urlsplit(self.url)
         address = f"[{self.address}]" if self.address.version == 6 else str(self.address)
@@ -60,7 +60,7 @@ class PinnedUrl:
 
 
 def check_form(url: str) -> SplitResult:
-    """The parts of a URL that is http or https, has a host, and no credentials. Raises UrlRefusedError."""
+    """Parses an http or https URL with a host and without credentials. Raises UrlRefusedError."""
     if len(url) > MAX_LENGTH:
         raise UrlRefusedError("it is too long")
     try:
@@ -78,14 +78,14 @@ def check_form(url: str) -> SplitResult:
 
 
 def lies_under(url: str, declared: str) -> bool:
-    """Whether a URL is a declared one or below it: whoever declared an agent's address vouches for these."""
+    """Whether a URL equals a declared one or lies below it. The client vouches for such URLs."""
     here, base = normalise_url(url), normalise_url(declared)
     inside = here == base or here.startswith(f"{base}/")
     return inside and ".." not in unquote(urlsplit(here).path).split("/")
 
 
 def is_allowed(address: Address, networks: Sequence[Network]) -> bool:
-    """Whether an address is in the open internet, or in one of these networks. What it embeds counts as itself."""
+    """Whether an address is global or in one of the networks. An embedded IPv4 address counts instead."""
     meant = embedded(address)
     if tells_of_machines(meant):
         return False
@@ -95,10 +95,10 @@ def is_allowed(address: Address, networks: Sequence[Network]) -> bool:
 
 
 class PeerUrls:
-    """Checks URLs of agents. Private addresses pass where they lie in one of the allowed networks.
+    """Checks URLs of agents. Private addresses pass if they are in one of the allowed networks.
 
-    `exact`: what is allowed beside these. `declared`: where agents may be that a client declared; without it, they are
-    not checked.
+    `exact` lists further allowed hosts. `declared` has the rules for agents that a client declared; without it, these
+    are not checked.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ class PeerUrls:
         self._resolve = resolver or _resolve
 
     async def pin(self, url: str) -> PinnedUrl:
-        """The URL and an address of its host. Every address of the host must be allowed. Raises UrlRefusedError."""
+        """The URL with an address of its host. Every address of the host must be allowed. Raises UrlRefusedError."""
         host, port = _place(url)
         addresses = await self._addresses(host, port)
         if not all(
@@ -126,9 +126,9 @@ class PeerUrls:
         return PinnedUrl(url, host, port, addresses[0])
 
     async def pin_declared(self, url: str) -> PinnedUrl | None:
-        """The URL of an agent that a client declared, with the address to reach it at; None where none is checked.
+        """A declared agent's URL with the address to connect to, or None if declared agents are not checked.
 
-        Of several addresses, it is the first that takes a connection. Raises UrlRefusedError.
+        Of several addresses, the first that accepts a connection. Raises UrlRefusedError.
         """
         if self._declared is None:
             return None

@@ -11,7 +11,8 @@ from concord_environment_client import AsyncUESClient, ConflictError, NotFoundEr
 from concord_environment.app import create_app
 from concord_environment.core.faults import Invalid
 from concord_environment.environment import Environment
-from concord_environment.persistence.snapshot import restore
+from concord_environment.persistence.snapshot import read, restore
+from concord_environment.persistence.store import Store
 from concord_environment.settings import EnvironmentSettings
 from tests.integration.environment.conftest import ADMIN_KEY, new_environment
 from tests.serving import eventually, served
@@ -131,9 +132,8 @@ async def test_files_go_in_and_out_over_the_client(ues: AsyncUESClient) -> None:
 
 
 async def test_a_snapshot_goes_on_where_it_was_taken_and_holds_no_secret(tmp_path: Path) -> None:
-    settings = EnvironmentSettings(snapshot_file=tmp_path / "snapshot.json")
-    first = new_environment()
-    async with served(create_app(first, settings)) as url, AsyncUESClient(url, ADMIN_KEY) as ues:
+    first, store = new_environment(), Store(tmp_path / "snapshot.json")
+    async with served(create_app(first, EnvironmentSettings(), store)) as url, AsyncUESClient(url, ADMIN_KEY) as ues:
         await ues.simulation.start()
         key = await ues.keys.create(name="agent", permissions=["email:*", "chat:*"])
         await ues.email.receive(from_address="a@b.example", to_addresses=["user@example.com"], message_id="m")
@@ -145,7 +145,7 @@ async def test_a_snapshot_goes_on_where_it_was_taken_and_holds_no_secret(tmp_pat
         await ues.chat.send(role="user", content="lost: the process dies before it is kept")
     assert key.secret.encode() not in kept
 
-    second = restore(kept)
+    second = restore(read(kept))
 
     async with served(create_app(second, EnvironmentSettings())) as url, AsyncUESClient(url, key.secret) as agent:
         assert set((await agent.email.get_state()).emails) == {"m"}
@@ -158,7 +158,7 @@ async def test_a_snapshot_goes_on_where_it_was_taken_and_holds_no_secret(tmp_pat
 async def test_what_is_no_snapshot_is_refused() -> None:
     for content in (b"", b"{}", b'{"version": 2}', b"\xff"):
         with pytest.raises(Invalid):
-            restore(content)
+            read(content)
 
 
 async def test_without_a_file_no_snapshot_is_promised(ues: AsyncUESClient) -> None:

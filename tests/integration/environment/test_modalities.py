@@ -1,9 +1,5 @@
 """A modality is its module and its entry in the list: all that callers see of it follows from its descriptor."""
 
-import os
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,10 +9,9 @@ import httpx
 import pytest
 
 from tests.integration.environment.conftest import ADMIN_KEY
+from tests.integration.environment.processes import environment_process
 from tests.integration.environment.test_mcp import connected, said
-from tests.redis_servers import free_port
 
-ROOT = Path(__file__).parents[3]
 WITH_MOOD = """
 from concord_environment.modalities import installed
 from tests.integration.environment.mood import MODALITY
@@ -32,28 +27,8 @@ main()
 @contextmanager
 def serving(snapshot: Path) -> Iterator[str]:
     """The URL of a service whose list of modalities has `mood` too. Its process is killed at the end."""
-    port = free_port()
-    settings = {"UES_ADMIN_KEY": ADMIN_KEY, "CONCORD_SNAPSHOT_FILE": str(snapshot), "CONCORD_LOG_LEVEL": "ERROR"}
-    command = [sys.executable, "-c", WITH_MOOD, "--port", str(port)]
-    with subprocess.Popen(command, cwd=ROOT, env={**os.environ, **settings}) as process:
-        try:
-            url = f"http://127.0.0.1:{port}"
-            _await_health(process, url)
-            yield url
-        finally:
-            process.kill()
-
-
-def _await_health(process: subprocess.Popen[bytes], url: str, limit_s: float = 60) -> None:
-    deadline = time.monotonic() + limit_s
-    while time.monotonic() < deadline:
-        assert process.poll() is None
-        try:
-            if httpx.get(f"{url}/health").is_success:
-                return
-        except httpx.TransportError:
-            time.sleep(0.05)
-    raise AssertionError("it does not serve")
+    with environment_process(snapshot, program=("-c", WITH_MOOD)) as (_, url):
+        yield url
 
 
 @pytest.fixture(scope="module")

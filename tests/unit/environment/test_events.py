@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from concord_environment.api.responses import EventView
 from concord_environment.core.events import Event, Submission, as_record, from_record
 from concord_environment.modalities.registry import parse
+from concord_environment.persistence.stored import StoredEvent
 from concord_environment.scenario import EventDocument
 from tests.unit.environment.worlds import START, at, delete, mail, new_simulation
 
@@ -24,6 +25,10 @@ def executed_and_failed() -> list[Event]:
 @pytest.mark.parametrize("form", [EventView, EventDocument, responses.Event])
 def test_a_json_form_has_the_fields_of_a_record(form: type[BaseModel]) -> None:
     assert form.model_fields.keys() == as_record(executed_and_failed()[0]).keys()
+
+
+def test_a_snapshot_has_the_fields_of_a_record_and_the_sequence() -> None:
+    assert StoredEvent.model_fields.keys() == {*as_record(executed_and_failed()[0]), "sequence"}
 
 
 def test_an_event_comes_back_from_its_record() -> None:

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from concord.assessment import TaskSpec
 from concord.assessment.scorers import JsonScorer
-from concord_gateway.default_tasks import default_tasks
+from concord_gateway.intake import default_tasks
 from concord_purple.teams import TeamName
 
 ROOT: Final = Path(__file__).parents[3]

@@ -10,6 +10,10 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from concord_environment.core.faults import Conflict, Forbidden, Invalid, NotThere
+from concord_environment.core.touched import Touched
+
+KEYS: Final = "keys"
+"""Under which name touched keys are noted."""
 
 PATTERN: Final = r"^(\*|[a-z][a-z_-]*)(:(\*|[a-z][a-z_-]*)){0,3}$"
 
@@ -74,6 +78,8 @@ class Keyring:
         self._seed = seed
         self._keys = {key.key_id: key for key in keys}
         self._by_hash = {key.secret_hash: key.key_id for key in keys}
+        self.touched: Touched | None = None
+        """Where the ids of new and changed keys are noted, if somebody asks."""
 
     def __len__(self) -> int:
         return len(self._keys)
@@ -130,6 +136,8 @@ class Keyring:
     def _keep(self, key: Key) -> Key:
         self._keys[key.key_id] = key
         self._by_hash[key.secret_hash] = key.key_id
+        if self.touched is not None:
+            self.touched.note(KEYS, key.key_id)
         return key
 
     def _id(self, count: int) -> str:

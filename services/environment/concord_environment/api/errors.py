@@ -7,10 +7,10 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 
-from concord_environment.core.faults import Conflict, Fault, Forbidden, Invalid, NotThere
+from concord_environment.core.faults import Conflict, Fault, Forbidden, Invalid, NotKept, NotThere
 from concord_environment.lifecycle import HeldError
 
-_STATUS: Final = ((NotThere, 404), (Conflict, 409), (Forbidden, 403), (Invalid, 422))
+_STATUS: Final = ((NotThere, 404), (Conflict, 409), (Forbidden, 403), (Invalid, 422), (NotKept, 503))
 
 
 class Problem(BaseModel):
@@ -62,6 +62,7 @@ RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
     409: {"model": Refusal, "description": "The state of things does not allow it."},
     413: {"model": Problem, "description": "The body is too large."},
     422: {"model": BadFields, "description": "A field is wrong."},
+    503: {"model": Problem, "description": "The change could not be written to the disk, and the process stops."},
 }
 """The error responses of every route."""
 

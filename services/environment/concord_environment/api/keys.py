@@ -59,7 +59,6 @@ async def create_key(
 ) -> NewKey:
     """Makes a key. Nobody can grant what they do not have."""
     key, secret = environment.keyring.make(request.name, request.permissions, caller, datetime.now(UTC))
-    environment.changes += 1
     return NewKey(**_fields(key), secret=secret)
 
 
@@ -82,7 +81,6 @@ async def revoke_key(key_id: str, environment: Served) -> Revocation:
     if environment.keyring.is_admin(environment.keyring.get(key_id).key_id):
         raise HTTPException(400, "the admin key cannot be revoked")
     key = environment.keyring.revoke(key_id, datetime.now(UTC))
-    environment.changes += 1
     return Revocation(key_id=key.key_id, revoked=True, revoked_at=key.revoked_at)
 
 

@@ -25,10 +25,10 @@ router = APIRouter(prefix="/simulation", tags=["simulation"])
 @router.post("/snapshot", dependencies=[Depends(permitted("simulation:snapshot"))])
 async def take_snapshot(request: Request, environment: Served) -> SnapshotTaken:
     """Writes the snapshot that a restart goes on from. 409 where the process was given no file for it."""
-    keeper: Keeper = request.app.state.keeper
-    if keeper.path is None:
+    keeper: Keeper | None = request.app.state.keeper
+    if keeper is None:
         raise Conflict("set CONCORD_SNAPSHOT_FILE to keep snapshots")
-    size = await keeper.save(environment)
+    size = await keeper.save()
     position = environment.simulation.position
     return SnapshotTaken(
         saved=size is not None,

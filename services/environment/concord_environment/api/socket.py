@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query, WebSocket, WebSocketDisconnect
 from pydantic import BaseModel, Field, ValidationError
 
 from concord_environment.api.access import environment_of
+from concord_environment.core.faults import NotKept
 from concord_environment.environment import Environment
 from concord_environment.notices.bus import Notice, Subscription
 
@@ -71,7 +72,10 @@ async def _listen(socket: WebSocket, environment: Environment, subscription: Sub
 
 async def _send(socket: WebSocket, subscription: Subscription, admitted: Callable[[], bool]) -> None:
     while True:
-        notice = await subscription.next()
+        try:
+            notice = await subscription.next()
+        except NotKept:
+            return
         if not admitted():
             await socket.close(code=REFUSED, reason="the key was revoked")
             return

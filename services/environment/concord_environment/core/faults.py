@@ -19,3 +19,7 @@ class Forbidden(Fault):
 
 class Invalid(Fault):
     """A field has an invalid value."""
+
+
+class NotKept(Fault):
+    """A change could not be written to disk."""

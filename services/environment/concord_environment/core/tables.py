@@ -9,6 +9,7 @@ from pydantic import TypeAdapter
 from sortedcontainers import SortedList
 
 from concord_environment.core.order import IndexValues, Order, SortKey, SortKeys
+from concord_environment.core.touched import Touched
 
 Row = TypeVar("Row")
 
@@ -58,6 +59,8 @@ class Table(Generic[Row]):
         self.adapter: TypeAdapter[Row] = _adapter(row)  # type: ignore[arg-type]  # classes are hashable
         self.digest = digest or self.adapter.dump_json
         """Gives the part of a row that enters the hash chain."""
+        self.touched: Touched | None = None
+        """Collects the keys of writes, if set."""
         self._rows: dict[str, Row] = {}
         self._order = Order(self._rows, order, indexes, kind)
         self._unapplied = self._order.unapplied
@@ -82,6 +85,10 @@ class Table(Generic[Row]):
     def items(self) -> Iterator[tuple[str, Row]]:
         """Keys and rows, in order."""
         return ((sort_key[-1], self._rows[sort_key[-1]]) for sort_key in self._order.sort_keys())
+
+    def copy(self) -> dict[str, Row]:
+        """Keys and rows, in the order of their first writing, which is the lookups' too. It takes no sorting."""
+        return self._rows.copy()
 
     def rows(self, *, latest_first: bool = False) -> Iterator[Row]:
         """The rows, in order."""
@@ -137,6 +144,8 @@ class Table(Generic[Row]):
         elif before is not None:
             del self._rows[key]
         self._unapplied.setdefault(key, before)
+        if self.touched is not None:
+            self.touched.note(self.name, key)
         for found, values_of in self._lookups:
             was = () if before is None else values_of(before)
             now = () if row is None else values_of(row)

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -31,10 +31,19 @@ def matches(patterns: Sequence[str] | None, kind: str) -> bool:
     )
 
 
+Kept = Callable[[], Awaitable[None]]
+"""Returns when everything that has changed so far outlives the process, or raises NotKept."""
+
+
+async def at_once() -> None:
+    """Where nothing is kept, there is nothing to wait for."""
+
+
 class Subscription:
     """One subscriber's queue. `patterns` selects its notices as in `matches`."""
 
-    def __init__(self) -> None:
+    def __init__(self, kept: Kept) -> None:
+        self._kept = kept
         self.patterns: list[str] | None = None
         self._waiting: deque[Notice] = deque()
         self._dropped = 0
@@ -51,10 +60,11 @@ class Subscription:
         self._filled.set()
 
     async def next(self) -> Notice:
-        """Waits for the next notice. After drops, the next one counts the dropped notices."""
+        """Waits for the next notice, and until its cause is kept. After drops, the next notice counts them."""
         while not self._waiting:
             self._filled.clear()
             await self._filled.wait()
+        await self._kept()
         if self._dropped:
             count, self._dropped = self._dropped, 0
             return Notice(DROPPED, {"count": count}, self._waiting[0].timestamp)
@@ -65,6 +75,8 @@ class Bus:
     """Distributes notices to subscriptions."""
 
     def __init__(self) -> None:
+        self.kept: Kept = at_once
+        """What subscribers' notices wait for."""
         self._subscriptions: list[Subscription] = []
 
     @property
@@ -81,7 +93,7 @@ class Bus:
     @contextmanager
     def subscribe(self) -> Iterator[Subscription]:
         """A subscription within the context."""
-        subscription = Subscription()
+        subscription = Subscription(self.kept)
         self._subscriptions.append(subscription)
         try:
             yield subscription

@@ -12,9 +12,13 @@ from typing import Any, Final, Literal
 import httpx
 
 from concord.trust.urls import PeerUrls, UrlRefusedError
-from concord_environment.core.faults import Conflict, Invalid, NotThere
+from concord_environment.core.faults import Conflict, Invalid, NotKept, NotThere
+from concord_environment.core.touched import Touched
 from concord_environment.notices.bus import Bus, Notice, Subscription, matches
 from concord_environment.notices.posting import TIMEOUT_S, Delivery, Poster
+
+WEBHOOKS: Final = "webhooks"
+"""Under which name touched webhooks are noted."""
 
 MAX_WEBHOOKS: Final = 100
 MAX_FAILURES: Final = 10
@@ -45,9 +49,11 @@ class Webhook:
 class Webhooks:
     """The webhooks of one process and their delivery. `urls` decides which URLs they may have."""
 
-    def __init__(self, urls: PeerUrls) -> None:
+    def __init__(self, urls: PeerUrls, hooks: Sequence[Webhook] = ()) -> None:
         self._urls = urls
-        self._hooks: dict[str, Webhook] = {}
+        self._hooks = {hook.id: hook for hook in hooks}
+        self.touched: Touched | None = None
+        """Where the ids of webhooks that somebody registered, changed or ended are noted, if somebody asks."""
         self._deliveries: dict[str, deque[Delivery]] = {}
         self._subscription: Subscription | None = None
 
@@ -70,7 +76,7 @@ class Webhooks:
         if len(self._hooks) >= MAX_WEBHOOKS:
             raise Conflict(f"there are {MAX_WEBHOOKS} webhooks already")
         patterns = None if events is None else tuple(events)
-        return self._keep(Webhook(f"wh_{secrets.token_hex(8)}", url, patterns, now, now, secret, metadata))
+        return self._told(Webhook(f"wh_{secrets.token_hex(8)}", url, patterns, now, now, secret, metadata))
 
     async def change(self, webhook_id: str, now: datetime, **changes: Any) -> Webhook:  # noqa: ANN401 - fields of Webhook
         """Changes a webhook. Reactivating it resets its failure count."""
@@ -78,13 +84,14 @@ class Webhooks:
             await self._check(changes["url"])
         if changes.get("status") == "active":
             changes["failure_count"] = 0
-        return self._keep(replace(self.get(webhook_id), **changes, updated_at=now))
+        return self._told(replace(self.get(webhook_id), **changes, updated_at=now))
 
     def remove(self, webhook_id: str) -> None:
         """Deletes a webhook."""
         self.get(webhook_id)
         del self._hooks[webhook_id]
         self._deliveries.pop(webhook_id, None)
+        self._touch(webhook_id)
         self._listen()
 
     def deliveries(self, webhook_id: str) -> list[Delivery]:
@@ -93,13 +100,16 @@ class Webhooks:
         return list(reversed(self._deliveries.get(webhook_id, ())))
 
     async def deliver_from(self, bus: Bus) -> None:
-        """Delivers the bus's notices until cancelled."""
+        """Delivers the bus's notices until cancelled, or until changes can no longer be kept."""
         with bus.subscribe() as subscription:
             self._subscription = subscription
             self._listen()
             async with self._poster() as poster:
                 while True:
-                    notice = await subscription.next()
+                    try:
+                        notice = await subscription.next()
+                    except NotKept:
+                        return
                     due = [
                         hook
                         for hook in self._hooks.values()
@@ -150,6 +160,15 @@ class Webhooks:
         failures = hook.failure_count + 1
         status: WebhookStatus = "disabled" if failures >= MAX_FAILURES else hook.status
         self._keep(replace(hook, failure_count=failures, status=status, last_failure_at=delivery.created_at))
+
+    def _told(self, hook: Webhook) -> Webhook:
+        # What somebody asks for is noted; how deliveries go is not, for that would be noted with every event.
+        self._touch(hook.id)
+        return self._keep(hook)
+
+    def _touch(self, webhook_id: str) -> None:
+        if self.touched is not None:
+            self.touched.note(WEBHOOKS, webhook_id)
 
     def _keep(self, hook: Webhook) -> Webhook:
         self._hooks[hook.id] = hook

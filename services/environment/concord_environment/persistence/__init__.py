@@ -1,1 +1,1 @@
-"""What outlives the process: a snapshot of everything that a restart needs."""
+"""What outlives the process: a snapshot, and a journal of every change since."""

@@ -1,4 +1,4 @@
-"""What makes a trial happen: a given pattern written down, or a team at work. Each ends in a trace and an outcome."""
+"""Drivers: each runs a trial, by writing down a given pattern or by giving a team its task."""
 
 from concord_gateway.drivers.driver import Driver, TrialContext
 from concord_gateway.drivers.ground_truth import drive_pattern

@@ -1,4 +1,4 @@
-"""What every driver gets and gives."""
+"""The interface of drivers."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
@@ -18,9 +18,9 @@ from concord_gateway.watch import TrialWatch
 
 @dataclass(frozen=True, slots=True)
 class TrialContext:
-    """One trial about to be driven; `budget_s` is the time it may take (seconds).
+    """A trial about to be driven; `budget_s` is its time limit (seconds).
 
-    `assignment` and `claims` are the gateway's own in this trial: participants' are made from them.
+    `assignment` and `claims` are the gateway's own in this trial; participants' are derived from them.
     """
 
     plan: AssessmentPlan
@@ -36,7 +36,7 @@ class TrialContext:
     budget_s: float
 
     async def send(self, entry: RosterEntry, text: str, on_update: Callable[[TaskUpdate], None]) -> Answer:
-        """Sends a message to a participant, with its token, and watches the call. Raises as `Messenger.send` does."""
+        """Sends a message to a participant, with its token, and tracks the call. Raises as `Messenger.send` does."""
         token = await self.assignments.token(replace(self.claims, agent_id=entry.id))
         call = self.watch.begin(GREEN_AGENT, entry.id, parent_id=self.assignment.step_id)
         return await self.messenger.send(
@@ -51,4 +51,4 @@ class TrialContext:
 
 
 Driver = Callable[[TrialContext], Awaitable[TrialOutcome]]
-"""Drives one trial to its end. Raises StorageUnavailableError; an agent's failure is an outcome."""
+"""Drives one trial to its end. An agent's failure is an outcome. Raises StorageUnavailableError."""

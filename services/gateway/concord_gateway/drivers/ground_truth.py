@@ -1,4 +1,4 @@
-"""Ground truth: a given pattern of interactions, written into the trace as if its agents had just had them."""
+"""The ground-truth driver: writes a given pattern of interactions into the trace, as if its agents had called."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -13,11 +13,11 @@ from concord_gateway.drivers.driver import TrialContext
 from concord_gateway.recorder import receipt, stored
 
 MAX_STEPS: Final = 500
-"""Written at once: some milliseconds of work."""
+"""Steps per write: some milliseconds of work."""
 
 
 async def drive_pattern(context: TrialContext) -> TrialOutcome:
-    """Writes the steps of the task's pattern. They have no times: nothing was measured, so no latency is claimed."""
+    """Writes the steps of the task's pattern. They have no times, since nothing was measured."""
     pattern = context.task.interaction_pattern
     if pattern is None:
         raise ValueError(f"task {context.task.id!r} has no interaction_pattern")
@@ -34,9 +34,9 @@ async def drive_pattern(context: TrialContext) -> TrialOutcome:
 
 
 def pattern_steps(pattern: InteractionPattern, trace_id: str) -> Iterator[tuple[str, list[InteractionStep]]]:
-    """One AGENT step per call of the pattern, by caller, in the pattern's order; the ids are the calls' numbers.
+    """One AGENT step per call of the pattern, by caller, in the pattern's order; step ids are call numbers.
 
-    At most `MAX_STEPS` at a time, made when they are asked for: whoever writes them does other things in between.
+    Yields at most `MAX_STEPS` at a time, lazily, so that the event loop can run in between.
     """
     edges: list[PatternEdge] = list(pattern.edges)
     if pattern.steps_count is not None and edges:

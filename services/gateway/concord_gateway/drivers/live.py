@@ -1,4 +1,4 @@
-"""Live: the task goes to one participant or to all; the work goes on among them, and their answers come back."""
+"""The live driver: sends the task to one participant or to all, and collects their answers."""
 
 import asyncio
 import json
@@ -13,18 +13,18 @@ from concord.trust.redaction import redact
 from concord_gateway.drivers.driver import TrialContext
 
 MAX_SHOWN: Final = 20_000
-"""Characters of all answers together that the row shows."""
+"""Limit on the characters of all answers in the row."""
 
 MAX_ANSWER: Final = 100_000
 MAX_ANSWERS: Final = 1_000_000
-"""Characters that are graded, of one answer and of all."""
+"""Limits on the characters graded, per answer and in all."""
 
 
 async def drive_live(context: TrialContext) -> TrialOutcome:
-    """Sends the task where `start` says, and waits for every answer.
+    """Sends the task as `start` says, and waits for every answer.
 
-    The trial is completed if anybody it was given to completed it. Every participant was reached before the first
-    trial, so that whatever goes wrong here is the team's own.
+    The trial is completed if any recipient completed it. Every participant was reached before the first trial, so any
+    failure here is the team's.
     """
     started = time.monotonic()
     recipients = context.plan.recipients
@@ -56,12 +56,12 @@ def _without(entry: RosterEntry, state: Literal["failed", "timeout"], error: str
 
 
 def _text_of(answer: Answer) -> str:
-    """What an agent answered; one that answers with data alone says it in JSON."""
+    """An agent's answer as text; an answer of data alone as JSON."""
     return answer.text or "\n".join(json.dumps(data, ensure_ascii=False) for data in answer.data_parts)
 
 
 def outcome_of(trial_id: str, answers: Sequence[AgentAnswer], time_used: float) -> TrialOutcome:
-    """What a trial came to, from the answers of all who were given the task."""
+    """The outcome of a trial, from the answers of all recipients."""
     done = [answer for answer in answers if answer.state == "completed"]
     failed = [answer for answer in answers if answer.state != "completed"]
     timed_out = any(answer.state == "timeout" for answer in failed)

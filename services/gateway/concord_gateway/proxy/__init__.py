@@ -1,4 +1,4 @@
-"""The proxy: carries what participants send each other, and so knows who called whom, whatever anybody reports."""
+"""The proxy between participants: carries their calls, and records each one that it carries."""
 
 from starlette.routing import Route
 
@@ -8,7 +8,7 @@ from concord.trust.keyring import Keyring
 from concord.trust.proxy_urls import PROXY_PATH
 from concord_gateway.proxy.bodies import Bodies
 from concord_gateway.proxy.callees import Callees
-from concord_gateway.proxy.carrier import Carrier
+from concord_gateway.proxy.calls import Carrier
 from concord_gateway.proxy.endpoint import ProxyEndpoint
 from concord_gateway.proxy.upstream import Upstream
 

@@ -1,4 +1,4 @@
-"""Bodies in flight: how many bytes of requests and answers the proxy holds at once, in all and of one participant."""
+"""A byte budget for the bodies that the proxy holds: one for all participants, and a share for each."""
 
 from collections import Counter
 from types import TracebackType
@@ -8,16 +8,17 @@ BUDGET_BYTES: Final = 256 * 1024 * 1024
 IDLE_S: Final = 30.0
 
 _SHARES: Final = 4
-"""One participant's bodies take no more than so small a part of all."""
+"""A participant's share is this fraction of the budget."""
 
 
 class NoRoomError(Exception):
-    """More bytes are in flight than may be; the message says so."""
+    """The budget is exhausted; the message says so."""
 
 
 class Bodies:
-    """The budget of bytes in flight. Whoever sends a body uses its own share of it: the caller's is the request, the
-    callee's the answer. `idle_s`: how long a body that has begun may pause (seconds).
+    """The bytes in flight. The sender of a body pays: the caller for the request, the callee for the answer.
+
+    `idle_s` is how long a body that has begun may pause (seconds).
     """
 
     def __init__(self, budget_bytes: int = BUDGET_BYTES, idle_s: float = IDLE_S) -> None:
@@ -27,15 +28,15 @@ class Bodies:
 
     @property
     def in_flight(self) -> int:
-        """The bytes that are held."""
+        """The bytes held now."""
         return self._held.total()
 
     def of(self, trace_id: str, agent_id: str) -> "Held":
-        """What is held of a body that this participant of a trial sends: nothing yet."""
+        """An empty reservation for a body that this participant of a trial sends."""
         return Held(self, f"{trace_id}/{agent_id}")
 
     def change(self, sender: str, by: int) -> None:
-        """Takes room, or gives it back. Raises NoRoomError where there is none."""
+        """Reserves or returns bytes. Raises NoRoomError if the budget does not allow it."""
         if by > 0 and (self._held[sender] + by > self._budget // _SHARES or self.in_flight + by > self._budget):
             raise NoRoomError("too many bytes are in flight")
         self._held[sender] += by
@@ -44,7 +45,7 @@ class Bodies:
 
 
 class Held:
-    """The room that one body takes, given back at the end of the context."""
+    """The bytes reserved for one body, returned when the context ends."""
 
     def __init__(self, bodies: Bodies, sender: str) -> None:
         self._bodies = bodies
@@ -60,10 +61,10 @@ class Held:
         self.release()
 
     def resize(self, size: int) -> None:
-        """Takes as much room as the body has grown to, or gives back what it has shrunk by. Raises NoRoomError."""
+        """Adjusts the reservation to the size of the body. Raises NoRoomError."""
         self._bodies.change(self._sender, size - self._size)
         self._size = size
 
     def release(self) -> None:
-        """Gives all of it back."""
+        """Returns all of it."""
         self.resize(0)

@@ -1,17 +1,102 @@
-"""Whom a token's holder may reach: the agents of its own assessment, and what their cards say of where they are."""
+"""Callees: the agents that a token may call, and their cards, rewritten to lead through the proxy."""
 
 import asyncio
 import json
 import time
 from collections import OrderedDict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
+from urllib.parse import urljoin, urlsplit
 
 from concord.assessment.roster import RosterEntry
 from concord.storage import AssessmentStore
 from concord.trust.tokens import Claims
-from concord_gateway.proxy.cards import CARD_PATH, rpc_urls
+from concord.trust.urls import lies_under
 from concord_gateway.proxy.upstream import SilentError, UnreachableError, Upstream
+
+CARD_PATH: Final = ".well-known/agent-card.json"
+
+_CARRIED: Final = "JSONRPC"
+_LINKS: Final = ("iconUrl", "documentationUrl")
+
+
+class UnusableCardError(Exception):
+    """The card offers no interface that the proxy supports."""
+
+
+def rpc_urls(card: Mapping[str, Any], declared: str) -> list[str]:
+    """The agent's JSON-RPC URLs, without duplicates, in the card's order.
+
+    The client vouches for the declared address, and the agent only for URLs below it. A card that names another host or
+    path leads to the declared address instead: otherwise an agent could direct its callers to any host that the gateway
+    can reach.
+    """
+    return list(dict.fromkeys(_kept(url, declared) for _, _, url in _interfaces(card)))
+
+
+def rewritten(card: Mapping[str, Any], declared: str, proxy: str) -> dict[str, Any]:
+    """Rewrites a card: `proxy` becomes the first of `rpc_urls`, `proxy` + "1/" the second, and so on.
+
+    Drops transports other than JSON-RPC, links to the agent's own host, and signatures, which no longer match. Raises
+    UnusableCardError.
+    """
+    urls = rpc_urls(card, declared)
+    if not urls:
+        raise UnusableCardError("the agent offers no JSON-RPC interface")
+    places = {url: interface_url(proxy, number) for number, url in enumerate(urls)}
+    shown = {key: value for key, value in card.items() if key != "signatures"}
+    for key in ("additionalInterfaces", "supportedInterfaces"):
+        if key in card:
+            shown[key] = [
+                {**interface, "url": places[_kept(url, declared)]}
+                for where, interface, url in _interfaces(card)
+                if where == key
+            ]
+    if "url" in card:
+        shown |= {"url": places[urls[0]], "preferredTransport": _CARRIED}
+    return _without_links(shown, declared)
+
+
+def interface_url(proxy: str, number: int) -> str:
+    """The proxy's URL for an agent's interface with this number."""
+    return f"{proxy}{number}/" if number else proxy
+
+
+def _interfaces(card: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any], str]]:
+    """The JSON-RPC interfaces: the card's list that contains each ("" for a 0.3 card itself), the interface, and its
+    URL."""
+    if isinstance(url := card.get("url"), str) and str(card.get("preferredTransport", _CARRIED)).upper() == _CARRIED:
+        yield "", {}, url
+    for key, transport in (("additionalInterfaces", "transport"), ("supportedInterfaces", "protocolBinding")):
+        listed = card.get(key)
+        for interface in listed if isinstance(listed, list) else ():
+            if not isinstance(interface, dict) or not isinstance(url := interface.get("url"), str):
+                continue
+            if str(interface.get(transport, "")).upper() == _CARRIED:
+                yield key, interface, url
+
+
+def _kept(url: str, declared: str) -> str:
+    return url if lies_under(url, declared) else declared
+
+
+def _without_links(card: dict[str, Any], declared: str) -> dict[str, Any]:
+    card = {key: value for key, value in card.items() if key not in _LINKS or not _same_host(value, declared)}
+    provider = card.get("provider")
+    if isinstance(provider, dict) and _same_host(provider.get("url"), declared):
+        card["provider"] = {**provider, "url": ""}
+    return card
+
+
+def _same_host(url: object, declared: str) -> bool:
+    if not isinstance(url, str):
+        return False
+    try:
+        return urlsplit(urljoin(declared, url)).hostname == urlsplit(declared).hostname
+    except ValueError:
+        return True
+
 
 CARD_TIMEOUT_S: Final = 10.0
 MAX_CARD_BYTES: Final = 1024 * 1024
@@ -24,7 +109,7 @@ _MAX_CARDS: Final = 512
 
 
 class CardFailedError(Exception):
-    """The callee has no card for us: `status` is its own answer's, or a gateway's where it gave none."""
+    """The callee's card cannot be fetched. `status` is the callee's HTTP status, or 502 or 504."""
 
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(reason)
@@ -33,14 +118,14 @@ class CardFailedError(Exception):
 
 @dataclass(slots=True)
 class _KeptCard:
-    """A card, or the one request for it that is under way."""
+    """A card, or the pending request for it."""
 
     document: asyncio.Task[dict[str, Any]]
     until: float
 
 
 class Callees:
-    """Finds callees, and remembers rosters and cards for a while: both are asked for with every call."""
+    """Looks up callees, and caches rosters and cards: every call needs both."""
 
     def __init__(self, assessments: AssessmentStore, upstream: Upstream) -> None:
         self._assessments = assessments
@@ -49,7 +134,7 @@ class Callees:
         self._cards: OrderedDict[str, _KeptCard] = OrderedDict()
 
     async def find(self, claims: Claims, callee_id: str) -> RosterEntry | None:
-        """The agent of that id in the token's assessment; None where it has none. Raises StorageUnavailableError."""
+        """The agent of that id in the token's assessment, or None. Raises StorageUnavailableError."""
         if claims.assessment_id not in self._rosters:
             if (plan := await self._assessments.plan(claims.assessment_id)) is None:
                 return None
@@ -58,11 +143,11 @@ class Callees:
         return self._rosters[claims.assessment_id].get(callee_id)
 
     async def card(self, entry: RosterEntry) -> dict[str, Any]:
-        """The callee's card, as it gives it. Raises CardFailedError."""
+        """Fetches the callee's card, unchanged. Raises CardFailedError."""
         kept = self._cards.get(entry.url)
         if kept is None or kept.until < time.monotonic():
             kept = _KeptCard(asyncio.create_task(_fetch(self._upstream, entry.url)), time.monotonic() + _CARD_KEPT_S)
-            # Should all who wait for it leave, nobody asks how it went.
+            # Retrieves the exception even if every caller has left: asyncio would log it otherwise.
             kept.document.add_done_callback(lambda fetched: fetched.cancelled() or fetched.exception())
             self._cards[entry.url] = kept
             _forget_oldest(self._cards, _MAX_CARDS)
@@ -73,7 +158,7 @@ class Callees:
             raise
 
     async def rpc_url(self, entry: RosterEntry, interface: int) -> str | None:
-        """Where the callee takes JSON-RPC; None if it has no such interface. Without a card, where it was declared."""
+        """The URL of the callee's interface, or None if it has no such interface. Without a card, the declared URL."""
         try:
             urls = rpc_urls(await self.card(entry), entry.url)
         except CardFailedError:

@@ -1,4 +1,4 @@
-"""The proxy's endpoint, `/a2a/<caller's token>/<callee's id>/`: who calls whom, whether they may, and what they get."""
+"""The proxy's endpoint, `/a2a/<caller's token>/<callee's id>/`: receives, authorises and answers requests."""
 
 import asyncio
 import json
@@ -7,13 +7,11 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import Final
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Message, Receive, Scope, Send
 
-from concord.assessment.roster import RosterEntry
 from concord.storage import StorageUnavailableError
 from concord.trust.closed_trials import ClosedTrials
 from concord.trust.keyring import Keyring
@@ -21,25 +19,23 @@ from concord.trust.proxy_urls import proxy_url
 from concord.trust.redaction import REDACTED
 from concord.trust.tokens import Claims, TokenRejectedError
 from concord_gateway.proxy.bodies import Held, NoRoomError
-from concord_gateway.proxy.callees import Callees, CardFailedError
-from concord_gateway.proxy.cards import CARD_PATH, UnusableCardError, rewritten
-from concord_gateway.proxy.carrier import RETRY_LATER, Carrier, Delivery
-from concord_gateway.proxy.refusal import BrokenOffError, Refusal
-from concord_gateway.proxy.requests import UnreadableRequestError, read_request
+from concord_gateway.proxy.callees import CARD_PATH, Callees, CardFailedError, UnusableCardError, rewritten
+from concord_gateway.proxy.calls import RETRY_LATER, AuthorisedRequest, BrokenOffError, Carrier, Refusal
+from concord_gateway.proxy.jsonrpc import UnreadableRequestError, read_request
 
 MAX_CALLS: Final = 2048
 MAX_CALLS_OF_ONE: Final = 256
-"""Exchanges under way at once, in all and of one caller: one that floods is told to wait, and delays no other."""
+"""Limits on concurrent requests, in all and per caller: a caller that floods is throttled alone."""
 
 _OVER: Final = "the trial is closed, and its tokens with it"
 _DRAIN_S: Final = 5.0
-"""How long a caller is listened to that was refused and still sends."""
+"""How long the rest of a refused request is read."""
 
 _INTERFACE: Final = re.compile(r"(\d?)/?")
 
 
 class ProxyEndpoint:
-    """An ASGI app whose path has `token`, `callee` and perhaps `rest`. Nothing here logs that path: it has a token."""
+    """An ASGI app with the path parameters `token`, `callee` and optionally `rest`. It never logs the path."""
 
     def __init__(
         self, keyring: Keyring, callees: Callees, carrier: Carrier, closed: ClosedTrials, public_url: str
@@ -52,29 +48,37 @@ class ProxyEndpoint:
         self._under_way: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers one request."""
+        """Handles one request."""
         request = Request(scope, receive)
         try:
-            claims = await self._claims(request.path_params["token"])
-            await self._expect_open(claims)
-            callee = await self._callees.find(claims, request.path_params["callee"])
-            if callee is None:
-                raise Refusal(404, "no such agent in this assessment")
-            with self._counted(f"{claims.trace_id}/{claims.agent_id}"):
-                await self._answer(_Visit(request, send, claims, callee))
+            authorised = await self._authorise(request)
+            with self._counted(f"{authorised.claims.trace_id}/{authorised.claims.agent_id}"):
+                await self._answer(request, authorised, send)
         except Refusal as refusal:
             await _send_json(send, refusal.status, {"detail": str(refusal)}, refusal.headers)
         except StorageUnavailableError:
             await _send_json(send, 503, {"detail": "storage is away"}, {"retry-after": "1"})
         except (BrokenOffError, ClientDisconnect):
-            # Returning without an end of the answer closes the connection, as the callee did with ours.
+            # Returning mid-answer closes the connection, as the callee closed its own.
             return
 
-    async def _claims(self, token: str) -> Claims:
+    async def _authorise(self, request: Request) -> AuthorisedRequest:
+        """Identifies the caller and the callee of a request. Raises Refusal if the caller is not allowed to call it."""
+        token = request.path_params["token"]
         try:
-            return await self._keyring.verify(token)
+            claims = await self._keyring.verify(token)
         except TokenRejectedError as error:
             raise Refusal(401, str(error), {"www-authenticate": "Bearer"}) from None
+        await self._expect_open(claims)
+        if (callee := await self._callees.find(claims, request.path_params["callee"])) is None:
+            raise Refusal(404, "no such agent in this assessment")
+        return AuthorisedRequest(
+            claims=claims,
+            token=token,
+            callee=callee,
+            proxy_url=proxy_url(self._public_url, callee.id, token),
+            headers=request.headers.raw,
+        )
 
     async def _expect_open(self, claims: Claims) -> None:
         if await self._closed.contain(claims.trace_id):
@@ -90,71 +94,60 @@ class ProxyEndpoint:
         finally:
             self._under_way -= Counter([caller])
 
-    async def _answer(self, visit: "_Visit") -> None:
-        rest = visit.request.path_params.get("rest", "")
+    async def _answer(self, request: Request, authorised: AuthorisedRequest, send: Send) -> None:
+        rest = request.path_params.get("rest", "")
         if rest == CARD_PATH:
-            _expect(visit.request, "GET")
-            await self._card(visit)
+            _expect(request, "GET")
+            await self._card(authorised, send)
         elif (interface := _INTERFACE.fullmatch(rest)) is not None:
-            _expect(visit.request, "POST")
-            await self._call(visit, int(interface[1] or "0"))
+            _expect(request, "POST")
+            await self._call(request, authorised, int(interface[1] or "0"), send)
         else:
             raise Refusal(404, "only the agent's card and its JSON-RPC are carried")
 
-    async def _card(self, visit: "_Visit") -> None:
+    async def _card(self, authorised: AuthorisedRequest, send: Send) -> None:
+        callee = authorised.callee
         try:
-            card = rewritten(await self._callees.card(visit.callee), visit.callee.url, self._own_url(visit))
+            card = rewritten(await self._callees.card(callee), callee.url, authorised.proxy_url)
         except CardFailedError as error:
-            self._carrier.unreached(visit.claims, visit.callee, str(error))
+            self._carrier.unreached(authorised.claims, callee, str(error))
             raise Refusal(error.status, str(error)) from None
         except UnusableCardError as error:
             raise Refusal(502, str(error)) from None
-        await _send_json(visit.send, 200, card, {"cache-control": "no-store"})
+        await _send_json(send, 200, card, {"cache-control": "no-store"})
 
-    async def _call(self, visit: "_Visit", interface: int) -> None:
-        if (url := await self._callees.rpc_url(visit.callee, interface)) is None:
+    async def _call(self, request: Request, authorised: AuthorisedRequest, interface: int, send: Send) -> None:
+        claims = authorised.claims
+        if (url := await self._callees.rpc_url(authorised.callee, interface)) is None:
             raise Refusal(404, "the agent has no such interface")
-        with self._carrier.bodies.of(visit.claims.trace_id, visit.claims.agent_id) as held:
-            await self._carry(visit, url, held)
+        with self._carrier.bodies.of(claims.trace_id, claims.agent_id) as held:
+            try:
+                rpc = read_request(await self._body(request, authorised, held))
+            except UnreadableRequestError as error:
+                fault = {"code": error.code, "message": str(error)}
+                await _send_json(send, 200, {"jsonrpc": "2.0", "id": None, "error": fault}, {})
+                return
+            # The trial may have been closed while the request came in.
+            await self._expect_open(claims)
+            begun = False
 
-    async def _carry(self, visit: "_Visit", url: str, held: Held) -> None:
-        try:
-            rpc = read_request(await self._body(visit, held))
-        except UnreadableRequestError as error:
-            fault = {"code": error.code, "message": str(error)}
-            await _send_json(visit.send, 200, {"jsonrpc": "2.0", "id": None, "error": fault}, {})
-            return
-        delivery = Delivery(
-            claims=visit.claims,
-            token=visit.token,
-            callee=visit.callee,
-            url=url,
-            own_url=self._own_url(visit),
-            rpc=rpc,
-            headers=visit.request.headers.raw,
-            held=held,
-        )
-        # It may have ended while the request came in.
-        await self._expect_open(visit.claims)
-        begun = False
+            async def forward(message: Message) -> None:
+                nonlocal begun
+                begun = True
+                await send(message)
 
-        async def send(message: Message) -> None:
-            nonlocal begun
-            begun = True
-            await visit.send(message)
+            carrying = asyncio.create_task(self._carrier.carry(authorised, url, rpc, held, forward))
+            with self._closed.leaving(claims.trace_id, carrying.cancel):
+                gone = await _while_connected(request, carrying)
+            if not gone and carrying.cancelled():
+                raise BrokenOffError(_OVER) if begun else Refusal(403, _OVER)
 
-        carrying = asyncio.create_task(self._carrier.carry(delivery, send))
-        with self._closed.leaving(visit.claims.trace_id, carrying.cancel):
-            gone = await _while_connected(visit.request, carrying)
-        if not gone and carrying.cancelled():
-            raise BrokenOffError(_OVER) if begun else Refusal(403, _OVER)
-
-    async def _body(self, visit: "_Visit", held: Held) -> bytes:
-        """The request's body without its caller's token. Raises Refusal, ClientDisconnect."""
+    async def _body(self, request: Request, authorised: AuthorisedRequest, held: Held) -> bytes:
+        """Reads the request's body, without the caller's token. Raises Refusal, ClientDisconnect."""
         now, idle_s = asyncio.get_running_loop().time, self._carrier.bodies.idle_s
-        ends_at = now() + visit.claims.expires_at - time.time()
+        ends_at = now() + authorised.claims.expires_at - time.time()
         body = bytearray()
-        stream = visit.request.stream()
+        stream = request.stream()
         try:
             async with asyncio.timeout_at(min(now() + idle_s, ends_at)) as pause:
                 async for chunk in stream:
@@ -166,36 +159,18 @@ class ProxyEndpoint:
         except NoRoomError as error:
             body.clear()
             held.release()
-            self._carrier.crowded_out(visit.claims, visit.callee, str(error))
-            # A caller that still sends would see a reset and no answer.
+            self._carrier.crowded_out(authorised.claims, authorised.callee, str(error))
+            # A caller that is still sending would see a connection reset instead of the answer.
             with suppress(TimeoutError):
                 async with asyncio.timeout(_DRAIN_S):
                     async for _ in stream:
                         pass
             raise Refusal(429, str(error), RETRY_LATER) from None
-        return bytes(body).replace(visit.token.encode(), REDACTED.encode())
-
-    def _own_url(self, visit: "_Visit") -> str:
-        return proxy_url(self._public_url, visit.callee.id, visit.token)
-
-
-@dataclass(frozen=True, slots=True)
-class _Visit:
-    """A request that may be answered: who makes it, and whom it is for."""
-
-    request: Request
-    send: Send
-    claims: Claims
-    callee: RosterEntry
-
-    @property
-    def token(self) -> str:
-        token: str = self.request.path_params["token"]
-        return token
+        return bytes(body).replace(authorised.token.encode(), REDACTED.encode())
 
 
 async def _while_connected(request: Request, carried: asyncio.Task[None]) -> bool:
-    """Carries to the end, or until the caller is gone; returns whether it is."""
+    """Runs the task until it ends or the caller disconnects; returns whether the caller disconnected."""
     gone = asyncio.ensure_future(request.receive())
     left = False
     try:

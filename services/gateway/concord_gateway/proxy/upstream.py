@@ -1,7 +1,7 @@
-"""The way to callees: HTTP/1.1 by h11 over asyncio's streams, connections kept.
+"""The HTTP/1.1 client for calls to callees: h11 over asyncio streams, with persistent connections.
 
-A general client would spend a millisecond of CPU on each call, more than all the rest of the proxy, on what must not be
-done here: cookies, redirects, decoding, and a pool whose cost grows with the streams that are open.
+A general client costs a millisecond of CPU per call, more than the rest of the proxy, for features that the proxy must
+not use: cookies, redirects, decoding. Its connection pool slows down with each open stream.
 """
 
 import asyncio
@@ -20,24 +20,25 @@ import httpx
 
 from concord.trust.urls import PeerUrls, UrlRefusedError
 from concord_gateway.proxy.bodies import IDLE_S
-from concord_gateway.proxy.headers import Header
+
+Header = tuple[bytes, bytes]
 
 CONNECT_S: Final = 10.0
 READ_S: Final = 300.0
-"""Between two pieces of an answer: as long as the platform's clients wait."""
+"""The longest pause in an answer: as long as the platform's clients wait."""
 
 _IDLE_S: Final = 2.0
-"""Well below the five seconds after which uvicorn closes an idle connection: none may close on a call just sent."""
+"""Well below uvicorn's keep-alive of five seconds, so that no connection closes just after a request is sent."""
 
 _KEPT: Final = "!#$%&'()*+,/:;=?@[]~"
-"""What stands in a URL as it is (RFC 3986); everything else is written in UTF-8, percent-encoded."""
+"""Characters that a URL may contain unescaped (RFC 3986). All others are percent-encoded as UTF-8."""
 
 _MAX_IDLE: Final = 32
 _PIECE: Final = 64 * 1024
 
 
 class UnreachableError(Exception):
-    """There is no way to the agent, or it broke off; the message names the fault and no address."""
+    """The agent cannot be reached or closed the connection; the message names the fault and no address."""
 
 
 class SilentError(UnreachableError):
@@ -70,7 +71,7 @@ class _Connection:
         return fresh and not self.reader.at_eof() and not self.writer.is_closing()
 
     async def event(self, pause_s: float | None = None) -> h11.Event:
-        """What comes next from the other end, within a pause of `READ_S` or the one given. Raises UnreachableError."""
+        """The next event from the callee, within `pause_s` or `READ_S`. Raises UnreachableError."""
         try:
             while (event := self.protocol.next_event()) is h11.NEED_DATA:
                 async with asyncio.timeout(READ_S if pause_s is None else pause_s):
@@ -85,7 +86,7 @@ class _Connection:
 
 
 class Answer:
-    """A callee's answer, whose body is still to come."""
+    """A callee's response, with its body unread."""
 
     def __init__(self, connection: _Connection, head: h11.Response) -> None:
         self._connection = connection
@@ -93,12 +94,12 @@ class Answer:
         self.headers: list[Header] = list(head.headers)
 
     def header(self, name: str) -> str:
-        """The value of a header; "" where there is none."""
+        """The value of a header, "" if it is absent."""
         wanted = name.encode()
         return next((value.decode("latin-1") for each, value in self.headers if each == wanted), "")
 
     async def pieces(self, idle_s: float | None = None) -> AsyncIterator[bytes]:
-        """The body as it comes, with no longer a pause than `idle_s` once it has begun. Raises UnreachableError."""
+        """The body in pieces. Once it has begun, no pause may exceed `idle_s`. Raises UnreachableError."""
         pause_s = None
         while not isinstance(event := await self._connection.event(pause_s), h11.EndOfMessage):
             if isinstance(event, h11.Data):
@@ -110,9 +111,9 @@ class Upstream:
     """Connections to callees. Close it when the app shuts down."""
 
     def __init__(self, peer_urls: PeerUrls | None = None, idle_s: float = IDLE_S) -> None:
-        """`peer_urls`: where callees may be; without, they are looked for wherever their names lead.
+        """`peer_urls` restricts the addresses of callees; without it, any address is allowed.
 
-        `idle_s`: how long a callee may take no more of a request (seconds).
+        `idle_s` is how long a callee may stop reading a request (seconds).
         """
         self._peer_urls = peer_urls
         self._idle_s = idle_s
@@ -129,7 +130,7 @@ class Upstream:
 
     @asynccontextmanager
     async def send(self, method: str, url: str, headers: Iterable[Header], body: bytes = b"") -> AsyncIterator[Answer]:
-        """Sends a request; yields its answer once it begins. Raises UnreachableError, SilentError."""
+        """Sends a request; yields the response when it begins. Raises UnreachableError, SilentError."""
         origin, target = _place(url)
         connection = await self._connection(origin)
         reusable = False
@@ -146,7 +147,7 @@ class Upstream:
             self._release(origin, connection, reusable=reusable)
 
     async def _drained(self, connection: _Connection) -> bool:
-        """Whether the callee took the whole request. Who does not want to may have answered all the same."""
+        """Whether the callee read the whole request. A callee that did not may still have answered."""
         left = connection.writer.transport.get_write_buffer_size()
         while left:
             try:
@@ -184,7 +185,7 @@ class Upstream:
             raise _unreachable(error) from error
 
     async def _address(self, origin: _Origin) -> str:
-        """Where to connect to: a name may lead elsewhere by now than where it led when its agent was declared."""
+        """The address to connect to: a host name may resolve to another address than when it was declared."""
         if self._peer_urls is None:
             return origin.host
         try:
@@ -204,7 +205,7 @@ class Upstream:
             connection.writer.close()
 
     def _close_stale(self, origin: _Origin) -> None:
-        """Closes what has been idle for too long, so that nothing is kept of agents that are gone."""
+        """Closes connections that have been idle for too long."""
         idle = self._idle.pop(origin, [])
         for connection in idle:
             if not connection.usable:

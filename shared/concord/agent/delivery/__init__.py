@@ -1,4 +1,4 @@
-"""Delivery: how reported steps come to a collector. One lane for each, so that none holds up another."""
+"""Delivery of steps to collectors: one lane each, so that a slow collector does not delay the others."""
 
 from concord.agent.delivery.lane import Lane, LanePolicy
 

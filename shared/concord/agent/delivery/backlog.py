@@ -1,4 +1,4 @@
-"""The backlog: steps in the form in which they are sent, bounded by count and bytes, and the count of those let go."""
+"""The backlog: serialised steps that wait to be sent, with limits on their number and size."""
 
 import json
 from collections import Counter, deque
@@ -10,7 +10,7 @@ from uuid import uuid4
 from concord.trace.step import InteractionStep
 
 _MAX_TOLD: Final = 1000
-"""Of how many traces it is remembered what was dropped."""
+"""The number of traces whose dropped steps are counted."""
 
 BUFFER_FULL: Final = "buffer_full"
 TOO_LARGE: Final = "too_large"
@@ -19,7 +19,7 @@ UNWRITABLE: Final = "unwritable"
 
 
 class Sender(NamedTuple):
-    """What the steps of one batch have in common: which trace, and who reports."""
+    """What the steps of a batch share: their trace and their reporter."""
 
     trace_id: str
     reporter: str
@@ -28,7 +28,7 @@ class Sender(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """A batch as it is sent: its JSON, the steps in it, and what it says of steps that were dropped before."""
+    """A serialised batch: JSON, the number of steps, and the steps dropped before it."""
 
     sender: Sender
     body: bytes
@@ -38,9 +38,9 @@ class Batch:
 
 @dataclass(slots=True)
 class Backlog:
-    """Steps on their way to one collector, oldest first. Beyond its bounds the oldest are dropped, and counted.
+    """Steps for one collector, oldest first. At its limits, drops and counts the oldest.
 
-    `lost`: all steps that were ever dropped, whether or not the collector was told.
+    `lost` counts all dropped steps, reported to the collector or not.
     """
 
     max_steps: int
@@ -55,14 +55,14 @@ class Backlog:
 
     @property
     def untold(self) -> int:
-        """Dropped steps of which the collector is still to be told."""
+        """Dropped steps that are not yet reported to the collector."""
         return sum(counts.total() for counts in self._dropped.values())
 
     def add(self, sender: Sender, step: InteractionStep, max_step_bytes: int) -> None:
-        """Takes a step in."""
+        """Adds a step."""
         try:
             written = step.model_dump_json(exclude_none=True).encode()
-        except ValueError:  # a text that UTF-8 has no form for, say
+        except ValueError:  # for example, a text with lone surrogates
             self.drop(sender, UNWRITABLE)
             return
         if len(written) > max_step_bytes:
@@ -76,7 +76,7 @@ class Backlog:
             self.drop(oldest, BUFFER_FULL)
 
     def drop(self, sender: Sender, reason: str, steps: int = 1) -> None:
-        """Counts steps that will not be sent, to be told with the next batch of the same sender."""
+        """Counts dropped steps, for the sender's next batch."""
         self.lost += steps
         self._keep_in_mind(sender, reason, steps)
 
@@ -86,7 +86,7 @@ class Backlog:
         self._dropped.setdefault(sender, Counter())[reason] += steps
 
     def take(self, max_steps: int, max_bytes: int) -> Batch | None:
-        """The next batch: of whoever has waited longest, in order. None when nothing waits."""
+        """The next batch, of the sender that has waited longest; None if the backlog is empty."""
         if not self._waiting:
             return None
         sender = self._waiting[0][0]
@@ -105,12 +105,12 @@ class Backlog:
         return self._batch(sender, chosen)
 
     def take_counts(self) -> Batch | None:
-        """A batch without steps that only tells what was dropped; None where nothing is left to tell."""
+        """A batch without steps that only reports dropped ones, None if there are none."""
         sender = next(iter(self._dropped), None)
         return None if sender is None else self._batch(sender, [])
 
     def give_up(self, batch: Batch) -> None:
-        """Counts what could not be delivered: the steps, and those that the batch would have told of."""
+        """Counts an undeliverable batch: its steps, and the dropped ones that it would have reported."""
         for reason, steps in batch.dropped.items():
             self._keep_in_mind(batch.sender, reason, steps)
         if batch.n_steps:

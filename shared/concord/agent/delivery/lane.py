@@ -22,15 +22,15 @@ _BACKOFF_S: Final = 0.1
 _BACKOFF_CAP_S: Final = 5.0
 
 _OPENING: Final = threading.Lock()
-"""Held while a client is made. That imports modules and reads certificates; a process forked in the middle of it would
-find the modules half imported and OpenSSL's locks taken for good, and report nothing."""
+"""Held while a client is created, which imports modules and loads certificates. A process forked in the middle would
+inherit half-imported modules and locked OpenSSL mutexes."""
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_OPENING.acquire, after_in_parent=_OPENING.release, after_in_child=_OPENING.release)
 
 
 @dataclass(frozen=True, slots=True)
 class LanePolicy:
-    """Bounds and times of a lane (bytes of JSON, seconds); `TraceReporter` says why they are what they are."""
+    """Limits and times of a lane (bytes of JSON, seconds); see `TraceReporter`."""
 
     batch_steps: int
     batch_bytes: int
@@ -44,7 +44,7 @@ class LanePolicy:
 
 @dataclass(slots=True)
 class _Attempts:
-    """A batch on its way: its id stays the same however often it is sent, which makes a second delivery harmless."""
+    """A batch in transit. Its id stays the same on retries, so a second delivery is harmless."""
 
     batch: Batch
     give_up_at: float
@@ -53,9 +53,9 @@ class _Attempts:
 
 
 class Lane:
-    """Takes steps from any thread, and sends them from its own.
+    """Takes steps from any thread and sends them from its own.
 
-    Between `put` and the thread stands a queue that needs no lock: numbered, so that what it had to let go is known.
+    A lock-free queue connects them. Its items are numbered, so that dropped ones are counted.
     """
 
     def __init__(self, url: str, policy: LanePolicy) -> None:
@@ -69,40 +69,40 @@ class Lane:
         self._under_way: _Attempts | None = None
         self._taken = 0
         self._stop_at: float | None = None
-        self._random = Random()  # noqa: S311 - jitter; the module's own generator is the agent's, who may have seeded it
+        self._random = Random()  # jitter, from a generator of its own: the agent may have seeded the module's
         self._thread = threading.Thread(target=self._run, name="concord-reporter", daemon=True)
         self._thread.start()
 
     @property
     def idle(self) -> bool:
-        """Whether nothing waits here."""
+        """Whether the lane is empty."""
         return not (self._fresh or self._backlog or self._under_way)
 
     @property
     def _waiting(self) -> int:
-        """Steps that are here."""
+        """The number of steps in the lane."""
         return len(self._fresh) + len(self._backlog) + (self._under_way.batch.n_steps if self._under_way else 0)
 
     def put(self, step: InteractionStep, assignment: Assignment) -> None:
-        """Takes a step; a full queue lets its oldest go."""
+        """Adds a step; a full queue drops its oldest."""
         fresh = self._fresh
         fresh.append((next(self._numbers), step, assignment))
         if len(fresh) == self._policy.batch_steps:
             self._signals.put(None)
 
     def flushed(self) -> threading.Event:
-        """An event that is set once all that was put here until now has been sent or dropped."""
+        """An event that is set once every step so far was sent or dropped."""
         done = threading.Event()
         self._signals.put(done)
         return done
 
     def stop(self, deadline: float) -> None:
-        """Tells the thread to send what is left until a moment of the monotonic clock, and to end."""
+        """Makes the thread send the remaining steps until a time of the monotonic clock, and stop."""
         self._stop_at = deadline
         self._signals.put(None)
 
     def join(self, timeout_s: float) -> None:
-        """Waits for the thread's end."""
+        """Waits for the thread to end."""
         self._thread.join(timeout_s)
 
     def _run(self) -> None:
@@ -130,7 +130,7 @@ class Lane:
         return self.idle or time.monotonic() >= self._stop_at
 
     def _wait(self, flushes: list[threading.Event]) -> None:
-        """Sleeps until there is something to do: a full batch, a flush, the time to flush, or to try again."""
+        """Sleeps until there is a full batch, a flush request, or the time to flush or retry."""
         pause = self._policy.flush_s
         if self._under_way is not None:
             pause = min(pause, max(0.0, self._under_way.next_at - time.monotonic()))
@@ -144,11 +144,12 @@ class Lane:
             return
 
     def _drain(self) -> None:
-        """Moves the steps that are there to the backlog. A gap in their numbers is what the full queue let go.
+        """Moves queued steps to the backlog. A gap in their numbers means that the queue dropped steps.
 
-        Two threads may put in another order than they numbered; then a step counts as lost until the next real loss.
+        Two threads may enqueue in another order than they numbered; a step then counts as lost until the next real
+        loss.
         """
-        # So many and no more: an agent may put steps faster than they can be written, and some are to be sent too.
+        # A bounded number: an agent may add steps faster than they can be serialised, and sending must go on.
         for _ in range(len(self._fresh)):
             number, step, assignment = self._fresh.popleft()
             token = None if assignment.token is None else assignment.token.get_secret_value()
@@ -169,7 +170,7 @@ class Lane:
     def _send(self, http: httpx.Client) -> None:
         if self._under_way is None:
             batch = self._backlog.take(self._policy.batch_steps, self._policy.batch_bytes)
-            assert batch is not None  # noqa: S101 - `_due` found the backlog not empty
+            assert batch is not None  # nosec B101  # noqa: S101 - `_due` found the backlog not empty
             self._under_way = _Attempts(batch, time.monotonic() + self._policy.deadline_s)
         attempts = self._under_way
         verdict = post(http, self._url, attempts.batch, self._time_left())
@@ -189,7 +190,8 @@ class Lane:
         self._backlog.give_up(batch)
 
     def _put_off(self, attempts: _Attempts, verdict: Verdict) -> bool:
-        """Sets the time of the next try, full jitter but never sooner than asked; False when there is to be none."""
+        """Schedules the next attempt, with full jitter and not before the requested time. Returns False if there is
+        none."""
         attempts.tries += 1
         jitter = self._random.uniform(0, min(_BACKOFF_CAP_S, _BACKOFF_S * 2**attempts.tries))
         attempts.next_at = time.monotonic() + verdict.retry_after_s + jitter
@@ -202,7 +204,7 @@ class Lane:
         return min(self._policy.timeout_s, max(0.1, self._stop_at - time.monotonic()))
 
     def _tell_drops(self, http: httpx.Client) -> None:
-        """The last word: what was dropped and no batch has told. Tried once."""
+        """Reports the remaining dropped steps, with a single attempt."""
         self._drain()
         if self._under_way is not None:
             self._backlog.give_up(self._under_way.batch)

@@ -1,4 +1,4 @@
-"""What is logged of a collector that takes no steps: few lines, however many steps there are."""
+"""Logging of collector outages: few lines, however many steps are affected."""
 
 import logging
 import time
@@ -10,10 +10,7 @@ logger = logging.getLogger(__name__)
 
 
 class Outage:
-    """Whether one collector takes steps, as the log has it: a line when it ceases to, one when it does again.
-
-    In between, and where it comes and goes, no more than one line in `every_s` seconds says that it does not.
-    """
+    """Logs when a collector becomes unavailable and when it is back, and at most every `every_s` seconds in between."""
 
     def __init__(self, url: str, every_s: float, now: Callable[[], float] = time.monotonic) -> None:
         self._address = normalise_url(url)
@@ -22,12 +19,12 @@ class Outage:
         self._told_at: float | None = None
         self._is_told = False
         self._dropped_before = 0
-        """When it was last there."""
+        """When the collector last answered."""
         self._refused = 0
         self._told_refusal_at: float | None = None
 
     def failed(self, reason: str, waiting: int, dropped: int) -> None:
-        """A try came to nothing. `waiting`: steps kept for another one; `dropped`: all steps ever let go."""
+        """Records a failed attempt. `waiting` steps are kept for a retry; `dropped` counts all dropped steps."""
         if self._is_due(self._told_at):
             takes = "still takes" if self._is_told else "takes"
             self._told_at, self._is_told = self._now(), True
@@ -38,7 +35,7 @@ class Outage:
             )  # fmt: skip
 
     def answered(self, waiting: int, dropped: int) -> None:
-        """The collector is there, whether or not it liked what it got."""
+        """Records an answer, positive or negative."""
         if self._is_told:
             lost = dropped - self._dropped_before
             logger.warning(
@@ -47,7 +44,7 @@ class Outage:
         self._is_told, self._dropped_before = False, dropped
 
     def refused(self, reason: str, steps: int) -> None:
-        """A batch of so many steps is not to be sent again."""
+        """Records that a batch of so many steps was refused for good."""
         self._refused += steps
         if self._is_due(self._told_refusal_at):
             self._told_refusal_at = self._now()
@@ -55,7 +52,7 @@ class Outage:
             self._refused = 0
 
     def ended(self, untold: int) -> None:
-        """Nothing more is sent, and the collector could not be told of so many dropped steps."""
+        """Records the end, with so many dropped steps unreported."""
         logger.warning("%d steps dropped, and the collector at %s could not be told", untold, self._address)
 
     def _is_due(self, told_at: float | None) -> bool:

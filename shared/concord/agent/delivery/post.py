@@ -1,4 +1,4 @@
-"""One try to hand a batch over, and what came of it."""
+"""One attempt to send a batch, and its outcome."""
 
 import zlib
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Outcome(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The outcome of a try, why, and how long the collector asked to be left alone (seconds)."""
+    """The outcome, its reason, and the delay that the collector asked for (seconds)."""
 
     outcome: Outcome
     reason: str = ""
@@ -51,7 +51,7 @@ def post(http: httpx.Client, url: str, batch: Batch, timeout_s: float) -> Verdic
 
 
 def stay_untraced() -> None:
-    """Keeps OpenTelemetry, where the agent uses it, from taking this thread's requests for the agent's own work."""
+    """Keeps the agent's OpenTelemetry instrumentation from tracing this request."""
     try:
         from opentelemetry.context import attach, set_value
     except ImportError:
@@ -65,7 +65,7 @@ def _compressed(body: bytes) -> bytes:
 
 
 def _retry_after_s(response: httpx.Response) -> float:
-    """Seconds as the header says them; a date, which no collector of ours sends, counts as not said."""
+    """The header's number of seconds. HTTP dates are ignored: collectors send none."""
     try:
         asked = float(response.headers.get("retry-after", "0"))
     except ValueError:

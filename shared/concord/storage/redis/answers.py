@@ -1,4 +1,4 @@
-"""Answers of a language model in Redis: each a key of its own that expires."""
+"""The language model's answer cache in Redis: one expiring key per answer."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ TTL_S: Final = 24 * 3600
 """As long as assessments are kept."""
 
 MAX_ANSWER: Final = 65_536
-"""Characters; a longer answer is not kept."""
+"""The longest answer that is cached (characters)."""
 
 
 class RedisAnswerCache:

@@ -1,4 +1,4 @@
-"""Assessments in Redis: a hash of JSON documents for each, its plan among them."""
+"""Assessments in Redis: one hash of JSON documents each, the plan among them."""
 
 from collections.abc import Awaitable, Sequence
 from typing import Final, cast
@@ -11,7 +11,7 @@ from concord.storage.redis.faults import storage_faults
 from concord.trust.redaction import redact
 
 TTL_S: Final = 24 * 3600
-"""From the last document on, should nobody say that the assessment has ended."""
+"""From the last write on, unless the assessment is retired earlier."""
 
 _PLAN: Final = "plan"
 _PLAN_REVISION: Final = "plan-revision"
@@ -50,12 +50,14 @@ class RedisAssessmentStore:
                 pipe.expire(keys.assessment(assessment_id), TTL_S)
                 await pipe.execute()
 
-    async def retire(self, plan: AssessmentPlan, keep_s: int) -> None:
+    async def retire(self, plan: AssessmentPlan, keep_s: int, *, tokens_s: int = 0) -> None:
         """See `AssessmentStore.retire`."""
         with storage_faults():
             async with self._redis.pipeline(transaction=False) as pipe:
                 for name in keys.of_assessment(plan):
                     pipe.expire(name, keep_s)
+                for trial in plan.trials:
+                    pipe.expire(keys.closing(trial.trace_id), max(keep_s, tokens_s))
                 await pipe.execute()
 
     async def load(self, assessment_id: str, name: str) -> str | None:

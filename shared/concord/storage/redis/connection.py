@@ -1,4 +1,4 @@
-"""The one connection to Redis that a process holds, opened with the patience that its caller can afford."""
+"""The process's connection to Redis, with a retry time that suits its callers."""
 
 import json
 from collections.abc import AsyncIterator
@@ -31,21 +31,21 @@ from concord.storage.tasks import TaskRecords
 from concord.trust.redaction import redact
 
 REQUEST_PATIENCE_S: Final = 0.3
-"""For a service that answers a waiting caller: a blip is bridged, an outage is told at once."""
+"""For services with a waiting caller: bridges a short interruption and reports an outage at once."""
 
 WORK_PATIENCE_S: Final = 15.0
-"""For a worker, or an assessment that runs for minutes: it sits out a Redis restart."""
+"""For workers and running assessments: outlasts a Redis restart."""
 
 MAX_CONNECTIONS: Final = 32
-"""Of one process. Commands that come when all are at work wait for one: each is done within a millisecond or so."""
+"""Connections per process. At the limit, commands wait for a free connection, a millisecond or so."""
 
 _TURN_S: Final = 20.0
-"""For which a command waits until it counts as a lost Redis."""
+"""How long a command waits for a connection before Redis counts as unavailable."""
 
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """Everything that is kept outside the process."""
+    """All state outside the process."""
 
     traces: TraceStore
     registry: AgentRegistry
@@ -65,14 +65,14 @@ class Storage:
             await self.redis.ping()
 
     async def memory(self) -> MemoryUse:
-        """How full storage is. Raises StorageUnavailableError."""
+        """Storage's memory use. Raises StorageUnavailableError."""
         with storage_faults():
             told = await self.redis.info("memory")
         return MemoryUse(used=int(told["used_memory"]), limit=int(told.get("maxmemory", 0)) or None)
 
 
 def open_redis(url: str, *, patience_s: float) -> ArqRedis:
-    """A client of the Redis at `url` that waits so long for lost connections; connects on first use."""
+    """A client for the Redis at `url` that retries lost connections for `patience_s`. It connects on first use."""
     pool: BlockingConnectionPool = BlockingConnectionPool.from_url(
         url,
         max_connections=MAX_CONNECTIONS,
@@ -93,7 +93,7 @@ def open_redis(url: str, *, patience_s: float) -> ArqRedis:
 
 @asynccontextmanager
 async def connect(url: str, *, patience_s: float = REQUEST_PATIENCE_S) -> AsyncIterator[Storage]:
-    """The storage at a Redis URL, closed at the end. Does not wait for Redis: `Storage.ping` tells if it is there."""
+    """The storage at a Redis URL, closed at the end. Does not wait for Redis: `Storage.ping` checks that."""
     redis = open_redis(url, patience_s=patience_s)
     try:
         yield Storage(
@@ -110,11 +110,11 @@ async def connect(url: str, *, patience_s: float = REQUEST_PATIENCE_S) -> AsyncI
 
 
 def to_json(value: dict[str, Any]) -> bytes:
-    """arq's job record as JSON. What JSON has no form for (an exception as a result) is written as its text."""
+    """Serialises an arq job record as JSON. Values without a JSON form, such as exceptions, become their text."""
     return redact(json.dumps(value, default=str).encode())
 
 
 def from_json(data: bytes) -> dict[str, Any]:
-    """The job record that `to_json` wrote."""
+    """Parses the output of `to_json`."""
     record: dict[str, Any] = json.loads(data)
     return record

@@ -1,4 +1,4 @@
-"""How Redis's faults become ours: a passing one is `StorageUnavailableError`, whatever its class over there."""
+"""Translates Redis faults into StorageUnavailableError."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ from concord.storage.ports import StorageUnavailableError
 
 @contextmanager
 def storage_faults() -> Iterator[None]:
-    """Raises StorageUnavailableError for anything that Redis or the way to it fails with inside the block."""
+    """Raises StorageUnavailableError for any Redis or network error in the block."""
     try:
         yield
     except (RedisError, OSError) as error:

@@ -1,4 +1,4 @@
-"""The job queue on arq: enqueueing, depth, and the dead letters of jobs that failed for good."""
+"""The job queue on arq: enqueueing, depth, and dead letters."""
 
 import json
 import time
@@ -14,11 +14,11 @@ from concord.trust.redaction import redact
 
 MAX_DEAD_LETTERS: Final = 1000
 DEAD_LETTERS_TTL_S: Final = 7 * 24 * 3600
-"""From the last letter on. What a letter's job worked on is gone sooner."""
+"""From the last letter on. The data of a letter's job expires sooner."""
 
 
 class ArqJobQueue:
-    """The `JobQueue` port on arq. Jobs are JSON, never pickle: whoever can write to Redis must not run code here."""
+    """The `JobQueue` port on arq. Jobs are JSON, not pickle: write access to Redis must not allow code execution."""
 
     def __init__(self, redis: ArqRedis) -> None:
         self._redis = redis
@@ -37,13 +37,13 @@ class ArqJobQueue:
             return await cast(Awaitable[int], self._redis.zcard(keys.queue(queue)))
 
     async def oldest_s(self, queue: Queue) -> float:
-        """See `JobQueue.oldest_s`. arq's score of a job is the time from which it is due (Unix milliseconds)."""
+        """See `JobQueue.oldest_s`. arq scores a job by the time from which it is due (Unix milliseconds)."""
         with storage_faults():
             first = await self._redis.zrange(keys.queue(queue), 0, 0, withscores=True)
         return max(0.0, time.time() - first[0][1] / 1000) if first else 0.0
 
     async def bury(self, job: Job, error: str) -> None:
-        """Writes a dead letter. The oldest are let go beyond `MAX_DEAD_LETTERS`."""
+        """Writes a dead letter, and drops the oldest beyond `MAX_DEAD_LETTERS`."""
         written = redact(json.dumps({"job": _written(job), "error": error}))
         with storage_faults():
             async with self._redis.pipeline(transaction=True) as pipe:

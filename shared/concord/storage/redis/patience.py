@@ -1,4 +1,4 @@
-"""Patience with a Redis that is away: retries for a time, not a number of times."""
+"""Retries Redis commands for a time rather than a number of attempts."""
 
 import asyncio
 import time
@@ -14,16 +14,14 @@ T = TypeVar("T")
 _BACKOFF_S: Final = 0.05
 _BACKOFF_CAP_S: Final = 1.0
 
-# A refused connection is an OSError while redis-py connects; it counts as redis's own ConnectionError only afterwards,
-# too late to be retried for a connection that is made anew.
+# redis-py reports a refused connection as OSError while it connects, and converts it too late for its own retries.
 PASSING_FAULTS: Final = (exceptions.ConnectionError, exceptions.TimeoutError, exceptions.BusyLoadingError, OSError)
 
 
 class Patience(Retry):
-    """Retries passing faults with full jitter until `patience_s` have gone by.
+    """Retries transient faults with full jitter for `patience_s`.
 
-    redis-py nests the retries of connecting into those of a command, where numbers of tries would multiply; so the
-    whole takes up to twice the time.
+    redis-py nests the retries of connecting in those of a command, so the total can be twice that.
     """
 
     def __init__(self, patience_s: float) -> None:
@@ -32,7 +30,7 @@ class Patience(Retry):
         self._patience_s = patience_s
 
     async def call_with_retry(self, do: Callable[[], Awaitable[T]], fail: Callable[[exceptions.RedisError], Any]) -> T:
-        """The result of `do`; `fail` is told of each fault, and may itself raise to end it."""
+        """The result of `do`. `fail` is called with each fault and may raise."""
         deadline = time.monotonic() + self._patience_s
         failures = 0
         while True:

@@ -1,8 +1,7 @@
-"""Connections to Redis that end when they are told to.
+"""Redis connections with a hard timeout.
 
-redis-py sends each command through `asyncio.wait_for`, which up to Python 3.11 keeps a cancellation for itself that
-comes just as the command is out: whoever cancelled a task then waits for it, perhaps for ever. `asyncio.timeout` does
-not, and costs no task for each command.
+redis-py sends commands through `asyncio.wait_for`. Up to Python 3.11 that swallows a cancellation that arrives as the
+command completes, and the canceller waits for ever. `asyncio.timeout` does not, and needs no extra task.
 """
 
 import asyncio
@@ -15,10 +14,10 @@ from redis.asyncio.connection import AbstractConnection, Connection, SSLConnecti
 
 
 class _Prompt(AbstractConnection):
-    """Sends as redis-py does, but for `wait_for`."""
+    """Sends commands like redis-py, without `wait_for`."""
 
     async def send_packed_command(self, command: bytes | str | Iterable[bytes], check_health: bool = True) -> None:
-        """Raises redis's ConnectionError and TimeoutError; the connection is closed whenever a command is not out."""
+        """Raises redis's ConnectionError and TimeoutError, and closes the connection if the command was not sent."""
         if not self.is_connected:
             await self.connect()  # type: ignore[no-untyped-call]  # redis-py leaves it so
         elif check_health:
@@ -57,5 +56,5 @@ _PROMPT: Final[dict[type[AbstractConnection], type[AbstractConnection]]] = {
 
 
 def make_prompt(pool: ConnectionPool) -> None:
-    """Has a pool open connections of this kind from now on."""
+    """Makes a pool open connections of this kind."""
     pool.connection_class = _PROMPT[pool.connection_class]

@@ -1,4 +1,4 @@
-"""The agent registry in Redis: a hash per scope, each entry with the time at which it is forgotten."""
+"""The agent registry in Redis: one hash per scope, with an expiry time for each entry."""
 
 import time
 from collections.abc import Awaitable, Mapping, Sequence
@@ -15,7 +15,7 @@ from concord.trust.redaction import redact
 
 TTL_S: Final = 3600
 MAX_AGENTS: Final = 1000
-"""Agents per scope. The open scope takes entries from anybody, so it must end somewhere."""
+"""Agents per scope. Anybody can register in the open scope, so it needs a limit."""
 
 
 MAX_AGENTS_PER_CALLER: Final = 100

@@ -1,4 +1,4 @@
-"""The secret that the services of one stack share, where none was configured: in Redis, made by the first to ask."""
+"""The token secret shared by the services of a stack, if none is configured. It is created in Redis on first use."""
 
 import secrets
 from collections.abc import Awaitable
@@ -10,7 +10,7 @@ from concord.storage.redis import keys
 from concord.storage.redis.faults import storage_faults
 
 TTL_S: Final = 7 * 24 * 3600
-"""Longer than any token lives; whoever asks renews it."""
+"""Longer than any token is valid. Each use renews it."""
 
 
 class RedisSecretStore:

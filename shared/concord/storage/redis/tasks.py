@@ -1,4 +1,4 @@
-"""A2A tasks in Redis: a hash for each, and a lease that says which process works on it."""
+"""A2A tasks in Redis: one hash per task, and a lease for the process that works on it."""
 
 import logging
 from collections.abc import Awaitable
@@ -16,20 +16,20 @@ from concord.trust.redaction import redact
 logger = logging.getLogger(__name__)
 
 RUNNING_TTL_S: Final = 24 * 3600
-"""For which a task is kept that nobody works on any more."""
+"""How long an abandoned task is kept."""
 
 MAX_ENDED: Final = 1000
 MAX_ENDED_BYTES: Final = 16 * 1024 * 1024
-"""Ended tasks that are kept, and their size together, packed."""
+"""Limits on the ended tasks kept: their number and their total size, compressed."""
 
 MAX_REJECTED: Final = 100
-"""Rejected tasks that are kept. They are counted apart: anybody can have a thousand messages rejected."""
+"""Limit on the rejected tasks kept, counted apart because anybody can have messages rejected."""
 
 MAX_BEGUN: Final = 10_000
-"""Messages of which it is known which task they began."""
+"""Limit on the messages remembered as beginnings of tasks."""
 
 _SAVE_PATIENCE: Final = Patience(240)
-"""A task waits for a Redis that is away, or it would end. The platform's client gives up after 300 s of silence."""
+"""A task outlasts a Redis outage of this length. The platform's client gives up after 300 s of silence."""
 
 _ENDED: Final = "done"
 _REJECTED: Final = "rejected"
@@ -53,7 +53,7 @@ return ARGV[2]
 """
 )
 
-# One script: a version is written by the process that holds the task, over the version that it read, or not at all.
+# One script, so that only the holder of the lease writes a version, and only over the version that it read.
 _SAVE: Final = (
     _NOW
     + """
@@ -152,7 +152,7 @@ class RedisTaskRecords:
     """The `TaskRecords` port on Redis hashes, for one process."""
 
     def __init__(self, redis: Redis, *, lease_s: int, keep_s: int) -> None:
-        """`lease_s`: after how many seconds of silence a process counts as lost; `keep_s`: of ended tasks."""
+        """`lease_s` is the validity of a lease, `keep_s` that of ended tasks (seconds)."""
         self._redis = redis
         self.lease_s, self._keep_s = lease_s, keep_s
         self._holder = new_step_id()

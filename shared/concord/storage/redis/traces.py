@@ -1,4 +1,4 @@
-"""Report batches in Redis: a stream per trace, and the answers already given by batch id."""
+"""Report batches in Redis: a stream per trace, and the receipts by batch id."""
 
 from collections.abc import AsyncIterator, Awaitable, Mapping
 from datetime import datetime
@@ -15,8 +15,7 @@ from concord.trace.report import BatchReceipt, Channel, ReportBatch
 TTL_S: Final = 24 * 3600
 _PAGE: Final = 64
 
-# One script, so that a batch, the mark of its id and what it counts for are written together or not at all, in one
-# round trip.
+# One script, so that a batch, its receipt and its quota are written atomically, in one round trip.
 _APPEND: Final = """
 local first = redis.call('HGET', KEYS[2], ARGV[1])
 if first then return first end
@@ -49,7 +48,7 @@ redis.call('EXPIRE', KEYS[2], ARGV[5])
 return false
 """
 _REPORTED: Final = frozenset({Channel.HTTP, Channel.OTLP})
-"""What participants send by themselves. What the gateway and the evaluator write they also write of a closed trial."""
+"""What participants send. The gateway and the evaluator also write to closed trials."""
 
 _UNLIMITED: Final = ("", 0, 0, "", 0, 0, "", 0)
 _NEVER_LATE: Final = ("", 0, 0, "")
@@ -149,7 +148,7 @@ class RedisTraceStore:
 
 
 def _batch_field(batch: ReportBatch) -> str:
-    """Where a batch's answer stands: batch ids of different reporters must not meet."""
+    """The field of a batch's receipt: it includes the account, so that reporters' batch ids cannot collide."""
     return f"batch:{len(batch.reporter)}:{batch.reporter}:{batch.batch_id}"
 
 

@@ -1,4 +1,4 @@
-"""Workers of the job queue: arq underneath; retries, dead letters and survival of a Redis restart on top."""
+"""Workers of the job queue: arq, with retries, dead letters and reconnection to Redis."""
 
 import asyncio
 import logging
@@ -24,18 +24,18 @@ logger = logging.getLogger(__name__)
 _RECONNECT_S: Final = 1.0
 
 _GRACE_S: Final = 1.0
-"""How much longer than a job's own limit arq waits before it ends the job, which should not come to pass."""
+"""How much later than the job's own limit arq's limit is. It should never be reached."""
 
 _ABANDONED_S: Final = 3.0
-"""How long after its limit a job counts as abandoned: its worker was killed, and another takes it up. (arq's 10 s would
-keep an assessment waiting; a job that is run twice does its work once.)"""
+"""How long after its limit a job counts as abandoned by a killed worker. arq's 10 s would delay an assessment; running
+a job twice is harmless."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerPolicy:
-    """How a worker treats its jobs; times in seconds.
+    """How a worker runs its jobs; times in seconds.
 
-    A killed worker's job is taken up again `timeout_s` + 3 s after it was started.
+    A killed worker's job is run again `timeout_s` + 3 s after it started.
     """
 
     timeout_s: float
@@ -55,10 +55,10 @@ async def run_worker(
     *,
     stop: asyncio.Event | None = None,
 ) -> None:
-    """Works on a queue until `stop` is set (without it: until SIGTERM or SIGINT).
+    """Works on a queue until `stop` is set or, without it, until SIGTERM or SIGINT.
 
-    Then it takes no more jobs and lets running ones finish for `completion_wait_s`. A lost Redis is waited for: the
-    worker starts anew when it is back, and jobs it had begun are taken up again.
+    Then it takes no more jobs, and lets running ones finish for `completion_wait_s`. If Redis is lost, the worker
+    reconnects and its unfinished jobs are run again.
     """
     stop = stop or _set_by_signals()
     while not stop.is_set():
@@ -116,7 +116,7 @@ async def _close(worker: Worker) -> None:
 
 
 class _Runner:
-    """Runs one job under the policy: its own timeout, retries with backoff, a dead letter at the end."""
+    """Runs one job under the policy: timeout, retries with backoff, and a dead letter on permanent failure."""
 
     def __init__(self, queue: Queue, policy: WorkerPolicy, jobs: ArqJobQueue, on_dead_letter: OnDeadLetter) -> None:
         self._queue = queue
@@ -125,7 +125,7 @@ class _Runner:
         self._on_dead_letter = on_dead_letter
 
     def wrap(self, name: str, function: JobFunction) -> Function:
-        """The function as arq calls it. arq's own limits stand just behind ours and only catch what slips through."""
+        """Wraps a function for arq. arq's own limits are a little higher, as a second line of defence."""
 
         async def run(context: dict[str, Any], arguments: dict[str, JsonValue]) -> None:
             job = Job(function=name, job_id=context["job_id"], queue=self._queue, arguments=arguments)
@@ -157,7 +157,7 @@ class _Runner:
         if attempt >= self._policy.max_tries:
             await self._give_up(job, f"{reason} (try {attempt} of {self._policy.max_tries})")
             return
-        delay = random.uniform(0, min(self._policy.backoff_cap_s, 0.25 * 2**attempt))  # noqa: S311 - jitter
+        delay = random.uniform(0, min(self._policy.backoff_cap_s, 0.25 * 2**attempt))  # nosec B311  # noqa: S311 - jitter
         logger.warning("job %s: %s; try %d in %.1f s", job.job_id, reason, attempt + 1, delay)
         raise Retry(defer=delay)
 

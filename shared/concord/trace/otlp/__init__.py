@@ -1,6 +1,6 @@
-"""OpenTelemetry's spans as interaction steps: one table of attribute names, one mapping, for services and files alike.
+"""OpenTelemetry spans as interaction steps: one table of attribute names, one mapping, for services and files.
 
-Pure. The JSON form of OTLP is read here; the protobuf form where it is received, since it takes another library.
+Pure. OTLP/JSON is decoded here, OTLP/protobuf in the collector, because it needs another library.
 """
 
 from concord.trace.otlp.json_form import as_attribute, read_json, spans_in

@@ -1,7 +1,7 @@
-"""The one table of attribute names that are read from spans: OpenTelemetry's, which still move.
+"""The attribute names that are read from spans, in one table.
 
-`VERSION` names the conventions they were taken from. Where a name has changed, the newest comes first and its
-predecessors follow, so that older exporters are read as well; after them the names of OpenInference and OpenLLMetry.
+They follow OpenTelemetry's conventions for generative AI, version `VERSION`. Where a name has changed, its former names
+follow the current one; OpenInference's and OpenLLMetry's names come last.
 """
 
 from typing import Final
@@ -13,7 +13,7 @@ OPERATION: Final = ("gen_ai.operation.name", "openinference.span.kind", "tracelo
 AGENT_NAME: Final = ("gen_ai.agent.name", "agent.name")
 TOOL_NAME: Final = ("gen_ai.tool.name", "tool.name")
 ENTITY_NAME: Final = ("traceloop.entity.name",)
-"""What OpenLLMetry calls whatever the span is of."""
+"""OpenLLMetry's name for the span's subject."""
 TOOL_ARGUMENTS: Final = ("gen_ai.tool.call.arguments", "tool.parameters")
 MODEL: Final = ("gen_ai.request.model", "gen_ai.response.model", "llm.model_name")
 INPUT: Final = ("gen_ai.input.messages", "gen_ai.prompt", "input.value", "traceloop.entity.input")
@@ -21,7 +21,7 @@ INPUT_TOKENS: Final = ("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"
 OUTPUT_TOKENS: Final = ("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.token_count.completion")
 ERROR_TYPE: Final = ("error.type", "exception.type")
 RETRY_OF: Final = ("retry_of",)
-"""Ours, in no convention: the span id of the attempt that a span repeats."""
+"""Concord's own: the span id of the attempt that a span repeats."""
 
 AGENT_OPERATIONS: Final = frozenset({"invoke_agent", "agent"})
 TOOL_OPERATIONS: Final = frozenset({"execute_tool", "tool"})
@@ -29,12 +29,12 @@ MODEL_OPERATIONS: Final = frozenset(
     {"chat", "generate_content", "text_completion", "embeddings", "retrieval"}
     | {"llm", "embedding", "retriever", "reranker"}
 )
-"""Operations that ask a model or an index: the use of a tool as well. What is in no set is an agent's own work."""
+"""Operations on a model or an index count as tool use. All other operations are an agent's own work."""
 
 INTERNAL_SCOPES: Final = frozenset({"a2a-python-sdk"})
-"""Scopes that tell of a library's insides, some 50 spans a message: left out, and what is under them moved up."""
+"""Scopes of library internals, some 50 spans per message. They are dropped, and their children move up."""
 
 ATTRIBUTES: Final = frozenset(
     OPERATION + AGENT_NAME + TOOL_NAME + ENTITY_NAME + TOOL_ARGUMENTS + MODEL + INPUT + INPUT_TOKENS + OUTPUT_TOKENS
 ) | frozenset(ERROR_TYPE + RETRY_OF)
-"""All that is read of a span's attributes. The rest stays unread: it may be large, or a URL that holds a token."""
+"""All attributes that are read. Others may be large, or contain a URL with a token."""

@@ -1,4 +1,4 @@
-"""OTLP/JSON: the spans of an export, with ids in hex and 64-bit numbers as text."""
+"""OTLP/JSON: the spans of an export, with ids in hex and 64-bit integers as strings."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -15,7 +15,7 @@ _CLIENT_KINDS: Final = frozenset({3, "3", "SPAN_KIND_CLIENT"})
 
 
 class _Wire(BaseModel):
-    """A message of OTLP/JSON. As in all JSON of protobuf, null is the same as nothing."""
+    """An OTLP/JSON message. As in all protobuf JSON, null means absent."""
 
     model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True, validate_by_alias=True)
 
@@ -30,7 +30,7 @@ class _Value(_Wire):
     bytes_value: str | None = None
 
     def plain(self) -> JsonValue:
-        """The value as JSON means it."""
+        """The value in plain JSON."""
         if self.array_value is not None:
             return [value.plain() for value in self.array_value.values or ()]
         if self.kvlist_value is not None:
@@ -95,17 +95,17 @@ class _Export(_Wire):
 
 
 def read_json(body: bytes) -> Iterator[Span]:
-    """The spans of an `ExportTraceServiceRequest` in JSON, in its order. Raises ValueError if it is none."""
+    """The spans of an `ExportTraceServiceRequest` in JSON, in order. Raises ValueError."""
     return _spans(_Export.model_validate_json(body))
 
 
 def spans_in(document: JsonValue) -> Iterator[Span]:
-    """The same from JSON that was parsed already."""
+    """The spans of parsed JSON."""
     return _spans(_Export.model_validate(document))
 
 
 def as_attribute(value: JsonValue) -> AttributeValue:
-    """A value as a span's attribute: structured ones as JSON text, nothing as empty text."""
+    """An attribute value: structured values as JSON text, an absent value as ""."""
     if value is None:
         return ""
     return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value

@@ -1,4 +1,4 @@
-"""From a span to an interaction step: the one place that says what a span means to us."""
+"""Maps a span to an interaction step."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -11,7 +11,7 @@ from concord.trace.otlp.spans import Span
 from concord.trace.step import InteractionStep
 
 MAX_TEXT: Final = 8192
-"""Where free text (what was asked, an error's message) is cut, in characters: what an attribute may hold."""
+"""Where free text, such as prompts and error messages, is truncated (characters): the size of an attribute."""
 
 _USES: Final = genai.TOOL_OPERATIONS | genai.MODEL_OPERATIONS
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -20,14 +20,14 @@ _SPAN_ID: Final = re.compile(r"(?!0{16})[0-9a-f]{16}")
 
 
 class SpanError(ValueError):
-    """A span cannot be a step; the message says why."""
+    """The span cannot be a step; the message says why."""
 
 
 def to_step(span: Span, *, agent_name: str = "") -> InteractionStep:
-    """The step that a span tells of; `agent_name`, where given, is noted as whose step it is within its reporter.
+    """The step of a span. `agent_name`, if given, is recorded as the acting agent within the reporter.
 
-    A call of an agent is an AGENT step, the use of a tool, a model or an index a TOOL step, all else HOST. Raises
-    SpanError.
+    The call of an agent becomes an AGENT step, the use of a tool, model or index a TOOL step, and everything else a
+    HOST step. Raises SpanError.
     """
     if not _TRACE_ID.fullmatch(span.trace_id) or not _SPAN_ID.fullmatch(span.span_id):
         raise SpanError("trace id and span id must be 16 and 8 bytes, not all zero")
@@ -91,7 +91,7 @@ def _attributes(span: Span, agent_name: str) -> dict[str, str]:
 
 
 def _tokens(span: Span) -> int | None:
-    """The tokens of a model or a tool. An agent's span sums up those under it: counted too, they would count twice."""
+    """The tokens used by a model or a tool. An agent's span sums up its children, which would count tokens twice."""
     if span.operation not in _USES:
         return None
     counts = [span.first(genai.INPUT_TOKENS), span.first(genai.OUTPUT_TOKENS)]

@@ -1,4 +1,4 @@
-"""A span as far as it concerns us, whichever form of OTLP it came in."""
+"""A span, reduced to the fields that matter, from either form of OTLP."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -35,7 +35,7 @@ class Span:
     attributes: Mapping[str, AttributeValue]
 
     def first(self, names: Iterable[str]) -> AttributeValue | None:
-        """The value of the first of these attributes that is there and not empty."""
+        """The first of these attributes that is present and not empty."""
         for name in names:
             value = self.attributes.get(name)
             if value is not None and value != "":
@@ -43,13 +43,13 @@ class Span:
         return None
 
     def text(self, names: Iterable[str]) -> str:
-        """The same as text; empty where there is none."""
+        """The same as text, "" if absent."""
         value = self.first(names)
         return "" if value is None else str(value)
 
     @cached_property
     def operation(self) -> str:
-        """What the span is of, in lower case (`invoke_agent`, `chat`, …); empty where it does not say."""
+        """The operation, in lower case (`invoke_agent`, `chat`, …); "" if the span does not say."""
         return self.text(OPERATION).lower()
 
     @property
@@ -59,7 +59,7 @@ class Span:
 
     @property
     def callee(self) -> str:
-        """The agent that was called, as far as the span names it; empty for what is no call."""
+        """The agent that was called, as far as the span names it; "" if the span is not a call."""
         if not self.calls_agent:
             return ""
         if name := self.text((*AGENT_NAME, *ENTITY_NAME)):
@@ -69,18 +69,18 @@ class Span:
 
     @property
     def agent(self) -> str:
-        """The agent whose work the span is, as far as it says so itself: in a call, the name is the callee's."""
+        """The agent that did the work, as far as the span says so. In a call, the name is the callee's."""
         return "" if self.calls_agent else self.text(AGENT_NAME)
 
 
 def without_internals(spans: Iterable[Span]) -> Iterator[Span]:
-    """The spans of one export that are not a library's own; what stood under those stands under their parents."""
+    """The spans of an export without library internals, whose children move up to the nearest kept ancestor."""
     kept: list[Span] = []
     above: dict[tuple[str, str], str] = {}
     for span in spans:
         key = span.trace_id, span.span_id
         if span.scope in INTERNAL_SCOPES:
-            # Of several that share an id, the least parent: which one came first must not matter.
+            # If several spans share an id, the smallest parent id wins, so that their order does not matter.
             above[key] = min(span.parent_id, above.get(key, span.parent_id))
         else:
             kept.append(span)
@@ -90,7 +90,7 @@ def without_internals(spans: Iterable[Span]) -> Iterator[Span]:
 
 
 def _visible(span: Span, above: Mapping[tuple[str, str], str]) -> str:
-    """The nearest ancestor that is kept. In a cycle of internal spans there is none."""
+    """The nearest kept ancestor; none in a cycle of internal spans."""
     passed: set[str] = set()
     parent = span.parent_id
     while (span.trace_id, parent) in above:

@@ -50,6 +50,6 @@ def number_of_sources(graph: Graph) -> int:
 
 def sample(nodes: Sequence[str], size: int) -> list[str]:
     """Some of the nodes, always the same, in their order."""
-    draw = random.Random(SEED)  # noqa: S311 - a reproducible draw, not a secret
+    draw = random.Random(SEED)  # nosec B311  # noqa: S311 - a reproducible draw, not a secret
     chosen = set(draw.sample(range(len(nodes)), min(size, len(nodes))))
     return [node for index, node in enumerate(nodes) if index in chosen]

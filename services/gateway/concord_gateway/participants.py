@@ -1,4 +1,4 @@
-"""The observer: what lets a run see its participants, and tell each of them where it stands."""
+"""The participants: how a run reaches and observes them, and how it closes a trial to them."""
 
 from dataclasses import dataclass
 
@@ -13,10 +13,10 @@ from concord_gateway.watch import Watches
 
 
 @dataclass(frozen=True, slots=True)
-class Observer:
-    """`proxy_base`: where participants reach the proxy; None where they reach each other directly, and unseen.
+class Participants:
+    """`proxy_base` is the proxy's URL for participants, None if they reach each other directly and unobserved.
 
-    `peer_urls`: to which addresses the participants' cards may lead, beside those that the client declared.
+    `peer_urls` says which addresses their cards may name besides the declared ones.
     """
 
     assignments: Assignments
@@ -28,11 +28,11 @@ class Observer:
     closed: ClosedTrials
 
     def peers(self, roster: list[RosterEntry]) -> list[RosterEntry]:
-        """The roster as participants get it from the registry."""
+        """The roster as the registry gives it to participants."""
         return roster if self.proxy_base is None else observed_peers(roster, self.proxy_base)
 
     async def close(self, trace_id: str) -> None:
-        """Ends a trial: its tokens open nothing any more, and calls that have not ended are put down as that and end.
+        """Closes a trial: revokes its tokens, and records and cancels the calls that have not ended.
 
         Raises StorageUnavailableError.
         """

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from concord_gateway.proxy.cards import UnusableCardError, rewritten, rpc_urls
+from concord_gateway.proxy.callees import UnusableCardError, rewritten, rpc_urls
 
 DECLARED, PROXY = "http://agent:9009/", "http://gateway:9009/a2a/T/agent/"
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from concord.agent.extensions import TRACEABILITY_KEY
-from concord_gateway.proxy.answers import MAX_QUOTED, AnswerReader
-from tests.unit.gateway.proxy.test_requests import json_values
+from concord_gateway.proxy.jsonrpc import MAX_QUOTED, AnswerReader
+from tests.unit.gateway.proxy.test_jsonrpc_requests import json_values
 
 
 def read(*results: Any) -> AnswerReader:  # noqa: ANN401 - whatever JSON holds

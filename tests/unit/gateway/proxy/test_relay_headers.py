@@ -1,6 +1,6 @@
 """Headers pass through the proxy but for those of the way itself, and those that would tell a secret."""
 
-from concord_gateway.proxy.headers import to_callee, to_caller
+from concord_gateway.proxy.relay import to_callee, to_caller
 
 TOKEN, CONTEXT = "concord_eyJx.y.z", "00-1-2-01"
 

@@ -1,51 +1,95 @@
-"""One exchange with a callee: the request out, and the answer carried back as it comes, read while it passes."""
+"""The relay: sends one request to the callee, and streams the answer to the caller while reading it."""
 
 import asyncio
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from starlette.types import Send
 
+from concord.agent.extensions import TRACEPARENT_KEY
 from concord.trust.redaction import redact
 from concord_gateway.proxy.bodies import Held, NoRoomError
-from concord_gateway.proxy.headers import Header, to_caller
-from concord_gateway.proxy.upstream import Answer, Upstream
+from concord_gateway.proxy.upstream import Answer, Header, Upstream
+
+_HOP_BY_HOP: Final = frozenset(
+    {
+        b"connection",
+        b"keep-alive",
+        b"proxy-authenticate",
+        b"proxy-authorization",
+        b"proxy-connection",
+        b"te",
+        b"trailer",
+        b"transfer-encoding",
+        b"upgrade",
+    }
+)
+"""RFC 9110, section 7.6.1, and the obsolete ones."""
+
+_OURS_ON_THE_WAY_OUT: Final = _HOP_BY_HOP | {b"host", b"content-length", b"accept-encoding", b"cookie", b"expect"}
+_OURS_ON_THE_WAY_BACK: Final = _HOP_BY_HOP | {b"content-length", b"date", b"server", b"location", b"set-cookie"}
+"""A redirect would bypass the proxy, and a cookie would apply to all agents behind it."""
+
+
+def to_callee(headers: Iterable[Header], token: str, traceparent: str | None) -> list[Header]:
+    """The caller's headers for the callee: without the caller's token, with a trace context.
+
+    Requests an uncompressed answer, so that the proxy can read it.
+    """
+    secret = token.encode()
+    kept = [(name, value) for name, value in headers if name not in _OURS_ON_THE_WAY_OUT and secret not in value]
+    kept.append((b"accept-encoding", b"identity"))
+    if traceparent is not None and all(name != TRACEPARENT_KEY.encode() for name, _ in kept):
+        kept.append((TRACEPARENT_KEY.encode(), traceparent.encode()))
+    return kept
+
+
+def to_caller(headers: Iterable[Header]) -> list[Header]:
+    """The callee's headers for the caller."""
+    lowered = ((name.lower(), value) for name, value in headers)
+    return [(name, value) for name, value in lowered if name not in _OURS_ON_THE_WAY_BACK]
+
+
+def named(headers: Iterable[Header]) -> Mapping[str, str]:
+    """Headers by lower-case name; the last value of a name wins."""
+    return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in headers}
+
 
 OnDocument = Callable[[object], None]
-"""Told of each JSON document in the answer, after it was passed on."""
+"""Called with each JSON document of the answer after it was passed on."""
 
 Rewrite = Callable[[dict[str, Any]], dict[str, Any]]
 
 MAX_ANSWER_BYTES: Final = 16 * 1024 * 1024
-"""The largest answer, or event of a stream, that is carried. A stream as a whole may be as long as it likes."""
+"""The largest answer, or event of a stream, that is relayed. Streams are unlimited in total."""
 
 
 _PIECE: Final = 64 * 1024
-"""In which an answer is passed on: a server copies what it is given, and waits once it has enough."""
+"""The size of the pieces in which an answer is sent: the server copies each, and blocks on a full buffer."""
 
 _LINE: Final = re.compile(rb"([^\r\n]*)(\r\n|\r|\n|\Z)")
 
 
 class UncarriedAnswerError(Exception):
-    """The callee's answer cannot be carried; the message says why."""
+    """The callee's answer cannot be relayed; the message says why."""
 
 
 class CrowdedOutError(UncarriedAnswerError):
-    """There is no room for the callee's answer just now."""
+    """The byte budget has no room for the callee's answer."""
 
 
 class CallerStalledError(Exception):
-    """The caller does not take its answer."""
+    """The caller does not read its answer."""
 
 
-class Exchange:
-    """Carries one request. Nothing is sent to the caller before the callee has answered.
+class Relay:
+    """Relays one request. The caller gets nothing before the callee has answered.
 
-    An answer that is no stream is held whole: its reader needs all of it to tell whether it is one, and until then the
-    caller can still be told what went wrong. `held`: the room that it takes. `idle_s`: how long it may pause once it
-    has begun (seconds).
+    An answer that is not a stream is buffered whole: only then can the proxy tell whether it is valid, and until then
+    it can still send an error. `held` is its byte reservation, `idle_s` how long it may pause once it has begun
+    (seconds).
     """
 
     def __init__(self, upstream: Upstream, send: Send, held: Held, idle_s: float) -> None:
@@ -54,7 +98,7 @@ class Exchange:
         self._held = held
         self._idle_s = idle_s
         self.begun = False
-        """Whether the caller has got a part of the answer, so that no other can be given any more."""
+        """Whether a part of the answer was sent, so that no error response is possible."""
 
     async def run(
         self,
@@ -64,9 +108,9 @@ class Exchange:
         on_document: OnDocument,
         rewrite: Rewrite | None = None,
     ) -> str | None:
-        """Posts a request, and sends the answer back. Returns why the answer is none of JSON-RPC, None if it may be.
+        """Sends a request, and relays the answer. Returns why the answer is not JSON-RPC, None if it may be.
 
-        `rewrite` changes the document of an answer that is no stream. Raises UnreachableError, UncarriedAnswerError,
+        `rewrite` changes the document of an answer that is not a stream. Raises UnreachableError, UncarriedAnswerError,
         CallerStalledError.
         """
         try:
@@ -115,7 +159,7 @@ class Exchange:
         await self._begin(answer, [*to_caller(answer.headers), length])
         for start in range(0, len(carried) or 1, _PIECE):
             await self._pass_on(carried[start : start + _PIECE], more=start + _PIECE < len(carried))
-        # Parsed, it may take many times as much room, so that it is not held while the caller reads.
+        # Parsed only now: the document may take many times the memory, and the caller may read slowly.
         on_document(document := _parsed(body))
         if document is None:
             return "no answer of A2A: no JSON" if body.strip() else "no answer of A2A: an empty body"
@@ -131,7 +175,7 @@ class Exchange:
                 self._held.resize(len(body))
             return bytes(body)
         finally:
-            # A traceback keeps what its frames hold until the garbage collector comes.
+            # A traceback keeps its frames' objects alive until they are garbage-collected.
             body.clear()
 
     async def _pass_on(self, piece: bytes, *, more: bool) -> None:
@@ -143,20 +187,20 @@ class Exchange:
 
     async def _begin(self, answer: Answer, headers: list[Header]) -> None:
         self.begun = True
-        # No server can send on what is no status of HTTP (RFC 9110, section 15).
+        # Servers cannot send a status above 599 (RFC 9110, section 15).
         status = answer.status if answer.status <= 599 else 502
         await self._send({"type": "http.response.start", "status": status, "headers": headers})
 
 
 class _Events:
-    """The JSON in server-sent events, read line by line (HTML standard, section 9.2.6)."""
+    """Parses the JSON in server-sent events, line by line (HTML standard, section 9.2.6)."""
 
     def __init__(self) -> None:
         self._data = bytearray()
 
     @property
     def size(self) -> int:
-        """The bytes of the event that has begun."""
+        """The bytes of the unfinished event."""
         return len(self._data)
 
     @property
@@ -175,18 +219,18 @@ class _Events:
 
 
 class _Lines:
-    """A stream as it comes, cut where a line ends, so that nothing that may not pass is passed on in two halves."""
+    """Splits a stream at line ends, so that redaction sees each secret whole."""
 
     def __init__(self) -> None:
         self._rest = bytearray()
 
     @property
     def size(self) -> int:
-        """The bytes of the line that has begun."""
+        """The bytes of the unfinished line."""
         return len(self._rest)
 
     def take(self, chunk: bytes) -> bytes:
-        """The lines that end in this chunk."""
+        """The complete lines up to this chunk."""
         end = chunk.rfind(b"\n") + 1
         if not end:
             self._rest += chunk
@@ -196,16 +240,16 @@ class _Lines:
         return whole
 
     def rest(self) -> bytes:
-        """What is left at the end of the stream."""
+        """The unfinished line at the end of the stream."""
         return bytes(self._rest)
 
     def clear(self) -> None:
-        """Forgets it."""
+        """Drops the unfinished line."""
         self._rest.clear()
 
 
 def _lines_of(text: bytes) -> Iterator[bytes]:
-    """The lines without their ends, one at a time: there may be as many as bytes."""
+    """The lines without their ends, lazily: there may be as many as bytes."""
     for match in _LINE.finditer(text):
         if match[2] or match[1]:
             yield match[1]

@@ -1,0 +1,1 @@
+"""Attacks on a running stack: what SECURITY.md promises, tried from outside."""

@@ -1,0 +1,184 @@
+"""Requests that are too large, or become so, or ask for too much."""
+
+import asyncio
+import gzip
+import json
+import sys
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from typing import Final
+
+import httpx
+
+from attacks.attack import expect
+from attacks.client import Infiltrated, client_of, honest, infiltrated
+from attacks.target import Target
+from tests.security.assessing import PATTERN
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+JSON: Final = {"content-type": "application/json"}
+TOO_MANY_BYTES: Final = 9 * 2**20
+BOMB_BYTES: Final = 512 * 2**20
+DEPTH: Final = 200_000
+REQUESTS: Final = 24
+"""Of almost 4 MiB each: together more than a participant's share of what the proxy holds."""
+
+ANSWERED_S: Final = 8.0
+"""A caller that still sends is listened to for a while before it is refused."""
+
+SOON_S: Final = 5.0
+"""How long a probe may take while the gateway is kept busy."""
+
+
+def _doors(inside: Infiltrated) -> Mapping[str, Mapping[str, str]]:
+    """Every door that takes a body, with what opens it."""
+    target = inside.client.target
+    return {
+        f"{target.gateway}/": {},
+        inside.door_to("spy"): {},
+        f"{target.collector}/traces": inside.bearer,
+        f"{target.collector}/v1/traces": inside.bearer,
+        f"{target.collector}/register": inside.bearer,
+    }
+
+
+async def too_large(target: Target) -> str:
+    """Sends 9 MiB to every door that takes a body, with its length and without."""
+
+    async def pieces() -> AsyncIterator[bytes]:
+        for _ in range(TOO_MANY_BYTES // 2**16):
+            yield b" " * 2**16
+
+    seen = set()
+    async with infiltrated(target) as inside:
+        for url, headers in _doors(inside).items():
+            for content in (b" " * TOO_MANY_BYTES, pieces()):
+                seen.add(status := await _status(inside, url, content, headers))
+                expect(status in {401, 403, 413}, f"{TOO_MANY_BYTES >> 20} MiB to {_shown(inside, url)}: {status}")
+    return f"refused everywhere: {sorted(seen)}"
+
+
+async def bombs(target: Target) -> str:
+    """Sends half a gigabyte as half a megabyte: in gzip, in zstd, and in gzip twice."""
+    packer = zstd.ZstdCompressor()
+    mebibyte = b" " * 2**20
+    inflating = {
+        "gzip": gzip.compress(mebibyte * (BOMB_BYTES >> 20), 6),
+        "zstd": b"".join([*(packer.compress(mebibyte) for _ in range(BOMB_BYTES >> 20)), packer.flush()]),
+    }
+    inflating["gzip, gzip"] = gzip.compress(inflating["gzip"])
+    before = target.resident_mib()
+    async with infiltrated(target) as inside:
+        for encoding, body in inflating.items():
+            for url, headers in _doors(inside).items():
+                typed = {**headers, "content-encoding": encoding}
+                status = await _status(inside, url, body, typed)
+                refused = 400 <= status < 500 or (status == 200 and not url.startswith(target.collector))
+                expect(refused, f"{encoding} to {_shown(inside, url)}: {status}")
+    after = target.resident_mib()
+    grown = "" if before is None or after is None else f"; the gateway has {after - before} MiB more"
+    return f"{len(inflating)} bombs refused at every door{grown}"
+
+
+async def deep_json(target: Target) -> str:
+    """Sends JSON of 200,000 levels to every door that takes any, and as the text of a request."""
+    kinds = ("[" * DEPTH, "[" * DEPTH + "]" * DEPTH, '{"a":' * DEPTH + "1" + "}" * DEPTH)
+    async with infiltrated(target) as inside:
+        for text in kinds:
+            whole = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "message/send", "params": 0})
+            for body in (text, whole.replace("0}", f"{text}}}")):
+                for url, headers in _doors(inside).items():
+                    status = await _status(inside, url, body.encode(), headers)
+                    expect(status < 500, f"deep JSON to {_shown(inside, url)}: {status}")
+            state = (await inside.client.assess_with(text)).state
+            expect(state == "rejected", f"deep JSON as a request: {state}")
+    return "refused everywhere, and nothing broke"
+
+
+async def more_than_may_be(target: Target) -> str:
+    """Asks in 100 kB for 1,000 patterns in 100 runs each, and for a million calls and one."""
+    patterns = [{"id": f"p{number}", "interaction_pattern": PATTERN} for number in range(1000)]
+    wide = {"tasks": patterns, "num_runs": 100}
+    edges = {"agents": ["A", "B"], "edges": [{"from": "A", "to": "B"}], "steps_count": 10_000}
+    deep = {"tasks": [{"id": f"p{number}", "interaction_pattern": edges} for number in range(101)]}
+    began = time.monotonic()
+    async with client_of(target) as client:
+        for config in (wide, deep):
+            assessed = await client.assess_with(json.dumps({"config": config}))
+            expect(assessed.state == "rejected", f"{assessed.state}: {assessed.text}")
+    return f"both rejected in {time.monotonic() - began:.1f} s"
+
+
+async def as_much_as_may_be(target: Target) -> str:
+    """Asks for 1,000 trials of patterns five times at once, and looks whether the gateway answers meanwhile."""
+    tasks = [{"id": f"p{number}", "interaction_pattern": PATTERN} for number in range(1000)]
+    text, slowest = json.dumps({"config": {"tasks": tasks}}), 0.0
+    async with client_of(target) as client:
+        ids = [await client.begin_with(text) for _ in range(5)]
+        try:
+            for _ in range(40):
+                began = time.monotonic()
+                status = (await client.http.get(f"{target.gateway}/healthz")).status_code
+                slowest = max(slowest, time.monotonic() - began)
+                expect(status == 200, f"/healthz: {status}")
+                await asyncio.sleep(0.1)
+        finally:
+            for each in ids:
+                await client.called("tasks/cancel", id=each)
+    expect(slowest < SOON_S, f"/healthz took {slowest:.1f} s")
+    return f"the slowest of 40 answers of /healthz took {slowest * 1000:.0f} ms"
+
+
+async def stalled_requests(target: Target) -> str:
+    """Begins 24 calls of almost 4 MiB and does not end them, while another participant makes one."""
+    length = 4 * 2**20 - 1
+    async with (
+        honest(target) as friend,
+        infiltrated(target, {"friend": friend}) as flooding,
+        infiltrated(target, {"friend": friend}) as other,
+        AsyncExitStack() as begun,
+    ):
+        readers = [await begun.enter_async_context(_begun(flooding.door_to("friend"), length)) for _ in range(REQUESTS)]
+        heard_of = [asyncio.create_task(reader.readline()) for reader in readers]
+        heard = await other.call("friend")
+        done, waiting = await asyncio.wait(heard_of, timeout=ANSWERED_S)
+        for each in waiting:
+            each.cancel()
+    refused = sum(b" 429 " in each.result() for each in done)
+    expect(refused > 0, f"{len(waiting)} of {REQUESTS} are waited for, and none refused")
+    expect(heard.status_code == 200, f"another's call meanwhile: {heard.status_code}")
+    return f"{refused} of {REQUESTS} refused with 429; another's call was answered"
+
+
+@asynccontextmanager
+async def _begun(url: str, length: int) -> AsyncIterator[asyncio.StreamReader]:
+    """A request that lacks its last byte; its answer is still to be read."""
+    place = httpx.URL(url)
+    reader, writer = await asyncio.open_connection(place.host, place.port)
+    head = f"POST {place.path} HTTP/1.1\r\nhost: {place.host}\r\ncontent-length: {length}\r\n\r\n"
+    writer.write(head.encode() + b" " * (length - 1))
+    try:
+        with suppress(ConnectionError):
+            await writer.drain()
+        yield reader
+    finally:
+        writer.close()
+
+
+async def _status(
+    inside: Infiltrated, url: str, content: bytes | AsyncIterator[bytes], headers: Mapping[str, str]
+) -> int:
+    """The status of an answer; 413 where the connection is closed on a body that is still being sent."""
+    try:
+        return (await inside.client.http.post(url, content=content, headers={**JSON, **headers})).status_code
+    except (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError):
+        return 413
+
+
+def _shown(inside: Infiltrated, url: str) -> str:
+    return url.replace(inside.spy.token, "TOKEN")

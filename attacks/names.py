@@ -1,0 +1,93 @@
+"""Names and texts that would be markup, headers or log lines somewhere."""
+
+import json
+import re
+from typing import Final
+
+import httpx
+
+from attacks.attack import NotTriedError, expect
+from attacks.client import client_of, honest
+from attacks.target import Target
+from concord.a2a import IncomingMessage, TaskHandle
+from concord.agent.assignment import Assignment
+from concord.assessment.results import ResultRow
+from concord_cli.report.definitions import installed_definitions
+from concord_cli.report.renderer import render
+from tests.integration.collectors import batch, bearer_of, step
+from tests.serving import served_agent
+
+MARK: Final = "pwned"
+MARKUP: Final = (
+    f"<script>{MARK}()</script>",
+    f'"><img src=x onerror={MARK}()>',
+    f"</script><svg onload={MARK}()>",
+    f"javascript:{MARK}()",
+    f"{{{{ {MARK} }}}}",
+)
+LINES: Final = ("a\r\nset-cookie: x=y", "a\nb", "a\x00b", "a\x1b[31mb", "../../etc/passwd", "a\u202eb")
+
+
+async def names_of_participants(target: Target) -> str:
+    """Names participants and tasks with markup, line breaks, escapes and paths."""
+    async with honest(target) as url, client_of(target) as client:
+        for name in (*MARKUP, *LINES):
+            assessed = await client.assess({name: url})
+            expect(assessed.state == "rejected", f"the name {name!r}: {assessed.state}")
+            raw = await client.http.post(f"{target.gateway}/", content=json.dumps(name))
+            expect("set-cookie" not in raw.headers, "a name became a header")
+    return f"{len(MARKUP) + len(LINES)} names, each rejected"
+
+
+async def report_page(target: Target) -> str:
+    """Says markup in all that it answers and reports, and looks for it in the page of the report."""
+    said = " ".join(MARKUP)
+
+    async def shout(incoming: IncomingMessage, task: TaskHandle) -> None:
+        assignment = Assignment.from_metadata(incoming.metadata)
+        if assignment is not None and assignment.token is not None:
+            stranger = {"agent_invocation": {"agent_name": said[:200], "agent_url": "http://192.0.2.1/"}}
+            tool = {"tool_invocation": {"tool_name": said[:200], "parameters": {said[:200]: said}}}
+            told = batch(
+                step("s1", trace_id=assignment.trace_id, name=said[:200], step_action=stranger),
+                step("s2", trace_id=assignment.trace_id, call_type="TOOL", error={"message": said}, step_action=tool),
+                trace_id=assignment.trace_id,
+            )
+            headers = bearer_of(assignment.token)
+            async with httpx.AsyncClient() as http:
+                receipts.append(await http.post(f"{target.collector}/traces", json=told, headers=headers))
+        await task.complete(said, data={said: said}, status=said, artifact_name=said)
+
+    receipts: list[httpx.Response] = []
+    async with served_agent(shout, name=said, host=target.host) as url, client_of(target) as client:
+        row = (await client.assess({"loud": url, "louder": url})).row
+    expect({each.status_code for each in receipts} == {202}, f"the reports: {[each.text for each in receipts]}")
+    page = render(ResultRow.model_validate(row), None, installed_definitions())
+    expect(MARK in page, "nothing of what was said is on the page")
+    tags = re.findall(rf"<[^>]*{MARK}[^>]*>|<script>{MARK}", page)
+    expect(not tags, f"on the page as markup: {tags[:1]}")
+    return f"on the page {page.count(MARK)} times, never as markup"
+
+
+async def lines_in_logs(target: Target) -> str:
+    """Says lines of a log, and looks whether any became one."""
+    if target.inside is None:
+        raise NotTriedError("it takes a look at the stack's logs")
+    forged = 'x\n{"event": "forged", "level": "critical"}\r\n{"event": "forged"}\n'
+
+    async def shout(_: IncomingMessage, task: TaskHandle) -> None:
+        await task.fail(forged)
+
+    async with served_agent(shout, name=forged, host=target.host) as url, client_of(target) as client:
+        await client.assess({"loud": url})
+        await client.assess_with(forged)
+        await client.assess({forged: url})
+        await client.http.post(f"{target.collector}/traces", content=forged, headers={"x-request-id": "forged"})
+    lines = [line for name in ("gateway", "collector") for line in target.inside.log(name).splitlines()]
+    expect(not any(line.startswith('{"event": "forged') for line in lines), "a forged line is in a log")
+    return f"{len(lines)} lines, none of them forged"
+
+
+async def injected(_: Target) -> str:
+    """Asks the judge for points."""
+    raise NotTriedError("it takes a language model; `python -m benchmarks defences` has gullible ones")

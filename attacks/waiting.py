@@ -1,0 +1,41 @@
+"""More assessments than run at once."""
+
+import asyncio
+from collections import Counter
+from typing import Final
+
+from attacks.attack import expect
+from attacks.client import client_of
+from attacks.target import Target
+from tests.security.hostile import saying
+from tests.serving import listening
+
+MANY: Final = 400
+"""More than a gateway runs and lets wait, unless its owner says otherwise."""
+
+
+async def many_at_once(target: Target) -> str:
+    """Asks for assessments of a participant that never answers until one is sent away, at most 400."""
+    ids = []
+    async with listening(saying(b"", card=None, ends=False), target.host) as silent, client_of(target) as client:
+        try:
+            for _ in range(MANY):
+                ids.append(await client.begin({"silent": silent}, trial_timeout_s=60))
+                await asyncio.sleep(0)
+                if (await client.task(ids[-1])).state == "rejected":
+                    break
+            await asyncio.sleep(0.5)
+            found = [await client.task(each) for each in ids]
+            healthy = (await client.http.get(f"{target.gateway}/healthz")).status_code
+        finally:
+            for each in ids:
+                await client.called("tasks/cancel", id=each)
+        left = Counter([(await client.task(each)).state for each in ids])
+    states = Counter(each.state for each in found)
+    last = found[-1]
+    expect(healthy == 200, f"/healthz answers {healthy}")
+    expect(states["rejected"] > 0 and "busy" in last.text, f"none is sent away as busy: {dict(states)}")
+    waiting = [each.text for each in found if each.state == "submitted"]
+    expect(all("waiting" in text for text in waiting), "one that waits is not told so")
+    expect(not left["working"] + left["submitted"], f"after they were cancelled: {dict(left)}")
+    return f"{states['working']} run, {states['submitted']} wait, then: {last.text}"

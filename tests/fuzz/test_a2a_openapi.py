@@ -1,0 +1,30 @@
+"""Who speaks A2A never fails on what an OpenAPI document allows, nor on what it does not."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from fastapi import FastAPI, Response
+
+from tests.fuzz.services import SERVICES, Service
+from tests.fuzz.survival import survives
+from tests.serving import served
+
+SECONDS = 5
+
+
+@pytest.mark.parametrize("name", ["gateway", "proxy", "purple"])
+def test_no_request_makes_it_fail(name: str, redis_url: str, tmp_path: Path) -> None:
+    with SERVICES[name](redis_url, tmp_path) as service:
+        assert survives(service, SECONDS, tmp_path)
+
+
+async def test_what_fails_on_one_request_does_not_survive(tmp_path: Path) -> None:
+    app = FastAPI()
+
+    @app.get("/")
+    async def root(number: int = 0) -> Response:
+        return Response(status_code=500 if number < 0 else 200)
+
+    async with served(app) as url:
+        assert not await asyncio.to_thread(survives, Service(url, app.openapi()), SECONDS, tmp_path)

@@ -1,0 +1,431 @@
+"""The journal: what was acknowledged is there after a kill, and files that do not hold it any more are refused."""
+
+import asyncio
+import errno
+import json
+import os
+import shutil
+import subprocess
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, contextmanager
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from concord_environment_client import UESClient
+from fastapi import FastAPI
+
+from concord_environment.app import create_app
+from concord_environment.core.events import Submission
+from concord_environment.environment import Environment, new_simulation
+from concord_environment.modalities.email.state import EmailState
+from concord_environment.persistence.capture import capture
+from concord_environment.persistence.segments import DamagedError, segment_head, segments_of
+from concord_environment.persistence.store import Store
+from concord_environment.settings import EnvironmentSettings
+from tests.integration.environment.conftest import ADMIN_KEY, calling, new_environment
+from tests.integration.environment.processes import environment_process, started
+from tests.integration.environment.test_scenario import DAY
+from tests.redis_servers import free_port
+from tests.serving import eventually
+
+MAIL = {"from_address": "bob@example.com", "to_addresses": ["user@example.com"], "subject": "Hello"}
+MBOX = (
+    b"From bob@example.com Thu Jan  1 08:00:00 2026\n"
+    b"From: bob@example.com\nTo: user@example.com\nMessage-ID: <m@x>\n\nHi\n"
+)
+WRITERS = 8
+HEAD = len(segment_head("0" * 32, 1))
+
+
+def everything(environment: Environment) -> bytes:
+    """All that is kept of an environment, in a form that can be compared."""
+    return capture(environment).snapshot("", 0)
+
+
+@contextmanager
+def recovered(folder: Path) -> Iterator[Environment]:
+    """What a process would begin with that found these files."""
+    store = Store(folder / "snapshot.json")
+    try:
+        yield store.recover(0)
+    finally:
+        store.close()
+
+
+def kept_by(folder: Path, copy: Path) -> bytes:
+    """What a process would begin with if the one that holds the files were killed now."""
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(folder, copy)
+    with recovered(copy) as environment:
+        return everything(environment)
+
+
+def last_segment(folder: Path) -> Path:
+    return segments_of(folder / "snapshot.json")[-1].path
+
+
+def write_until_killed(url: str, process: subprocess.Popen[bytes], begin: int, enough: int) -> set[str]:
+    """Writers that write at once, and a kill when enough was acknowledged. Gives the ids of acknowledged mails."""
+    acknowledged: set[str] = set()
+    numbers = iter(range(begin, begin + 10_000))
+
+    def write() -> None:
+        with httpx.Client(base_url=url, headers={"x-api-key": ADMIN_KEY}) as http:
+            while len(acknowledged) < enough:
+                name = f"m{next(numbers)}"
+                try:
+                    answer = http.post("/email/receive", json={**MAIL, "message_id": name})
+                    if name.endswith("7"):
+                        http.post("/simulation/snapshot")
+                except httpx.TransportError:
+                    return
+                assert answer.is_success
+                acknowledged.add(name)
+            process.kill()
+
+    with ThreadPoolExecutor(WRITERS) as pool:
+        for done in [pool.submit(write) for _ in range(WRITERS)]:
+            done.result()
+    process.wait()
+    return acknowledged
+
+
+def test_every_acknowledged_write_of_many_writers_survives_kills_at_any_moment(tmp_path: Path) -> None:
+    acknowledged: set[str] = set()
+    for round_, enough in enumerate((1, 5, 23, 60)):
+        with environment_process(tmp_path / "snapshot.json") as (process, url):
+            acknowledged |= write_until_killed(url, process, round_ * 10_000, enough)
+        with recovered(tmp_path) as environment:
+            assert acknowledged <= {name for name, _ in environment.simulation.world[EmailState].emails.items()}
+
+    assert len(acknowledged) >= 89
+    with recovered(tmp_path) as environment:
+        again = new_simulation(environment.seed)
+        for event in sorted(environment.simulation.events.rows(), key=lambda event: event.sequence):
+            again.act(Submission(event.action, event.scheduled_time, event.agent_id, event.priority, event.metadata))
+        assert again.position == environment.simulation.position
+
+
+def test_undone_steps_and_keys_and_the_pace_survive_a_kill(tmp_path: Path) -> None:
+    with environment_process(tmp_path / "snapshot.json") as (process, url), UESClient(url, ADMIN_KEY) as proctor:
+        proctor.simulation.start(auto_advance=True, time_scale=60.0)
+        for number in range(5):
+            proctor.email.receive(**MAIL, message_id=f"m{number}")
+        proctor.time.pause()
+        secret = proctor.keys.create(name="agent", permissions=["email:*"]).secret
+        while "m3" in proctor.email.get_state().emails:
+            proctor.simulation.undo()
+        before = proctor.simulation.status()
+        process.kill()
+        process.wait()
+
+    with environment_process(tmp_path / "snapshot.json") as (_, url), UESClient(url, ADMIN_KEY) as proctor:
+        assert proctor.simulation.status() == before
+        with UESClient(url, secret) as agent:
+            assert set(agent.email.get_state().emails) == {"m0", "m1", "m2"}
+
+
+# --- every kind of write ---
+
+
+@asynccontextmanager
+async def kept_app(folder: Path, environment: Environment) -> AsyncIterator[FastAPI]:
+    store = Store(folder / "snapshot.json")
+    settings = EnvironmentSettings(allowed_peer_networks=(ip_network("127.0.0.0/8"),))
+    app = create_app(environment, settings, store)
+    try:
+        async with app.router.lifespan_context(app):
+            yield app
+    finally:
+        store.close()
+
+
+def tool(name: str, **arguments: object) -> dict[str, object]:
+    params = {"name": name, "arguments": arguments}
+    return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+
+
+EVENT = {"modality": "chat", "data": {"role": "user", "content": "Hi"}, "scheduled_time": "2026-01-01T10:00:00Z"}
+CALLS: list[tuple[str, str, Any]] = [
+    ("POST", "/scenario/import/full", {"scenario": DAY}),
+    ("POST", "/email/import/mbox", MBOX),
+    ("POST", "/simulation/start", {}),
+    ("POST", "/keys", {"name": "agent", "permissions": ["email:*"]}),
+    ("DELETE", "/keys/{key}", None),
+    ("POST", "/webhooks", {"url": "http://127.0.0.1:9/hook", "secret": "s3cret", "events": ["chat."]}),
+    ("PATCH", "/webhooks/{webhook}", {"events": ["email."]}),
+    ("POST", "/webhooks/{webhook}/pause", None),
+    ("DELETE", "/webhooks/{webhook}", None),
+    ("POST", "/email/receive", MAIL),
+    ("POST", "/mcp", tool("email_send", to_addresses=["a@b.example"], subject="By MCP")),
+    ("POST", "/events", {**EVENT, "scheduled_time": "2026-03-17T10:00:00Z"}),
+    ("POST", "/events/batch", {"events": [{**EVENT, "scheduled_time": "2026-03-17T11:00:00Z"}] * 3}),
+    ("POST", "/simulator/time/advance", {"seconds": 3600}),
+    ("POST", "/simulation/undo", {"count": 4}),
+    ("POST", "/simulation/redo", {"count": 2}),
+    ("POST", "/simulator/time/skip-to-next", None),
+    ("POST", "/simulator/time/set", {"target_time": "2026-03-16T12:00:00Z"}),
+    ("POST", "/simulator/time/advance", {"seconds": 0.5}),
+    ("POST", "/simulator/time/set-scale", {"scale": 3}),
+    ("POST", "/simulator/time/pause", None),
+    ("POST", "/simulator/time/resume", None),
+    ("DELETE", "/events/{pending}", None),
+    ("POST", "/simulation/snapshot", None),
+    ("POST", "/simulation/undo", {"count": 9}),
+    ("POST", "/simulation/reset", None),
+    ("POST", "/email/receive", MAIL),
+    ("POST", "/simulation/stop", None),
+    ("POST", "/simulation/clear", {"reset_time_to": "2026-02-01T00:00:00Z"}),
+    ("POST", "/chat/send", {"role": "user", "content": "After"}),
+]
+
+
+async def test_each_kind_of_write_is_on_the_disk_when_it_is_acknowledged(tmp_path: Path) -> None:
+    environment, folder = new_environment(), tmp_path / "live"
+    folder.mkdir()
+    headers = {"accept": "application/json, text/event-stream"}
+    known: dict[str, str] = {}
+    async with kept_app(folder, environment) as app, calling(app, ADMIN_KEY) as http:
+        for method, path, body in CALLS:
+            upcoming = environment.simulation.next_event()
+            known["pending"] = upcoming.event_id if upcoming else ""
+            given: dict[str, Any] = {"content": body} if isinstance(body, bytes) else {"json": body}
+            before = everything(environment)
+            answer = await http.request(method, path.format(**known), **given, headers=headers)
+            assert answer.is_success, (path, answer.text)
+            assert 'isError":true' not in answer.text
+            assert path == "/simulation/snapshot" or everything(environment) != before, path
+            assert kept_by(folder, tmp_path / "copy") == everything(environment), path
+            if method == "POST" and path in ("/keys", "/webhooks"):
+                known |= {"key": answer.json().get("key_id", ""), "webhook": answer.json().get("id", "")}
+
+
+# --- one fsync for many ---
+
+
+@pytest.fixture
+def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """What every fsync waits for."""
+    opened, fsync = threading.Event(), os.fsync
+    opened.set()
+
+    def wait_and_sync(file: int) -> None:
+        opened.wait()
+        fsync(file)
+
+    monkeypatch.setattr(os, "fsync", wait_and_sync)
+    yield opened
+    opened.set()
+
+
+async def test_while_the_disk_is_busy_reads_are_answered_and_writes_wait_for_one_frame(
+    tmp_path: Path, gate: threading.Event
+) -> None:
+    environment = new_environment()
+    async with kept_app(tmp_path, environment) as app, calling(app, ADMIN_KEY) as http:
+        await http.post("/email/receive", json=MAIL)
+        frames = app.state.keeper._store.frame
+        gate.clear()
+        writes = [asyncio.create_task(http.post("/email/receive", json=MAIL)) for _ in range(50)]
+        try:
+            await eventually(lambda: len(environment.simulation.events) == 51)
+            assert (await http.get("/email/state")).json()["total_email_count"] == 51
+            assert not any(write.done() for write in writes)
+        finally:
+            gate.set()
+        assert all([(await write).is_success for write in writes])
+        assert app.state.keeper._store.frame <= frames + 2
+
+
+# --- a disk that fails ---
+
+
+async def test_what_cannot_be_synced_is_refused_and_nothing_is_answered_any_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_: int) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    environment, folder, stopped = new_environment(), tmp_path / "live", []
+    folder.mkdir()
+    store = Store(folder / "snapshot.json")
+    app = create_app(environment, EnvironmentSettings(), store, lambda: stopped.append(True))
+    async with app.router.lifespan_context(app), calling(app, ADMIN_KEY) as http:
+        await http.post("/email/receive", json={**MAIL, "message_id": "kept"})
+        before = everything(environment)
+        monkeypatch.setattr(os, "fsync", broken)
+        answer = await http.post("/email/receive", json=MAIL)
+        assert answer.status_code == 503
+        assert "Input/output error" in answer.json()["detail"]
+        assert stopped
+        assert (await http.get("/email/state")).status_code == 503
+    monkeypatch.undo()
+    assert kept_by(folder, tmp_path / "copy") == before
+    store.close()
+
+
+def test_a_process_whose_disk_is_full_refuses_stops_and_has_lost_nothing(tmp_path: Path) -> None:
+    acknowledged, log = set(), tmp_path / "log"
+    with environment_process(tmp_path / "snapshot.json", log=log, largest_file=40_000) as (process, url):
+        with httpx.Client(base_url=url, headers={"x-api-key": ADMIN_KEY}) as http:
+            for number in range(1_000):
+                answer = http.post("/email/receive", json={**MAIL, "message_id": f"m{number}"})
+                if not answer.is_success:
+                    break
+                acknowledged.add(f"m{number}")
+        assert answer.status_code == 503
+        assert "nothing more can be kept" in answer.json()["detail"]
+        assert process.wait(timeout=60) == 1
+    assert "File too large" in log.read_text()
+    with environment_process(tmp_path / "snapshot.json") as (_, url), UESClient(url, ADMIN_KEY) as proctor:
+        assert set(proctor.email.get_state().emails) == acknowledged
+
+
+# --- files as a crash or a bad disk leaves them ---
+
+
+def killed_after(folder: Path, names: list[str]) -> None:
+    """Leaves the files of a process that was killed when these mails had come in, one frame each."""
+    with environment_process(folder / "snapshot.json") as (_, url), UESClient(url, ADMIN_KEY) as proctor:
+        for name in names:
+            proctor.email.receive(**MAIL, message_id=name)
+
+
+def mails(folder: Path) -> list[str]:
+    with recovered(folder) as environment:
+        return [name for name, _ in environment.simulation.world[EmailState].emails.items()]
+
+
+def test_a_torn_append_is_cut_off_with_a_line_in_the_log_and_the_rest_is_there(tmp_path: Path) -> None:
+    killed_after(tmp_path, ["a", "b", "c"])
+    segment = last_segment(tmp_path)
+    os.truncate(segment, segment.stat().st_size - 5)
+    log = tmp_path / "log"
+    with environment_process(tmp_path / "snapshot.json", log=log) as (_, url), UESClient(url, ADMIN_KEY) as proctor:
+        assert set(proctor.email.get_state().emails) == {"a", "b"}
+        proctor.email.receive(**MAIL, message_id="d")
+    assert "the last append was torn" in log.read_text()
+    assert mails(tmp_path) == ["a", "b", "d"]
+
+
+@pytest.mark.parametrize("left", [0, 20, HEAD, HEAD + 20])
+def test_a_segment_that_was_only_just_begun_holds_nothing(tmp_path: Path, left: int) -> None:
+    killed_after(tmp_path, ["a"])
+    os.truncate(last_segment(tmp_path), left)
+    assert mails(tmp_path) == []
+
+
+def test_damage_before_the_last_append_keeps_the_process_from_starting_and_is_named(tmp_path: Path) -> None:
+    killed_after(tmp_path, ["a", "b", "c"])
+    segment = last_segment(tmp_path)
+    content = bytearray(segment.read_bytes())
+    content[len(content) // 2] ^= 1
+    segment.write_bytes(content)
+    log = tmp_path / "log"
+    with started(tmp_path / "snapshot.json", free_port(), log=log) as process:
+        assert process.wait(timeout=60) == 1
+    assert f"{segment}: damaged at offset " in log.read_text()
+    assert segment.read_bytes() == content
+
+
+def changed(path: Path, at: int) -> None:
+    content = bytearray(path.read_bytes())
+    content[at] ^= 1
+    path.write_bytes(content)
+
+
+def other_journal(folder: Path) -> None:
+    segment = last_segment(folder)
+    segment.write_bytes(segment.read_bytes().replace(b"concord-journal 1 ", b"concord-journal 1 0", 1))
+
+
+def first_segment(folder: Path) -> Path:
+    return segments_of(folder / "snapshot.json")[0].path
+
+
+DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
+    "a length": (lambda folder: changed(last_segment(folder), HEAD + 12), f"3: damaged at offset {HEAD}, "),
+    "the head": (lambda folder: changed(last_segment(folder), 3), "3: damaged at offset 0"),
+    "another's journal": (other_journal, "3: damaged at offset 0"),
+    "the end of a segment before the last": (
+        lambda folder: changed(first_segment(folder), -1),
+        "1: damaged at offset .*: later segments follow",
+    ),
+    "a segment is missing": (lambda folder: first_segment(folder).unlink(), "3: frame 1 is missing"),
+    "the snapshot is missing": (lambda folder: (folder / "snapshot.json").unlink(), "snapshot.json, is missing"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_files_that_do_not_hold_everything_are_refused(damage: str, two_segments: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(two_segments, folder)
+    assert mails(folder) == ["a", "b", "c", "d"]
+    deed, message = DAMAGES[damage]
+    deed(folder)
+    with pytest.raises(DamagedError, match=message):
+        mails(folder)
+
+
+@pytest.fixture(scope="module")
+def two_segments(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Files of a process that was killed when it had begun a segment, but not written the snapshot before it."""
+    folder = tmp_path_factory.mktemp("killed")
+    with environment_process(folder / "snapshot.json") as (_, url), UESClient(url, ADMIN_KEY) as proctor:
+        for name in ("a", "b"):
+            proctor.email.receive(**MAIL, message_id=name)
+        before = {path: path.read_bytes() for path in (folder / "snapshot.json", last_segment(folder))}
+        proctor.simulation.snapshot()
+        for name in ("c", "d"):
+            proctor.email.receive(**MAIL, message_id=name)
+    for path, content in before.items():
+        path.write_bytes(content)
+    return folder
+
+
+@pytest.mark.parametrize("made_by", ["snapshot", "clear"])
+def test_after_a_crash_between_a_snapshot_and_the_cut_what_is_in_the_snapshot_is_not_applied_again(
+    made_by: str, tmp_path: Path
+) -> None:
+    with environment_process(tmp_path / "snapshot.json") as (_, url), UESClient(url, ADMIN_KEY) as proctor:
+        for name in ("a", "b"):
+            proctor.email.receive(**MAIL, message_id=name)
+        segment = last_segment(tmp_path)
+        content = segment.read_bytes()
+        getattr(proctor.simulation, made_by)()
+        assert not segments_of(tmp_path / "snapshot.json")
+        proctor.email.receive(**MAIL, message_id="c")
+        before, there = proctor.simulation.status(), set(proctor.email.get_state().emails)
+    segment.write_bytes(content)
+    with environment_process(tmp_path / "snapshot.json") as (_, url), UESClient(url, ADMIN_KEY) as proctor:
+        assert proctor.simulation.status() == before
+        assert set(proctor.email.get_state().emails) == there
+        assert not segments_of(tmp_path / "snapshot.json")
+
+
+def test_a_process_that_is_stopped_leaves_a_snapshot_alone(tmp_path: Path) -> None:
+    with environment_process(tmp_path / "snapshot.json") as (process, url), UESClient(url, ADMIN_KEY) as proctor:
+        proctor.email.receive(**MAIL, message_id="a")
+        process.terminate()
+        process.wait()
+    assert not segments_of(tmp_path / "snapshot.json")
+    assert mails(tmp_path) == ["a"]
+
+
+def test_a_snapshot_of_the_version_before_the_journal_is_read(tmp_path: Path) -> None:
+    snapshot = json.loads(capture(new_environment(seed=7)).snapshot("", 0))
+    for name in ("journal", "frame", "webhooks"):
+        del snapshot[name]
+    (tmp_path / "snapshot.json").write_text(json.dumps({**snapshot, "version": 1}))
+    with recovered(tmp_path) as environment:
+        assert everything(environment) == everything(new_environment(seed=7))
+
+
+def test_files_are_for_one_process(tmp_path: Path) -> None:
+    with environment_process(tmp_path / "snapshot.json"), pytest.raises(DamagedError, match="another process"):
+        Store(tmp_path / "snapshot.json")

@@ -1,0 +1,220 @@
+"""Hostile participants and servers, and what they try: for the tests here, and for `make attack`."""
+
+import asyncio
+import base64
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Final
+from urllib.parse import quote
+
+import httpx
+from fastapi import FastAPI, Request, Response
+
+from concord.a2a import IncomingMessage, TaskHandle
+from concord.agent.assignment import Assignment
+from concord.agent.extensions import TRACEABILITY_KEY
+from tests.integration.collectors import batch, step
+from tests.security.leaks import forms
+from tests.security.stack import rpc
+from tests.serving import LOOPBACK, Serve, reserved, served
+
+LINK_LOCAL: Final = (
+    "http://169.254.169.254/latest/meta-data/",
+    "http://[fe80::1]:8000/",
+    "http://[::ffff:169.254.169.254]/",
+    "http://[fd00:ec2::254]/",
+    "http://100.100.100.200/",
+    "http://0xa9fea9fe/",
+    "http://2852039166/",
+)
+"""Where clouds tell of their machines, in several spellings."""
+
+NO_CARD: Final = b"HTTP/1.1 404 No\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+"""An answer by which an agent is there and has no card."""
+
+PLACES: Final = ("authorization", "bare", "x-api-key", "cookie", "basic", "query", "path", "escaped")
+"""Where a request can show a token; see `shown`."""
+
+
+class Spy:
+    """A participant that keeps all that it is told, and answers once it may."""
+
+    def __init__(self) -> None:
+        self.told: list[IncomingMessage] = []
+        self.asked = asyncio.Event()
+        self.may_end = asyncio.Event()
+
+    async def __call__(self, incoming: IncomingMessage, task: TaskHandle, /) -> None:
+        self.told.append(incoming)
+        self.asked.set()
+        await self.may_end.wait()
+        await task.complete("something")
+
+    @property
+    def assignment(self) -> Assignment:
+        found = Assignment.from_metadata(self.told[0].metadata)
+        assert found is not None
+        return found
+
+    @property
+    def token(self) -> str:
+        assert self.assignment.token is not None
+        return self.assignment.token.get_secret_value()
+
+
+class Teller:
+    """A participant that tells its token to whoever listens, in every form."""
+
+    def __init__(self, *, fails: bool) -> None:
+        self.fails = fails
+        self.collector = self.gateway = ""
+        self.tokens: list[str] = []
+
+    async def __call__(self, incoming: IncomingMessage, task: TaskHandle, /) -> None:
+        assignment = Assignment.from_metadata(incoming.metadata)
+        assert assignment is not None
+        assert assignment.token is not None
+        token = assignment.token.get_secret_value()
+        self.tokens.append(token)
+        if assignment.agent_id == "other":
+            await task.complete(" ".join(forms(token).values()))
+            return
+        for form, said in forms(token).items():
+            await self._report(assignment, token, form, said)
+        said = " ".join(forms(token).values())
+        await task.working(f"soon: {said}")
+        if self.fails:
+            await task.fail(f"my token is {said}")
+            return
+        own = {"step_id": "in-band", "trace_id": assignment.trace_id, "call_type": "TOOL", "name": said}
+        await task.complete(
+            f"something {said}",
+            data={said: [said, {"deep": said}]},
+            status=said,
+            artifact_name=said,
+            metadata={TRACEABILITY_KEY: {"trace_id": assignment.trace_id, "steps": [own]}},
+        )
+
+    async def _report(self, assignment: Assignment, token: str, form: str, said: str) -> None:
+        told = step(
+            form,
+            trace_id=assignment.trace_id,
+            call_type="TOOL",
+            name=said,
+            error={"message": said},
+            additional_attributes={said[:250]: said},
+            step_action={"tool_invocation": {"tool_name": said[:250], "parameters": {said: said}}},
+        )
+        body = batch(told, trace_id=assignment.trace_id, batch_id=f"{form} {said}"[:60])
+        attributes = [{"key": said, "value": {"stringValue": said}}]
+        span = {
+            "traceId": assignment.trace_id,
+            "spanId": "0123456789abcdef",
+            "name": said,
+            "attributes": attributes,
+            "startTimeUnixNano": "1700000000000000000",
+            "endTimeUnixNano": "1700000001000000000",
+        }
+        spans = {"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}
+        escaped = json.dumps(body | {"batch_id": f"{form}, escaped"}).replace("/", "\\/")
+        async with httpx.AsyncClient(headers={"authorization": f"Bearer {token}"}) as http:
+            for response in (
+                await http.post(f"{self.collector}/traces", json=body),
+                await http.post(
+                    f"{self.collector}/traces", content=escaped, headers={"content-type": "application/json"}
+                ),
+                await http.post(f"{self.collector}/v1/traces", json=spans),
+            ):
+                assert response.is_success, response.text
+            parts = [{"kind": "text", "text": said}, {"kind": "data", "data": {said: said}}]
+            asked = {"kind": "message", "role": "user", "messageId": said, "parts": parts, "metadata": {said: said}}
+            address = f"{self.gateway}/a2a/{token}/other/"
+            assert (await http.post(address, json=rpc("message/send", message=asked))).is_success
+
+
+def shown(place: str, token: str) -> tuple[dict[str, str], str]:
+    """The headers and the end of the URL with which a token is shown."""
+    basic = base64.b64encode(f"spy:{token}".encode()).decode()
+    headers = {
+        "authorization": {"authorization": f"Bearer {token}"},
+        "bare": {"authorization": token},
+        "x-api-key": {"x-api-key": token},
+        "cookie": {"cookie": f"session={token}"},
+        "basic": {"authorization": f"Basic {basic}"},
+    }
+    suffixes = {
+        "query": f"?token={token}",
+        "path": f"/{token}",
+        "escaped": "?" + "".join(f"%{ord(c):02x}" for c in token),
+    }
+    if place == "path":
+        suffixes["path"] = f"?/{quote(quote(token))}"
+    return headers.get(place, {}), suffixes.get(place, "")
+
+
+@asynccontextmanager
+async def internal(host: str = LOOPBACK) -> AsyncIterator[tuple[str, list[str]]]:
+    """A server that is no participant; yields its URL, and what it is asked."""
+    asked: list[str] = []
+    app = FastAPI()
+
+    async def answer(incoming: Request) -> Response:
+        asked.append(incoming.url.path)
+        return Response("secret")
+
+    app.add_route("/{path:path}", answer, methods=["GET", "POST"])
+    async with served(app, reserved(host)) as url:
+        yield url, asked
+
+
+def stalling(begun: bytes, length: int = 9_000_000) -> Serve:
+    """Answers each request with the beginning of so many bytes, and never comes to their end."""
+    head = f"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n"
+    return saying(head.encode() + begun, ends=False)
+
+
+def saying(answer: bytes, *, card: bytes | None = NO_CARD, ends: bool = True) -> Serve:
+    """Says the same bytes to every call, and others where its card is asked for: without these, a card.
+
+    Then it ends the connection, or, of a call, waits until the caller does.
+    """
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await reader.readuntil(b"\r\n\r\n")
+        if head.startswith(b"GET"):
+            writer.write(card_of(head) if card is None else card)
+        else:
+            with suppress(ConnectionError):
+                writer.write(answer)
+                await (writer.drain() if ends else reader.read())
+        writer.close()
+
+    return serve
+
+
+def card_of(head: bytes, version: str = "0.3", *, streams: bool = True) -> bytes:
+    """The answer with an agent's card, for a version of A2A, at the host that it was asked of."""
+    host = head.lower().partition(b"\r\nhost:")[2].partition(b"\r\n")[0].strip()
+    url = f"http://{host.decode()}/"
+    interface: dict[str, dict[str, object]] = {
+        "0.3": {"protocolVersion": "0.3.0", "url": url, "preferredTransport": "JSONRPC"},
+        "1.0": {"supportedInterfaces": [{"url": url, "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}]},
+    }
+    card: dict[str, object] = {
+        "name": "agent",
+        "description": "An agent.",
+        "version": "1",
+        "capabilities": {"streaming": streams},
+        "defaultInputModes": ["text/plain"],
+        "defaultOutputModes": ["text/plain"],
+        "skills": [],
+        **interface[version],
+    }
+    return answering(json.dumps(card).encode())
+
+
+def answering(body: bytes, kind: str = "application/json", status: str = "200 OK") -> bytes:
+    """An answer of HTTP, after which the connection is closed."""
+    head = f"HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {len(body)}\r\nconnection: close\r\n\r\n"
+    return head.encode() + body

@@ -1,0 +1,80 @@
+"""How an attack ends: held is only what was tried, and left a stack that answers."""
+
+import inspect
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+from fastapi import FastAPI
+
+from attacks import answers, bodies, closing, doors, floods, hosts, names, telling, waiting
+from attacks.attack import Attack, NotHeldError, NotTriedError, Verdict
+from attacks.catalogue import ATTACKS
+from attacks.making import made
+from attacks.target import Target
+from tests.serving import reserved, served, url_of
+
+
+@asynccontextmanager
+async def ready() -> AsyncIterator[Target]:
+    """What answers as a stack that is ready does."""
+    app = FastAPI()
+
+    @app.get("/readyz")
+    async def readyz() -> dict[str, str]:
+        return {}
+
+    async with served(app) as url:
+        yield Target(url, url, "127.0.0.1")
+
+
+async def comes_to_nothing(_: Target) -> str:
+    return "refused"
+
+
+async def comes_off(_: Target) -> str:
+    raise NotHeldError("let in")
+
+
+async def breaks(_: Target) -> str:
+    raise RuntimeError("unforeseen")
+
+
+async def cannot_be_made(_: Target) -> str:
+    raise NotTriedError("it takes more")
+
+
+@pytest.mark.parametrize(
+    ("run", "verdict", "seen"),
+    [
+        (comes_to_nothing, Verdict.HELD, "refused"),
+        (comes_off, Verdict.NOT_HELD, "let in"),
+        (breaks, Verdict.NOT_HELD, "it ended with RuntimeError: unforeseen"),
+        (cannot_be_made, Verdict.NOT_TRIED, "it takes more"),
+    ],
+)
+async def test_an_attack_ends_as_it_says(run: object, verdict: Verdict, seen: str) -> None:
+    async with ready() as target:
+        outcome = await made(Attack("it", "Does it.", run), target)  # type: ignore[arg-type]
+    assert (outcome.verdict, outcome.seen) == (verdict, seen)
+
+
+async def test_a_stack_that_does_not_answer_afterwards_did_not_hold() -> None:
+    with reserved() as holder:
+        gone = Target(url_of(holder), url_of(holder), "127.0.0.1")
+        outcome = await made(Attack("it", "Does it.", comes_to_nothing), gone)
+    assert outcome.verdict is Verdict.NOT_HELD
+    assert outcome.seen.startswith("the gateway does not answer any more")
+
+
+def test_every_attack_there_is_is_listed_under_a_name_of_its_own() -> None:
+    modules = (answers, bodies, closing, doors, floods, hosts, names, telling, waiting)
+    written = {
+        function
+        for module in modules
+        for name, function in inspect.getmembers(module, inspect.iscoroutinefunction)
+        if function.__module__ == module.__name__ and not name.startswith("_")
+    }
+    assert {attack.run for attack in ATTACKS} == written
+    assert len({attack.name for attack in ATTACKS}) == len(ATTACKS)
+    assert all(attack.how.endswith(".") for attack in ATTACKS)

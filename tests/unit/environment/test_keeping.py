@@ -1,0 +1,127 @@
+"""Keeping: a snapshot and the journal after it are the environment, whatever was done to it."""
+
+import tempfile
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from concord_environment.access.keys import Key
+from concord_environment.core.events import Submission
+from concord_environment.core.faults import Fault
+from concord_environment.environment import Environment, new_simulation
+from concord_environment.persistence.capture import capture
+from concord_environment.persistence.recorder import Recorder
+from concord_environment.persistence.store import Store
+from tests.unit.environment.worlds import delete, mail, note_to_self, read, say, seconds, star
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+ADMIN = Key("admin", "admin", ("*",), NOW, "0" * 64)
+
+NAMES = st.sampled_from(["a", "b", "c"])
+ACTIONS = st.one_of(
+    st.builds(mail, NAMES),
+    st.builds(lambda name, answered: mail(f"{name}-re", in_reply_to=answered), NAMES, NAMES),
+    st.builds(read, NAMES),
+    st.builds(star, NAMES),
+    st.builds(delete, NAMES),
+    st.builds(note_to_self, NAMES),
+    st.builds(say, NAMES),
+)
+Deed = Callable[[Environment], object]
+
+
+def _scheduled(action: object, after: int) -> Deed:
+    def deed(environment: Environment) -> None:
+        simulation = environment.simulation
+        submission = Submission(action, simulation.now, "somebody")  # type: ignore[arg-type]  # actions are drawn
+        later = Submission(action, simulation.now.replace(microsecond=after), "somebody")  # type: ignore[arg-type]
+        simulation.schedule([submission, later] if later.due > simulation.now else [submission])
+
+    return deed
+
+
+def _cancelled(environment: Environment) -> None:
+    event = environment.simulation.next_event()
+    if event is not None:
+        environment.simulation.cancel(event.event_id)
+
+
+def _revoked(environment: Environment) -> None:
+    environment.keyring.revoke(environment.keyring.keys[-1].key_id, NOW)
+
+
+def _paused(environment: Environment) -> None:
+    environment.lifecycle.is_paused = not environment.lifecycle.is_paused
+
+
+DEEDS: st.SearchStrategy[Deed] = st.one_of(
+    st.builds(_scheduled, ACTIONS, st.integers(0, 999_999)),
+    ACTIONS.map(
+        lambda action: lambda environment: environment.simulation.act(Submission(action, environment.simulation.now))
+    ),
+    st.integers(1, 3).map(lambda count: lambda environment: environment.simulation.advance(seconds(count))),
+    st.integers(1, 9).map(lambda count: lambda environment: environment.simulation.undo(count)),
+    st.integers(1, 9).map(lambda count: lambda environment: environment.simulation.redo(count)),
+    st.just(lambda environment: environment.simulation.skip_to_next()),
+    st.just(lambda environment: environment.simulation.jump(environment.simulation.now.replace(year=2027))),
+    st.just(lambda environment: environment.simulation.reset()),
+    st.just(lambda environment: environment.simulation.settle(b"a file")),
+    st.just(lambda environment: environment.replace(new_simulation(environment.seed))),
+    st.just(lambda environment: environment.keyring.make("agent", ["email:*"], ADMIN, NOW)),
+    st.just(_cancelled),
+    st.just(_revoked),
+    st.just(_paused),
+)
+
+
+def everything(environment: Environment) -> bytes:
+    return capture(environment).snapshot("", 0)
+
+
+class Keeping:
+    """What the keeper does between two deeds: nothing, a frame, or a snapshot where there has to be one."""
+
+    def __init__(self, store: Store, environment: Environment) -> None:
+        self._store, self._recorder = store, Recorder(environment)
+        self._kept = 0
+
+    def keep(self, *, snapshot: bool, cut: bool) -> None:
+        version = self._recorder.version()
+        if self._recorder.is_replaced:
+            self._save(cut=True)
+        elif version > self._kept:
+            self._store.append(self._recorder.take_changes().delta())
+            if snapshot:
+                self._save(cut=cut)
+        self._kept = version
+
+    def _save(self, *, cut: bool) -> None:
+        self._store.rotate()
+        self._store.write_snapshot(self._recorder.take_all(), self._store.frame)
+        if cut:
+            self._store.cut(self._store.frame)
+
+
+@given(st.lists(st.tuples(DEEDS, st.booleans(), st.booleans()), min_size=4, max_size=24))
+@settings(deadline=None)
+def test_a_snapshot_with_the_journal_after_it_is_the_environment(deeds: list[tuple[Deed, bool, bool]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        store = Store(Path(folder) / "snapshot.json")
+        environment = store.recover(0)
+        environment.keyring.make_admin("0" * 64, NOW)
+        keeping = Keeping(store, environment)
+        keeping.keep(snapshot=False, cut=False)
+        for deed, snapshot, cut in deeds:
+            try:
+                deed(environment)
+            except Fault:
+                continue
+            keeping.keep(snapshot=snapshot, cut=cut)
+        store.close()
+
+        again = Store(Path(folder) / "snapshot.json")
+        assert everything(again.recover(0)) == everything(environment)
+        again.close()
