@@ -185,7 +185,7 @@ async def test_a_slow_subscriber_loses_the_oldest_notices_and_is_told_how_many()
     assert oldest.data == {"number": 3}
 
 
-def test_a_bus_is_heard_while_somebody_wants_a_notice() -> None:
+def test_a_bus_has_subscribers_while_somebody_wants_a_notice() -> None:
     bus = Bus()
     assert not bus.has_subscribers
     with bus.subscribe() as subscription:

@@ -1,4 +1,4 @@
-"""A table's order, groups and counts follow from its rows, whenever somebody looks and however they were written."""
+"""A table's order, groups and counts follow from its rows, whenever they are read and however they were written."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from concord_environment.core.tables import Table
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A row with a place and words."""
+    """A row with a sort key and index values."""
 
     place: int
     words: tuple[str, ...]

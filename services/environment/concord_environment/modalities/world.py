@@ -23,8 +23,7 @@ class EnvironmentWorld:
         """Every table, by name."""
 
     def __getitem__(self, state: type[S], /) -> S:
-        found: S = self._states[state]
-        return found
+        return self._states[state]  # type: ignore[no-any-return]  # each state is under its class
 
     def updates(self, modality: str) -> Updates:
         """The updates of a modality."""
