@@ -17,7 +17,7 @@ DESCRIPTION = "A simulated user's email, SMS, calendar and chat. The admin key: 
 
 
 def main() -> None:
-    """Reads arguments and environment, and serves until stopped."""
+    """Parses arguments and settings, and serves until stopped."""
     arguments = address_parser("concord_environment", DESCRIPTION, port=8000).parse_args()
     settings = EnvironmentSettings()
     configure_logging("environment", level=settings.log_level, form=settings.log_format)
@@ -30,7 +30,7 @@ def main() -> None:
     except (Fault, DamagedError, OSError) as error:
         sys.exit(f"concord_environment: {error}")
     if made_up:
-        # The only way to hand it over; to standard output, where no log collector looks.
+        # Nobody else knows a generated key. Standard output, because log collectors read standard error.
         print(f"Admin key, shown once: {secret}", flush=True)  # noqa: T201
     app = create_app(environment, settings, store, _stop)
     serve(app, arguments.host, arguments.port)

@@ -1,4 +1,4 @@
-"""The environment's app: its routes on one environment."""
+"""The ASGI app that serves one environment."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -10,10 +10,11 @@ from starlette.routing import Route
 from concord.service import BodyLimit
 from concord.trust.urls import PeerUrls
 from concord_environment import __version__
-from concord_environment.access.middleware import AccessLogging
+from concord_environment.access.log import AccessLogging
+from concord_environment.advancing import follow_wall_clock
 from concord_environment.api import (
     access_logs,
-    calendars,
+    clock,
     events,
     files,
     history,
@@ -23,19 +24,17 @@ from concord_environment.api import (
     simulation,
     snapshots,
     socket,
-    time,
     webhooks,
 )
 from concord_environment.api import (
     environment as environment_routes,
 )
 from concord_environment.api.errors import RESPONSES, add_error_handlers
-from concord_environment.api.modalities import modality_routes
+from concord_environment.api.modalities import calendars_router, modality_routes
 from concord_environment.environment import Environment
-from concord_environment.mcp.server import PATH, McpEndpoint
+from concord_environment.mcp import PATH, McpEndpoint
 from concord_environment.notices.bus import at_once
 from concord_environment.notices.webhooks import Webhooks
-from concord_environment.pace import keep_pace
 from concord_environment.persistence.keeper import Keeper
 from concord_environment.persistence.middleware import KeptBeforeAnswered
 from concord_environment.persistence.store import Store
@@ -43,7 +42,7 @@ from concord_environment.settings import EnvironmentSettings
 
 ROUTERS = (
     keys.router,
-    time.router,
+    clock.router,
     simulation.router,
     history.router,
     holds.router,
@@ -51,7 +50,7 @@ ROUTERS = (
     environment_routes.router,
     events.router,
     scenario.router,
-    calendars.router,
+    calendars_router,
     access_logs.router,
     webhooks.router,
     files.router,
@@ -80,7 +79,7 @@ def create_app(
                 await stack.enter_async_context(keeper.running())
             tasks = [
                 asyncio.create_task(environment.webhooks.deliver_from(environment.bus)),
-                asyncio.create_task(keep_pace(environment, environment.bus.kept)),
+                asyncio.create_task(follow_wall_clock(environment, environment.bus.kept)),
             ]
             async with mcp.running():
                 yield

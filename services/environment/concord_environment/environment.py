@@ -1,4 +1,4 @@
-"""One simulated user's environment: the simulation, who may do what to it, and who hears of it."""
+"""One simulated user's environment: the simulation, its keys and its subscribers."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -21,10 +21,10 @@ from concord_environment.notices.bus import Bus, Notice
 from concord_environment.notices.webhooks import Webhooks
 
 START: Final = datetime(2026, 1, 1, 9, tzinfo=UTC)
-"""When a simulation begins that nobody gave a time: never the wall clock, so that two runs are alike."""
+"""The default start of a simulation. It is not the wall clock's time, so that runs can be compared."""
 
 PROCTOR: Final = "events:execute"
-"""Who may execute events outside the flow of time acts at once; everybody else's actions wait until time moves."""
+"""The permission of a proctor, whose actions execute at once. Other callers' actions wait until time moves."""
 
 MAX_BRANCHES: Final = 16
 MAX_PENDING: Final = 200_000
@@ -47,7 +47,7 @@ class Environment:
         self.scenario_metadata: dict[str, Any] = {}
 
     def branch(self, branch_id: str | None) -> EnvironmentSimulation:
-        """The simulation that a call is about: the main one, or a branch."""
+        """The simulation that a call addresses: the main one, or a branch. Raises NotThere."""
         if branch_id is None:
             return self.simulation
         if branch_id not in self.branches:
@@ -55,7 +55,7 @@ class Environment:
         return self.branches[branch_id]
 
     def fork(self, simulation: EnvironmentSimulation, count: int) -> list[str]:
-        """Branches from where a simulation stands; each goes its own way."""
+        """Creates branches from a simulation's current state. Returns their ids."""
         if len(self.branches) + count > MAX_BRANCHES:
             raise Conflict(f"there can be {MAX_BRANCHES} branches: delete some first")
         free = (name for number in range(1, 2 * MAX_BRANCHES + 1) if (name := f"branch_{number}") not in self.branches)
@@ -65,7 +65,7 @@ class Environment:
         return names
 
     def replace(self, simulation: EnvironmentSimulation) -> None:
-        """Puts another simulation in the place of the main one; its branches end."""
+        """Replaces the main simulation. Deletes all branches and holds."""
         self.simulation = simulation
         self.branches.clear()
         self.lifecycle.release_all()
@@ -80,32 +80,43 @@ class Environment:
         priority: int = DEFAULT_PRIORITY,
         metadata: dict[str, Any] | None = None,
     ) -> Event:
-        """Does an action in a caller's name, now or later.
+        """Executes or schedules an action for a caller. Raises Forbidden as `submission` does.
 
-        It needs the action's own permission, and names nobody that the caller may not speak for. What is due later is
-        scheduled. What is due now happens now if a proctor does it, and else waits for time to move.
+        An action due later is scheduled. An action due now executes at once for a proctor; for any other caller it is
+        checked at once and executes when time moves.
         """
-        bound = self.authorise(simulation, caller, action)
-        later = due or _arrival(bound)
-        submission = Submission(bound, later or simulation.now, caller.key_id, priority, _signed(metadata, caller))
-        if later is not None and later > simulation.now:
+        submission = self.submission(simulation, caller, action, due=due, priority=priority, metadata=metadata)
+        if submission.due > simulation.now:
             return self.schedule(simulation, [submission])[0]
         if caller.may(PROCTOR):
             event = simulation.act(submission)
             self.publish([event], simulation)
             return event
-        simulation.check(bound)
+        simulation.check(submission.action)
         return self.schedule(simulation, [submission])[0]
 
-    def authorise(self, simulation: EnvironmentSimulation, caller: Key, action: Action) -> Action:
-        """The action as the caller may do it, or Forbidden."""
+    def submission(
+        self,
+        simulation: EnvironmentSimulation,
+        caller: Key,
+        action: Action,
+        *,
+        due: datetime | None,
+        priority: int,
+        metadata: dict[str, Any] | None,
+    ) -> Submission:
+        """The action bound to the caller; by default due when it claims to be sent, else now.
+
+        Raises Forbidden if the caller lacks its permission or may not act for the person that it names.
+        """
         operation = operation_of(action)
         caller.require(operation.permission)
-        bound: Action = operation.bind(simulation.world, action, caller)
-        return bound
+        bound = operation.bind(simulation.world, action, caller)
+        signed = {**(metadata or {}), "created_by_key": caller.key_id}
+        return Submission(bound, due or _arrival(bound) or simulation.now, caller.key_id, priority, signed)
 
     def schedule(self, simulation: EnvironmentSimulation, submissions: Sequence[Submission]) -> list[Event]:
-        """Schedules actions that are authorised."""
+        """Schedules authorised actions. Raises Conflict if too many events would be pending."""
         if simulation.count(EventStatus.PENDING) + len(submissions) > MAX_PENDING:
             raise Conflict(f"more than {MAX_PENDING} events would be pending")
         events = simulation.schedule(submissions)
@@ -113,22 +124,22 @@ class Environment:
         return events
 
     def publish(self, events: Sequence[Event], simulation: EnvironmentSimulation) -> None:
-        """Tells subscribers what became of events of the main simulation."""
-        if simulation is self.simulation and self.bus.is_heard:
+        """Publishes the outcome of events. Only the main simulation has subscribers."""
+        if simulation is self.simulation and self.bus.has_subscribers:
             self.bus.publish([notice for event in events for notice in _notices(event)])
 
     def announce(self, kind: str, **data: Any) -> None:  # noqa: ANN401 - plain JSON values
-        """Tells subscribers of something else than an event."""
+        """Publishes a notice that belongs to no event."""
         self.bus.publish([Notice(kind, data, self.simulation.now)])
 
 
 def new_simulation(seed: int, start: datetime = START) -> EnvironmentSimulation:
-    """A simulation in which nothing has happened yet."""
+    """A simulation without events."""
     return Simulation(EnvironmentWorld(), apply, Position(to_us(start)), terms=Terms(seed))
 
 
 def _arrival(action: Action) -> datetime | None:
-    """When a message says that it was sent: one that comes in later is scheduled for then."""
+    """The time at which a message claims to be sent. A later time than now schedules the message."""
     sent_at = getattr(action, "sent_at", None)
     return sent_at if isinstance(sent_at, datetime) else None
 
@@ -142,7 +153,3 @@ def _notices(event: Event) -> list[Notice]:
     if event.status is EventStatus.EXECUTED:
         notices.append(Notice(operation_of(event.action).notice, data, at))
     return notices
-
-
-def _signed(metadata: dict[str, Any] | None, caller: Key) -> dict[str, Any]:
-    return {**(metadata or {}), "created_by_key": caller.key_id}

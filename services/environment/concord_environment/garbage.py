@@ -1,11 +1,12 @@
-"""How often the garbage collector looks at the many rows of a simulation."""
+"""The garbage collector's thresholds."""
 
 import gc
 
 
 def collect_rarely() -> None:
-    """For a process that holds simulations: rows are many, live long and hold no cycles.
+    """Raises the thresholds of the garbage collector, for a process that holds simulations.
 
-    To look through them again and again would take a tenth of the time of an event, and more the more there are.
+    Rows are many and long-lived, and form no cycles. With the default thresholds their traversal takes a tenth of an
+    event's time, and more in larger simulations.
     """
     gc.set_threshold(200_000, 50, 100)

@@ -1,4 +1,4 @@
-"""Whether a simulation runs: started or stopped, paused, held by an agent, paced by the wall clock."""
+"""Whether and how a simulation's time moves: started, paused, held by agents, or following the wall clock."""
 
 import secrets
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ MAX_HOLDS: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """An agent's wish that time stand still, for a while. `until` is on the process's monotonic clock."""
+    """An agent's hold on time. `until` is a time of the process's monotonic clock."""
 
     hold_id: str
     agent_id: str
@@ -25,7 +25,7 @@ class Hold:
 
 
 class HeldError(Conflict):
-    """Time does not move because somebody holds it."""
+    """Time does not move because of holds."""
 
     def __init__(self, holds: list[Hold]) -> None:
         reasons = ", ".join(hold.reason or hold.hold_id for hold in holds)
@@ -34,7 +34,7 @@ class HeldError(Conflict):
 
 
 class Lifecycle:
-    """Start, stop, pause, pace and holds. None of it is part of the simulation: a replay knows nothing of it."""
+    """Start, stop, pause, pace and holds. They are no part of the simulation, and a replay ignores them."""
 
     def __init__(self) -> None:
         self.is_running = False
@@ -50,25 +50,25 @@ class Lifecycle:
         return "paused" if self.is_paused else "auto_advance" if self.auto_advance else "manual"
 
     def start(self, *, auto_advance: bool, time_scale: float) -> None:
-        """Starts; Conflict where it runs already."""
+        """Starts. Raises Conflict if the simulation runs already."""
         self.require_stopped("the simulation is running already")
         self.is_running, self.is_paused = True, False
         self.auto_advance, self.time_scale = auto_advance, time_scale
         self.runs += 1
 
     def stop(self) -> None:
-        """Stops; Conflict where it does not run."""
+        """Stops. Raises Conflict if the simulation does not run."""
         if not self.is_running:
             raise Conflict("the simulation is not running")
         self.is_running = self.auto_advance = False
 
     def require_stopped(self, why: str) -> None:
-        """Conflict while the simulation runs."""
+        """Raises Conflict while the simulation runs."""
         if self.is_running:
             raise Conflict(why)
 
     def require_moving(self) -> None:
-        """Conflict where time cannot move: stopped, paused or held."""
+        """Raises Conflict if time cannot move: stopped, paused or held."""
         if not self.is_running:
             raise Conflict("the simulation is not running: start it first")
         if self.is_paused:
@@ -77,13 +77,13 @@ class Lifecycle:
             raise HeldError(holds)
 
     def holds(self) -> list[Hold]:
-        """The holds that have not run out."""
+        """The holds that have not expired."""
         now = monotonic()
         self._holds = {hold_id: hold for hold_id, hold in self._holds.items() if hold.until > now}
         return list(self._holds.values())
 
     def hold(self, agent_id: str, reason: str | None, timeout_seconds: float) -> Hold:
-        """Holds time."""
+        """Holds time. Raises Conflict if there are too many holds."""
         if len(self.holds()) >= MAX_HOLDS:
             raise Conflict(f"there are {MAX_HOLDS} holds already")
         hold_id = f"hld_{secrets.token_hex(6)}"
@@ -92,7 +92,7 @@ class Lifecycle:
         return hold
 
     def release(self, hold_id: str) -> Hold:
-        """Lets go of a hold; NotThere if it ran out or never was."""
+        """Releases a hold. Raises NotThere if it has expired or never existed."""
         self.holds()
         hold = self._holds.pop(hold_id, None)
         if hold is None:
@@ -100,5 +100,5 @@ class Lifecycle:
         return hold
 
     def release_all(self) -> None:
-        """Lets go of every hold."""
+        """Releases every hold."""
         self._holds.clear()

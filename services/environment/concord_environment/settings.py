@@ -1,4 +1,4 @@
-"""The environment's settings, from the process environment."""
+"""The service's settings, from environment variables."""
 
 import secrets
 from pathlib import Path
@@ -17,10 +17,10 @@ class EnvironmentSettings(ServiceSettings):
     admin_key_file: Path | None = Field(None, validation_alias="UES_ADMIN_KEY_FILE")
     seed: int = 0
     snapshot_file: Path | None = None
-    """Where the snapshot is kept that a restart goes on from, the journal beside it; nothing is kept, if not set."""
+    """The snapshot from which a restarted process continues, with its journal beside it. By default nothing is kept."""
     max_body_bytes: int = 16 * 1024 * 1024
     allowed_peer_networks: Networks = Field((), validation_alias="ALLOWED_PEER_NETWORKS")
-    """Networks of private addresses to which webhooks may lead."""
+    """The private networks to which webhooks may post."""
 
     @model_validator(mode="after")
     def _one_admin_key(self) -> Self:
@@ -29,7 +29,7 @@ class EnvironmentSettings(ServiceSettings):
         return self
 
     def admin_secret(self) -> tuple[str, bool]:
-        """The admin key, and whether it was made up here because none was given."""
+        """The admin key, and whether it was generated because none is set."""
         if self.admin_key is not None:
             return self.admin_key.get_secret_value(), False
         if self.admin_key_file is not None:

@@ -7,7 +7,7 @@ from types import NoneType
 from typing import Any
 
 import pytest
-from concord_environment_client import AsyncUESClient, UESClient, answers, resources
+from concord_environment_client import AsyncUESClient, UESClient, resources, responses
 from concord_environment_client.endpoints import Endpoint
 
 from concord_environment.app import create_app
@@ -84,12 +84,12 @@ def test_an_answer_has_no_field_that_the_service_does_not_send(endpoint: Endpoin
 def test_what_is_in_an_answer_has_no_field_that_the_service_does_not_send() -> None:
     schemas = OPENAPI["components"]["schemas"]
 
-    pairs: list[tuple[str, type[answers.Answer]]] = [
-        ("Email", answers.Email),
-        ("SMSMessage", answers.SMSMessage),
-        ("CalendarEvent", answers.CalendarEvent),
-        ("ChatMessageView", answers.ChatMessage),
-        ("EventView", answers.Event),
+    pairs: list[tuple[str, type[responses.ResponseBody]]] = [
+        ("Email", responses.Email),
+        ("SMSMessage", responses.SMSMessage),
+        ("CalendarEvent", responses.CalendarEvent),
+        ("ChatMessageView", responses.ChatMessage),
+        ("EventView", responses.Event),
     ]
     for name, model in pairs:
         assert set(model.model_fields) <= set(schemas[name]["properties"]), name

@@ -36,7 +36,7 @@ def new_environment(seed: int = 0) -> Environment:
 
 
 def new_app(environment: Environment) -> FastAPI:
-    """Its app."""
+    """The app that serves the environment."""
     return create_app(environment, EnvironmentSettings())
 
 
@@ -63,7 +63,7 @@ async def app(environment: Environment) -> AsyncIterator[FastAPI]:
 
 @pytest.fixture
 async def proctor(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
-    """Whoever runs the assessment; its simulation is started."""
+    """The proctor, in a simulation that runs."""
     async with calling(app, ADMIN_KEY) as client:
         await client.post("/simulation/start", json={"auto_advance": False})
         yield client

@@ -5,26 +5,34 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 import httpx
 
 from tests.integration.environment.conftest import ADMIN_KEY
 from tests.redis_servers import free_port
 
+SERVICE: Final = ("-m", "concord_environment")
+
 
 @contextmanager
 def environment_process(
-    snapshot: Path, *, log: Path | None = None, largest_file: int = resource.RLIM_INFINITY
+    snapshot: Path,
+    *,
+    log: Path | None = None,
+    largest_file: int = resource.RLIM_INFINITY,
+    program: Sequence[str] = SERVICE,
 ) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
     """A process that serves an environment, and its URL. It is killed at the end, if it lives.
 
-    `log` takes its standard error; `largest_file` is what the kernel lets it write of a file, in bytes.
+    `log` takes its standard error; `largest_file` is what the kernel lets it write of a file, in bytes; `program` are
+    the interpreter's arguments.
     """
     port = free_port()
-    with started(snapshot, port, log=log, largest_file=largest_file) as process:
+    with started(snapshot, port, log=log, largest_file=largest_file, program=program) as process:
         url = f"http://127.0.0.1:{port}"
         _await_health(process, url)
         yield process, url
@@ -32,11 +40,16 @@ def environment_process(
 
 @contextmanager
 def started(
-    snapshot: Path, port: int, *, log: Path | None = None, largest_file: int = resource.RLIM_INFINITY
+    snapshot: Path,
+    port: int,
+    *,
+    log: Path | None = None,
+    largest_file: int = resource.RLIM_INFINITY,
+    program: Sequence[str] = SERVICE,
 ) -> Iterator[subprocess.Popen[bytes]]:
     """A process that was started, and may not come to serve."""
     settings = {"UES_ADMIN_KEY": ADMIN_KEY, "CONCORD_SNAPSHOT_FILE": str(snapshot), "CONCORD_LOG_LEVEL": "WARNING"}
-    command = [sys.executable, "-m", "concord_environment", "--port", str(port)]
+    command = [sys.executable, *program, "--port", str(port)]
     with (log or Path(os.devnull)).open("ab") as standard_error:
         process = subprocess.Popen(command, env={**os.environ, **settings}, stderr=standard_error)
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (largest_file, largest_file))

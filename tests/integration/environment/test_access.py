@@ -6,7 +6,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from concord_environment.access.permissions import grants
+from concord_environment.access.keys import grants
 from tests.integration.environment.conftest import ADMIN_KEY, calling, new_app, new_environment
 
 USER, EVE = "user@example.com", "eve@example.com"

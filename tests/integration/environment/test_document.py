@@ -11,6 +11,7 @@ from concord_environment_client import AsyncUESClient
 
 from concord_environment.app import create_app
 from concord_environment.environment import Environment
+from concord_environment.modalities.email.state import EmailState
 from concord_environment.settings import EnvironmentSettings
 from tests.integration.environment.conftest import ADMIN_KEY
 from tests.serving import served
@@ -27,5 +28,7 @@ async def test_the_lines_of_python_do_what_they_say(environment: Environment) ->
         names: dict[str, Any] = {"url": url, "api_key": ADMIN_KEY}
         running: Coroutine[Any, Any, None] = FunctionType(code, names)()
         await running
-    assert [email.to_addresses for email in environment.simulation.world.email.emails.rows()] == [("bob@example.com",)]
+    assert [email.to_addresses for email in environment.simulation.world[EmailState].emails.rows()] == [
+        ("bob@example.com",)
+    ]
     assert names["state"].total_email_count == 1

@@ -22,6 +22,7 @@ from fastapi import FastAPI
 from concord_environment.app import create_app
 from concord_environment.core.events import Submission
 from concord_environment.environment import Environment, new_simulation
+from concord_environment.modalities.email.state import EmailState
 from concord_environment.persistence.capture import capture
 from concord_environment.persistence.segments import DamagedError, segment_head, segments_of
 from concord_environment.persistence.store import Store
@@ -100,7 +101,7 @@ def test_every_acknowledged_write_of_many_writers_survives_kills_at_any_moment(t
         with environment_process(tmp_path / "snapshot.json") as (process, url):
             acknowledged |= write_until_killed(url, process, round_ * 10_000, enough)
         with recovered(tmp_path) as environment:
-            assert acknowledged <= {name for name, _ in environment.simulation.world.email.emails.items()}
+            assert acknowledged <= {name for name, _ in environment.simulation.world[EmailState].emails.items()}
 
     assert len(acknowledged) >= 89
     with recovered(tmp_path) as environment:
@@ -297,7 +298,7 @@ def killed_after(folder: Path, names: list[str]) -> None:
 
 def mails(folder: Path) -> list[str]:
     with recovered(folder) as environment:
-        return [name for name, _ in environment.simulation.world.email.emails.items()]
+        return [name for name, _ in environment.simulation.world[EmailState].emails.items()]
 
 
 def test_a_torn_append_is_cut_off_with_a_line_in_the_log_and_the_rest_is_there(tmp_path: Path) -> None:

@@ -185,13 +185,13 @@ async def test_a_slow_subscriber_loses_the_oldest_notices_and_is_told_how_many()
     assert oldest.data == {"number": 3}
 
 
-def test_a_bus_is_heard_while_somebody_wants_a_notice() -> None:
+def test_a_bus_has_subscribers_while_somebody_wants_a_notice() -> None:
     bus = Bus()
-    assert not bus.is_heard
+    assert not bus.has_subscribers
     with bus.subscribe() as subscription:
-        assert bus.is_heard
+        assert bus.has_subscribers
         subscription.patterns = []
-        assert not bus.is_heard
+        assert not bus.has_subscribers
         subscription.patterns = ["email."]
-        assert bus.is_heard
-    assert not bus.is_heard
+        assert bus.has_subscribers
+    assert not bus.has_subscribers

@@ -5,9 +5,9 @@ from zoneinfo import ZoneInfo
 
 from concord_environment.core.events import Submission
 from concord_environment.core.simulation import Simulation
-from concord_environment.modalities.calendar.queries import CalendarQuery, find_events
-from concord_environment.modalities.calendar.records import CalendarEvent
 from concord_environment.modalities.calendar.requests import CalendarAction, CreateEvent
+from concord_environment.modalities.calendar.state import CalendarEvent, CalendarState
+from concord_environment.modalities.calendar.views import CalendarQuery, find_events
 from concord_environment.modalities.world import EnvironmentWorld
 from tests.unit.environment.worlds import USER
 
@@ -41,7 +41,7 @@ def weekly(**fields: object) -> dict[str, object]:
 
 def happens(simulation: Sim, **query: object) -> list[CalendarEvent]:
     asked = CalendarQuery.model_validate({**WINDOW, **query, "limit": 1000})
-    return find_events(simulation.world.calendar, asked, simulation.now)[0]
+    return find_events(simulation.world[CalendarState], asked, simulation.now)[0]
 
 
 def days(simulation: Sim) -> list[str]:
@@ -49,6 +49,6 @@ def days(simulation: Sim) -> list[str]:
 
 
 def found(simulation: Sim, event_id: str = "e") -> CalendarEvent:
-    event = simulation.world.calendar.events.get(event_id)
+    event = simulation.world[CalendarState].events.get(event_id)
     assert event is not None
     return event

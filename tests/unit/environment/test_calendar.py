@@ -10,7 +10,8 @@ from concord_environment.modalities.calendar.requests import (
     Respond,
     UpdateEvent,
 )
-from concord_environment.modalities.calendar.rules import recurs
+from concord_environment.modalities.calendar.rrule import recurs
+from concord_environment.modalities.calendar.state import CalendarState
 from tests.unit.environment.calendars import ATTENDEES, MONDAY, create, days, do, found, happens, weekly
 from tests.unit.environment.worlds import USER, new_simulation
 
@@ -68,7 +69,7 @@ def test_all_of_a_series_goes_with_its_changed_occurrences() -> None:
     create(simulation, recurrence=weekly())
     do(simulation, UpdateEvent(event_id="e", recurrence_id=MONDAYS[1], title="Moved"))
     do(simulation, DeleteEvent(event_id="e"))
-    assert len(simulation.world.calendar.events) == 0
+    assert len(simulation.world[CalendarState].events) == 0
 
 
 def test_an_occurrence_that_there_is_not_can_be_neither_changed_nor_deleted() -> None:

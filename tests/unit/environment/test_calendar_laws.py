@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from concord_environment.core.faults import Fault
-from concord_environment.modalities.calendar.records import CalendarEvent
 from concord_environment.modalities.calendar.recurrence import occurrences
 from concord_environment.modalities.calendar.requests import (
     CalendarAction,
@@ -16,7 +15,8 @@ from concord_environment.modalities.calendar.requests import (
     Respond,
     UpdateEvent,
 )
-from concord_environment.scenario.consistency import inconsistencies
+from concord_environment.modalities.calendar.state import CalendarEvent, CalendarState
+from concord_environment.modalities.registry import inconsistencies
 from tests.unit.environment.calendars import ATTENDEES, create, days, do, found, happens
 from tests.unit.environment.worlds import USER, new_simulation
 
@@ -139,7 +139,7 @@ def test_a_window_shows_all_that_overlaps_it(
     closes = opens + timedelta(hours=hours)
     expected = {
         (row.event_id, one.start)
-        for row in simulation.world.calendar.events.rows()
+        for row in simulation.world[CalendarState].events.rows()
         for one in takewhile(lambda one: one.start < closes, occurrences(row, None, None))
         if one.end > opens or one.start == opens
     }

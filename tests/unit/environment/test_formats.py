@@ -11,11 +11,10 @@ from concord_environment.core.faults import Invalid
 from concord_environment.formats.eml import from_eml, to_eml
 from concord_environment.formats.ics import from_ics, to_ics
 from concord_environment.formats.mbox import from_mbox, to_mbox
-from concord_environment.modalities.calendar.records import Attendee, CalendarEvent, RecurrenceRule
 from concord_environment.modalities.calendar.recurrence import occurrences
-from concord_environment.modalities.email.filing import file_all
-from concord_environment.modalities.email.records import Email
-from concord_environment.modalities.email.state import EmailState
+from concord_environment.modalities.calendar.state import Attendee, CalendarEvent, RecurrenceRule
+from concord_environment.modalities.email.operations import import_emails
+from concord_environment.modalities.email.state import Email, EmailState
 
 USER = "user@example.com"
 NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -99,7 +98,7 @@ def test_mails_from_a_file_are_put_into_threads() -> None:
         b"Message-ID: <first@example.com>\nFrom: user@example.com\nTo: eve@corp.example\n\nHi", user=USER, fallback=NOW
     )
     state = EmailState()
-    file_all(state, [from_eml(REAL_MAIL, user=USER, fallback=NOW), first])
+    import_emails(state, [from_eml(REAL_MAIL, user=USER, fallback=NOW), first])
     thread = state.thread("first@example.com")
     assert thread is not None
     assert thread.message_count == 2

@@ -13,6 +13,7 @@ from concord_environment.core.faults import Fault
 from concord_environment.core.identity import event_id, namespace, row_id
 from concord_environment.core.replay import digests, replay
 from concord_environment.core.simulation import Simulation
+from concord_environment.modalities.email.state import EmailState
 from concord_environment.modalities.world import EnvironmentWorld
 from tests.unit.environment.test_time import actions
 from tests.unit.environment.worlds import at, delete, mail, new_simulation, read, say, schedule, seconds
@@ -186,8 +187,8 @@ def test_branches_start_alike_and_do_not_mix() -> None:
     one.act(Submission(say("one"), one.now))
     other.act(Submission(mail("z"), other.now))
     assert seen(one) != seen(other)
-    assert "z" not in simulation.world.email.emails
-    assert "z" not in one.world.email.emails
+    assert "z" not in simulation.world[EmailState].emails
+    assert "z" not in one.world[EmailState].emails
     assert one.reset() == 1
     assert seen(one) == seen(simulation)
 

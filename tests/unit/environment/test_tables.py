@@ -1,4 +1,4 @@
-"""A table's order, groups and counts follow from its rows, whenever somebody looks and however they were written."""
+"""A table's order, groups and counts follow from its rows, whenever they are read and however they were written."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from concord_environment.core.tables import Table
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A row with a place and words."""
+    """A row with a sort key and index values."""
 
     place: int
     words: tuple[str, ...]
@@ -42,7 +42,7 @@ def test_order_groups_and_counts_are_those_of_the_rows(writes: list[tuple[str, C
             _ = table.window(0, 1)
     ordered = sorted(rows.items(), key=lambda item: (item[1].place, item[0]))
     assert list(table.items()) == ordered
-    assert table.words("word") == sorted({word for card in rows.values() for word in card.words})
+    assert table.index_values("word") == sorted({word for card in rows.values() for word in card.words})
     for word in "abc":
         group = [card for _, card in ordered if word in card.words]
         assert list(table.group("word", word)) == group
@@ -63,4 +63,4 @@ def test_writes_taken_back_latest_first_leave_the_table_as_it_was(writes: list[t
     for change in reversed(changes):
         table.write(change.key, change.before)
     assert list(table.items()) == [("k0", Card(1, ("a",)))]
-    assert table.words("word") == ["a"]
+    assert table.index_values("word") == ["a"]

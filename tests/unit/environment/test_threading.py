@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from concord_environment.core.events import Submission
 from concord_environment.modalities.email.requests import ReceiveEmail
-from concord_environment.modalities.email.subjects import base_subject
+from concord_environment.modalities.email.state import EmailState, base_subject
 from tests.unit.environment.worlds import mail, new_simulation, seconds
 
 Grouping = set[frozenset[str]]
@@ -21,7 +21,7 @@ def grouping(mails: Sequence[ReceiveEmail], gap: float = 60) -> Grouping:
         simulation.act(Submission(one, simulation.now))
         simulation.advance(seconds(gap))
     threads: dict[str, set[str]] = {}
-    for email in simulation.world.email.emails.rows():
+    for email in simulation.world[EmailState].emails.rows():
         threads.setdefault(email.thread_id, set()).add(email.message_id)
     return {frozenset(thread) for thread in threads.values()}
 
@@ -75,9 +75,9 @@ def test_a_mail_that_joins_two_threads_makes_them_one_the_older() -> None:
     for one in (mail("a"), mail("b"), mail("c", references=("a", "b"))):
         simulation.act(Submission(one, simulation.now))
         simulation.advance(seconds(60))
-    assert {email.thread_id for email in simulation.world.email.emails.rows()} == {"a"}
+    assert {email.thread_id for email in simulation.world[EmailState].emails.rows()} == {"a"}
     simulation.undo(1)
-    assert {email.thread_id for email in simulation.world.email.emails.rows()} == {"a", "b"}
+    assert {email.thread_id for email in simulation.world[EmailState].emails.rows()} == {"a", "b"}
 
 
 def test_an_explicit_thread_is_kept() -> None:

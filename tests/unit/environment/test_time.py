@@ -11,6 +11,7 @@ from concord_environment.core.clock import TICK, as_utc, from_us, to_us
 from concord_environment.core.events import EventStatus, Submission
 from concord_environment.core.faults import Conflict, Invalid, NotThere
 from concord_environment.core.replay import digests
+from concord_environment.modalities.email.state import EmailState
 from tests.unit.environment.worlds import (
     START,
     at,
@@ -76,7 +77,7 @@ def test_the_clock_stands_at_the_due_time_while_an_event_happens() -> None:
     schedule(simulation, (5, mail("a")), (7.5, say("b")))
     progress = simulation.advance(seconds(10))
     assert [event.executed_at for event in progress.events] == [at(5), at(7.5)]
-    found = simulation.world.email.emails.get("a")
+    found = simulation.world[EmailState].emails.get("a")
     assert found is not None
     assert found.received_at == at(5)
     assert simulation.now == at(10)
@@ -92,7 +93,7 @@ def test_an_advance_takes_in_its_end_and_leaves_out_its_beginning() -> None:
 def test_what_is_asked_for_now_happens_one_tick_after_time_begins_to_move() -> None:
     simulation = new_simulation()
     schedule(simulation, (0, mail("a")))
-    assert "a" not in simulation.world.email.emails
+    assert "a" not in simulation.world[EmailState].emails
     assert simulation.advance(TICK).executed == 1
 
 
@@ -142,7 +143,7 @@ def test_setting_the_clock_skips_what_was_due_and_executes_nothing() -> None:
     (skipped,) = simulation.jump(at(10))
     assert skipped.status is EventStatus.SKIPPED
     assert simulation.advance(seconds(5)).executed == 1
-    assert "a" not in simulation.world.email.emails
+    assert "a" not in simulation.world[EmailState].emails
 
 
 def test_the_past_is_past() -> None:

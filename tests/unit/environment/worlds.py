@@ -9,7 +9,7 @@ from concord_environment.core.engine import Position
 from concord_environment.core.events import Submission
 from concord_environment.core.simulation import Simulation
 from concord_environment.core.world import Terms
-from concord_environment.modalities.chat.requests import SendChat
+from concord_environment.modalities.chat.operations import SendChat
 from concord_environment.modalities.email.requests import Delete, MarkRead, ReceiveEmail, SendEmail, Star
 from concord_environment.modalities.registry import apply
 from concord_environment.modalities.world import EnvironmentWorld

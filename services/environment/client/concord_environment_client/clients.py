@@ -1,4 +1,4 @@
-"""`UESClient` and `AsyncUESClient`: one declaration of every call, sent by waiting or by awaiting."""
+"""`UESClient` and `AsyncUESClient`, with the same calls."""
 
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar, cast
@@ -126,9 +126,9 @@ class _Webhooks(resources.Webhooks, Resource): ...
 
 
 class AsyncUESClient:
-    """The environment service, for asyncio. Fields of a call are keyword arguments.
+    """Asynchronous client of the environment service. Calls take their fields as keyword arguments.
 
-    `branch` addresses a branch of the simulation. Failures are errors of `concord_environment_client.errors`.
+    `branch` selects a branch of the simulation. Calls raise the errors of `concord_environment_client.errors`.
     """
 
     def __init__(
@@ -168,11 +168,11 @@ class AsyncUESClient:
         await self.close()
 
     async def close(self) -> None:
-        """Lets go of the connections."""
+        """Closes the connections."""
         await self._http.aclose()
 
     async def send(self, request: Request[T]) -> T:
-        """The answer to a call, or an error that says what can be done."""
+        """Sends a call and returns its response. Raises a UESClientError."""
         try:
             response = await self._http.request(
                 request.method, request.path, params=request.params, json=request.body, content=request.content
@@ -183,9 +183,9 @@ class AsyncUESClient:
 
 
 class UESClient:
-    """The environment service, call by call. Fields of a call are keyword arguments.
+    """Client of the environment service. Calls take their fields as keyword arguments.
 
-    `branch` addresses a branch of the simulation. Failures are errors of `concord_environment_client.errors`.
+    `branch` selects a branch of the simulation. Calls raise the errors of `concord_environment_client.errors`.
     """
 
     def __init__(
@@ -225,11 +225,11 @@ class UESClient:
         self.close()
 
     def close(self) -> None:
-        """Lets go of the connections."""
+        """Closes the connections."""
         self._http.close()
 
     def send(self, request: Request[T]) -> T:
-        """The answer to a call, or an error that says what can be done."""
+        """Sends a call and returns its response. Raises a UESClientError."""
         try:
             response = self._http.request(
                 request.method, request.path, params=request.params, json=request.body, content=request.content

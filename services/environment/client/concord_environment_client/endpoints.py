@@ -1,4 +1,4 @@
-"""Endpoints: each call of the service declared once, for the client that waits and for the one that awaits."""
+"""Endpoints: each call declared once, for both clients."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ Method = Literal["GET", "POST", "PATCH", "DELETE"]
 
 @dataclass(frozen=True, slots=True)
 class Request(Generic[T]):
-    """A call that is ready to be sent, and the type of its answer."""
+    """A call with its fields, and the type of its response."""
 
     method: Method
     path: str
@@ -22,21 +22,21 @@ class Request(Generic[T]):
     body: Any
     content: bytes | None
     answer: TypeAdapter[T] | None
-    """None for an answer that is a file: its bytes are taken as they are."""
+    """None if the response is a file, as bytes."""
 
 
 class Sender(Protocol):
-    """A client that waits for the answer."""
+    """A synchronous client."""
 
     def send(self, request: Request[T]) -> T:
-        """The answer, or one of `concord_environment_client.errors`."""
+        """Sends a call and returns its response. Raises a UESClientError."""
 
 
 class AsyncSender(Protocol):
-    """A client that awaits the answer."""
+    """An asynchronous client."""
 
     async def send(self, request: Request[T]) -> T:
-        """The answer, or one of `concord_environment_client.errors`."""
+        """Sends a call and returns its response. Raises a UESClientError."""
 
 
 class Resource:
@@ -54,9 +54,9 @@ class AsyncResource:
 
 
 class Endpoint(Generic[T]):
-    """One call. Its fields are keyword arguments: those in the path, else the query of a GET, else the body.
+    """One call. Its keyword arguments fill the path, then the query of a GET or the body of any other call.
 
-    `content` (bytes) is a file as the body; an answer of type `bytes` is a file.
+    `content` (bytes) sends a file as the body. A response of type `bytes` is a file.
     """
 
     def __init__(self, method: Method, path: str, answer: type[T]) -> None:
@@ -83,7 +83,7 @@ class Endpoint(Generic[T]):
         return call
 
     def request(self, fields: Mapping[str, Any]) -> Request[T]:
-        """The call with its fields. Moments and models may be given as such."""
+        """The call with its fields, which may be datetimes and models."""
         path = self.path.format(**{name: fields[name] for name in self._in_path})
         rest = {name: _plain(value) for name, value in fields.items() if name not in self._in_path}
         content = rest.pop("content", None) if isinstance(rest.get("content"), bytes) else None

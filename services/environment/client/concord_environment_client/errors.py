@@ -1,4 +1,4 @@
-"""What can go wrong with a call to the environment service, named for what the caller can do about it."""
+"""The errors that calls to the environment service raise."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import httpx
 
 
 class UESClientError(Exception):
-    """Any failure of a call."""
+    """Base class of all errors."""
 
 
 class UESConnectionError(UESClientError):
@@ -18,7 +18,7 @@ class UESTimeoutError(UESClientError):
 
 
 class APIError(UESClientError):
-    """The service answered with an error."""
+    """The service responded with an error."""
 
     def __init__(self, status_code: int, detail: Any) -> None:  # noqa: ANN401 - whatever the service says
         super().__init__(f"HTTP {status_code}: {detail}")
@@ -31,19 +31,19 @@ class AuthenticationError(APIError):
 
 
 class PermissionDeniedError(APIError):
-    """403: the key does not grant what it takes; the detail names it."""
+    """403: the key lacks the permission that the detail names."""
 
 
 class NotFoundError(APIError):
-    """404: what the call names is not there."""
+    """404: the call names something that does not exist."""
 
 
 class ConflictError(APIError):
-    """409: the state of things does not allow it."""
+    """409: the current state does not allow the call."""
 
 
 class ValidationError(APIError):
-    """422: a field is wrong; the detail says which."""
+    """422: a field is invalid; the detail names it."""
 
 
 class ServerError(APIError):
@@ -60,7 +60,7 @@ _BY_STATUS: dict[int, type[APIError]] = {
 
 
 def raise_for(response: httpx.Response) -> None:
-    """Raises the error that an answer stands for; returns for a good one."""
+    """Raises the error that a response stands for. Returns for a success."""
     if response.is_success:
         return
     try:
@@ -73,7 +73,7 @@ def raise_for(response: httpx.Response) -> None:
 
 
 def translated(error: httpx.HTTPError) -> UESClientError:
-    """The error of the transport as one of these."""
+    """The client's error for an error of the transport."""
     if isinstance(error, httpx.TimeoutException):
         return UESTimeoutError(str(error) or "the service did not answer in time")
     return UESConnectionError(str(error) or type(error).__name__)

@@ -1,11 +1,11 @@
-"""Every call of the environment service, by resource. A test holds them against the service's OpenAPI document."""
+"""Every call of the environment service, by resource. A test compares them with the OpenAPI document."""
 
 from types import NoneType
 from typing import Any, Final
 
-from concord_environment_client import answers
-from concord_environment_client.answers import ActionResult, Json
+from concord_environment_client import responses
 from concord_environment_client.endpoints import Endpoint
+from concord_environment_client.responses import ActionResult, Json
 
 _NOTHING: Final[Any] = NoneType
 
@@ -15,32 +15,32 @@ def _action(path: str) -> Endpoint[ActionResult]:
 
 
 class Keys:
-    """Who may do what."""
+    """API keys."""
 
-    create = Endpoint("POST", "/keys", answers.NewKey)
+    create = Endpoint("POST", "/keys", responses.NewKey)
     list_keys = Endpoint("GET", "/keys", Json)
-    get = Endpoint("GET", "/keys/{key_id}", answers.KeyView)
+    get = Endpoint("GET", "/keys/{key_id}", responses.KeyView)
     revoke = Endpoint("DELETE", "/keys/{key_id}", Json)
 
 
 class Time:
     """The clock."""
 
-    get_state = Endpoint("GET", "/simulator/time", answers.TimeState)
-    advance = Endpoint("POST", "/simulator/time/advance", answers.Advanced)
-    set = Endpoint("POST", "/simulator/time/set", answers.TimeSet)
-    skip_to_next = Endpoint("POST", "/simulator/time/skip-to-next", answers.SkippedToNext)
+    get_state = Endpoint("GET", "/simulator/time", responses.TimeState)
+    advance = Endpoint("POST", "/simulator/time/advance", responses.Advanced)
+    set = Endpoint("POST", "/simulator/time/set", responses.TimeSet)
+    skip_to_next = Endpoint("POST", "/simulator/time/skip-to-next", responses.SkippedToNext)
     pause = Endpoint("POST", "/simulator/time/pause", Json)
     resume = Endpoint("POST", "/simulator/time/resume", Json)
-    set_scale = Endpoint("POST", "/simulator/time/set-scale", answers.TimeState)
+    set_scale = Endpoint("POST", "/simulator/time/set-scale", responses.TimeState)
 
 
 class SimulationControl:
-    """Running, going back and forth, comparing runs."""
+    """Start and stop, undo and redo, replays and branches."""
 
     start = Endpoint("POST", "/simulation/start", Json)
     stop = Endpoint("POST", "/simulation/stop", Json)
-    status = Endpoint("GET", "/simulation/status", answers.SimulationStatus)
+    status = Endpoint("GET", "/simulation/status", responses.SimulationStatus)
     reset = Endpoint("POST", "/simulation/reset", Json)
     clear = Endpoint("POST", "/simulation/clear", Json)
     undo = Endpoint("POST", "/simulation/undo", Json)
@@ -57,7 +57,7 @@ class SimulationControl:
 
 
 class EnvironmentStates:
-    """Everything at once."""
+    """The state of all modalities."""
 
     get_state = Endpoint("GET", "/environment/state", Json)
     list_modalities = Endpoint("GET", "/environment/modalities", Json)
@@ -65,34 +65,34 @@ class EnvironmentStates:
 
 
 class Events:
-    """What is due and what was done."""
+    """Events."""
 
-    list_events = Endpoint("GET", "/events", answers.EventList)
-    create = Endpoint("POST", "/events", answers.Event)
-    create_immediate = Endpoint("POST", "/events/immediate", answers.Event)
-    create_batch = Endpoint("POST", "/events/batch", answers.BatchResult)
-    next = Endpoint("GET", "/events/next", answers.Event)
+    list_events = Endpoint("GET", "/events", responses.EventList)
+    create = Endpoint("POST", "/events", responses.Event)
+    create_immediate = Endpoint("POST", "/events/immediate", responses.Event)
+    create_batch = Endpoint("POST", "/events/batch", responses.BatchResult)
+    next = Endpoint("GET", "/events/next", responses.Event)
     summary = Endpoint("GET", "/events/summary", Json)
-    get = Endpoint("GET", "/events/{event_id}", answers.Event)
+    get = Endpoint("GET", "/events/{event_id}", responses.Event)
     cancel = Endpoint("DELETE", "/events/{event_id}", Json)
 
 
 class Scenario:
-    """Whole simulations, out and in."""
+    """Export and import of whole simulations."""
 
     export_full = Endpoint("GET", "/scenario/export/full", Json)
     export_environment = Endpoint("GET", "/scenario/export/environment", Json)
     export_events = Endpoint("GET", "/scenario/export/events", Json)
-    import_full = Endpoint("POST", "/scenario/import/full", answers.ImportReport)
-    import_environment = Endpoint("POST", "/scenario/import/environment", answers.ImportReport)
-    import_events = Endpoint("POST", "/scenario/import/events", answers.ImportReport)
+    import_full = Endpoint("POST", "/scenario/import/full", responses.ImportReport)
+    import_environment = Endpoint("POST", "/scenario/import/environment", responses.ImportReport)
+    import_events = Endpoint("POST", "/scenario/import/events", responses.ImportReport)
 
 
 class Email:
     """The mailbox."""
 
-    get_state = Endpoint("GET", "/email/state", answers.EmailState)
-    query = Endpoint("POST", "/email/query", answers.FoundEmails)
+    get_state = Endpoint("GET", "/email/state", responses.EmailState)
+    query = Endpoint("POST", "/email/query", responses.FoundEmails)
     send = _action("/email/send")
     receive = _action("/email/receive")
     mark_read = _action("/email/read")
@@ -113,8 +113,8 @@ class Email:
 class SMS:
     """The text messages."""
 
-    get_state = Endpoint("GET", "/sms/state", answers.SMSState)
-    query = Endpoint("POST", "/sms/query", answers.FoundMessages)
+    get_state = Endpoint("GET", "/sms/state", responses.SMSState)
+    query = Endpoint("POST", "/sms/query", responses.FoundMessages)
     send = _action("/sms/send")
     receive = _action("/sms/receive")
     mark_read = _action("/sms/read")
@@ -129,8 +129,8 @@ class SMS:
 class Chat:
     """The chat."""
 
-    get_state = Endpoint("GET", "/chat/state", answers.ChatState)
-    query = Endpoint("POST", "/chat/query", answers.FoundChat)
+    get_state = Endpoint("GET", "/chat/state", responses.ChatState)
+    query = Endpoint("POST", "/chat/query", responses.FoundChat)
     send = _action("/chat/send")
     delete = _action("/chat/delete")
     clear = _action("/chat/clear")
@@ -139,8 +139,8 @@ class Chat:
 class Calendar:
     """The calendars."""
 
-    get_state = Endpoint("GET", "/calendar/state", answers.CalendarState)
-    query = Endpoint("POST", "/calendar/query", answers.FoundEvents)
+    get_state = Endpoint("GET", "/calendar/state", responses.CalendarState)
+    query = Endpoint("POST", "/calendar/query", responses.FoundEvents)
     create = _action("/calendar/create")
     update = _action("/calendar/update")
     delete = _action("/calendar/delete")
@@ -191,7 +191,7 @@ class Preferences:
 
 
 class AccessLogs:
-    """Who called what."""
+    """The latest calls."""
 
     list_entries = Endpoint("GET", "/access-logs", Json)
     stats = Endpoint("GET", "/access-logs/stats", Json)
@@ -199,7 +199,7 @@ class AccessLogs:
 
 
 class Webhooks:
-    """Being told over HTTP."""
+    """Notices over HTTP."""
 
     register = Endpoint("POST", "/webhooks", Json)
     list_webhooks = Endpoint("GET", "/webhooks", Json)

@@ -1,1 +1,1 @@
-"""Who calls: keys, what they grant, and a log of the calls."""
+"""API keys, their permissions, and the log of calls."""

@@ -1,27 +1,52 @@
-"""Keys: made once, kept as a hash, revoked for good."""
+"""API keys and their permissions. Only the hash of a key is kept."""
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
-from typing import Final
+from typing import Annotated, Final
 
-from concord_environment.access.permissions import ALL, any_grants
+from pydantic import Field
+
 from concord_environment.core.faults import Conflict, Forbidden, Invalid, NotThere
 from concord_environment.core.touched import Touched
 
 KEYS: Final = "keys"
 """Under which name touched keys are noted."""
 
+PATTERN: Final = r"^(\*|[a-z][a-z_-]*)(:(\*|[a-z][a-z_-]*)){0,3}$"
+
+Permission = Annotated[str, Field(pattern=PATTERN, max_length=100)]
+"""A permission, or a pattern of permissions."""
+
+ALL: Final = "*"
+
+
+def grants(pattern: str, permission: str) -> bool:
+    """Whether a pattern grants a permission, or everything that another pattern grants."""
+    granted, asked = pattern.split(":"), permission.split(":")
+    for place, part in enumerate(granted):
+        if part == ALL and place == len(granted) - 1:
+            return len(asked) > place
+        if place >= len(asked) or part not in (ALL, asked[place]):
+            return False
+    return len(granted) == len(asked)
+
+
+def any_grants(patterns: Iterable[str], permission: str) -> bool:
+    """Whether one of the patterns grants a permission."""
+    return any(grants(pattern, permission) for pattern in patterns)
+
+
 MAX_KEYS: Final = 1_000
 MIN_ADMIN_KEY: Final = 32
-"""How many characters an admin key has at least."""
+"""The minimum length of an admin key in characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key. Its secret is not in it: only the secret's SHA-256."""
+    """A key, with the SHA-256 of its secret in place of the secret."""
 
     key_id: str
     name: str
@@ -36,18 +61,18 @@ class Key:
         return any_grants(self.permissions, permission)
 
     def require(self, permission: str) -> None:
-        """Forbidden, naming the permission, unless the key grants it."""
+        """Raises Forbidden, naming the permission, unless the key grants it."""
         if not self.may(permission):
             raise Forbidden(f"Permission denied: requires '{permission}'")
 
 
 def hash_secret(secret: str) -> str:
-    """What is kept of a secret. It has 256 random bits, so a fast hash is enough."""
+    """The SHA-256 of a secret. Secrets have 256 random bits, so a fast hash is enough."""
     return sha256(secret.encode()).hexdigest()
 
 
 class Keyring:
-    """The keys of one process. Ids come from the seed and a counter, so that runs can be compared event by event."""
+    """The keys of one process. Key ids follow from the seed and a counter, so that runs can be compared."""
 
     def __init__(self, seed: int, keys: Sequence[Key] = ()) -> None:
         self._seed = seed
@@ -61,17 +86,17 @@ class Keyring:
 
     @property
     def keys(self) -> list[Key]:
-        """Every key, the revoked too, in the order they were made."""
+        """Every key, including revoked ones, in the order of creation."""
         return list(self._keys.values())
 
     def admit(self, secret: str) -> Key | None:
-        """The key that a secret belongs to, unless it is revoked."""
+        """The key with this secret, or None if it is unknown or revoked."""
         key_id = self._by_hash.get(hash_secret(secret))
         key = None if key_id is None else self._keys[key_id]
         return None if key is None or key.revoked_at is not None else key
 
     def make_admin(self, secret: str, now: datetime) -> Key:
-        """The key that may do everything. Its secret is given from outside; with another, the old one ends."""
+        """Sets the secret of the admin key, which grants everything. The previous secret becomes invalid."""
         if len(secret) < MIN_ADMIN_KEY:
             raise Invalid(f"the admin key needs at least {MIN_ADMIN_KEY} characters")
         key = Key(self._id(0), "admin", (ALL,), now, hash_secret(secret))
@@ -80,7 +105,7 @@ class Keyring:
         return self._keep(key)
 
     def make(self, name: str, permissions: Sequence[str], maker: Key, now: datetime) -> tuple[Key, str]:
-        """A new key and its secret, which is not kept. Nobody can grant what they do not have."""
+        """A new key and its secret. Raises Forbidden if `maker` lacks one of the permissions."""
         if len(self._keys) >= MAX_KEYS:
             raise Conflict(f"there are {MAX_KEYS} keys already")
         for permission in permissions:
@@ -91,14 +116,14 @@ class Keyring:
         return self._keep(key), secret
 
     def get(self, key_id: str) -> Key:
-        """The key with this id, or NotThere."""
+        """The key with this id. Raises NotThere."""
         key = self._keys.get(key_id)
         if key is None:
             raise NotThere(f"there is no key {key_id}")
         return key
 
     def revoke(self, key_id: str, now: datetime) -> Key:
-        """Ends a key. NotThere for an unknown one, Conflict for one that is revoked."""
+        """Revokes a key. Raises NotThere for an unknown key, Conflict for a revoked one."""
         key = self.get(key_id)
         if key.revoked_at is not None:
             raise Conflict(f"the key {key_id} is revoked already")

@@ -1,17 +1,22 @@
-"""The log of calls: the latest, by key, for an audit."""
+"""The access log: the latest calls, and the middleware that records them."""
 
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Final
+from datetime import UTC, datetime
+from time import perf_counter
+from typing import Final, Protocol
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from concord_environment.access.keys import Key
 
 MAX_ENTRIES: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """One call. Never what was sent, and never the key's secret."""
+    """One call, without its body and without the key's secret."""
 
     timestamp: datetime
     key_id: str | None
@@ -35,11 +40,57 @@ class AccessLog:
         return iter(self._entries)
 
     def add(self, access: Access) -> None:
-        """Notes a call; the oldest is forgotten where there are too many."""
+        """Adds a call. A full log drops its oldest call."""
         self._entries.append(access)
 
     def clear(self) -> int:
-        """Forgets every call. Returns how many there were."""
+        """Deletes all calls. Returns their number."""
         count = len(self._entries)
         self._entries.clear()
         return count
+
+
+OPEN: Final = frozenset({"/", "/health", "/docs", "/redoc", "/openapi.json"})
+"""The paths that need no key. Calls to them are not logged."""
+
+
+class _Logged(Protocol):
+    @property
+    def access_log(self) -> AccessLog: ...
+
+
+class AccessLogging:
+    """Logs each call with its key, status and duration."""
+
+    def __init__(self, app: ASGIApp, environment: _Logged) -> None:
+        self._app = app
+        self._environment = environment
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Forwards a call and logs it."""
+        if scope["type"] != "http" or scope["path"] in OPEN:
+            await self._app(scope, receive, send)
+            return
+        begun, status = perf_counter(), 500
+
+        async def send_and_record_status(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, send_and_record_status)
+        finally:
+            key: Key | None = scope.get("state", {}).get("key")
+            self._environment.access_log.add(
+                Access(
+                    timestamp=datetime.now(UTC),
+                    key_id=key.key_id if key else None,
+                    key_name=key.name if key else None,
+                    method=scope["method"],
+                    path=scope["path"][:500],
+                    status_code=status,
+                    duration_ms=round((perf_counter() - begun) * 1_000, 3),
+                )
+            )

@@ -1,4 +1,4 @@
-"""Who calls, and about which simulation: what every route asks first."""
+"""The dependencies of all routes: the environment, the caller's key and the addressed simulation."""
 
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Final
@@ -39,7 +39,7 @@ Identified = Annotated[Key, Depends(_identified)]
 
 
 def permitted(permission: str) -> Callable[[Key], Awaitable[Key]]:
-    """A dependency: the caller's key, if it grants a permission."""
+    """A dependency on the caller's key. Raises Forbidden unless the key grants the permission."""
 
     async def check(key: Identified) -> Key:
         key.require(permission)
@@ -59,4 +59,4 @@ async def _addressed(
 
 
 Addressed = Annotated[EnvironmentSimulation, Depends(_addressed)]
-"""The simulation that a call is about: the main one, or the branch that the header names."""
+"""The simulation that a call addresses: the main one, or the branch in the header."""

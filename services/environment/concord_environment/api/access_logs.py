@@ -1,4 +1,4 @@
-"""`/access-logs`: who called what."""
+"""`/access-logs`: the latest calls."""
 
 from datetime import datetime
 from typing import Annotated

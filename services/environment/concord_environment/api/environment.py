@@ -1,4 +1,4 @@
-"""`/environment`: everything at once, in full or in short."""
+"""`/environment`: the state of all modalities, in full or compact."""
 
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -11,10 +11,8 @@ from concord_environment.api.access import Addressed, permitted
 from concord_environment.core.events import EventStatus
 from concord_environment.core.faults import Invalid
 from concord_environment.environment import EnvironmentSimulation
-from concord_environment.modalities.overview import VIEWS, as_json, as_text
-from concord_environment.modalities.views import StatePage
-from concord_environment.modalities.world import MODALITIES
-from concord_environment.scenario.consistency import inconsistencies
+from concord_environment.modalities.modality import StatePage, StateView
+from concord_environment.modalities.registry import MODALITY_BY_NAME, inconsistencies
 
 
 class EnvironmentState(BaseModel):
@@ -75,10 +73,11 @@ async def read_state(
     if format == "text":
         if not compact:
             raise Invalid("format: text goes with compact=true only")
-        return PlainTextResponse(as_text(simulation.world, simulation.now, pending))
+        return PlainTextResponse(_as_text(simulation, pending))
     if compact:
         return _compact(simulation, pending)
-    states = {views.modality: views.state(simulation.world, simulation.now, StatePage()) for views in VIEWS}
+    page = StatePage()
+    states = {name: one.views.state(simulation.world, simulation.now, page) for name, one in MODALITY_BY_NAME.items()}
     summary = {"pending_events": pending, "executed_events": simulation.count(EventStatus.EXECUTED)}
     return EnvironmentState(
         current_time=simulation.now,
@@ -91,15 +90,27 @@ def _compact(simulation: EnvironmentSimulation, pending: int) -> CompactSnapshot
     following = simulation.next_event()
     return CompactSnapshot(
         snapshot_time=simulation.now,
-        modalities=as_json(simulation.world, simulation.now),
+        modalities={name: brief.model_dump(mode="json") for name, brief in _briefs(simulation).items()},
         events=PendingEvents(pending_count=pending, next_event_time=following.scheduled_time if following else None),
     )
+
+
+def _briefs(simulation: EnvironmentSimulation) -> dict[str, StateView]:
+    return {name: one.views.brief(simulation.world, simulation.now) for name, one in MODALITY_BY_NAME.items()}
+
+
+def _as_text(simulation: EnvironmentSimulation, pending: int) -> str:
+    """The compact state as plain text for a prompt."""
+    lines = ["=== Environment ===", f"Time: {simulation.now:%Y-%m-%d %H:%M} UTC"]
+    for name, brief in _briefs(simulation).items():
+        lines += MODALITY_BY_NAME[name].views.as_text(brief)
+    return "\n".join([*lines, f"EVENTS: {pending} pending", ""])
 
 
 @router.get("/modalities", dependencies=[Depends(permitted("environment:list"))])
 async def list_modalities(simulation: Addressed) -> ModalityList:  # noqa: ARG001 - asks for a key
     """The modalities there are."""
-    return ModalityList(modalities=list(MODALITIES), count=len(MODALITIES))
+    return ModalityList(modalities=list(MODALITY_BY_NAME), count=len(MODALITY_BY_NAME))
 
 
 @router.post("/validate", dependencies=[Depends(permitted("environment:validate"))])

@@ -1,4 +1,4 @@
-"""Faults as HTTP answers; none of them repeats what was sent."""
+"""Error responses. None of them repeats the request."""
 
 from typing import Any, Final
 
@@ -64,11 +64,11 @@ RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
     422: {"model": BadFields, "description": "A field is wrong."},
     503: {"model": Problem, "description": "The change could not be written to the disk, and the process stops."},
 }
-"""What every route can answer beside what it is for."""
+"""The error responses of every route."""
 
 
 def add_error_handlers(app: FastAPI) -> None:
-    """Answers Faults and bad requests."""
+    """Turns Faults and invalid requests into responses."""
 
     @app.exception_handler(Fault)
     async def on_fault(request: Request, fault: Fault) -> JSONResponse:  # noqa: ARG001 - FastAPI's signature

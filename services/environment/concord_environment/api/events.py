@@ -1,4 +1,4 @@
-"""`/events`: what is due, what was done, and scheduling more."""
+"""`/events`: reading and scheduling events."""
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
@@ -11,13 +11,12 @@ from pydantic import BaseModel, Field, JsonValue
 from concord_environment.access.keys import Key
 from concord_environment.api.access import Addressed, Served, permitted
 from concord_environment.api.errors import Problem
-from concord_environment.api.event_view import EventView, event_view
+from concord_environment.api.responses import EventView, event_view
 from concord_environment.core.events import DEFAULT_PRIORITY, Event, EventStatus, Submission
 from concord_environment.core.faults import Conflict, Fault, NotThere
 from concord_environment.environment import Environment, EnvironmentSimulation
 from concord_environment.modalities.fields import JsonObject, Moment
-from concord_environment.modalities.registry import parse
-from concord_environment.modalities.world import MODALITIES
+from concord_environment.modalities.registry import MODALITY_BY_NAME, parse
 
 MAX_BATCH = 1_000
 
@@ -204,9 +203,14 @@ async def create_batch(
 def _submission(
     environment: Environment, simulation: EnvironmentSimulation, caller: Key, request: EventRequest
 ) -> Submission:
-    action = environment.authorise(simulation, caller, parse(request.modality, request.data))
-    metadata = {**request.metadata, "created_by_key": caller.key_id}
-    return Submission(action, request.scheduled_time, caller.key_id, request.priority, metadata)
+    return environment.submission(
+        simulation,
+        caller,
+        parse(request.modality, request.data),
+        due=request.scheduled_time,
+        priority=request.priority,
+        metadata=request.metadata,
+    )
 
 
 def _checked(
@@ -250,7 +254,7 @@ async def summarise(simulation: Addressed) -> EventSummary:
         failed=simulation.count(EventStatus.FAILED),
         skipped=simulation.count(EventStatus.SKIPPED),
         cancelled=simulation.count(EventStatus.CANCELLED),
-        by_modality={name: simulation.count(modality=name) for name in MODALITIES},
+        by_modality={name: simulation.count(modality=name) for name in MODALITY_BY_NAME},
         next_event_time=following.scheduled_time if following else None,
     )
 

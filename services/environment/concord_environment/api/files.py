@@ -1,4 +1,4 @@
-"""Standard files in and out: `/email/export/mbox`, `/email/import/mbox`, `.eml`, `/calendar/export/ics` and so on."""
+"""Import and export of standard files: mbox and .eml below `/email`, .ics below `/calendar`."""
 
 from typing import Annotated, Final
 
@@ -11,7 +11,9 @@ from concord_environment.environment import Environment, EnvironmentSimulation
 from concord_environment.formats.eml import from_eml, to_eml
 from concord_environment.formats.ics import from_ics, to_ics
 from concord_environment.formats.mbox import from_mbox, to_mbox
-from concord_environment.modalities.email.filing import file_all
+from concord_environment.modalities.calendar.state import CalendarState
+from concord_environment.modalities.email.operations import import_emails
+from concord_environment.modalities.email.state import EmailState
 
 router = APIRouter(tags=["files"])
 
@@ -42,13 +44,13 @@ class FilesRead(BaseModel):
 @router.get("/email/export/mbox", response_class=Response, responses=_file(MBOX), dependencies=_exports)
 async def export_mbox(simulation: Addressed) -> Response:
     """The mailbox as an mbox file."""
-    return Response(to_mbox(simulation.world.email.emails.rows()), media_type=MBOX)
+    return Response(to_mbox(simulation.world[EmailState].emails.rows()), media_type=MBOX)
 
 
 @router.get("/email/export/eml", response_class=Response, responses=_file(EML), dependencies=_exports)
 async def export_eml(simulation: Addressed, message_id: Annotated[str, Query(max_length=998)]) -> Response:
     """One mail as an RFC 5322 message."""
-    email = simulation.world.email.emails.get(message_id)
+    email = simulation.world[EmailState].emails.get(message_id)
     if email is None:
         raise NotThere(f"there is no mail {message_id}")
     return Response(to_eml(email), media_type=EML)
@@ -58,23 +60,23 @@ async def export_eml(simulation: Addressed, message_id: Annotated[str, Query(max
 async def import_mbox(request: Request, environment: Served, simulation: Addressed) -> FilesRead:
     """Puts the mails of an mbox file into the mailbox, in threads, at their dates. 409 while the simulation runs."""
     _require_stopped(environment)
-    user = simulation.world.email.address
+    user = simulation.world[EmailState].address
     emails = list(from_mbox(await request.body(), user=user, fallback=simulation.now))
-    return await _filed(request, environment, simulation, file_all(simulation.world.email, emails))
+    return await _filed(request, environment, simulation, import_emails(simulation.world[EmailState], emails))
 
 
 @router.post("/email/import/eml", openapi_extra=_body(EML), dependencies=_imports)
 async def import_eml(request: Request, environment: Served, simulation: Addressed) -> FilesRead:
     """Puts one mail into the mailbox, at its date. 409 while the simulation runs."""
     _require_stopped(environment)
-    email = from_eml(await request.body(), user=simulation.world.email.address, fallback=simulation.now)
-    return await _filed(request, environment, simulation, file_all(simulation.world.email, [email]))
+    email = from_eml(await request.body(), user=simulation.world[EmailState].address, fallback=simulation.now)
+    return await _filed(request, environment, simulation, import_emails(simulation.world[EmailState], [email]))
 
 
 @router.get("/calendar/export/ics", response_class=Response, responses=_file(ICS), dependencies=_exports)
 async def export_ics(simulation: Addressed) -> Response:
     """The calendars as an iCalendar file."""
-    return Response(to_ics(simulation.world.calendar.events.rows()), media_type=ICS)
+    return Response(to_ics(simulation.world[CalendarState].events.rows()), media_type=ICS)
 
 
 @router.post("/calendar/import/ics", openapi_extra=_body(ICS), dependencies=_imports)
@@ -86,7 +88,7 @@ async def import_ics(
 ) -> FilesRead:
     """Puts the events of an iCalendar file into a calendar. 409 while the simulation runs."""
     _require_stopped(environment)
-    state = simulation.world.calendar
+    state = simulation.world[CalendarState]
     into = calendar_id or state.current_settings.default_calendar_id
     if into not in state.calendars:
         raise NotThere(f"there is no calendar {into}")
@@ -107,7 +109,7 @@ def _require_stopped(environment: Environment) -> None:
 async def _filed(
     request: Request, environment: Environment, simulation: EnvironmentSimulation, count: int
 ) -> FilesRead:
-    """What came in belongs to the origin: it is no action of anybody's, and a reset keeps it."""
+    """Makes imported rows part of the origin: no action wrote them, and a reset keeps them."""
     simulation.settle(await request.body())
     environment.announce("simulation.loaded")
     return FilesRead(imported=count)

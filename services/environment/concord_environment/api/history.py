@@ -1,4 +1,4 @@
-"""`/simulation`: going back and forth, the chain of hashes, replays and branches."""
+"""`/simulation`: undo and redo, the hash chain, replays and branches."""
 
 from datetime import datetime
 from typing import Annotated, Final
@@ -13,7 +13,7 @@ from concord_environment.core.steps import StepKind
 from concord_environment.environment import Environment, EnvironmentSimulation
 
 MAX_STEPS: Final = 1_000
-"""How many steps an answer tells of one by one."""
+"""The maximum number of steps in a response."""
 
 
 class CountRequest(BaseModel):

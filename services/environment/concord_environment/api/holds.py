@@ -1,4 +1,4 @@
-"""`/simulation/hold`: agents that keep time where it is while they work."""
+"""`/simulation/hold`: agents that stop time while they work."""
 
 from datetime import datetime, timedelta
 from typing import Annotated, Any

@@ -1,4 +1,4 @@
-"""`/keys`: who may do what."""
+"""`/keys`: creating, reading and revoking API keys."""
 
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -6,8 +6,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, HTTPException
 from pydantic import BaseModel, Field
 
-from concord_environment.access.keys import Key
-from concord_environment.access.permissions import Permission
+from concord_environment.access.keys import Key, Permission
 from concord_environment.api.access import Served, permitted
 from concord_environment.modalities.fields import Name
 

@@ -1,4 +1,7 @@
-"""`/email`, `/sms`, `/chat`, `/calendar` and the rest: state, query, and an action for each operation."""
+"""The routes of each modality: its state, its query, and an action for each operation.
+
+They follow from the modality's descriptor. Only `/calendar/calendars` is a route of its own.
+"""
 
 from functools import cache
 from typing import Annotated, Any
@@ -7,64 +10,72 @@ from fastapi import APIRouter, Depends, Query, Response
 
 from concord_environment.access.keys import Key
 from concord_environment.api.access import Addressed, Served, permitted
-from concord_environment.api.answers import written
-from concord_environment.api.event_view import ModalityActionResponse, action_response
+from concord_environment.api.responses import ModalityActionResponse, action_response, unvalidated
 from concord_environment.core.actions import Action
-from concord_environment.modalities.operation import AnyOperation
-from concord_environment.modalities.overview import VIEWS
-from concord_environment.modalities.registry import OPERATIONS
-from concord_environment.modalities.views import AnyViews, StatePage
+from concord_environment.modalities.calendar.views import CalendarList, list_calendars
+from concord_environment.modalities.modality import AnyModality, AnyOperation, StatePage
+from concord_environment.modalities.registry import MODALITY_BY_NAME
+
+calendars_router = APIRouter(prefix="/calendar/calendars", tags=["calendar"])
+
+
+@calendars_router.get("", dependencies=[Depends(permitted("calendar:calendars:list"))])
+async def read_calendars(simulation: Addressed) -> CalendarList:
+    """Every calendar, and which is the default."""
+    return list_calendars(simulation.world)
 
 
 @cache
 def modality_routes() -> tuple[APIRouter, ...]:
-    """A router for each modality."""
-    return tuple(_router(views) for views in VIEWS)
+    """One router for each modality."""
+    return tuple(map(_router, MODALITY_BY_NAME.values()))
 
 
-def _router(views: AnyViews) -> APIRouter:
-    router = APIRouter(prefix=f"/{views.modality}", tags=[views.modality])
-    _add_state(router, views)
-    _add_query(router, views)
-    for operation in OPERATIONS:
-        if operation.modality == views.modality:
-            _add_action(router, operation)
+def _router(modality: AnyModality) -> APIRouter:
+    router = APIRouter(prefix=f"/{modality.name}", tags=[modality.name])
+    _add_state(router, modality)
+    _add_query(router, modality)
+    for operation in modality.operations:
+        _add_action(router, operation)
     return router
 
 
-def _add_state(router: APIRouter, views: AnyViews) -> None:
+def _add_state(router: APIRouter, modality: AnyModality) -> None:
+    views = modality.views
+
     async def state(simulation: Addressed, page: Annotated[StatePage, Query()], compact: bool = False) -> Response:
         if compact:
-            return written(views.brief(simulation.world, simulation.now))
-        return written(views.state(simulation.world, simulation.now, page))
+            return unvalidated(views.brief(simulation.world, simulation.now))
+        return unvalidated(views.state(simulation.world, simulation.now, page))
 
     router.add_api_route(
         "/state",
         state,
         methods=["GET"],
         response_model=views.state_type | views.brief_type,
-        operation_id=f"{views.modality}_state",
-        summary=f"State of {views.modality}",
+        operation_id=f"{modality.name}_state",
+        summary=f"State of {modality.name}",
         description="A page of the state, the latest first; with `compact` the state in short.",
-        dependencies=[Depends(permitted(f"{views.modality}:state"))],
+        dependencies=[Depends(permitted(modality.state_permission))],
     )
 
 
-def _add_query(router: APIRouter, views: AnyViews) -> None:
+def _add_query(router: APIRouter, modality: AnyModality) -> None:
+    views = modality.views
     query_type: Any = views.query_type
 
     async def query(simulation: Addressed, request: query_type) -> Response:
-        return written(views.answer(simulation.world, simulation.now, request))
+        return unvalidated(views.answer(simulation.world, simulation.now, request))
 
     router.add_api_route(
         "/query",
         query,
         methods=["POST"],
         response_model=views.answer_type,
-        operation_id=f"{views.modality}_query",
-        summary=f"Query {views.modality}",
+        operation_id=f"{modality.name}_query",
+        summary=f"Query {modality.name}",
         description=query_type.__doc__,
-        dependencies=[Depends(permitted(f"{views.modality}:query"))],
+        dependencies=[Depends(permitted(modality.query_permission))],
     )
 
 

@@ -1,4 +1,4 @@
-"""`/scenario`: a whole simulation out and in."""
+"""`/scenario`: export and import of whole simulations."""
 
 from typing import Annotated
 
@@ -9,17 +9,20 @@ from concord_environment.api.access import Addressed, Served, permitted
 from concord_environment.core.events import EventStatus
 from concord_environment.environment import Environment, EnvironmentSimulation
 from concord_environment.modalities.fields import Line
-from concord_environment.scenario.documents import (
+from concord_environment.scenario import (
     EnvironmentDocument,
     EventsDocument,
     HistoricEvents,
     ImportReport,
+    Reading,
     ScenarioDocument,
     ScenarioMetadata,
+    environment_document,
+    events_document,
+    read_scenario,
+    with_environment,
+    with_events,
 )
-from concord_environment.scenario.merging import with_environment, with_events
-from concord_environment.scenario.reading import Reading, read_scenario
-from concord_environment.scenario.writing import environment_document, events_document
 
 
 class ScenarioExport(BaseModel):

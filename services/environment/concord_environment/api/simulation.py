@@ -11,7 +11,7 @@ from concord_environment.api.access import Addressed, Served, permitted
 from concord_environment.core.events import EventStatus
 from concord_environment.environment import Environment, new_simulation
 from concord_environment.modalities.fields import Moment
-from concord_environment.modalities.world import MODALITIES
+from concord_environment.modalities.registry import MODALITY_BY_NAME
 
 
 class StartRequest(BaseModel):
@@ -168,7 +168,7 @@ async def clear(environment: Served, request: ClearRequest | None = None) -> Cle
     return Cleared(
         status="cleared",
         events_removed=len(before.events),
-        modalities_cleared=len(MODALITIES),
+        modalities_cleared=len(MODALITY_BY_NAME),
         time_reset=moment is not None,
         current_time=environment.simulation.now,
     )

@@ -1,4 +1,4 @@
-"""`/ws`: being told over a web socket."""
+"""`/ws`: notices over a web socket."""
 
 import asyncio
 from collections.abc import Callable
@@ -13,11 +13,11 @@ from concord_environment.environment import Environment
 from concord_environment.notices.bus import Notice, Subscription
 
 REFUSED: Final = 4401
-"""The code with which a socket is closed whose key is not good."""
+"""The close code for an invalid key."""
 
 
 class SocketMessage(BaseModel):
-    """What a subscriber may say: which notices it wants (all, without patterns), or that it is there."""
+    """A subscriber's message: the kinds of notices that it wants (all, without patterns), or a ping."""
 
     action: Literal["subscribe", "ping"]
     events: Annotated[list[Annotated[str, Field(max_length=100)]] | None, Field(max_length=100)] = None
@@ -28,7 +28,7 @@ router = APIRouter()
 
 @router.websocket("/ws")
 async def notices(socket: WebSocket, api_key: Annotated[str | None, Query(max_length=200)] = None) -> None:
-    """Sends notices until the subscriber leaves. The key comes as X-API-Key, or from a browser as `api_key`."""
+    """Sends notices until the subscriber disconnects. The key is in X-API-Key or, from browsers, in `api_key`."""
     environment = environment_of(socket)
     secret = socket.headers.get("x-api-key") or api_key
 

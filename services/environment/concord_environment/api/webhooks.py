@@ -1,4 +1,4 @@
-"""`/webhooks`: being told over HTTP."""
+"""`/webhooks`: notices over HTTP."""
 
 from datetime import UTC, datetime
 from typing import Annotated, Literal

@@ -1,1 +1,1 @@
-"""The discrete-event core: pure state and time, without a wall clock, randomness or I/O."""
+"""The discrete-event simulation. It uses no wall clock, no randomness and no I/O."""

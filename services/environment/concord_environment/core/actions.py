@@ -1,4 +1,4 @@
-"""The base of all actions: what somebody does in one modality, as data."""
+"""The base class of all actions."""
 
 from typing import Any, ClassVar
 
@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict
 
 
 class Action(BaseModel):
-    """One thing done in one modality. Each kind of action is a subclass with its own `operation`."""
+    """One change to one modality, as data. Each operation has a subclass of its own."""
 
     model_config = ConfigDict(frozen=True, allow_inf_nan=False)
 
@@ -14,5 +14,5 @@ class Action(BaseModel):
     operation: str
 
     def as_data(self) -> dict[str, Any]:
-        """The action as an event's `data`: what was said, and the operation."""
+        """The action as an event's `data`: the operation and the fields that the caller set."""
         return {"operation": self.operation, **self.model_dump(mode="json", exclude_unset=True)}

@@ -1,4 +1,4 @@
-"""The agenda: every event in the order in which it is due, and how ties among them are broken."""
+"""The agenda: every event, in the order in which the simulation executes them."""
 
 from collections import deque
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from typing import Final
 
 from concord_environment.core.clock import from_us, to_us
 from concord_environment.core.events import Event, EventStatus, digest
-from concord_environment.core.order import Place
+from concord_environment.core.order import SortKey
 from concord_environment.core.tables import Table
 
 _PENDING: Final = ("pending",)
@@ -18,14 +18,17 @@ _DONE: Final = ()
 
 
 class Agenda:
-    """Events by due time, then priority from high to low, then the tie seed's order if there is one, then sequence."""
+    """Events by due time, then by priority from high to low, then by sequence.
+
+    With a tie seed, a hash of the seed and the sequence decides before the sequence does.
+    """
 
     def __init__(self, events: Iterable[Event] = (), tie_seed: int | None = None) -> None:
         self._tie_seed = tie_seed
         self.table: Table[Event] = Table(
             "events",
             Event,
-            order=self.place,
+            order=self.sort_key,
             indexes={"pending": lambda event: _PENDING if event.status is EventStatus.PENDING else _DONE},
             kind=lambda event: (event.status, event.action.modality),
             digest=digest,
@@ -34,7 +37,7 @@ class Agenda:
             self.table.write(event.event_id, event)
 
     def next(self) -> Event | None:
-        """The pending event that comes first."""
+        """The first pending event, or None."""
         return self.table.first("pending", "pending")
 
     def pending(self) -> Iterable[Event]:
@@ -47,12 +50,12 @@ class Agenda:
         return Due(self, takewhile(lambda event: event.scheduled_time <= latest, self.pending()), latest)
 
     def count(self, *, status: EventStatus | None = None, modality: str | None = None) -> int:
-        """How many events there are of a status, a modality, or both."""
+        """The number of events, of one status, one modality or both."""
         kinds = self.table.kinds.items()
         return sum(count for kind, count in kinds if status in (None, kind[0]) and modality in (None, kind[1]))
 
-    def place(self, event: Event) -> Place:
-        """Where an event stands in the order."""
+    def sort_key(self, event: Event) -> SortKey:
+        """The event's sort key in the table of events."""
         return (to_us(event.scheduled_time), -event.priority, self._tie(event.sequence), event.sequence)
 
     def _tie(self, sequence: int) -> int:
@@ -63,22 +66,25 @@ class Agenda:
 
 
 class Due:
-    """The events due by an instant, in order. Those that come about meanwhile join; nothing else may end."""
+    """The pending events due by an instant, in order.
+
+    Events scheduled during the iteration join it. No event may be cancelled or skipped meanwhile.
+    """
 
     def __init__(self, agenda: Agenda, events: Iterable[Event], latest: datetime) -> None:
         self._agenda = agenda
         self._latest = latest
         self._waiting = deque(events)
-        self._joined: list[tuple[Place, Event]] = []
+        self._joined: list[tuple[SortKey, Event]] = []
 
     def join(self, event: Event) -> None:
-        """Takes a new event in, if it is due by then."""
+        """Adds a new event if it is due in time."""
         if event.scheduled_time <= self._latest:
-            heappush(self._joined, (self._agenda.place(event), event))
+            heappush(self._joined, (self._agenda.sort_key(event), event))
 
     def next(self) -> Event | None:
-        """The event that comes first, once."""
+        """The next event, or None at the end."""
         joined, waiting = self._joined, self._waiting
-        if joined and (not waiting or joined[0][0] < self._agenda.place(waiting[0])):
+        if joined and (not waiting or joined[0][0] < self._agenda.sort_key(waiting[0])):
             return heappop(joined)[1]
         return waiting.popleft() if waiting else None

@@ -1,4 +1,4 @@
-"""The chain of hashes over a simulation's steps: two runs of the same calls have the same one, link by link."""
+"""A hash chain over a simulation's steps. Two runs of the same calls have equal chains."""
 
 from collections.abc import Sequence
 from hashlib import sha256
@@ -7,14 +7,14 @@ from typing import Final
 from concord_environment.core.steps import Step, StepKind
 
 GENESIS: Final = "0" * 64
-"""The head of a chain without links."""
+"""The head of an empty chain."""
 
 
 class Chain:
-    """The head after each step.
+    """The heads of the chain, computed on demand.
 
-    Rows never change, so a link can be worked out when somebody asks for it as well as when its step is taken: a run
-    that nobody compares does not pay for being comparable.
+    Rows are immutable, so a link can be computed long after its step. A run that nobody compares does not pay for
+    the hashes.
     """
 
     def __init__(self, first: str = GENESIS) -> None:
@@ -22,7 +22,7 @@ class Chain:
         self._heads: list[str] = []
 
     def heads(self, steps: Sequence[Step]) -> list[str]:
-        """The head after each step."""
+        """The head after each of the steps."""
         head = self._heads[-1] if self._heads else self._first
         for step in steps[len(self._heads) :]:
             head = link(head, step)
@@ -35,12 +35,12 @@ class Chain:
         return heads[-1] if heads else self._first
 
     def cut(self, length: int) -> None:
-        """Forgets the links behind the first `length`."""
+        """Drops the links after the first `length`."""
         del self._heads[length:]
 
 
 def link(head: str, step: Step) -> str:
-    """The next head: SHA-256 over the head before, the kind, the clock and every row written."""
+    """The next head: SHA-256 over the previous head, the step's kind, the clock and every row written."""
     if step.kind is StepKind.CLOCK:
         return head
     parts = [f"{head}\n{step.kind}\n{step.at}".encode()]

@@ -1,14 +1,14 @@
-"""Simulated time: whole microseconds since 1970 inside, aware datetimes in UTC outside."""
+"""Simulated time: integer microseconds since 1970 in the engine, aware UTC datetimes everywhere else."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 LATEST: Final = datetime(2200, 1, 1, tzinfo=UTC)
-"""Beyond, calendars and time zones stop meaning anything, and arithmetic on datetimes overflows."""
+"""The end of simulated time. Time zones are not defined so far ahead, and datetime arithmetic overflows later."""
 
 TICK: Final = 1
-"""The smallest step of the clock, in microseconds: an action that waits for time is due one tick from now."""
+"""The clock's resolution in microseconds. An action that waits for time to move is due one tick from now."""
 
 _MICROSECOND: Final = timedelta(microseconds=1)
 
@@ -24,7 +24,7 @@ def from_us(instant: int) -> datetime:
 
 
 def as_utc(moment: datetime) -> datetime:
-    """The same moment in UTC; one without a zone is taken to be in UTC. ValueError outside 1970 to 2200."""
+    """The same moment in UTC. A naive datetime counts as UTC. Raises ValueError outside 1970 to 2200."""
     try:
         utc = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     except OverflowError as error:

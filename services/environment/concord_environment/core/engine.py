@@ -1,4 +1,4 @@
-"""The engine: a world, its agenda and a clock, and how each step is taken."""
+"""The engine: executes events on a world, step by step."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ from concord_environment.core.world import Rules, Terms, W
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Where a simulation stands between two steps: its clock (µs), its counter and the head of its chain."""
+    """A simulation's position between two steps: its clock (µs), its event counter and the head of its hash chain."""
 
     clock: int
     sequence: int = 0
@@ -29,7 +29,7 @@ class Position:
 
 
 class Engine(Generic[W]):
-    """Takes steps. What may be asked of it, and when, is the simulation's to say."""
+    """Executes steps on a world. `Simulation` decides which calls are valid when."""
 
     def __init__(
         self, world: W, rules: Rules[W], terms: Terms, position: Position, events: Iterable[Event] = ()
@@ -45,21 +45,21 @@ class Engine(Generic[W]):
 
     @property
     def position(self) -> Position:
-        """Clock, counter and head of the chain."""
+        """The clock, the event counter and the head of the hash chain."""
         return Position(self.mark.clock, self.mark.sequence, self.journal.head)
 
     @property
     def tables(self) -> Mapping[str, Table[Any]]:
-        """Every table, the events' included, by name."""
+        """Every table by name, including the table of events."""
         return {**self.world.tables, self.agenda.table.name: self.agenda.table}
 
     def forget(self, source: bytes) -> None:
-        """Makes what is now the beginning, with what came from outside: nothing before it can be undone."""
+        """Starts an empty journal at the current state. A non-empty `source` enters the hash chain."""
         head = self.journal.head
         self.journal = Journal(sha256(head.encode() + source).hexdigest() if source else head)
 
     def check(self, action: Action) -> None:
-        """Raises the Fault that the action would meet if it happened now; changes nothing."""
+        """Raises the Fault that the action would raise if executed now. Changes nothing."""
         transaction = self._transaction(self.mark.sequence + 1, None)
         try:
             self._rules(self.world, action, transaction)
@@ -69,14 +69,14 @@ class Engine(Generic[W]):
     # --- steps ---
 
     def admit(self, submissions: Sequence[Submission]) -> list[Event]:
-        """Adds events, all in one step."""
+        """Adds events in one step."""
         before, transaction = self.mark, self._transaction()
         events = [self._soon(self._new_event(submission)) for submission in submissions]
         self._conclude(StepKind.SCHEDULED, events, transaction, before)
         return events
 
     def perform(self, submission: Submission) -> Event:
-        """Executes an action at once, in one step with its scheduling. A Fault in it changes nothing."""
+        """Schedules and executes an action in one step. A Fault leaves everything unchanged."""
         before = self.mark
         event = replace(self._new_event(submission), scheduled_time=self.now)
         transaction = self._transaction(event.sequence, event.agent_id)
@@ -92,7 +92,7 @@ class Engine(Generic[W]):
         return done
 
     def run_until(self, end: int) -> list[Event]:
-        """Executes, in order, every event due by an instant (µs), each at its due time, and ends there."""
+        """Executes every event due by an instant (µs), in order and each at its due time. Moves the clock there."""
         done: list[Event] = []
         instant, at_instant = -1, 0
         due = self.agenda.due_by(end)
@@ -108,14 +108,14 @@ class Engine(Generic[W]):
         return done
 
     def end(self, kind: StepKind, status: EventStatus, events: Iterable[Event]) -> list[Event]:
-        """Has pending events end without being executed, all in one step."""
+        """Ends pending events without executing them, in one step."""
         ended = [event.ended(status, None) for event in events]
         if ended:
             self._conclude(kind, ended, self._transaction(), self.mark)
         return ended
 
     def move_clock(self, instant: int) -> None:
-        """Sets the clock. It is no step of its own unless it is the first."""
+        """Sets the clock. The move belongs to the last step; only before the first step is it a step of its own."""
         if instant == self.mark.clock:
             return
         before, after = self.mark, Mark(instant, self.mark.sequence)
@@ -126,20 +126,20 @@ class Engine(Generic[W]):
             self.journal.add(Step(StepKind.CLOCK, instant, (), (), before, after))
 
     def back(self, count: int) -> list[Step]:
-        """Takes steps back, latest first."""
+        """Undoes the last `count` steps. Returns them, latest first."""
         taken = self.journal.back(count)
         if taken:
             self._stand_at(taken[-1].before)
         return taken
 
     def forth(self, count: int) -> list[Step]:
-        """Takes steps again that were taken back."""
+        """Redoes the next `count` undone steps. Returns them in order."""
         taken = self.journal.forth(count)
         if taken:
             self._stand_at(taken[-1].after)
         return taken
 
-    # --- how ---
+    # --- internals ---
 
     def _stand_at(self, mark: Mark) -> None:
         self.mark = mark
@@ -166,7 +166,7 @@ class Engine(Generic[W]):
         )
 
     def _soon(self, event: Event) -> Event:
-        # Time covers (t, t + d]: what is asked for now happens as soon as time moves.
+        # An advance covers (t, t + d], so an event for now is due one tick later.
         if event.scheduled_time > self.now:
             return event
         return replace(event, scheduled_time=from_us(self.mark.clock + TICK))

@@ -1,9 +1,13 @@
-"""Events: an action, when it is due, and what became of it."""
+"""Events: an action, its due time and its outcome.
 
-from dataclasses import dataclass, field
+`Event` defines an event. Its JSON forms take their values from `as_record`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Final, Self
 
 from pydantic import PlainSerializer, TypeAdapter
 
@@ -26,7 +30,7 @@ class EventStatus(StrEnum):
 
 @row
 class Event:
-    """An action at a time. Of two at one time the higher priority comes first, then the lower sequence."""
+    """An action and its due time. Of events due together, the higher priority comes first, then the lower sequence."""
 
     event_id: str
     sequence: int
@@ -46,8 +50,8 @@ class Event:
         return self.action.modality
 
     def ended(self, status: EventStatus, at: datetime | None, error_message: str | None = None) -> Self:
-        """The event at an end of its life."""
-        # Not dataclasses.replace, which takes four times as long.
+        """A copy of the event in a final status."""
+        # dataclasses.replace takes four times as long.
         return type(self)(
             self.event_id,
             self.sequence,
@@ -61,6 +65,20 @@ class Event:
             error_message,
             self.metadata,
         )
+
+
+_RECORDED: Final = tuple(field.name for field in fields(Event) if field.name not in ("sequence", "action"))
+
+
+def as_record(event: Event) -> dict[str, Any]:
+    """The fields of an event's JSON forms: all but `sequence`, with the action as `modality` and `data`."""
+    recorded = {name: getattr(event, name) for name in _RECORDED}
+    return {**recorded, "modality": event.modality, "data": event.action.as_data()}
+
+
+def from_record(record: Mapping[str, Any], sequence: int, action: Action) -> Event:
+    """The event of a record, whose `modality` and `data` describe `action`."""
+    return Event(sequence=sequence, action=action, **{name: record[name] for name in _RECORDED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +96,7 @@ _EVENT: TypeAdapter[Event] = TypeAdapter(Event)
 
 
 def digest(event: Event) -> bytes:
-    """What of an event goes into the chain of hashes: all of it when it is scheduled, then only what became of it."""
+    """The part of an event that enters the hash chain: the whole event when scheduled, later only its outcome."""
     if event.status is EventStatus.PENDING:
         return _EVENT.dump_json(event)
     return f"{event.status}\n{event.error_message}".encode()

@@ -1,25 +1,25 @@
-"""What can be wrong with a call, named for what its caller can do about it."""
+"""Errors that a caller can act on."""
 
 
 class Fault(Exception):  # noqa: N818 - the family's name; its members say what happened
-    """A call that cannot be carried out. The message is for the caller."""
+    """Base class of the errors that a call can raise. The message is for the caller."""
 
 
 class NotThere(Fault):
-    """Something that the call names does not exist (any more)."""
+    """The call names something that does not exist."""
 
 
 class Conflict(Fault):
-    """The call does not fit the state that the simulation is in."""
+    """The current state does not allow the call."""
 
 
 class Forbidden(Fault):
-    """The caller may not do this, or not in another's name."""
+    """The caller lacks a permission."""
 
 
 class Invalid(Fault):
-    """The call says something that cannot be."""
+    """A field has an invalid value."""
 
 
 class NotKept(Fault):
-    """What was changed could not be written to where it would outlive the process."""
+    """A change could not be written to disk."""

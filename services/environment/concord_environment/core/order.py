@@ -1,4 +1,4 @@
-"""What a table keeps of its rows' order: their places, groups of them under words, and how many there are of a kind."""
+"""The order of a table's rows: their sort keys, the groups of its indexes, and the number of rows of each kind."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -7,115 +7,114 @@ from typing import Any, Final, Generic, TypeVar
 from sortedcontainers import SortedList
 
 Row = TypeVar("Row")
-Place = tuple[Any, ...]
-"""Where a row stands in its table's order: compared as a tuple, its key last."""
+SortKey = tuple[Any, ...]
+"""A row's position in its table's order, compared as a tuple. Its last element is the row's key."""
 
-Words = Callable[[Row], tuple[str, ...]]
-"""The words under which a row is found; each once."""
+IndexValues = Callable[[Row], tuple[str, ...]]
+"""Gives the values under which an index lists a row, without duplicates."""
 
-Places = SortedList[Place]
+SortKeys = SortedList[SortKey]
 
-_FEW: Final = 8
-"""Up to one in so many places are taken out one by one; where it is more, the others are put together anew."""
+_REBUILD_RATIO: Final = 8
+"""Sort keys are removed one by one if they are at most one in this many. If more go, the list is rebuilt."""
 
 
-_NOWHERE: Final[Place] = ()
+_NO_SORT_KEY: Final[SortKey] = ()
 
-_Write = tuple[Row | None, Place, Row | None, Place]
-"""A row and its place, and what is there instead."""
+_Write = tuple[Row | None, SortKey, Row | None, SortKey]
+"""A row and its sort key, before and after a write."""
 
 
 class Order(Generic[Row]):
-    """The order of a table's rows, brought up to date when somebody looks.
+    """The order of a table's rows, updated when it is next read.
 
-    It follows from the rows alone, so it may lag behind the writes to them; and to catch up with many writes takes a
-    part of what following each would.
+    Applying many writes at once costs a fraction of applying each.
     """
 
     def __init__(
         self,
         rows: Mapping[str, Row],
-        order: Callable[[Row], Place],
-        indexes: Mapping[str, Words[Row]],
+        order: Callable[[Row], SortKey],
+        indexes: Mapping[str, IndexValues[Row]],
         kind: Callable[[Row], Hashable] | None,
     ) -> None:
         self._rows = rows
         self.of = order
-        """A row's place, but for its key."""
+        """Gives a row's sort key without the row's key."""
         self._indexes = indexes
         self._kind = kind
-        self._places: Places = SortedList()
-        self._place_of: dict[str, Place] = {}
-        self._groups: dict[str, dict[str, Places]] = {index: {} for index in indexes}
+        self._sort_keys: SortKeys = SortedList()
+        self._sort_key_of: dict[str, SortKey] = {}
+        self._groups: dict[str, dict[str, SortKeys]] = {index: {} for index in indexes}
         self._kinds: Counter[Hashable] = Counter()
-        self.behind: dict[str, Row | None] = {}
-        """Of each key that was written since somebody looked, the row that stood there then."""
+        self.unapplied: dict[str, Row | None] = {}
+        """The keys written since the last update, each with its row at that time."""
 
-    def places(self) -> Places:
-        """The places of all rows."""
+    def sort_keys(self) -> SortKeys:
+        """The sort keys of all rows."""
         self._catch_up()
-        return self._places
+        return self._sort_keys
 
-    def groups(self, index: str) -> Mapping[str, Places]:
-        """The places of the rows that an index has under each word."""
+    def groups(self, index: str) -> Mapping[str, SortKeys]:
+        """The sort keys of the rows that an index lists under each value."""
         self._catch_up()
         return self._groups[index]
 
     def kinds(self) -> Mapping[Any, int]:
-        """How many rows there are of each kind."""
+        """The number of rows of each kind."""
         self._catch_up()
         return self._kinds
 
     def _catch_up(self) -> None:
-        if not self.behind:
+        if not self.unapplied:
             return
-        writes = [self._write(key, before) for key, before in self.behind.items()]
-        self.behind.clear()
+        writes = [self._write(key, before) for key, before in self.unapplied.items()]
+        self.unapplied.clear()
         moved = [(was, now) for _, was, _, now in writes if was != now]
-        _shift(self._places, [was for was, _ in moved if was], [now for _, now in moved if now])
-        for index, words_of in self._indexes.items():
-            _regroup(self._groups[index], words_of, writes)
+        _shift(self._sort_keys, [was for was, _ in moved if was], [now for _, now in moved if now])
+        for index, values_of in self._indexes.items():
+            _regroup(self._groups[index], values_of, writes)
         if self._kind is not None:
             _recount(self._kinds, self._kind, writes)
 
     def _write(self, key: str, before: Row | None) -> _Write[Row]:
         after = self._rows.get(key)
-        was = self._place_of.get(key, _NOWHERE)
+        was = self._sort_key_of.get(key, _NO_SORT_KEY)
         if after is None:
-            self._place_of.pop(key, None)
-            return before, was, None, _NOWHERE
-        now = self._place_of[key] = (*self.of(after), key)
+            self._sort_key_of.pop(key, None)
+            return before, was, None, _NO_SORT_KEY
+        now = self._sort_key_of[key] = (*self.of(after), key)
         return before, was, after, now
 
 
-def _shift(places: Places, gone: Sequence[Place], come: Sequence[Place]) -> None:
-    if len(gone) * _FEW > len(places):
-        left = set(gone)
-        kept = [place for place in places if place not in left]
-        places.clear()
-        places.update(kept)
+def _shift(sort_keys: SortKeys, removed: Sequence[SortKey], added: Sequence[SortKey]) -> None:
+    if len(removed) * _REBUILD_RATIO > len(sort_keys):
+        left = set(removed)
+        kept = [sort_key for sort_key in sort_keys if sort_key not in left]
+        sort_keys.clear()
+        sort_keys.update(kept)
     else:
-        for place in gone:
-            places.remove(place)
-    places.update(come)
+        for sort_key in removed:
+            sort_keys.remove(sort_key)
+    sort_keys.update(added)
 
 
-def _regroup(groups: dict[str, Places], words_of: Words[Row], writes: Sequence[_Write[Row]]) -> None:
-    gone, come = defaultdict[str, list[Place]](list), defaultdict[str, list[Place]](list)
+def _regroup(groups: dict[str, SortKeys], values_of: IndexValues[Row], writes: Sequence[_Write[Row]]) -> None:
+    removed, added = defaultdict[str, list[SortKey]](list), defaultdict[str, list[SortKey]](list)
     for before, was, after, now in writes:
-        left = () if before is None else words_of(before)
-        joined = () if after is None else words_of(after)
+        left = () if before is None else values_of(before)
+        joined = () if after is None else values_of(after)
         if left != joined or was != now:
-            for word in left:
-                gone[word].append(was)
-            for word in joined:
-                come[word].append(now)
-    for word in {**gone, **come}:
-        if word not in groups:
-            groups[word] = SortedList()
-        _shift(groups[word], gone[word], come[word])
-        if not groups[word]:
-            del groups[word]
+            for value in left:
+                removed[value].append(was)
+            for value in joined:
+                added[value].append(now)
+    for value in {**removed, **added}:
+        if value not in groups:
+            groups[value] = SortedList()
+        _shift(groups[value], removed[value], added[value])
+        if not groups[value]:
+            del groups[value]
 
 
 def _recount(kinds: Counter[Hashable], kind: Callable[[Row], Hashable], writes: Sequence[_Write[Row]]) -> None:

@@ -1,4 +1,4 @@
-"""Replay: the same calls again from the origin, and what a shuffled order of ties would change."""
+"""Replays: the same calls repeated from the origin, and the effect of another order of ties."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ from concord_environment.core.world import W
 
 @dataclass(frozen=True, slots=True)
 class Reordering:
-    """Events of one due time and priority that came in another order."""
+    """Events of one due time and priority that a replay executed in another order."""
 
     scheduled_time: datetime
     priority: int
@@ -27,7 +27,7 @@ class Reordering:
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """A replay against the run that it repeats: the two heads, the reordered ties, the tables that came out else."""
+    """A replay compared with its run: both heads, the reordered ties and the tables that differ."""
 
     head: str
     replayed_head: str
@@ -38,19 +38,19 @@ class Replay:
 
     @property
     def matches(self) -> bool:
-        """Whether the chains of hashes are the same, link by link."""
+        """Whether the two hash chains are equal."""
         return self.head == self.replayed_head
 
 
 def replay(simulation: Simulation[W], tie_seed: int | None = None) -> Replay:
-    """Makes every call since the origin again, on a fork; with a tie seed, ties come in another order."""
+    """Repeats every call since the origin on a fork. With a tie seed, ties come in another order."""
     again = simulation.at_origin(replace(simulation.terms, tie_seed=tie_seed))
     refused = 0
     for name, args, kwargs in simulation.calls:
         try:
             getattr(again, name)(*args, **kwargs)
         except Fault:
-            # Only where ties are shuffled: a call can name something that the other order has not made (yet).
+            # With shuffled ties, a call can name a row that does not exist (yet).
             refused += 1
     before, after = digests(simulation.tables), digests(again.tables)
     return Replay(

@@ -1,4 +1,4 @@
-"""Rows: frozen dataclasses of which every event makes some."""
+"""Rows: frozen dataclasses that are cheap to create."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
@@ -11,7 +11,7 @@ T = TypeVar("T")
 def row(made: type[T]) -> type[T]:
     """A frozen dataclass with slots and without default factories.
 
-    What dataclasses writes for one looks for the slot of every field each time; setting the slots takes half as long.
+    Its `__init__` sets the slots directly, in half the time of the one that `dataclass` generates.
     """
     frozen: Any = dataclass(frozen=True, slots=True)(made)
     frozen.__init__ = _initialiser(frozen)

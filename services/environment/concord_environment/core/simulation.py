@@ -1,4 +1,4 @@
-"""A simulation: what can be asked of a world in simulated time, and back to where it began."""
+"""The simulation of a world: its calls, undo and redo, reset and forks."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What a move of the clock did."""
+    """The outcome of moving the clock."""
 
     previous: datetime
     current: datetime
@@ -29,18 +29,18 @@ class Progress:
 
     @property
     def executed(self) -> int:
-        """How many events were executed."""
+        """The number of executed events."""
         return sum(event.status is EventStatus.EXECUTED for event in self.events)
 
     @property
     def failed(self) -> int:
-        """How many events failed."""
+        """The number of failed events."""
         return sum(event.status is EventStatus.FAILED for event in self.events)
 
 
 @dataclass(frozen=True, slots=True)
 class Origin(Generic[W]):
-    """What a simulation began with. Its world is nobody else's: it is forked before anything happens in it."""
+    """The state that a reset restores. Its world is a copy that no simulation changes."""
 
     world: W
     events: tuple[Event, ...]
@@ -53,7 +53,7 @@ Call = tuple[str, tuple[Any, ...], dict[str, Any]]
 def _recorded(
     method: "Callable[Concatenate[Simulation[Any], P], T]",
 ) -> "Callable[Concatenate[Simulation[Any], P], T]":
-    """Notes a call that went through, so that it can be made again on a fork of the origin."""
+    """Records a successful call, so that `replay` can repeat it."""
 
     def call(self: "Simulation[Any]", /, *args: P.args, **kwargs: P.kwargs) -> T:
         result = method(self, *args, **kwargs)
@@ -67,7 +67,7 @@ def _recorded(
 class Simulation(Generic[W]):
     """The discrete-event simulation of a world.
 
-    Events are executed in the order (due time, priority from high to low, sequence), each with the clock at its due
+    It executes events in the order (due time, priority from high to low, sequence), with the clock at each event's due
     time.
     """
 
@@ -81,21 +81,21 @@ class Simulation(Generic[W]):
     ) -> None:
         self.terms = terms
         self.calls: list[Call] = []
-        """Every call since the origin that changed something."""
+        """Every successful call since the origin."""
         self._rules = rules
         self._engine = Engine(world, rules, terms, position, events)
         self._origin = self._here()
 
-    # --- what it is at ---
+    # --- state ---
 
     @property
     def world(self) -> W:
-        """What the simulation is of."""
+        """The simulated world."""
         return self._engine.world
 
     @property
     def events(self) -> Table[Event]:
-        """Every event, in the order in which they are due."""
+        """Every event, by due time."""
         return self._engine.agenda.table
 
     @property
@@ -105,7 +105,7 @@ class Simulation(Generic[W]):
 
     @property
     def tables(self) -> Mapping[str, Table[Any]]:
-        """Every table, the events' included, by name."""
+        """Every table by name, including the table of events."""
         return self._engine.tables
 
     @property
@@ -120,11 +120,11 @@ class Simulation(Generic[W]):
 
     @property
     def position(self) -> Position:
-        """Clock, counter and head of the chain."""
+        """The clock, the event counter and the head of the hash chain."""
         return self._engine.position
 
     def next_event(self) -> Event | None:
-        """The pending event that comes first."""
+        """The first pending event, or None."""
         return self._engine.agenda.next()
 
     def pending(self) -> Iterable[Event]:
@@ -132,18 +132,18 @@ class Simulation(Generic[W]):
         return self._engine.agenda.pending()
 
     def count(self, status: EventStatus | None = None, *, modality: str | None = None) -> int:
-        """How many events there are of a status, a modality, or both."""
+        """The number of events, of one status, one modality or both."""
         return self._engine.agenda.count(status=status, modality=modality)
 
     def check(self, action: Action) -> None:
-        """Raises the Fault that the action would meet if it happened now; changes nothing."""
+        """Raises the Fault that the action would raise if executed now. Changes nothing."""
         self._engine.check(action)
 
-    # --- what can be done to it ---
+    # --- calls ---
 
     @_recorded
     def schedule(self, submissions: Sequence[Submission]) -> list[Event]:
-        """Adds events, all in one step. Conflict for one that would be in the past; then none is added."""
+        """Adds events in one step. Raises Conflict, and adds none, if one would be in the past."""
         for submission in submissions:
             if submission.due < self.now:
                 raise Conflict(f"{submission.due.isoformat()} is in the past: it is {self.now.isoformat()}")
@@ -151,19 +151,19 @@ class Simulation(Generic[W]):
 
     @_recorded
     def act(self, submission: Submission) -> Event:
-        """Executes an action at once, in one step with its scheduling. A Fault in it changes nothing."""
+        """Schedules and executes an action in one step. A Fault leaves everything unchanged."""
         return self._engine.perform(submission)
 
     @_recorded
     def advance(self, microseconds: int) -> Progress:
-        """Executes, in order, every event due in (now, now + microseconds], each at its due time."""
+        """Executes every event due in (now, now + microseconds], in order and each at its due time."""
         if microseconds <= 0:
             raise Invalid("time moves forward only")
         return self._run_until(self.clock + microseconds)
 
     @_recorded
     def skip_to_next(self) -> Progress:
-        """Goes to the next pending event's due time and executes what is due there."""
+        """Moves to the due time of the next pending event and executes every event due then."""
         event = self.next_event()
         if event is None:
             raise NotThere("no event is pending")
@@ -196,38 +196,38 @@ class Simulation(Generic[W]):
 
     @_recorded
     def undo(self, count: int = 1) -> list[Step]:
-        """Goes back by `count` steps (scheduling, executing, cancelling), to the moment before. May be fewer."""
+        """Undoes the last `count` steps, or all if there are fewer. Returns them, latest first."""
         return self._engine.back(count)
 
     @_recorded
     def redo(self, count: int = 1) -> list[Step]:
-        """Takes `count` undone steps again. May be fewer."""
+        """Redoes the next `count` undone steps, or all if there are fewer. Returns them in order."""
         return self._engine.forth(count)
 
     # --- whole simulations ---
 
     def settle(self, source: bytes = b"") -> None:
-        """Makes what is now the origin: nothing before it can be undone, and a reset comes back to it.
+        """Makes the current state the origin. Undo stops there, and a reset returns there.
 
-        `source` is what was written into the world without a step; the chain goes on from it.
+        `source` identifies rows written without a step, as from an imported file. It enters the hash chain.
         """
         self._engine.forget(source)
         self.calls.clear()
         self._origin = self._here()
 
     def reset(self) -> int:
-        """Goes back to the origin. Returns how many steps that took back."""
+        """Returns to the origin. Returns the number of steps undone."""
         steps, origin = len(self.journal.steps), self._origin
         self._engine = Engine(origin.world.fork(), self._rules, self.terms, origin.position, origin.events)
         self.calls.clear()
         return steps
 
     def fork(self) -> Self:
-        """A simulation that stands where this one does and goes its own way from here."""
+        """A separate simulation that starts from the current state."""
         return type(self)(self.world.fork(), self._rules, self.position, self.events.rows(), self.terms)
 
     def at_origin(self, terms: Terms) -> Self:
-        """A simulation that stands where this one started, on other terms."""
+        """A separate simulation that starts from the origin, on other terms."""
         origin = self._origin
         return type(self)(origin.world.fork(), self._rules, origin.position, origin.events, terms)
 

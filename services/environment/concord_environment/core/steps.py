@@ -1,4 +1,4 @@
-"""Steps: what a simulation does at one time as a whole, and where its clock and its counter stand in between."""
+"""Steps, the units of undo and of the hash chain, and the marks between them."""
 
 from enum import StrEnum
 from typing import NamedTuple
@@ -17,18 +17,18 @@ class StepKind(StrEnum):
     CLOCK = "clock"
 
 
-# Tuples, not dataclasses: every event makes some, and these take half the time.
+# NamedTuples: every event creates some, and dataclasses take twice the time.
 
 
 class Mark(NamedTuple):
-    """Where a simulation's clock (µs) and counter stand."""
+    """The values of a simulation's clock (µs) and event counter."""
 
     clock: int
     sequence: int
 
 
 class Step(NamedTuple):
-    """One step: what it is about, when it happened (µs), its writes, and the marks before it and before the next."""
+    """One step: its kind, its time (µs), its events, its writes, and the marks before it and before the next step."""
 
     kind: StepKind
     at: int

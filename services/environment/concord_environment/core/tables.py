@@ -1,4 +1,4 @@
-"""Tables of immutable rows, kept in order and indexed, whose every write can be taken back."""
+"""Tables of immutable rows, ordered and indexed, with reversible writes."""
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from functools import cache
@@ -8,17 +8,17 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 from pydantic import TypeAdapter
 from sortedcontainers import SortedList
 
-from concord_environment.core.order import Order, Place, Places, Words
+from concord_environment.core.order import IndexValues, Order, SortKey, SortKeys
 from concord_environment.core.touched import Touched
 
 Row = TypeVar("Row")
 
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
-_NOWHERE: Final[Places] = SortedList()
+_NO_SORT_KEYS: Final[SortKeys] = SortedList()
 
 
 class Change(NamedTuple):
-    """One write to a table: what stood under a key before and after; None is nothing."""
+    """One write to a table: the row under a key before and after. None stands for no row."""
 
     table: "Table[Any]"
     key: str
@@ -28,20 +28,20 @@ class Change(NamedTuple):
 
 @cache
 def _adapter(row: type[Row]) -> TypeAdapter[Row]:
-    # To build one takes a hundred times as long as to fill a small table, and every fork has new tables.
+    # Every fork creates new tables, and building an adapter takes far longer than filling a small table.
     return TypeAdapter(row)
 
 
-def _by_key(row: object) -> Place:  # noqa: ARG001 - a table's order is asked with the row
+def _by_key(row: object) -> SortKey:  # noqa: ARG001 - a table's order is asked with the row
     return ()
 
 
 class Table(Generic[Row]):
     """Rows by key.
 
-    `order` gives a row's place; in a table without one they stand by key. `indexes` group rows under words and keep
-    each group in order (a folder's mails); `lookups` group them in the order of writing, for small groups (a thread's
-    mails) and for what actions ask. `kind` says what rows are counted by.
+    `order` gives a row's sort key; by default rows are ordered by their keys. An index lists rows under values and
+    keeps each list in order (the mails of a folder). A lookup lists them in the order of writing: it suits small lists
+    (the mails of a thread) and reads between writes. `kind` gives the kind by which rows are counted.
     """
 
     def __init__(
@@ -49,23 +49,23 @@ class Table(Generic[Row]):
         name: str,
         row: type[Row],
         *,
-        order: Callable[[Row], Place] = _by_key,
-        indexes: Mapping[str, Words[Row]] = _NOTHING,
-        lookups: Mapping[str, Words[Row]] = _NOTHING,
+        order: Callable[[Row], SortKey] = _by_key,
+        indexes: Mapping[str, IndexValues[Row]] = _NOTHING,
+        lookups: Mapping[str, IndexValues[Row]] = _NOTHING,
         kind: Callable[[Row], Hashable] | None = None,
         digest: Callable[[Row], bytes] | None = None,
     ) -> None:
         self.name = name
         self.adapter: TypeAdapter[Row] = _adapter(row)  # type: ignore[arg-type]  # classes are hashable
         self.digest = digest or self.adapter.dump_json
-        """What of a row goes into the chain of hashes."""
+        """Gives the part of a row that enters the hash chain."""
         self.touched: Touched | None = None
-        """Where the keys of writes are noted, if somebody asks."""
+        """Collects the keys of writes, if set."""
         self._rows: dict[str, Row] = {}
         self._order = Order(self._rows, order, indexes, kind)
-        self._behind = self._order.behind
+        self._unapplied = self._order.unapplied
         self._found: dict[str, dict[str, dict[str, None]]] = {lookup: {} for lookup in lookups}
-        self._lookups = [(self._found[lookup], words_of) for lookup, words_of in lookups.items()]
+        self._lookups = [(self._found[lookup], values_of) for lookup, values_of in lookups.items()]
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -74,17 +74,17 @@ class Table(Generic[Row]):
         return key in self._rows
 
     def get(self, key: str) -> Row | None:
-        """The row under a key, if there is one."""
+        """The row under a key, or None."""
         return self._rows.get(key)
 
     @property
     def kinds(self) -> Mapping[Any, int]:
-        """How many rows there are of each kind."""
+        """The number of rows of each kind."""
         return self._order.kinds()
 
     def items(self) -> Iterator[tuple[str, Row]]:
         """Keys and rows, in order."""
-        return ((place[-1], self._rows[place[-1]]) for place in self._order.places())
+        return ((sort_key[-1], self._rows[sort_key[-1]]) for sort_key in self._order.sort_keys())
 
     def copy(self) -> dict[str, Row]:
         """Keys and rows, in the order of their first writing, which is the lookups' too. It takes no sorting."""
@@ -92,90 +92,90 @@ class Table(Generic[Row]):
 
     def rows(self, *, latest_first: bool = False) -> Iterator[Row]:
         """The rows, in order."""
-        return self._of(self._order.places(), latest_first)
+        return self._of(self._order.sort_keys(), latest_first)
 
     def window(self, start: int, stop: int, *, latest_first: bool = False) -> list[Row]:
-        """The rows from place `start` up to `stop`, counted from the front or from the back of the order."""
-        return self._slice(self._order.places(), start, stop, latest_first)
+        """The rows from position `start` up to `stop`. With `latest_first`, positions count from the last row."""
+        return self._slice(self._order.sort_keys(), start, stop, latest_first)
 
-    def group(self, index: str, word: str, *, latest_first: bool = False) -> Iterator[Row]:
-        """The rows that an index has under a word, in order."""
-        return self._of(self._group(index, word), latest_first)
+    def group(self, index: str, value: str, *, latest_first: bool = False) -> Iterator[Row]:
+        """The rows that an index lists under a value, in order."""
+        return self._of(self._group(index, value), latest_first)
 
-    def group_size(self, index: str, word: str) -> int:
-        """How many rows an index has under a word, without looking at them."""
-        return len(self._group(index, word))
+    def group_size(self, index: str, value: str) -> int:
+        """The number of rows that an index lists under a value."""
+        return len(self._group(index, value))
 
-    def group_window(self, index: str, word: str, start: int, stop: int, *, latest_first: bool = False) -> list[Row]:
-        """Like `window`, within one group."""
-        return self._slice(self._group(index, word), start, stop, latest_first)
+    def group_window(self, index: str, value: str, start: int, stop: int, *, latest_first: bool = False) -> list[Row]:
+        """Like `window`, of the rows that an index lists under a value."""
+        return self._slice(self._group(index, value), start, stop, latest_first)
 
-    def first(self, index: str, word: str) -> Row | None:
-        """The first row that an index has under a word."""
-        return next(self.group(index, word), None)
+    def first(self, index: str, value: str) -> Row | None:
+        """The first row that an index lists under a value, or None."""
+        return next(self.group(index, value), None)
 
-    def words(self, index: str) -> list[str]:
-        """The words under which an index has rows."""
+    def index_values(self, index: str) -> list[str]:
+        """The values under which an index lists rows."""
         return sorted(self._order.groups(index))
 
-    def found(self, lookup: str, *words: str) -> list[Row]:
-        """The rows that a lookup has under words of which no row has two, in the table's order."""
-        rows = [self._rows[key] for word in words for key in self._found[lookup].get(word, ())]
+    def found(self, lookup: str, *values: str) -> list[Row]:
+        """The rows that a lookup lists under the values, in order. No row may have two of the values."""
+        rows = [self._rows[key] for value in values for key in self._found[lookup].get(value, ())]
         return sorted(rows, key=self._order.of) if len(rows) > 1 else rows
 
-    def last_found(self, lookup: str, word: str) -> Row | None:
-        """Of the rows that a lookup has under a word, the last one written there."""
-        keys = self._found[lookup].get(word)
+    def last_found(self, lookup: str, value: str) -> Row | None:
+        """The row that a lookup listed last under a value, or None."""
+        keys = self._found[lookup].get(value)
         return self._rows[next(reversed(keys))] if keys else None
 
-    def latest_found(self, lookup: str, word: str) -> Iterator[Row]:
-        """The rows that a lookup has under a word, the last one written there first."""
-        return (self._rows[key] for key in reversed(self._found[lookup].get(word, {})))
+    def latest_found(self, lookup: str, value: str) -> Iterator[Row]:
+        """The rows that a lookup lists under a value, the last listed first."""
+        return (self._rows[key] for key in reversed(self._found[lookup].get(value, {})))
 
-    def found_words(self, lookup: str) -> Collection[str]:
-        """The words under which a lookup has rows."""
+    def lookup_values(self, lookup: str) -> Collection[str]:
+        """The values under which a lookup lists rows."""
         return self._found[lookup].keys()
 
     def write(self, key: str, row: Row | None) -> Change:
-        """Puts a row under a key, or with None takes it away."""
+        """Writes a row under a key. None deletes the row there."""
         before = self._rows.get(key)
         if row is not None:
             self._rows[key] = row
         elif before is not None:
             del self._rows[key]
-        self._behind.setdefault(key, before)
+        self._unapplied.setdefault(key, before)
         if self.touched is not None:
             self.touched.note(self.name, key)
-        for found, words_of in self._lookups:
-            was = () if before is None else words_of(before)
-            now = () if row is None else words_of(row)
+        for found, values_of in self._lookups:
+            was = () if before is None else values_of(before)
+            now = () if row is None else values_of(row)
             if was != now:
-                for word in was:
-                    _forget(found, word, key)
-                for word in now:
-                    if word in found:
-                        found[word][key] = None
+                for value in was:
+                    _forget(found, value, key)
+                for value in now:
+                    if value in found:
+                        found[value][key] = None
                     else:
-                        found[word] = {key: None}
+                        found[value] = {key: None}
         return Change(self, key, before, row)
 
-    def _group(self, index: str, word: str) -> Places:
-        return self._order.groups(index).get(word, _NOWHERE)
+    def _group(self, index: str, value: str) -> SortKeys:
+        return self._order.groups(index).get(value, _NO_SORT_KEYS)
 
-    def _of(self, places: Places, latest_first: bool) -> Iterator[Row]:
-        return (self._rows[place[-1]] for place in (reversed(places) if latest_first else places))
+    def _of(self, sort_keys: SortKeys, latest_first: bool) -> Iterator[Row]:
+        return (self._rows[sort_key[-1]] for sort_key in (reversed(sort_keys) if latest_first else sort_keys))
 
-    def _slice(self, places: Places, start: int, stop: int, latest_first: bool) -> list[Row]:
-        size = len(places)
+    def _slice(self, sort_keys: SortKeys, start: int, stop: int, latest_first: bool) -> list[Row]:
+        size = len(sort_keys)
         start, stop = min(start, size), min(stop, size)
         if latest_first:
             start, stop = size - stop, size - start
-        rows = [self._rows[place[-1]] for place in places.islice(start, stop)]
+        rows = [self._rows[sort_key[-1]] for sort_key in sort_keys.islice(start, stop)]
         return rows[::-1] if latest_first else rows
 
 
-def _forget(found: dict[str, dict[str, None]], word: str, key: str) -> None:
-    keys = found[word]
+def _forget(found: dict[str, dict[str, None]], value: str, key: str) -> None:
+    keys = found[value]
     del keys[key]
     if not keys:
-        del found[word]
+        del found[value]

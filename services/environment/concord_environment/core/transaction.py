@@ -1,4 +1,4 @@
-"""What an action does to the world while it runs: writes that all happen or none, ids, and further actions."""
+"""Transactions: the writes, ids and follow-up actions of one action. Either all of its writes happen or none."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,22 +13,22 @@ Row = TypeVar("Row")
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """An action that another action brings about, now or later."""
+    """A follow-up action of another action."""
 
     action: Action
     due: datetime
 
 
 class Transaction:
-    """The writes of one action, at one moment."""
+    """The writes of one action at one simulated time."""
 
     __slots__ = ("_ids", "_sequence", "_space", "agent_id", "causes", "changes", "now")
 
     def __init__(self, now: datetime, space: bytes, sequence: int, agent_id: str | None) -> None:
         self.now = now
-        """The simulated time at which the action happens."""
+        """The simulated time of the action."""
         self.agent_id = agent_id
-        """The key that the action came with."""
+        """The id of the caller's key."""
         self.changes: list[Change] = []
         self.causes: list[Cause] = []
         self._space = space
@@ -36,7 +36,7 @@ class Transaction:
         self._ids = 0
 
     def new_id(self) -> str:
-        """An id for something that the action makes."""
+        """A new id for a row of this action."""
         self._ids += 1
         return row_id(self._space, self._sequence, self._ids)
 
@@ -45,15 +45,15 @@ class Transaction:
         self.changes.append(table.write(key, row))
 
     def drop(self, table: Table[Row], key: str) -> None:
-        """Takes a row away."""
+        """Deletes a row."""
         self.changes.append(table.write(key, None))
 
     def cause(self, action: Action, due: datetime | None = None) -> None:
-        """Has another action follow, at once if no time is given."""
+        """Schedules a follow-up action, due at once unless a time is given."""
         self.causes.append(Cause(action, self.now if due is None else due))
 
     def roll_back(self) -> None:
-        """Takes every write back, latest first."""
+        """Undoes every write, latest first."""
         for change in reversed(self.changes):
             change.table.write(change.key, change.before)
         self.changes, self.causes = [], []

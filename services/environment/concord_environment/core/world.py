@@ -1,4 +1,4 @@
-"""What a simulation is of: a world of tables, and the rules by which actions change it."""
+"""The interface between a simulation and the world that it simulates."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -9,32 +9,32 @@ from concord_environment.core.tables import Table
 from concord_environment.core.transaction import Transaction
 
 MAX_EVENTS_PER_INSTANT: Final = 10_000
-"""Actions that cause actions at the same instant must come to an end."""
+"""The limit that ends actions which cause one another at one instant."""
 
 
 class World(Protocol):
-    """What a simulation changes: tables, and what each action does to them."""
+    """The tables that a simulation changes."""
 
     @property
     def tables(self) -> Mapping[str, Table[Any]]:
         """Every table, by name."""
 
     def fork(self) -> Self:
-        """A world with the same rows that shares no writes with this one."""
+        """A copy with the same rows. Writes to one do not show in the other."""
 
 
 W = TypeVar("W", bound=World)
 
 Rules = Callable[[W, Action, Transaction], None]
-"""Carries an action out in a world, or raises a Fault."""
+"""Executes an action in a world, or raises a Fault."""
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What holds for all of a simulation's life.
+    """A simulation's fixed parameters.
 
-    `lineage` is what it was loaded from: new ids must differ from those that came with it. With `tie_seed`, events of
-    one due time and priority come in an order that the seed decides, to show what leans on the order of ties.
+    `lineage` identifies the scenario that the simulation was loaded from, so that new ids differ from the scenario's.
+    `tie_seed` decides the order of events of one due time and priority; by default their sequence does.
     """
 
     seed: int = 0

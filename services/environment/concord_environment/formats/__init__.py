@@ -1,1 +1,1 @@
-"""Standard files in and out: .ics calendars, .eml mails and mbox mailboxes."""
+"""Readers and writers of .ics, .eml and mbox files."""

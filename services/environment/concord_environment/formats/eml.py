@@ -1,4 +1,4 @@
-"""Mails as RFC 5322 messages, in and out. Of attachments, what they are: their content is not kept."""
+"""RFC 5322 messages (.eml). Attachments are read without their content."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ from pydantic import TypeAdapter, ValidationError
 
 from concord_environment.core.clock import as_utc
 from concord_environment.core.faults import Invalid
-from concord_environment.modalities.email.records import Attachment, Email, Priority
+from concord_environment.modalities.email.state import Attachment, Email, Priority
 from concord_environment.modalities.registry import reasons
 
 DOMAIN: Final = "environment.invalid"
-"""Where Message-IDs come from that were made here (RFC 2606)."""
+"""The domain of Message-IDs generated here, reserved by RFC 2606."""
 
 MAX_SUBJECT: Final = 2_000
 _EMAIL: Final[TypeAdapter[Email]] = TypeAdapter(Email)
@@ -26,7 +26,7 @@ _PRIORITIES: Final[dict[str, Priority]] = {"1": "high", "2": "high", "4": "low",
 
 
 def to_eml(email: Email) -> bytes:
-    """The mail as an RFC 5322 message. Folder and flags go into X- headers, so that they come back."""
+    """A mail as an RFC 5322 message. X- headers hold its folder, flags and labels for `from_eml`."""
     message = EmailMessage(policy=policy.SMTP)
     message["Message-ID"] = _bracketed(email.message_id)
     message["Date"] = format_datetime(email.sent_at)
@@ -60,9 +60,9 @@ class _Parts:
 
 
 def from_eml(content: bytes, *, user: str, fallback: datetime) -> Email:
-    """A message as a mail in the user's mailbox: what the user sent goes to `sent`, the rest to `inbox`.
+    """A message as a mail: in the folder `sent` if the user sent it, else in `inbox`, unless a header names another.
 
-    `fallback` dates a message without a date. Invalid, with the reason, for what is no message.
+    `fallback` is the date of a message without one. Raises Invalid for a malformed message.
     """
     message = message_from_bytes(content, _class=EmailMessage, policy=policy.default)
     sent_at = _date(message, fallback)
@@ -150,6 +150,6 @@ def _content(part: MIMEPart | None) -> str:
     try:
         content = str(part.get_content())
     except (LookupError, ValueError):
-        # An unknown charset: what can be read is better than nothing.
+        # An unknown charset.
         content = bytes(part.get_payload(decode=True) or b"").decode("utf-8", "replace")
     return content.replace("\r\n", "\n").removesuffix("\n")

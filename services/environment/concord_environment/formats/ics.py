@@ -1,4 +1,4 @@
-"""Calendars as RFC 5545 iCalendar files, in and out: series with exceptions, zones, attendees with their answers."""
+"""RFC 5545 iCalendar files (.ics)."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -14,8 +14,8 @@ from pydantic import TypeAdapter, ValidationError
 from concord_environment import __version__
 from concord_environment.core.clock import as_utc
 from concord_environment.core.faults import Invalid
-from concord_environment.modalities.calendar.records import Attendee, CalendarEvent, RecurrenceRule
 from concord_environment.modalities.calendar.recurrence import check, occurrence_on, rrule_of
+from concord_environment.modalities.calendar.state import Attendee, CalendarEvent, RecurrenceRule
 from concord_environment.modalities.registry import reasons
 
 MAX_EVENTS: Final = 20_000
@@ -23,7 +23,7 @@ _EVENT: Final[TypeAdapter[CalendarEvent]] = TypeAdapter(CalendarEvent)
 
 
 def to_ics(events: Iterable[CalendarEvent]) -> bytes:
-    """The events as an iCalendar file; a changed occurrence has its series' UID and a RECURRENCE-ID."""
+    """Events as an iCalendar file. A changed occurrence has the UID of its series and a RECURRENCE-ID."""
     calendar = ICalendar()
     calendar.add("prodid", f"-//Concord//environment {__version__}//EN")
     calendar.add("version", "2.0")
@@ -89,7 +89,7 @@ def _address(attendee: Attendee) -> vCalAddress:
 
 
 def from_ics(content: bytes, *, calendar_id: str, timezone: str, now: datetime) -> list[CalendarEvent]:
-    """The events of an iCalendar file, for one calendar. Floating times are in `timezone`. Invalid, with the reason."""
+    """The events of an iCalendar file, for one calendar. Floating times are in `timezone`. Raises Invalid."""
     try:
         calendar = ICalendar.from_ical(content)
         components = [one for one in calendar.walk("VEVENT") if isinstance(one, IEvent)]

@@ -1,4 +1,4 @@
-"""Mailboxes as mbox files (RFC 4155), in and out."""
+"""RFC 4155 mailboxes (mbox)."""
 
 import mailbox
 import tempfile
@@ -10,13 +10,13 @@ from typing import Final
 
 from concord_environment.core.faults import Invalid
 from concord_environment.formats.eml import from_eml, to_eml
-from concord_environment.modalities.email.records import Email
+from concord_environment.modalities.email.state import Email
 
 MAX_MAILS: Final = 50_000
 
 
 def to_mbox(emails: Iterable[Email]) -> bytes:
-    """The mails as an mbox."""
+    """Mails as an mbox file."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "mbox"
         box = mailbox.mbox(path)
@@ -29,7 +29,7 @@ def to_mbox(emails: Iterable[Email]) -> bytes:
 
 
 def from_mbox(content: bytes, *, user: str, fallback: datetime) -> Iterator[Email]:
-    """The mails of an mbox, in its order. Invalid for the first that is none, with its number."""
+    """The mails of an mbox file, in its order. Raises Invalid at the first malformed mail, with its number."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "mbox"
         path.write_bytes(content)

@@ -1,1 +1,1 @@
-"""The modalities: what a simulated user has, one package each, with the same rooms in every one."""
+"""The modalities of a simulated user. Each has a module or a package with its descriptor, `MODALITY`."""

@@ -1,4 +1,4 @@
-"""The fields that all modalities share: moments, addresses, texts, ids and pages, each with its bounds."""
+"""The types of fields that modalities share, each with its bounds."""
 
 import re
 from datetime import datetime
@@ -13,16 +13,16 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from concord_environment.core.clock import as_utc
 
 Moment = Annotated[datetime, AfterValidator(as_utc)]
-"""A moment, kept in UTC; without a zone it is taken to be in UTC."""
+"""A moment in UTC. A naive datetime counts as UTC."""
 
 Id = Annotated[str, Field(min_length=1, max_length=998)]
-"""An id. A Message-ID of RFC 5322 fits, which may fill a line of 998 characters."""
+"""An id, as long as a Message-ID can be: a line of 998 characters (RFC 5322)."""
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Line = Annotated[str, Field(max_length=2_000)]
 Text = Annotated[str, Field(max_length=1_000_000)]
 
-MAX_MANY: Final = 1_000
-"""How many ids, recipients or attendees one call may name."""
+MAX_ITEMS: Final = 1_000
+"""The maximum number of ids, recipients or attendees in a request."""
 
 _ADDRESS: Final = re.compile(r"[^@\s<>]{1,64}@[^@\s<>]{1,255}")
 
@@ -34,11 +34,11 @@ def _address(text: str) -> str:
 
 
 Address = Annotated[str, Field(max_length=320), AfterValidator(_address)]
-"""An addr-spec of RFC 5322, as it was written. Compare with `same_address`."""
+"""An addr-spec of RFC 5322 in its original spelling. Compare addresses with `same_address`."""
 
 
 def same_address(one: str | None, other: str | None) -> bool:
-    """Whether two addresses are one mailbox; case makes no difference in practice."""
+    """Whether two addresses are equal, ignoring case."""
     return one is not None and other is not None and one.casefold() == other.casefold()
 
 
@@ -52,20 +52,20 @@ def _phone(text: str) -> str:
 
 
 Phone = Annotated[str, Field(min_length=1, max_length=40), AfterValidator(_phone)]
-"""A phone number: E.164 where it is an international one, else as it was written (a short code, an extension)."""
+"""A phone number. International numbers are in E.164; others (short codes, extensions) keep their spelling."""
 
-Addresses = Annotated[tuple[Address, ...], Field(max_length=MAX_MANY)]
-Phones = Annotated[tuple[Phone, ...], Field(max_length=MAX_MANY)]
-Ids = Annotated[tuple[Id, ...], Field(max_length=MAX_MANY)]
+Addresses = Annotated[tuple[Address, ...], Field(max_length=MAX_ITEMS)]
+Phones = Annotated[tuple[Phone, ...], Field(max_length=MAX_ITEMS)]
+Ids = Annotated[tuple[Id, ...], Field(max_length=MAX_ITEMS)]
 Labels = Annotated[tuple[Name, ...], Field(max_length=100)]
 
 
-def _none_is_empty(value: object) -> object:
+def _none_as_empty(value: object) -> object:
     return () if value is None else value
 
 
-Absent = BeforeValidator(_none_is_empty)
-"""Before a list's type: lets null stand for no list, as clients write it."""
+NoneAsEmpty = BeforeValidator(_none_as_empty)
+"""Turns null into an empty list."""
 
 
 def _finite(value: JsonValue) -> JsonValue:
@@ -82,7 +82,7 @@ def _finite_object(value: dict[str, JsonValue]) -> dict[str, JsonValue]:
 
 
 JsonObject = Annotated[dict[str, JsonValue], Field(max_length=100), AfterValidator(_finite_object)]
-"""Whatever a caller wants kept, as JSON; NaN and the infinities are none."""
+"""Any JSON object, without NaN and infinities."""
 
 
 @lru_cache(maxsize=1)
@@ -97,7 +97,7 @@ def _zone(text: str) -> str:
 
 
 Zone = Annotated[str, Field(max_length=64), AfterValidator(_zone)]
-"""The name of a time zone, like Europe/Berlin."""
+"""The IANA name of a time zone, like Europe/Berlin."""
 
 SortOrder = Literal["asc", "desc"]
 
@@ -115,10 +115,10 @@ class Page(BaseModel):
 
     @property
     def first(self) -> int:
-        """The first item's place."""
+        """The position of the first item."""
         return self.offset or 0
 
     @property
     def stop(self) -> int:
-        """The place behind the last item."""
+        """The position after the last item."""
         return self.first + (self.limit or DEFAULT_PAGE)

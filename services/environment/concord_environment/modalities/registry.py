@@ -1,6 +1,7 @@
-"""Every operation of every modality, and how an event's data becomes an action."""
+"""The operations of all modalities, by request and by name."""
 
 from collections.abc import Mapping
+from operator import attrgetter
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -8,54 +9,39 @@ from pydantic import ValidationError
 from concord_environment.core.actions import Action
 from concord_environment.core.faults import Invalid
 from concord_environment.core.transaction import Transaction
-from concord_environment.modalities.calendar.operations import CALENDAR_OPERATIONS
-from concord_environment.modalities.chat.operations import CHAT_OPERATIONS
-from concord_environment.modalities.contacts.operations import CONTACTS_OPERATIONS
-from concord_environment.modalities.email.operations import EMAIL_OPERATIONS
-from concord_environment.modalities.location.operations import LOCATION_OPERATIONS
-from concord_environment.modalities.operation import AnyOperation
-from concord_environment.modalities.preferences.operations import PREFERENCES_OPERATIONS
-from concord_environment.modalities.sms.operations import SMS_OPERATIONS
-from concord_environment.modalities.weather.operations import WEATHER_OPERATIONS
-from concord_environment.modalities.world import MODALITIES, EnvironmentWorld
+from concord_environment.modalities.installed import MODALITIES
+from concord_environment.modalities.modality import AnyModality, AnyOperation
+from concord_environment.modalities.world import EnvironmentWorld
 
-OPERATIONS: Final[tuple[AnyOperation, ...]] = (
-    *EMAIL_OPERATIONS,
-    *SMS_OPERATIONS,
-    *CHAT_OPERATIONS,
-    *CALENDAR_OPERATIONS,
-    *CONTACTS_OPERATIONS,
-    *LOCATION_OPERATIONS,
-    *WEATHER_OPERATIONS,
-    *PREFERENCES_OPERATIONS,
-)
+MODALITY_BY_NAME: Final[dict[str, AnyModality]] = {one.name: one for one in sorted(MODALITIES, key=attrgetter("name"))}
+"""Every modality, by name and in alphabetical order."""
+OPERATIONS: Final[tuple[AnyOperation, ...]] = tuple(one for modality in MODALITIES for one in modality.operations)
 
-_BY_REQUEST: Final = {operation.request: operation for operation in OPERATIONS}
-_BY_NAME: Final = {(operation.modality, operation.name): operation for operation in OPERATIONS}
-# Clients also call an operation by its route ("read"), and events without one mean the only one there is.
-_BY_ROUTE: Final = {(operation.modality, operation.route): operation for operation in OPERATIONS}
-_DEFAULTS: Final = {"location": "update", "weather": "update", "time": "update", "chat": "send_message"}
+_OPERATION_BY_REQUEST: Final = {operation.request: operation for operation in OPERATIONS}
+_OPERATION_BY_NAME: Final = {(operation.modality, operation.name): operation for operation in OPERATIONS}
+# Clients also call an operation by its route ("read").
+_OPERATION_BY_ROUTE: Final = {(operation.modality, operation.route): operation for operation in OPERATIONS}
 
 
 def operation_of(action: Action) -> AnyOperation:
-    """The operation that an action is one of."""
-    return _BY_REQUEST[type(action)]
+    """The operation of an action."""
+    return _OPERATION_BY_REQUEST[type(action)]
 
 
 def apply(world: EnvironmentWorld, action: Action, transaction: Transaction) -> None:
-    """The rules of the environment: carries an action out in a world, or raises a Fault."""
+    """Executes an action in a world, or raises a Fault."""
     operation_of(action).apply(world, action, transaction)
-    world.touch(action.modality, transaction)
+    world.record_update(action.modality, transaction)
 
 
 def parse(modality: str, data: Mapping[str, Any]) -> Action:
-    """The action that an event's data describes; `operation` (or `action`) says which. Invalid, with the reason."""
-    if modality not in MODALITIES:
-        raise Invalid(f"modality: there is none called {modality!r}, but {', '.join(MODALITIES)}")
-    name = data.get("operation") or data.get("action") or _DEFAULTS.get(modality)
-    operation = _BY_NAME.get((modality, str(name))) or _BY_ROUTE.get((modality, str(name)))
+    """The action that an event's data describes. `operation` or `action` names its operation. Raises Invalid."""
+    if modality not in MODALITY_BY_NAME:
+        raise Invalid(f"modality: there is none called {modality!r}, but {', '.join(MODALITY_BY_NAME)}")
+    name = data.get("operation") or data.get("action") or MODALITY_BY_NAME[modality].default_operation
+    operation = _OPERATION_BY_NAME.get((modality, str(name))) or _OPERATION_BY_ROUTE.get((modality, str(name)))
     if operation is None:
-        known = ", ".join(each.name for each in OPERATIONS if each.modality == modality)
+        known = ", ".join(each.name for each in MODALITY_BY_NAME[modality].operations)
         raise Invalid(f"data.operation: {modality} has no {name!r}, but {known}")
     fields = {key: value for key, value in data.items() if key not in ("operation", "action", "modality_type")}
     try:
@@ -64,7 +50,14 @@ def parse(modality: str, data: Mapping[str, Any]) -> Action:
         raise Invalid(reasons(error)) from error
 
 
+def inconsistencies(world: EnvironmentWorld) -> list[str]:
+    """Descriptions of the broken references in a world."""
+    return [
+        found for modality in MODALITY_BY_NAME.values() for found in modality.inconsistencies(world[modality.state])
+    ]
+
+
 def reasons(error: ValidationError) -> str:
-    """What was wrong, field by field, without what was sent."""
+    """The error's messages, field by field and without the values."""
     found = error.errors(include_url=False, include_input=False, include_context=False)
     return "; ".join(f"{'.'.join(map(str, one['loc'])) or 'data'}: {one['msg']}" for one in found[:10])

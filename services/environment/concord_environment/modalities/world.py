@@ -1,80 +1,48 @@
-"""The whole world of a simulated user: the state of every modality, and which operation an action is."""
+"""The world of a simulated user: the states of all modalities."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, TypeVar
 
 from concord_environment.core.tables import Table
 from concord_environment.core.transaction import Transaction
-from concord_environment.modalities.calendar.state import CalendarState
-from concord_environment.modalities.chat.state import ChatState
-from concord_environment.modalities.contacts.state import ContactsState
-from concord_environment.modalities.email.state import EmailState
-from concord_environment.modalities.location.state import LocationState
-from concord_environment.modalities.preferences.state import PreferencesState
-from concord_environment.modalities.sms.state import SMSState
-from concord_environment.modalities.states import UNTOUCHED, Upkeep, upkeep_table
-from concord_environment.modalities.weather.state import WeatherState
+from concord_environment.modalities.installed import MODALITIES
+from concord_environment.modalities.modality import NO_UPDATES, State, Updates
 
-MODALITIES: Final = ("calendar", "chat", "contacts", "email", "location", "sms", "time", "weather")
+S = TypeVar("S", bound=State)
 
 
 class EnvironmentWorld:
-    """Every modality's state. A new world is empty but for what everybody has: one calendar."""
+    """The states of all modalities, by class: `world[EmailState]`. A new world has one calendar and no other rows."""
 
     def __init__(self) -> None:
-        self.email = EmailState()
-        self.sms = SMSState()
-        self.chat = ChatState()
-        self.calendar = CalendarState()
-        self.contacts = ContactsState()
-        self.location = LocationState()
-        self.weather = WeatherState()
-        self.preferences = PreferencesState()
-        self._upkeep = upkeep_table()
-        self.calendar.furnish()
-        self.tables: Mapping[str, Table[Any]] = {table.name: table for table in self._all_tables()}
+        self._states: dict[type[Any], Any] = {modality.state: modality.state() for modality in MODALITIES}
+        # The hash chain has the time already, in each step's clock.
+        self._updates = Table("upkeep", Updates, digest=lambda updates: b"%d" % updates.update_count)
+        tables = (table for state in self._states.values() for table in state.tables)
+        self.tables: Mapping[str, Table[Any]] = {table.name: table for table in (self._updates, *tables)}
         """Every table, by name."""
 
-    def _all_tables(self) -> list[Table[Any]]:
-        states = (
-            self.email,
-            self.sms,
-            self.chat,
-            self.calendar,
-            self.contacts,
-            self.location,
-            self.weather,
-            self.preferences,
-        )
-        return [self._upkeep, *(table for state in states for table in state.tables)]
+    def __getitem__(self, state: type[S], /) -> S:
+        return self._states[state]  # type: ignore[no-any-return]  # each state is under its class
 
-    def tables_of(self, modality: str) -> dict[str, Table[Any]]:
-        """The tables of one modality, by the second part of their name."""
-        prefix = f"{modality}."
-        return {name.removeprefix(prefix): table for name, table in self.tables.items() if name.startswith(prefix)}
+    def updates(self, modality: str) -> Updates:
+        """The updates of a modality."""
+        return self._updates.get(modality) or NO_UPDATES
 
-    def upkeep(self, modality: str) -> Upkeep:
-        """When a modality was last changed, and by how many actions."""
-        return self._upkeep.get(modality) or UNTOUCHED
+    def set_updates(self, modality: str, updates: Updates) -> None:
+        """Sets the updates of a modality that a scenario loads."""
+        self._updates.write(modality, updates)
 
-    def keep_up(self, modality: str, upkeep: Upkeep) -> None:
-        """Takes a modality's upkeep over, from a scenario."""
-        self._upkeep.write(modality, upkeep)
-
-    def touch(self, modality: str, transaction: Transaction) -> None:
-        """Notes one more action on a modality."""
-        transaction.put(self._upkeep, modality, self.upkeep(modality).touched(transaction.now))
+    def record_update(self, modality: str, transaction: Transaction) -> None:
+        """Counts one more update of a modality."""
+        transaction.put(self._updates, modality, self.updates(modality).after_one_more(transaction.now))
 
     def fork(self) -> "EnvironmentWorld":
-        """A world with the same rows that shares no writes with this one."""
+        """A copy with the same rows. Writes to one do not show in the other."""
         twin = EnvironmentWorld()
-        twin.take(self.tables)
-        return twin
-
-    def take(self, tables: Mapping[str, Table[Any]]) -> None:
-        """Takes over every row of other tables, by their names; what was here goes."""
-        for name, table in self.tables.items():
+        for name, table in twin.tables.items():
             for key, _ in list(table.items()):
                 table.write(key, None)
-            for key, row in tables[name].items() if name in tables else ():
+            for key, row in self.tables[name].items():
                 table.write(key, row)
+        return twin

@@ -1,1 +1,1 @@
-"""Notices of what happens, for who subscribed: over web sockets and webhooks."""
+"""Notices of events to subscribers, over web sockets and webhooks."""

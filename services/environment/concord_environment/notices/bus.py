@@ -1,4 +1,4 @@
-"""The bus: every notice to every subscriber that asked for its kind."""
+"""The bus that distributes notices to subscribers."""
 
 import asyncio
 from collections import deque
@@ -9,23 +9,23 @@ from datetime import datetime
 from typing import Any, Final
 
 MAX_WAITING: Final = 1_000
-"""How many notices wait for a slow subscriber; then the oldest are dropped, and it is told how many."""
+"""The length of a subscriber's queue. A full queue drops its oldest notices, and the subscriber learns how many."""
 
 DROPPED: Final = "notices.dropped"
-"""The kind of notice that tells of those that were dropped."""
+"""The kind of the notice that counts dropped ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something that happened, at a simulated time."""
+    """Something that happened at a simulated time."""
 
     type: str
     data: dict[str, Any]
     timestamp: datetime
 
 
-def wanted(patterns: Sequence[str] | None, kind: str) -> bool:
-    """Whether a kind of notice fits: `email.` is all of email, `email.sent` only that, None is everything."""
+def matches(patterns: Sequence[str] | None, kind: str) -> bool:
+    """Whether a kind of notice matches a pattern: `email.` any of email, `email.sent` only itself, None any."""
     return patterns is None or any(
         kind.startswith(pattern) if pattern.endswith(".") else kind == pattern for pattern in patterns
     )
@@ -40,7 +40,7 @@ async def at_once() -> None:
 
 
 class Subscription:
-    """One subscriber's queue. `patterns` are the kinds of notices that it wants; None is everything."""
+    """One subscriber's queue. `patterns` selects its notices as in `matches`."""
 
     def __init__(self, kept: Kept) -> None:
         self._kept = kept
@@ -50,8 +50,8 @@ class Subscription:
         self._filled = asyncio.Event()
 
     def offer(self, notice: Notice) -> None:
-        """Puts a notice into the queue, if it is wanted."""
-        if not wanted(self.patterns, notice.type):
+        """Queues a notice that matches the patterns."""
+        if not matches(self.patterns, notice.type):
             return
         if len(self._waiting) == MAX_WAITING:
             self._waiting.popleft()
@@ -60,7 +60,7 @@ class Subscription:
         self._filled.set()
 
     async def next(self) -> Notice:
-        """The next notice, when there is one and what it tells of is kept; first, where some were dropped, how many."""
+        """Waits for the next notice, and until its cause is kept. After drops, the next notice counts them."""
         while not self._waiting:
             self._filled.clear()
             await self._filled.wait()
@@ -72,7 +72,7 @@ class Subscription:
 
 
 class Bus:
-    """Hands notices out."""
+    """Distributes notices to subscriptions."""
 
     def __init__(self) -> None:
         self.kept: Kept = at_once
@@ -80,19 +80,19 @@ class Bus:
         self._subscriptions: list[Subscription] = []
 
     @property
-    def is_heard(self) -> bool:
-        """Whether somebody wants any notices."""
+    def has_subscribers(self) -> bool:
+        """Whether any subscription wants notices."""
         return any(subscription.patterns is None or subscription.patterns for subscription in self._subscriptions)
 
     def publish(self, notices: Sequence[Notice]) -> None:
-        """Hands notices to every subscriber, in order. Nobody is waited for."""
+        """Queues notices for every subscription, in order and without waiting."""
         for subscription in self._subscriptions:
             for notice in notices:
                 subscription.offer(notice)
 
     @contextmanager
     def subscribe(self) -> Iterator[Subscription]:
-        """A subscription for as long as the context lasts."""
+        """A subscription within the context."""
         subscription = Subscription(self.kept)
         self._subscriptions.append(subscription)
         try:

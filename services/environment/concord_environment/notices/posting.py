@@ -1,4 +1,4 @@
-"""Posting a notice to a URL that somebody registered: signed, to the address that was checked, without reading back."""
+"""Posting notices to webhooks: signed, to checked addresses only, and without reading the response body."""
 
 import asyncio
 import hmac
@@ -20,7 +20,7 @@ TIMEOUT_S: Final = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """One notice to one webhook, and how it went."""
+    """One notice to one webhook, and its outcome."""
 
     id: str
     webhook_id: str
@@ -35,14 +35,14 @@ class Delivery:
 
 
 class Poster:
-    """Posts. A host is resolved anew for every post, and one that leads where it may not is not called."""
+    """Posts notices. It resolves the host before each post, and posts only to permitted addresses."""
 
     def __init__(self, urls: PeerUrls, http: httpx.AsyncClient) -> None:
         self._urls = urls
         self._http = http
 
     async def post(self, url: str, secret: str | None, webhook_id: str, notice: Notice, attempt: int) -> Delivery:
-        """Tries once."""
+        """Posts a notice once."""
         created = datetime.now(UTC)
         tried = Delivery(f"del_{secrets.token_hex(8)}", webhook_id, notice.type, "failed", attempt, created)
         body = _body(tried, notice)
@@ -69,7 +69,7 @@ class Poster:
         there = named.copy_with(host=str(pinned.address), port=pinned.port)
         headers = {**headers, "host": named.netloc.decode("ascii")}
         extensions = {"sni_hostname": pinned.host}
-        # What the receiver answers with is nobody's business: it could be without end.
+        # The response body may be endless, so it is not read.
         async with self._http.stream("POST", there, content=body, headers=headers, extensions=extensions) as response:
             return response.status_code
 

@@ -1,4 +1,4 @@
-"""Webhooks: who registered to be told of what; each notice is tried again, and a webhook given up on after failures."""
+"""Webhooks: registration and delivery, with retries. Repeated failures disable a webhook."""
 
 import asyncio
 import secrets
@@ -14,7 +14,7 @@ import httpx
 from concord.trust.urls import PeerUrls, UrlRefusedError
 from concord_environment.core.faults import Conflict, Invalid, NotKept, NotThere
 from concord_environment.core.touched import Touched
-from concord_environment.notices.bus import Bus, Notice, Subscription, wanted
+from concord_environment.notices.bus import Bus, Notice, Subscription, matches
 from concord_environment.notices.posting import TIMEOUT_S, Delivery, Poster
 
 WEBHOOKS: Final = "webhooks"
@@ -31,7 +31,7 @@ WebhookStatus = Literal["active", "paused", "disabled"]
 
 @dataclass(frozen=True, slots=True)
 class Webhook:
-    """Somebody's wish to be told."""
+    """A URL that receives notices."""
 
     id: str
     url: str
@@ -47,7 +47,7 @@ class Webhook:
 
 
 class Webhooks:
-    """The webhooks of one process, and one task that delivers to all of them. `urls` says where they may lead."""
+    """The webhooks of one process and their delivery. `urls` decides which URLs they may have."""
 
     def __init__(self, urls: PeerUrls, hooks: Sequence[Webhook] = ()) -> None:
         self._urls = urls
@@ -62,7 +62,7 @@ class Webhooks:
         return list(self._hooks.values())
 
     def get(self, webhook_id: str) -> Webhook:
-        """The webhook with this id, or NotThere."""
+        """The webhook with this id. Raises NotThere."""
         hook = self._hooks.get(webhook_id)
         if hook is None:
             raise NotThere(f"there is no webhook {webhook_id}")
@@ -71,7 +71,7 @@ class Webhooks:
     async def register(
         self, url: str, events: Sequence[str] | None, secret: str | None, metadata: dict[str, Any], now: datetime
     ) -> Webhook:
-        """A new webhook. Invalid for a URL that leads where nobody is to be reached through us."""
+        """A new webhook. Raises Invalid for a URL outside the permitted networks, Conflict if there are too many."""
         await self._check(url)
         if len(self._hooks) >= MAX_WEBHOOKS:
             raise Conflict(f"there are {MAX_WEBHOOKS} webhooks already")
@@ -79,7 +79,7 @@ class Webhooks:
         return self._told(Webhook(f"wh_{secrets.token_hex(8)}", url, patterns, now, now, secret, metadata))
 
     async def change(self, webhook_id: str, now: datetime, **changes: Any) -> Webhook:  # noqa: ANN401 - fields of Webhook
-        """The webhook with changes. Made active again, it starts without failures."""
+        """Changes a webhook. Reactivating it resets its failure count."""
         if "url" in changes:
             await self._check(changes["url"])
         if changes.get("status") == "active":
@@ -87,7 +87,7 @@ class Webhooks:
         return self._told(replace(self.get(webhook_id), **changes, updated_at=now))
 
     def remove(self, webhook_id: str) -> None:
-        """Ends a webhook."""
+        """Deletes a webhook."""
         self.get(webhook_id)
         del self._hooks[webhook_id]
         self._deliveries.pop(webhook_id, None)
@@ -100,7 +100,7 @@ class Webhooks:
         return list(reversed(self._deliveries.get(webhook_id, ())))
 
     async def deliver_from(self, bus: Bus) -> None:
-        """Delivers what the bus publishes, until cancelled or until nothing can be kept any more."""
+        """Delivers the bus's notices until cancelled, or until changes can no longer be kept."""
         with bus.subscribe() as subscription:
             self._subscription = subscription
             self._listen()
@@ -113,12 +113,12 @@ class Webhooks:
                     due = [
                         hook
                         for hook in self._hooks.values()
-                        if hook.status == "active" and wanted(hook.events, notice.type)
+                        if hook.status == "active" and matches(hook.events, notice.type)
                     ]
                     await asyncio.gather(*(self._deliver(poster, hook, notice) for hook in due))
 
     async def test(self, webhook_id: str, now: datetime) -> Delivery:
-        """Sends a test notice, once."""
+        """Sends one test notice."""
         hook = self.get(webhook_id)
         notice = Notice("webhook.test", {"webhook_id": hook.id}, now)
         async with self._poster() as poster:
@@ -126,7 +126,7 @@ class Webhooks:
 
     @asynccontextmanager
     async def _poster(self) -> AsyncIterator[Poster]:
-        # Neither redirects nor the process's proxies are followed: who registers a URL is told there or not at all.
+        # Redirects and proxies would lead to addresses that nobody checked.
         async with httpx.AsyncClient(timeout=TIMEOUT_S, follow_redirects=False, trust_env=False) as http:
             yield Poster(self._urls, http)
 
@@ -137,7 +137,7 @@ class Webhooks:
             raise Invalid(f"url: {error}") from error
 
     def _listen(self) -> None:
-        """Has the bus queue what some webhook is to be told, and no more."""
+        """Subscribes to the notices that an active webhook wants."""
         if self._subscription is not None:
             active = [hook.events for hook in self._hooks.values() if hook.status == "active"]
             everything = any(events is None for events in active)

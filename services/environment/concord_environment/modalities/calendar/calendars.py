@@ -1,4 +1,4 @@
-"""What each action on whole calendars does."""
+"""The operations on whole calendars."""
 
 from dataclasses import replace
 from typing import Final
@@ -6,40 +6,37 @@ from typing import Final
 from concord_environment.core.faults import Conflict, NotThere
 from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.calendar import requests
-from concord_environment.modalities.calendar.records import Calendar
-from concord_environment.modalities.calendar.state import CalendarState
-from concord_environment.modalities.operation import AnyOperation, Operation
-from concord_environment.modalities.states import SELF
-from concord_environment.modalities.world import EnvironmentWorld
+from concord_environment.modalities.calendar.state import Calendar, CalendarState
+from concord_environment.modalities.modality import ONLY_KEY, AnyOperation, Operation, States
 
 
 def existing_calendar(state: CalendarState, calendar_id: str) -> Calendar:
-    """The calendar with this id, or NotThere."""
+    """The calendar with this id. Raises NotThere."""
     calendar = state.calendars.get(calendar_id)
     if calendar is None:
         raise NotThere(f"there is no calendar {calendar_id}")
     return calendar
 
 
-def _create(world: EnvironmentWorld, action: requests.CreateCalendar, transaction: Transaction) -> None:
+def _create(world: States, action: requests.CreateCalendar, transaction: Transaction) -> None:
     calendar_id = action.calendar_id or transaction.new_id()
-    if calendar_id in world.calendar.calendars:
+    if calendar_id in world[CalendarState].calendars:
         raise Conflict(f"a calendar {calendar_id} is there already")
     now = transaction.now
     calendar = Calendar(calendar_id, action.name, now, now, action.color, action.visible, action.default_reminders)
-    transaction.put(world.calendar.calendars, calendar_id, calendar)
+    transaction.put(world[CalendarState].calendars, calendar_id, calendar)
 
 
-def _update(world: EnvironmentWorld, action: requests.UpdateCalendar, transaction: Transaction) -> None:
-    calendar = existing_calendar(world.calendar, action.calendar_id)
+def _update(world: States, action: requests.UpdateCalendar, transaction: Transaction) -> None:
+    calendar = existing_calendar(world[CalendarState], action.calendar_id)
     names = action.model_fields_set - {"operation", "calendar_id"}
     changes = {name: value for name in names if (value := getattr(action, name)) is not None}
     updated = replace(calendar, **changes, updated_at=transaction.now)
-    transaction.put(world.calendar.calendars, calendar.calendar_id, updated)
+    transaction.put(world[CalendarState].calendars, calendar.calendar_id, updated)
 
 
-def _delete(world: EnvironmentWorld, action: requests.DeleteCalendar, transaction: Transaction) -> None:
-    state, calendar = world.calendar, existing_calendar(world.calendar, action.calendar_id)
+def _delete(world: States, action: requests.DeleteCalendar, transaction: Transaction) -> None:
+    state, calendar = world[CalendarState], existing_calendar(world[CalendarState], action.calendar_id)
     if calendar.calendar_id == state.current_settings.default_calendar_id:
         raise Conflict("the default calendar cannot be deleted: make another the default first")
     for event in list(state.events.group("calendar", calendar.calendar_id)):
@@ -47,10 +44,10 @@ def _delete(world: EnvironmentWorld, action: requests.DeleteCalendar, transactio
     transaction.drop(state.calendars, calendar.calendar_id)
 
 
-def _set_default(world: EnvironmentWorld, action: requests.SetDefaultCalendar, transaction: Transaction) -> None:
-    state, calendar = world.calendar, existing_calendar(world.calendar, action.calendar_id)
+def _set_default(world: States, action: requests.SetDefaultCalendar, transaction: Transaction) -> None:
+    state, calendar = world[CalendarState], existing_calendar(world[CalendarState], action.calendar_id)
     settings = replace(state.current_settings, default_calendar_id=calendar.calendar_id)
-    transaction.put(state.settings, SELF, settings)
+    transaction.put(state.settings, ONLY_KEY, settings)
 
 
 CALENDAR_CONTAINER_OPERATIONS: Final[tuple[AnyOperation, ...]] = (

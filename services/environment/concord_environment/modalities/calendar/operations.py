@@ -1,4 +1,4 @@
-"""What each action in the calendar does."""
+"""The operations on events."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -8,9 +8,10 @@ from zoneinfo import ZoneInfo
 from concord_environment.core.clock import as_utc
 from concord_environment.core.faults import Conflict, Invalid, NotThere
 from concord_environment.core.transaction import Transaction
-from concord_environment.modalities.calendar import authority, requests
+from concord_environment.modalities.calendar import requests
+from concord_environment.modalities.calendar.authorisation import bind_create, bind_respond, bind_update
 from concord_environment.modalities.calendar.calendars import CALENDAR_CONTAINER_OPERATIONS, existing_calendar
-from concord_environment.modalities.calendar.records import CalendarEvent
+from concord_environment.modalities.calendar.invitations import answered, revised
 from concord_environment.modalities.calendar.recurrence import (
     Occurrence,
     begun_at,
@@ -20,17 +21,16 @@ from concord_environment.modalities.calendar.recurrence import (
     occurrence_on,
     occurrences,
 )
-from concord_environment.modalities.calendar.scheduling import answered, revised
-from concord_environment.modalities.calendar.state import CalendarState
-from concord_environment.modalities.operation import AnyOperation, Operation
-from concord_environment.modalities.world import EnvironmentWorld
+from concord_environment.modalities.calendar.state import CalendarEvent, CalendarState
+from concord_environment.modalities.email.state import EmailState
+from concord_environment.modalities.modality import AnyOperation, Operation, States
 
 _TARGET: Final = frozenset({"operation", "event_id", "recurrence_scope", "recurrence_id"})
 _NULLABLE: Final = frozenset({"description", "location", "color", "conference_link", "recurrence"})
 
 
-def _create(world: EnvironmentWorld, action: requests.CreateEvent, transaction: Transaction) -> None:
-    state, settings = world.calendar, world.calendar.current_settings
+def _create(world: States, action: requests.CreateEvent, transaction: Transaction) -> None:
+    state, settings = world[CalendarState], world[CalendarState].current_settings
     event_id = action.event_id or transaction.new_id()
     if event_id in state.events:
         raise Conflict(f"an event {event_id} is there already")
@@ -45,8 +45,8 @@ def _create(world: EnvironmentWorld, action: requests.CreateEvent, transaction: 
     _put(state, event, transaction)
 
 
-def _update(world: EnvironmentWorld, action: requests.UpdateEvent, transaction: Transaction) -> None:
-    state, event = world.calendar, _existing(world.calendar, action.event_id)
+def _update(world: States, action: requests.UpdateEvent, transaction: Transaction) -> None:
+    state, event = world[CalendarState], _existing(world[CalendarState], action.event_id)
     if action.calendar_id is not None:
         existing_calendar(state, action.calendar_id)
     changes = _changes(action, event.timezone)
@@ -62,8 +62,8 @@ def _update(world: EnvironmentWorld, action: requests.UpdateEvent, transaction: 
         _put(state, revised(single, {**changes, "recurrence": None}, transaction.now), transaction)
 
 
-def _delete(world: EnvironmentWorld, action: requests.DeleteEvent, transaction: Transaction) -> None:
-    state, event = world.calendar, _existing(world.calendar, action.event_id)
+def _delete(world: States, action: requests.DeleteEvent, transaction: Transaction) -> None:
+    state, event = world[CalendarState], _existing(world[CalendarState], action.event_id)
     occurrence = _occurrence(event, action, transaction.now)
     if occurrence is not None and action.recurrence_scope == "this_and_future":
         _cut(state, event, occurrence, transaction)
@@ -80,12 +80,12 @@ def _delete(world: EnvironmentWorld, action: requests.DeleteEvent, transaction: 
         transaction.drop(state.events, event.event_id)
 
 
-def _respond(world: EnvironmentWorld, action: requests.Respond, transaction: Transaction) -> None:
-    state, event = world.calendar, _existing(world.calendar, action.event_id)
+def _respond(world: States, action: requests.Respond, transaction: Transaction) -> None:
+    state, event = world[CalendarState], _existing(world[CalendarState], action.event_id)
     if event.recurrence is not None and action.recurrence_id is not None:
         event = _singled_out(state, event, _known_occurrence(event, action.recurrence_id), transaction)
         event = replace(event, recurrence=None)
-    email = action.attendee_email or world.email.address
+    email = action.attendee_email or world[EmailState].address
     answer = answered(event, email, action.response, action.comment, transaction.now)
     transaction.put(state.events, answer.event_id, answer)
 
@@ -105,7 +105,7 @@ def _put(state: CalendarState, event: CalendarEvent, transaction: Transaction) -
 
 
 def _put_series(state: CalendarState, before: CalendarEvent, after: CalendarEvent, transaction: Transaction) -> None:
-    """Puts an event in another's place. Of a series that moved to other days, its exceptions move along."""
+    """Replaces an event. If a series moves to other days, its exceptions move along."""
     changed = state.changed_occurrences(before)
     days = moved_days(before, after, {*before.recurrence_exceptions, *changed})
     if after.recurrence_exceptions == before.recurrence_exceptions:
@@ -121,7 +121,7 @@ def _moment(moment: datetime, zone: str) -> datetime:
 
 
 def _changes(action: requests.UpdateEvent, zone: str) -> dict[str, Any]:
-    """What is to be changed: the fields that were given; null clears those that may be empty."""
+    """The changes of a request: the fields that it sets. A null clears an optional field."""
     given = {name: getattr(action, name) for name in action.model_fields_set - _TARGET}
     changes = {name: value for name, value in given.items() if value is not None or name in _NULLABLE}
     for name in ("start", "end"):
@@ -133,7 +133,7 @@ def _changes(action: requests.UpdateEvent, zone: str) -> dict[str, Any]:
 def _occurrence(
     event: CalendarEvent, action: requests.UpdateEvent | requests.DeleteEvent, now: datetime
 ) -> Occurrence | None:
-    """The occurrence that an action is about; None where it is about the whole event."""
+    """The occurrence that an action addresses. None stands for the whole event."""
     scope = action.recurrence_scope or ("this" if action.recurrence_id else "all")
     if event.recurrence is None or scope == "all":
         return None
@@ -159,7 +159,7 @@ def _known_occurrence(event: CalendarEvent, day: str) -> Occurrence:
 def _singled_out(
     state: CalendarState, event: CalendarEvent, occurrence: Occurrence, transaction: Transaction
 ) -> CalendarEvent:
-    """The occurrence as an event of its own: the one that was changed before, or one like the series."""
+    """The occurrence as an event of its own: the changed one if there is one, else a copy of the series."""
     known = state.changed_occurrences(event).get(occurrence.day)
     return known or replace(
         event,
@@ -181,7 +181,7 @@ def _except(state: CalendarState, event: CalendarEvent, day: str, transaction: T
 
 
 def _cut(state: CalendarState, event: CalendarEvent, occurrence: Occurrence, transaction: Transaction) -> None:
-    """Ends a series before an occurrence; from its very first, nothing of it is left."""
+    """Ends a series before an occurrence. If that is the first, deletes the series."""
     for day, changed in state.changed_occurrences(event).items():
         if day >= occurrence.day:
             transaction.drop(state.events, changed.event_id)
@@ -193,15 +193,16 @@ def _cut(state: CalendarState, event: CalendarEvent, occurrence: Occurrence, tra
 
 
 CALENDAR_OPERATIONS: Final[tuple[AnyOperation, ...]] = (
-    Operation(
-        requests.CreateEvent, _create, "create", "calendar:create", "calendar.event_created", authority.bind_create
-    ),
-    Operation(
-        requests.UpdateEvent, _update, "update", "calendar:update", "calendar.event_updated", authority.bind_update
-    ),
+    Operation(requests.CreateEvent, _create, "create", "calendar:create", "calendar.event_created", bind_create),
+    Operation(requests.UpdateEvent, _update, "update", "calendar:update", "calendar.event_updated", bind_update),
     Operation(requests.DeleteEvent, _delete, "delete", "calendar:delete", "calendar.event_deleted"),
     Operation(
-        requests.Respond, _respond, "respond", "calendar:respond", "calendar.event_responded", authority.bind_respond
+        requests.Respond,
+        _respond,
+        "respond",
+        "calendar:respond",
+        "calendar.event_responded",
+        bind_respond,
     ),
     *CALENDAR_CONTAINER_OPERATIONS,
 )

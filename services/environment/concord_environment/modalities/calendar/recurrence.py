@@ -1,4 +1,4 @@
-"""When a series happens: its occurrences in a window, and the two series that a cut makes of one."""
+"""The occurrences of a series, and splitting and moving a series."""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
@@ -14,14 +14,14 @@ from ical.types import Recur
 
 from concord_environment.core.clock import as_utc
 from concord_environment.core.faults import Invalid
-from concord_environment.modalities.calendar.records import CalendarEvent, RecurrenceRule
-from concord_environment.modalities.calendar.rules import recurs, without_end
+from concord_environment.modalities.calendar.rrule import recurs, without_end
+from concord_environment.modalities.calendar.state import CalendarEvent, RecurrenceRule
 
 MAX_OCCURRENCES: Final = 20_000
-"""How far a series is followed: a daily one for fifty years."""
+"""The maximum number of occurrences computed for a series: fifty years of a daily one."""
 
 _YEARS_KEPT: Final = 2
-"""Of a series that began no more years before, the moments are kept: at most some 60 kB, of 1,024 series."""
+"""Start times are cached up to this many years after the start of a series: some 60 kB at most for 1,024 series."""
 
 _DAY: Final = timedelta(days=1)
 
@@ -38,7 +38,7 @@ _DAYS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """One time at which a series happens. `day` is what tells it from the others, in the event's zone."""
+    """One occurrence of a series. `day`, in the event's zone, identifies it."""
 
     day: str
     start: datetime
@@ -46,7 +46,7 @@ class Occurrence:
 
 
 def rrule_of(rule: RecurrenceRule, zone: ZoneInfo) -> str:
-    """The rule as RFC 5545 writes it, its end included."""
+    """The rule as an RRULE of RFC 5545, including its end."""
     if rule.rrule is not None:
         return rule.rrule
     parts = [f"FREQ={rule.frequency.upper()}", f"INTERVAL={rule.interval}"]
@@ -64,7 +64,7 @@ def rrule_of(rule: RecurrenceRule, zone: ZoneInfo) -> str:
 
 
 def check(event: CalendarEvent) -> None:
-    """Raises Invalid for a series that never happens."""
+    """Raises Invalid for a series without occurrences."""
     if event.recurrence is not None:
         zone = ZoneInfo(event.timezone)
         if not recurs(rrule_of(event.recurrence, zone), event.start.astimezone(zone)):
@@ -72,9 +72,9 @@ def check(event: CalendarEvent) -> None:
 
 
 def occurrences(event: CalendarEvent, start: datetime | None, end: datetime | None) -> Iterator[Occurrence]:
-    """The occurrences of a series that overlap [start, end), exceptions left out, in order.
+    """The occurrences of a series that overlap [start, end), in order and without exceptions.
 
-    The time of day is kept in the event's zone, across changes of the clocks.
+    The time of day stays the same in the event's zone when the clocks change.
     """
     zone = ZoneInfo(event.timezone)
     length = event.end - event.start
@@ -88,7 +88,7 @@ def occurrences(event: CalendarEvent, start: datetime | None, end: datetime | No
 
 
 def occurrence_on(event: CalendarEvent, day: str) -> Occurrence | None:
-    """The occurrence of a series on a day, if there is one."""
+    """The occurrence of a series on a day, or None."""
     zone = ZoneInfo(event.timezone)
     midnight = datetime.combine(date.fromisoformat(day), time(), zone)
     following = as_utc(midnight + timedelta(days=1))
@@ -96,7 +96,7 @@ def occurrence_on(event: CalendarEvent, day: str) -> Occurrence | None:
 
 
 def ended_before(event: CalendarEvent, day: str) -> CalendarEvent:
-    """The series up to the day before."""
+    """The series, ended on the day before."""
     if event.recurrence is None:
         return event
     last = date.fromisoformat(day) - timedelta(days=1)
@@ -110,7 +110,7 @@ def ended_before(event: CalendarEvent, day: str) -> CalendarEvent:
 
 
 def begun_at(event: CalendarEvent, occurrence: Occurrence) -> CalendarEvent:
-    """The series from an occurrence on; one that ends after a number of times has as many fewer left."""
+    """The series from an occurrence on. A COUNT decreases by the occurrences before it."""
     rule = event.recurrence
     if rule is not None and rule.end_type == "count" and rule.count is not None:
         unbroken = replace(event, recurrence_exceptions=())
@@ -120,9 +120,9 @@ def begun_at(event: CalendarEvent, occurrence: Occurrence) -> CalendarEvent:
 
 
 def moved_days(before: CalendarEvent, after: CalendarEvent, days: Iterable[str]) -> dict[str, str]:
-    """The day on which each occurrence that was on one of these days is, now that the series has moved.
+    """Maps the days of occurrences of a series to their days after the series has moved.
 
-    Its first occurrence stays its first, and so on. Under another rule, no occurrence is one of those before.
+    The nth occurrence stays the nth. If the rule has changed, no occurrence corresponds to an earlier one.
     """
     wanted = set(days)
     if not wanted or before.recurrence != after.recurrence:
@@ -133,7 +133,7 @@ def moved_days(before: CalendarEvent, after: CalendarEvent, days: Iterable[str])
 
 
 def _moments(event: CalendarEvent, zone: ZoneInfo, start: datetime | None, end: datetime | None) -> Iterable[datetime]:
-    """When a series begins anew, by the clock of its zone; all that may overlap [start, end), and others."""
+    """The start times of a series in its zone: at least those of all occurrences that overlap [start, end)."""
     begin = event.start.astimezone(zone)
     if event.recurrence is None:
         return (begin,)
@@ -142,7 +142,7 @@ def _moments(event: CalendarEvent, zone: ZoneInfo, start: datetime | None, end: 
     if year is None or year > begin.year + _YEARS_KEPT:
         return _all_moments(rule, begin)
     kept = _moments_until(rule, event.start, zone, year)
-    # A day more, since clocks are changed and the kept moments are compared by the clock.
+    # One day more: the cached times compare as local times, and clocks change.
     first = 0 if start is None else bisect_left(kept, start.astimezone(zone) - (event.end - event.start) - _DAY)
     return islice(kept, first, None)
 
@@ -154,7 +154,7 @@ def _all_moments(rule: str, begin: datetime) -> Iterator[datetime]:
 
 @lru_cache(maxsize=1024)
 def _moments_until(rule: str, start: datetime, zone: ZoneInfo, year: int) -> tuple[datetime, ...]:
-    """The moments up to the end of a year. To read a rule and to follow it takes far longer than to look them up."""
+    """The start times up to the end of a year, cached because expanding a rule is slow."""
     return tuple(takewhile(lambda moment: moment.year <= year, _all_moments(rule, start.astimezone(zone))))
 
 

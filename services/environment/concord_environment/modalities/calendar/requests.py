@@ -1,4 +1,4 @@
-"""What can be done in the calendar, as it is asked for."""
+"""The requests of the calendar's operations."""
 
 from datetime import datetime
 from typing import Annotated, ClassVar, Literal
@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field
 
 from concord_environment.core.actions import Action
 from concord_environment.core.clock import as_utc
-from concord_environment.modalities.calendar.records import (
+from concord_environment.modalities.calendar.state import (
     Answer,
     Attendees,
     CalendarAttachment,
@@ -18,7 +18,7 @@ from concord_environment.modalities.calendar.records import (
     Transparency,
     Visibility,
 )
-from concord_environment.modalities.fields import MAX_MANY, Absent, Address, Id, Line, Name, Text, Zone
+from concord_environment.modalities.fields import MAX_ITEMS, Address, Id, Line, Name, NoneAsEmpty, Text, Zone
 
 
 def _in_range(moment: datetime) -> datetime:
@@ -27,14 +27,14 @@ def _in_range(moment: datetime) -> datetime:
 
 
 LocalMoment = Annotated[datetime, AfterValidator(_in_range)]
-"""A moment; without an offset it is meant in the event's time zone. A day alone is its midnight."""
+"""A moment. Without an offset it is in the event's time zone. A date stands for its midnight."""
 Scope = Literal["this", "this_and_future", "all"]
-Days = Annotated[tuple[Day, ...], Field(max_length=MAX_MANY)]
+Days = Annotated[tuple[Day, ...], Field(max_length=MAX_ITEMS)]
 Attachments = Annotated[tuple[CalendarAttachment, ...], Field(max_length=100)]
 
 
 class CalendarAction(Action):
-    """Anything done in the calendar."""
+    """Base class of the calendar's requests."""
 
     modality: ClassVar[str] = "calendar"
 
@@ -54,14 +54,14 @@ class CreateEvent(CalendarAction):
     location: Line | None = None
     status: EventState = "confirmed"
     organizer: Address | None = None
-    attendees: Annotated[Attendees, Absent] = ()
+    attendees: Annotated[Attendees, NoneAsEmpty] = ()
     recurrence: RecurrenceRule | None = None
-    recurrence_exceptions: Annotated[Days, Absent] = ()
-    reminders: Annotated[Reminders, Absent] = ()
+    recurrence_exceptions: Annotated[Days, NoneAsEmpty] = ()
+    reminders: Annotated[Reminders, NoneAsEmpty] = ()
     color: Name | None = None
     visibility: Visibility = "default"
     transparency: Transparency = "opaque"
-    attachments: Annotated[Attachments, Absent] = ()
+    attachments: Annotated[Attachments, NoneAsEmpty] = ()
     conference_link: Line | None = None
 
 
@@ -124,7 +124,7 @@ class CreateCalendar(CalendarAction):
     calendar_id: Id | None = None
     color: Name = "#4285f4"
     visible: bool = True
-    default_reminders: Annotated[Reminders, Absent] = ()
+    default_reminders: Annotated[Reminders, NoneAsEmpty] = ()
 
 
 class UpdateCalendar(CalendarAction):

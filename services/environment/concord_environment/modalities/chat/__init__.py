@@ -1,1 +1,58 @@
-"""The chat between the user and the assistant."""
+"""The modality `chat`: the chat between the user and the assistant."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Annotated, Any, Final
+
+from pydantic import BeforeValidator, Field
+
+from concord_environment.modalities.chat.operations import CHAT_OPERATIONS
+from concord_environment.modalities.chat.state import ChatConversation, ChatMessage, ChatSettings, ChatState
+from concord_environment.modalities.chat.views import CHAT_VIEWS
+from concord_environment.modalities.documents import ScenarioForm, StateDocument, load_rows
+from concord_environment.modalities.fields import Id
+from concord_environment.modalities.modality import ONLY_KEY, Modality
+
+
+def _numbered(messages: object) -> object:
+    """Messages numbered in their order: older scenario files leave the numbers out."""
+    if not isinstance(messages, list):
+        return messages
+    return [{"sequence": place, **one} if isinstance(one, Mapping) else one for place, one in enumerate(messages)]
+
+
+class ChatDocument(StateDocument):
+    """The chat."""
+
+    messages: Annotated[list[ChatMessage], BeforeValidator(_numbered)] = Field(default_factory=list)
+    conversations: dict[Id, ChatConversation] = Field(default_factory=dict)
+    max_history_size: Annotated[int, Field(ge=1, le=100_000)] = 1_000
+    default_conversation_id: Id = "default"
+
+
+def _load(state: ChatState, document: ChatDocument) -> None:
+    state.settings.write(ONLY_KEY, ChatSettings(document.max_history_size, document.default_conversation_id))
+    load_rows(state.conversations, document.conversations, "conversation_id")
+    load_rows(state.messages, {message.message_id: message for message in document.messages}, "message_id")
+
+
+def _dump(state: ChatState) -> dict[str, Any]:
+    conversations = dict(state.conversations.items())
+    return {"messages": list(state.messages.rows()), "conversations": conversations, **asdict(state.current_settings)}
+
+
+def _inconsistencies(state: ChatState) -> Iterator[str]:
+    for message in state.messages.rows():
+        if message.conversation_id not in state.conversations:
+            yield f"chat: message {message.message_id} is in {message.conversation_id}, which is missing"
+
+
+MODALITY: Final = Modality(
+    name="chat",
+    state=ChatState,
+    operations=CHAT_OPERATIONS,
+    default_operation="send_message",
+    views=CHAT_VIEWS,
+    scenario=ScenarioForm(ChatDocument, _load, _dump),
+    inconsistencies=_inconsistencies,
+)

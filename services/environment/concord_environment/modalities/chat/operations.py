@@ -1,27 +1,67 @@
-"""What each action in the chat does."""
+"""The chat's operations and their requests."""
 
 from dataclasses import replace
-from typing import Final
+from typing import ClassVar, Final, Literal, Self
 
+from pydantic import Field, model_validator
+
+from concord_environment.core.actions import Action
 from concord_environment.core.faults import Conflict, Forbidden, NotThere
 from concord_environment.core.transaction import Transaction
-from concord_environment.modalities.chat import requests
-from concord_environment.modalities.chat.records import ChatConversation, ChatMessage
-from concord_environment.modalities.chat.state import ChatState
-from concord_environment.modalities.operation import AnyOperation, Caller, Operation
-from concord_environment.modalities.world import EnvironmentWorld
+from concord_environment.modalities.chat.state import ChatConversation, ChatMessage, ChatState, Content, Role
+from concord_environment.modalities.fields import Id, JsonObject
+from concord_environment.modalities.modality import AnyOperation, Caller, Operation, States
+
+
+class ChatAction(Action):
+    """Base class of the chat's requests."""
+
+    modality: ClassVar[str] = "chat"
+
+
+class SendChat(ChatAction):
+    """Says something. The role `user` is the proctor's; an agent is the assistant, which goes without saying."""
+
+    operation: Literal["send_message"] = "send_message"
+    role: Role | None = None
+    content: Content
+    conversation_id: Id | None = None
+    message_id: Id | None = None
+    metadata: JsonObject = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _has_typed_blocks(self) -> Self:
+        if isinstance(self.content, list) and not all(isinstance(block.get("type"), str) for block in self.content):
+            raise ValueError("every block of content needs a type")
+        return self
+
+
+class DeleteChatMessage(ChatAction):
+    """Takes a message out of the history."""
+
+    operation: Literal["delete_message"] = "delete_message"
+    message_id: Id
+    conversation_id: Id | None = None
+
+
+class ClearConversation(ChatAction):
+    """Takes every message of a conversation out of the history."""
+
+    operation: Literal["clear_conversation"] = "clear_conversation"
+    conversation_id: Id | None = None
+
 
 SPEAK_AS_USER: Final = "chat:send:user"
 
 
-def _bind_send(world: EnvironmentWorld, action: requests.SendChat, caller: Caller) -> requests.SendChat:  # noqa: ARG001
+def _bind_send(world: States, action: SendChat, caller: Caller) -> SendChat:  # noqa: ARG001
     if action.role == "user" and not caller.may(SPEAK_AS_USER):
         raise Forbidden(f"Permission denied: role 'user' requires '{SPEAK_AS_USER}'")
     return action.model_copy(update={"role": action.role or "assistant"})
 
 
-def _send(world: EnvironmentWorld, action: requests.SendChat, transaction: Transaction) -> None:
-    state = world.chat
+def _send(world: States, action: SendChat, transaction: Transaction) -> None:
+    state = world[ChatState]
     conversation_id = action.conversation_id or state.current_settings.default_conversation_id
     message_id = action.message_id or transaction.new_id()
     if message_id in state.messages:
@@ -52,14 +92,14 @@ def _forget_oldest(state: ChatState, conversation_id: str, transaction: Transact
         transaction.drop(state.messages, message.message_id)
 
 
-def _delete(world: EnvironmentWorld, action: requests.DeleteChatMessage, transaction: Transaction) -> None:
-    if action.message_id not in world.chat.messages:
+def _delete(world: States, action: DeleteChatMessage, transaction: Transaction) -> None:
+    if action.message_id not in world[ChatState].messages:
         raise NotThere(f"there is no message {action.message_id}")
-    transaction.drop(world.chat.messages, action.message_id)
+    transaction.drop(world[ChatState].messages, action.message_id)
 
 
-def _clear(world: EnvironmentWorld, action: requests.ClearConversation, transaction: Transaction) -> None:
-    state = world.chat
+def _clear(world: States, action: ClearConversation, transaction: Transaction) -> None:
+    state = world[ChatState]
     conversation_id = action.conversation_id or state.current_settings.default_conversation_id
     conversation = state.conversations.get(conversation_id)
     if conversation is None:
@@ -70,7 +110,7 @@ def _clear(world: EnvironmentWorld, action: requests.ClearConversation, transact
 
 
 CHAT_OPERATIONS: Final[tuple[AnyOperation, ...]] = (
-    Operation(requests.SendChat, _send, "send", "chat:send", "chat.message", _bind_send),
-    Operation(requests.DeleteChatMessage, _delete, "delete", "chat:delete", "chat.deleted"),
-    Operation(requests.ClearConversation, _clear, "clear", "chat:clear", "chat.cleared"),
+    Operation(SendChat, _send, "send", "chat:send", "chat.message", _bind_send),
+    Operation(DeleteChatMessage, _delete, "delete", "chat:delete", "chat.deleted"),
+    Operation(ClearConversation, _clear, "clear", "chat:clear", "chat.cleared"),
 )

@@ -1,17 +1,66 @@
-"""What callers see of the chat."""
+"""The chat's queries and views."""
 
+from collections.abc import Iterable
 from datetime import datetime
+from itertools import takewhile
 from typing import Final
 
 from pydantic import BaseModel
 
-from concord_environment.modalities.chat.queries import ChatQuery, find_chat
-from concord_environment.modalities.chat.records import ChatMessage, Content, Role, text_of
-from concord_environment.modalities.views import QueryAnswer, StatePage, StateView, Views, finding, heading
-from concord_environment.modalities.world import EnvironmentWorld
+from concord_environment.modalities.chat.state import ChatMessage, ChatState, Content, Role, text_of
+from concord_environment.modalities.fields import Id, Line, Moment, Page, SortOrder
+from concord_environment.modalities.modality import (
+    QueryAnswer,
+    StatePage,
+    States,
+    StateView,
+    Views,
+    answer_fields,
+    view_fields,
+)
+
+
+class ChatQuery(Page):
+    """Every filter that is given has to hold."""
+
+    conversation_id: Id | None = None
+    role: Role | None = None
+    search: Line | None = None
+    since: Moment | None = None
+    until: Moment | None = None
+    sort_order: SortOrder = "asc"
+
+
+def find_chat(state: ChatState, query: ChatQuery) -> tuple[list[ChatMessage], int]:
+    """The page of messages that match a query, and the number of all matches."""
+    latest_first = query.sort_order == "desc"
+    if (query.conversation_id, query.role, query.search, query.since, query.until) == (None,) * 5:
+        return state.messages.window(query.first, query.stop, latest_first=latest_first), len(state.messages)
+    words = None if query.search is None else query.search.casefold()
+    found = [
+        message
+        for message in _candidates(state, query)
+        if (query.role is None or message.role == query.role)
+        and (query.until is None or message.timestamp <= query.until)
+        and (words is None or words in text_of(message.content).casefold())
+    ]
+    if not latest_first:
+        found.reverse()
+    return found[query.first : query.stop], len(found)
+
+
+def _candidates(state: ChatState, query: ChatQuery) -> Iterable[ChatMessage]:
+    """Messages from the latest back to the query's `since`."""
+    if query.conversation_id is None:
+        candidates = state.messages.rows(latest_first=True)
+    else:
+        candidates = state.messages.group("conversation", query.conversation_id, latest_first=True)
+    since = query.since
+    return candidates if since is None else takewhile(lambda message: message.timestamp >= since, candidates)
+
 
 PREVIEW: Final = 500
-"""How many characters the compact state shows of a message."""
+"""The number of characters of a message in the compact state."""
 
 
 class ChatMessageView(BaseModel):
@@ -65,10 +114,10 @@ class ChatAnswer(QueryAnswer):
     messages: list[ChatMessageView]
 
 
-def _counts(world: EnvironmentWorld, now: datetime) -> dict[str, object]:
-    state = world.chat
+def _counts(world: States, now: datetime) -> dict[str, object]:
+    state = world[ChatState]
     return {
-        **heading(world, "chat", now),
+        **view_fields(world, "chat", now),
         "conversations": {
             conversation.conversation_id: ChatConversationView(
                 conversation_id=conversation.conversation_id,
@@ -97,29 +146,29 @@ def _view(message: ChatMessage) -> ChatMessageView:
     )
 
 
-def _state(world: EnvironmentWorld, now: datetime, page: StatePage) -> ChatStateView:
+def _state(world: States, now: datetime, page: StatePage) -> ChatStateView:
     query = ChatQuery(since=page.since, limit=page.limit, offset=page.offset, sort_order="desc")
-    latest, total = find_chat(world.chat, query)
+    latest, total = find_chat(world[ChatState], query)
     messages, more = [_view(message) for message in reversed(latest)], page.stop < total
     return ChatStateView.model_validate(
         {**_counts(world, now), "messages": messages, "returned_count": len(messages), "has_more": more}
     )
 
 
-def _brief(world: EnvironmentWorld, now: datetime) -> ChatBriefView:
-    default = world.chat.current_settings.default_conversation_id
+def _brief(world: States, now: datetime) -> ChatBriefView:
+    default = world[ChatState].current_settings.default_conversation_id
     said = {
         message.role: text_of(message.content)[:PREVIEW]
-        for message in world.chat.messages.group_window("conversation", default, 0, 20, latest_first=True)[::-1]
+        for message in world[ChatState].messages.group_window("conversation", default, 0, 20, latest_first=True)[::-1]
     }
     return ChatBriefView.model_validate({**_counts(world, now), "last_exchange": said})
 
 
-def _answer(world: EnvironmentWorld, now: datetime, query: ChatQuery) -> ChatAnswer:  # noqa: ARG001 - one signature
-    messages, total = find_chat(world.chat, query)
+def _answer(world: States, now: datetime, query: ChatQuery) -> ChatAnswer:  # noqa: ARG001 - one signature
+    messages, total = find_chat(world[ChatState], query)
     return ChatAnswer.model_validate(
-        {**finding("chat", query, len(messages), total), "messages": [_view(message) for message in messages]}
+        {**answer_fields("chat", query, len(messages), total), "messages": [_view(message) for message in messages]}
     )
 
 
-CHAT_VIEWS: Final = Views("chat", _state, ChatStateView, _brief, ChatBriefView, ChatQuery, _answer, ChatAnswer)
+CHAT_VIEWS: Final = Views(_state, ChatStateView, _brief, ChatBriefView, ChatQuery, _answer, ChatAnswer)

@@ -1,1 +1,35 @@
-"""The address book: who people are, and who is blocked."""
+"""The modality `contacts`: the user's address book."""
+
+from typing import Any, Final
+
+from pydantic import Field
+
+from concord_environment.modalities.contacts.operations import CONTACTS_OPERATIONS
+from concord_environment.modalities.contacts.state import Contact, ContactsState
+from concord_environment.modalities.contacts.views import CONTACTS_VIEWS
+from concord_environment.modalities.documents import ScenarioForm, StateDocument, load_rows
+from concord_environment.modalities.fields import Id
+from concord_environment.modalities.modality import Modality
+
+
+class ContactsDocument(StateDocument):
+    """The address book."""
+
+    contacts: dict[Id, Contact] = Field(default_factory=dict)
+
+
+def _load(state: ContactsState, document: ContactsDocument) -> None:
+    load_rows(state.contacts, document.contacts, "contact_id")
+
+
+def _dump(state: ContactsState) -> dict[str, Any]:
+    return {"contacts": dict(state.contacts.items())}
+
+
+MODALITY: Final = Modality(
+    name="contacts",
+    state=ContactsState,
+    operations=CONTACTS_OPERATIONS,
+    views=CONTACTS_VIEWS,
+    scenario=ScenarioForm(ContactsDocument, _load, _dump),
+)

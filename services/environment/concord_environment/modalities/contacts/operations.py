@@ -1,50 +1,120 @@
-"""What each action in the address book does."""
+"""The address book's operations and their requests."""
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Final
+from datetime import date
+from typing import Annotated, Any, ClassVar, Final, Literal
 
+from pydantic import Field
+
+from concord_environment.core.actions import Action
 from concord_environment.core.faults import Conflict, NotThere
 from concord_environment.core.transaction import Transaction
-from concord_environment.modalities.contacts import requests
-from concord_environment.modalities.contacts.records import Contact
-from concord_environment.modalities.contacts.state import ContactsState
-from concord_environment.modalities.operation import AnyOperation, Operation
-from concord_environment.modalities.world import EnvironmentWorld
+from concord_environment.modalities.contacts.state import Contact, ContactsState, Groups, Identifiers, PostalAddresses
+from concord_environment.modalities.fields import Id, Line, Name, NoneAsEmpty, Text
+from concord_environment.modalities.modality import AnyOperation, Operation, States
+
+
+class ContactsAction(Action):
+    """Base class of the address book's requests."""
+
+    modality: ClassVar[str] = "contacts"
+
+
+class _Person(ContactsAction):
+    first_name: Name | None = None
+    last_name: Name | None = None
+    display_name: Name | None = None
+    nickname: Name | None = None
+    company: Line | None = None
+    job_title: Line | None = None
+    birthday: date | None = None
+    notes: Text | None = None
+    photo_url: Line | None = None
+
+
+class CreateContact(_Person):
+    """Takes somebody into the address book."""
+
+    operation: Literal["create_contact"] = "create_contact"
+    contact_id: Id | None = None
+    identifiers: Annotated[Identifiers, Field(min_length=1)]
+    addresses: Annotated[PostalAddresses, NoneAsEmpty] = ()
+    groups: Annotated[Groups, NoneAsEmpty] = ()
+    is_favorite: bool = False
+    is_blocked: bool = False
+
+
+class UpdateContact(_Person):
+    """Changes what is given; lists as a whole, or by what is added to them."""
+
+    operation: Literal["update_contact"] = "update_contact"
+    contact_id: Id
+    identifiers: Annotated[Identifiers | None, Field(min_length=1)] = None
+    add_identifiers: Annotated[Identifiers, NoneAsEmpty] = ()
+    addresses: PostalAddresses | None = None
+    groups: Groups | None = None
+    add_groups: Annotated[Groups, NoneAsEmpty] = ()
+    remove_groups: Annotated[Groups, NoneAsEmpty] = ()
+    is_favorite: bool | None = None
+    is_blocked: bool | None = None
+
+
+class _OneContact(ContactsAction):
+    contact_id: Id
+
+
+class DeleteContact(_OneContact):
+    """Takes somebody out of the address book."""
+
+    operation: Literal["delete_contact"] = "delete_contact"
+
+
+class BlockContact(_OneContact):
+    """Blocks everything that comes from somebody."""
+
+    operation: Literal["block_contact"] = "block_contact"
+
+
+class UnblockContact(_OneContact):
+    """Lets in again what comes from somebody."""
+
+    operation: Literal["unblock_contact"] = "unblock_contact"
+
 
 _SPECIAL: Final = frozenset({"operation", "contact_id", "add_identifiers", "add_groups", "remove_groups"})
 _LISTS_AND_FLAGS: Final = frozenset({"identifiers", "addresses", "groups", "is_favorite", "is_blocked"})
 
 
-def _create(world: EnvironmentWorld, action: requests.CreateContact, transaction: Transaction) -> None:
+def _create(world: States, action: CreateContact, transaction: Transaction) -> None:
     contact_id = action.contact_id or transaction.new_id()
-    if contact_id in world.contacts.contacts:
+    if contact_id in world[ContactsState].contacts:
         raise Conflict(f"a contact {contact_id} is there already")
     given = {name: getattr(action, name) for name in type(action).model_fields if name != "operation"}
     contact = Contact(**{**given, "contact_id": contact_id}, created_at=transaction.now, updated_at=transaction.now)
-    _put(world.contacts, contact, transaction)
+    _put(world[ContactsState], contact, transaction)
 
 
-def _update(world: EnvironmentWorld, action: requests.UpdateContact, transaction: Transaction) -> None:
-    contact = _existing(world.contacts, action.contact_id)
+def _update(world: States, action: UpdateContact, transaction: Transaction) -> None:
+    contact = _existing(world[ContactsState], action.contact_id)
     given = {name: getattr(action, name) for name in action.model_fields_set - _SPECIAL}
     changes = {name: value for name, value in given.items() if value is not None or name not in _LISTS_AND_FLAGS}
     updated = replace(contact, **changes, updated_at=transaction.now)
     groups = dict.fromkeys((*updated.groups, *action.add_groups))
     identifiers = dict.fromkeys((*updated.identifiers, *action.add_identifiers))
     kept = tuple(group for group in groups if group not in action.remove_groups)
-    _put(world.contacts, replace(updated, groups=kept, identifiers=tuple(identifiers)), transaction)
+    _put(world[ContactsState], replace(updated, groups=kept, identifiers=tuple(identifiers)), transaction)
 
 
-def _delete(world: EnvironmentWorld, action: requests.DeleteContact, transaction: Transaction) -> None:
-    transaction.drop(world.contacts.contacts, _existing(world.contacts, action.contact_id).contact_id)
+def _delete(world: States, action: DeleteContact, transaction: Transaction) -> None:
+    transaction.drop(world[ContactsState].contacts, _existing(world[ContactsState], action.contact_id).contact_id)
 
 
-def _block(blocked: bool) -> Callable[[EnvironmentWorld, Any, Transaction], None]:
-    def apply(world: EnvironmentWorld, action: requests._OneContact, transaction: Transaction) -> None:
-        contact = _existing(world.contacts, action.contact_id)
+def _block(blocked: bool) -> Callable[[States, Any, Transaction], None]:
+    def apply(world: States, action: _OneContact, transaction: Transaction) -> None:
+        contact = _existing(world[ContactsState], action.contact_id)
         changed = replace(contact, is_blocked=blocked, updated_at=transaction.now)
-        transaction.put(world.contacts.contacts, contact.contact_id, changed)
+        transaction.put(world[ContactsState].contacts, contact.contact_id, changed)
 
     return apply
 
@@ -65,9 +135,9 @@ def _put(state: ContactsState, contact: Contact, transaction: Transaction) -> No
 
 
 CONTACTS_OPERATIONS: Final[tuple[AnyOperation, ...]] = (
-    Operation(requests.CreateContact, _create, "create", "contacts:create", "contacts.created"),
-    Operation(requests.UpdateContact, _update, "update", "contacts:update", "contacts.updated"),
-    Operation(requests.DeleteContact, _delete, "delete", "contacts:delete", "contacts.deleted"),
-    Operation(requests.BlockContact, _block(blocked=True), "block", "contacts:block", "contacts.blocked"),
-    Operation(requests.UnblockContact, _block(blocked=False), "unblock", "contacts:unblock", "contacts.unblocked"),
+    Operation(CreateContact, _create, "create", "contacts:create", "contacts.created"),
+    Operation(UpdateContact, _update, "update", "contacts:update", "contacts.updated"),
+    Operation(DeleteContact, _delete, "delete", "contacts:delete", "contacts.deleted"),
+    Operation(BlockContact, _block(blocked=True), "block", "contacts:block", "contacts.blocked"),
+    Operation(UnblockContact, _block(blocked=False), "unblock", "contacts:unblock", "contacts.unblocked"),
 )

@@ -1,7 +1,71 @@
-"""The table of an address book."""
+"""The address book's rows and table."""
+
+from dataclasses import dataclass
+from datetime import date
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from concord_environment.core.tables import Table
-from concord_environment.modalities.contacts.records import Contact
+from concord_environment.modalities.fields import Id, Line, Moment, Name, Text
+
+
+class ContactIdentifier(BaseModel):
+    """Where somebody can be reached: a phone number, an address, a handle."""
+
+    model_config = ConfigDict(frozen=True)
+
+    identifier_type: Name
+    value: Annotated[str, Field(min_length=1, max_length=320)]
+    label: Name | None = None
+
+
+class PostalAddress(BaseModel):
+    """Where somebody lives or works."""
+
+    model_config = ConfigDict(frozen=True)
+
+    street: Line | None = None
+    city: Line | None = None
+    state: Line | None = None
+    postal_code: Line | None = None
+    country: Line | None = None
+    label: Name | None = None
+
+
+Identifiers = Annotated[tuple[ContactIdentifier, ...], Field(max_length=50)]
+PostalAddresses = Annotated[tuple[PostalAddress, ...], Field(max_length=20)]
+Groups = Annotated[tuple[Name, ...], Field(max_length=100)]
+
+
+@dataclass(frozen=True, slots=True)
+class Contact:
+    """Somebody the user knows."""
+
+    contact_id: Id
+    created_at: Moment
+    updated_at: Moment
+    first_name: Name | None = None
+    last_name: Name | None = None
+    display_name: Name | None = None
+    nickname: Name | None = None
+    identifiers: Identifiers = ()
+    company: Line | None = None
+    job_title: Line | None = None
+    addresses: PostalAddresses = ()
+    birthday: date | None = None
+    notes: Text | None = None
+    photo_url: Line | None = None
+    is_favorite: bool = False
+    is_blocked: bool = False
+    groups: Groups = ()
+
+    @property
+    def name(self) -> str:
+        """The display name, else the full name, the nickname or the first identifier."""
+        full = " ".join(filter(None, (self.first_name, self.last_name)))
+        known = self.identifiers[0].value if self.identifiers else "Unknown"
+        return self.display_name or full or self.nickname or known
 
 
 def _identifiers(contact: Contact) -> tuple[str, ...]:
@@ -9,7 +73,7 @@ def _identifiers(contact: Contact) -> tuple[str, ...]:
 
 
 class ContactsState:
-    """Contacts, found by what they can be reached at."""
+    """Contacts by name, with a lookup by number and address."""
 
     def __init__(self) -> None:
         self.contacts: Table[Contact] = Table(
@@ -22,14 +86,14 @@ class ContactsState:
 
     @property
     def tables(self) -> tuple[Table[Contact]]:
-        """Its tables."""
+        """The tables."""
         return (self.contacts,)
 
     def owner(self, identifier: str) -> Contact | None:
-        """Who can be reached at an address or a number."""
+        """The contact with this address or number, or None."""
         return next(iter(self.contacts.found("identifier", identifier.casefold())), None)
 
     def is_blocked(self, identifier: str) -> bool:
-        """Whether what comes from an address or a number is unwanted."""
+        """Whether the user blocks this address or number."""
         contact = self.owner(identifier) if len(self.contacts) else None
         return contact is not None and contact.is_blocked

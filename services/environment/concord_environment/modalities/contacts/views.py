@@ -1,12 +1,59 @@
-"""What callers see of the address book."""
+"""The address book's queries and views."""
 
 from datetime import datetime
 from typing import Final
 
-from concord_environment.modalities.contacts.queries import ContactsQuery, find_contacts
-from concord_environment.modalities.contacts.records import Contact
-from concord_environment.modalities.views import QueryAnswer, StatePage, StateView, Views, finding, heading
-from concord_environment.modalities.world import EnvironmentWorld
+from concord_environment.modalities.contacts.state import Contact, ContactsState
+from concord_environment.modalities.fields import Line, Name, Page
+from concord_environment.modalities.modality import (
+    QueryAnswer,
+    StatePage,
+    States,
+    StateView,
+    Views,
+    answer_fields,
+    view_fields,
+)
+
+
+class ContactsQuery(Page):
+    """Every filter that is given has to hold."""
+
+    search_text: Line | None = None
+    group: Name | None = None
+    is_favorite: bool | None = None
+    is_blocked: bool | None = None
+    identifier_type: Name | None = None
+    identifier_value: Line | None = None
+
+
+def find_contacts(state: ContactsState, query: ContactsQuery) -> tuple[list[Contact], int]:
+    """The page of contacts that match a query, by name, and the number of all matches."""
+    candidates = state.contacts.rows() if query.group is None else state.contacts.group("group", query.group)
+    found = [contact for contact in candidates if _fits(contact, query)]
+    return found[query.first : query.stop], len(found)
+
+
+def _fits(contact: Contact, query: ContactsQuery) -> bool:
+    if query.is_favorite is not None and contact.is_favorite != query.is_favorite:
+        return False
+    if query.is_blocked is not None and contact.is_blocked != query.is_blocked:
+        return False
+    if (query.identifier_type or query.identifier_value) and not _has_identifier(contact, query):
+        return False
+    if query.search_text is None:
+        return True
+    values = " ".join(identifier.value for identifier in contact.identifiers)
+    words = (contact.name, contact.nickname, contact.company, contact.job_title, contact.notes, values)
+    return query.search_text.casefold() in "\n".join(filter(None, words)).casefold()
+
+
+def _has_identifier(contact: Contact, query: ContactsQuery) -> bool:
+    return any(
+        query.identifier_type in (None, identifier.identifier_type)
+        and (query.identifier_value or "").casefold() in identifier.value.casefold()
+        for identifier in contact.identifiers
+    )
 
 
 class ContactsCounts(StateView):
@@ -36,35 +83,37 @@ class ContactsAnswer(QueryAnswer):
     contacts: list[Contact]
 
 
-def _counts(world: EnvironmentWorld, now: datetime) -> dict[str, object]:
-    contacts = world.contacts.contacts
-    groups = {group: contacts.group_size("group", group) for group in contacts.words("group")}
-    return {**heading(world, "contacts", now), "total_contact_count": len(contacts), "groups": groups}
+def _counts(world: States, now: datetime) -> dict[str, object]:
+    contacts = world[ContactsState].contacts
+    groups = {group: contacts.group_size("group", group) for group in contacts.index_values("group")}
+    return {**view_fields(world, "contacts", now), "total_contact_count": len(contacts), "groups": groups}
 
 
-def _state(world: EnvironmentWorld, now: datetime, page: StatePage) -> ContactsStateView:
-    contacts = world.contacts.contacts.window(page.offset, page.stop)
+def _state(world: States, now: datetime, page: StatePage) -> ContactsStateView:
+    contacts = world[ContactsState].contacts.window(page.offset, page.stop)
     shown = [contact for contact in contacts if page.since is None or contact.updated_at >= page.since]
     return ContactsStateView.model_validate(
         {
             **_counts(world, now),
             "contacts": {contact.contact_id: contact for contact in shown},
             "returned_count": len(shown),
-            "has_more": page.stop < len(world.contacts.contacts),
+            "has_more": page.stop < len(world[ContactsState].contacts),
         }
     )
 
 
-def _brief(world: EnvironmentWorld, now: datetime) -> ContactsBriefView:
-    names = [contact.name for contact in world.contacts.contacts.window(0, 50)]
+def _brief(world: States, now: datetime) -> ContactsBriefView:
+    names = [contact.name for contact in world[ContactsState].contacts.window(0, 50)]
     return ContactsBriefView.model_validate({**_counts(world, now), "names": names})
 
 
-def _answer(world: EnvironmentWorld, now: datetime, query: ContactsQuery) -> ContactsAnswer:  # noqa: ARG001 - one signature
-    contacts, total = find_contacts(world.contacts, query)
-    return ContactsAnswer.model_validate({**finding("contacts", query, len(contacts), total), "contacts": contacts})
+def _answer(world: States, now: datetime, query: ContactsQuery) -> ContactsAnswer:  # noqa: ARG001 - one signature
+    contacts, total = find_contacts(world[ContactsState], query)
+    return ContactsAnswer.model_validate(
+        {**answer_fields("contacts", query, len(contacts), total), "contacts": contacts}
+    )
 
 
 CONTACTS_VIEWS: Final = Views(
-    "contacts", _state, ContactsStateView, _brief, ContactsBriefView, ContactsQuery, _answer, ContactsAnswer
+    _state, ContactsStateView, _brief, ContactsBriefView, ContactsQuery, _answer, ContactsAnswer
 )

@@ -1,54 +1,57 @@
-"""What each action in a mailbox does."""
+"""The mailbox's operations, and filing imported mails."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from operator import attrgetter
 from typing import Final, NamedTuple, TypeVar
 
 from concord_environment.core.faults import Conflict, Forbidden, NotThere
+from concord_environment.core.identity import namespace
 from concord_environment.core.transaction import Transaction
+from concord_environment.modalities.contacts.state import ContactsState
 from concord_environment.modalities.email import requests
-from concord_environment.modalities.email.records import Attachment, Email
-from concord_environment.modalities.email.state import EmailState
-from concord_environment.modalities.email.threading import Headers, find_thread, references_for
+from concord_environment.modalities.email.state import Attachment, Email, EmailState
+from concord_environment.modalities.email.threading import Headers, find_thread, headers_of, references_for
 from concord_environment.modalities.fields import same_address
-from concord_environment.modalities.operation import AnyOperation, Caller, Operation
-from concord_environment.modalities.world import EnvironmentWorld
+from concord_environment.modalities.modality import AnyOperation, Caller, Operation, States
 
 S = TypeVar("S", bound=requests._Selection)
 
 
-def _bind_send(world: EnvironmentWorld, action: requests.SendEmail, caller: Caller) -> requests.SendEmail:  # noqa: ARG001
-    own = world.email.address
+def _bind_send(world: States, action: requests.SendEmail, caller: Caller) -> requests.SendEmail:  # noqa: ARG001
+    own = world[EmailState].address
     if action.from_address is not None and not same_address(action.from_address, own):
         raise Forbidden(f"from_address: this mailbox sends as {own} only")
     return action.model_copy(update={"from_address": own})
 
 
-def _send(world: EnvironmentWorld, action: requests.SendEmail, transaction: Transaction) -> None:
-    state, own = world.email, action.from_address or world.email.address
+def _send(world: States, action: requests.SendEmail, transaction: Transaction) -> None:
+    state, own = world[EmailState], action.from_address or world[EmailState].address
     sent = _file(state, action, transaction, Envelope(transaction.new_id(), own, "sent", is_read=True))
     recipients = (*action.to_addresses, *action.cc_addresses, *action.bcc_addresses)
     if any(same_address(recipient, own) for recipient in recipients):
-        # The copy that comes in is another row, so it needs another id; the thread is the same.
+        # The incoming copy is a row of its own and gets its own id, in the same thread.
         copy = action.model_dump(exclude={"operation", "bcc_addresses", "from_address"})
         incoming = {**copy, "from_address": own, "thread_id": sent.thread_id, "in_reply_to": sent.in_reply_to}
         transaction.cause(requests.ReceiveEmail.model_validate(incoming))
 
 
-def _receive(world: EnvironmentWorld, action: requests.ReceiveEmail, transaction: Transaction) -> None:
-    state = world.email
+def _receive(world: States, action: requests.ReceiveEmail, transaction: Transaction) -> None:
+    state = world[EmailState]
     message_id = action.message_id or transaction.new_id()
     if message_id in state.emails:
         raise Conflict(f"a mail {message_id} is there already")
-    folder = "spam" if action.folder == "inbox" and world.contacts.is_blocked(action.from_address) else action.folder
+    folder = (
+        "spam" if action.folder == "inbox" and world[ContactsState].is_blocked(action.from_address) else action.folder
+    )
     labels = tuple(dict.fromkeys(action.labels))
     envelope = Envelope(message_id, action.from_address, folder, action.is_read, labels, action.sent_at)
     _file(state, action, transaction, envelope)
 
 
 class Envelope(NamedTuple):
-    """What a mail is beside what was written in it."""
+    """The fields of a mail that its text does not hold."""
 
     message_id: str
     sender: str
@@ -64,7 +67,7 @@ def _file(
     transaction: Transaction,
     envelope: Envelope,
 ) -> Email:
-    """Puts a mail into its folder and its thread."""
+    """Writes a mail to its folder and its thread."""
     now, message_id = transaction.now, envelope.message_id
     parent = None if action.in_reply_to is None else state.emails.get(action.in_reply_to)
     references = action.references or (references_for(parent) if parent else ())
@@ -102,12 +105,12 @@ def _with_id(attachment: Attachment, transaction: Transaction) -> Attachment:
     return attachment.model_copy(update={"attachment_id": transaction.new_id()})
 
 
-def _each(change: Callable[[Email, S], Email]) -> Callable[[EnvironmentWorld, S, Transaction], None]:
-    def apply(world: EnvironmentWorld, action: S, transaction: Transaction) -> None:
-        for email in _selected(world.email, action):
+def _each(change: Callable[[Email, S], Email]) -> Callable[[States, S, Transaction], None]:
+    def apply(world: States, action: S, transaction: Transaction) -> None:
+        for email in _selected(world[EmailState], action):
             changed = change(email, action)
             if changed != email:
-                transaction.put(world.email.emails, email.message_id, changed)
+                transaction.put(world[EmailState].emails, email.message_id, changed)
 
     return apply
 
@@ -119,12 +122,12 @@ def _selected(state: EmailState, action: requests._Selection) -> list[Email]:
     return [email for email in found.values() if email is not None]
 
 
-def _delete(world: EnvironmentWorld, action: requests.Delete, transaction: Transaction) -> None:
-    for email in _selected(world.email, action):
+def _delete(world: States, action: requests.Delete, transaction: Transaction) -> None:
+    for email in _selected(world[EmailState], action):
         if email.folder == "trash":
-            transaction.drop(world.email.emails, email.message_id)
+            transaction.drop(world[EmailState].emails, email.message_id)
         else:
-            transaction.put(world.email.emails, email.message_id, replace(email, folder="trash"))
+            transaction.put(world[EmailState].emails, email.message_id, replace(email, folder="trash"))
 
 
 def _labelled(email: Email, action: requests.AddLabel) -> Email:
@@ -176,3 +179,16 @@ EMAIL_OPERATIONS: Final[tuple[AnyOperation, ...]] = (
         "email.moved",
     ),
 )
+
+
+def import_emails(state: EmailState, emails: Sequence[Email]) -> int:
+    """Adds mails to a mailbox in the order of their dates. Raises Conflict, and adds none, if one exists already."""
+    known = [email.message_id for email in emails if email.message_id in state.emails]
+    repeated = len({email.message_id for email in emails}) < len(emails)
+    if known or repeated:
+        raise Conflict(f"a mail {known[0]} is there already" if known else "two mails have one Message-ID")
+    for email in sorted(emails, key=attrgetter("received_at")):
+        transaction = Transaction(email.received_at, namespace(0), 0, None)
+        thread_id = find_thread(state, headers_of(email), transaction)
+        transaction.put(state.emails, email.message_id, replace(email, thread_id=thread_id))
+    return len(emails)

@@ -1,13 +1,12 @@
-"""What can be done in a mailbox, as it is asked for."""
+"""The requests of the mailbox's operations."""
 
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
 from concord_environment.core.actions import Action
-from concord_environment.modalities.email.records import Attachment, Priority
+from concord_environment.modalities.email.state import Attachment, Priority
 from concord_environment.modalities.fields import (
-    Absent,
     Address,
     Addresses,
     Id,
@@ -16,6 +15,7 @@ from concord_environment.modalities.fields import (
     Line,
     Moment,
     Name,
+    NoneAsEmpty,
     Text,
 )
 
@@ -23,7 +23,7 @@ Attachments = Annotated[tuple[Attachment, ...], Field(max_length=100)]
 
 
 class EmailAction(Action):
-    """Anything done in the mailbox."""
+    """Base class of the mailbox's requests."""
 
     modality: ClassVar[str] = "email"
 
@@ -33,13 +33,13 @@ class _Message(EmailAction):
     subject: Line = ""
     body_text: Text = ""
     body_html: Text | None = None
-    cc_addresses: Annotated[Addresses, Absent] = ()
-    bcc_addresses: Annotated[Addresses, Absent] = ()
+    cc_addresses: Annotated[Addresses, NoneAsEmpty] = ()
+    bcc_addresses: Annotated[Addresses, NoneAsEmpty] = ()
     reply_to_address: Address | None = None
-    attachments: Annotated[Attachments, Absent] = ()
+    attachments: Annotated[Attachments, NoneAsEmpty] = ()
     thread_id: Id | None = None
     in_reply_to: Id | None = None
-    references: Annotated[Ids, Absent] = ()
+    references: Annotated[Ids, NoneAsEmpty] = ()
     priority: Priority = "normal"
 
 
@@ -58,7 +58,7 @@ class ReceiveEmail(_Message):
     message_id: Id | None = None
     sent_at: Moment | None = None
     folder: Name = "inbox"
-    labels: Annotated[Labels, Absent] = ()
+    labels: Annotated[Labels, NoneAsEmpty] = ()
     is_read: bool = False
 
 
@@ -66,11 +66,11 @@ class _Selection(EmailAction):
     """One mail or several."""
 
     message_id: Id | None = None
-    message_ids: Annotated[Ids, Absent] = ()
+    message_ids: Annotated[Ids, NoneAsEmpty] = ()
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """The mails meant, each once."""
+        """The ids of the selected mails, without duplicates."""
         return tuple(dict.fromkeys((*filter(None, (self.message_id,)), *self.message_ids)))
 
     @model_validator(mode="after")

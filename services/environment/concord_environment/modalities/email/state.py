@@ -1,17 +1,112 @@
-"""The tables of a mailbox, and the threads in it."""
+"""The mailbox's rows and tables."""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from typing import Annotated, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from concord_environment.core.clock import to_us
-from concord_environment.core.order import Place
+from concord_environment.core.order import SortKey
+from concord_environment.core.rows import row
 from concord_environment.core.tables import Table
-from concord_environment.modalities.email.records import Email, EmailAccount, EmailThread
-from concord_environment.modalities.email.subjects import base_subject
-from concord_environment.modalities.states import SELF
+from concord_environment.modalities.fields import Address, Addresses, Id, Ids, Labels, Line, Moment, Name, Text
+from concord_environment.modalities.modality import ONLY_KEY
+
+FOLDERS: Final = ("inbox", "sent", "drafts", "trash", "spam", "archive")
+"""The folders of every mailbox. Moving a mail to another name creates that folder."""
+
+Priority = Literal["high", "normal", "low"]
+
+
+class Attachment(BaseModel):
+    """A file at a mail: what it is called and what it is, not its content."""
+
+    model_config = ConfigDict(frozen=True)
+
+    filename: Name
+    size: Annotated[int, Field(ge=0)] = 0
+    mime_type: Name = "application/octet-stream"
+    content_id: Name | None = None
+    attachment_id: Id | None = None
+
+
+@row
+class Email:
+    """One mail, in exactly one folder."""
+
+    message_id: Id
+    thread_id: Id
+    from_address: Address
+    to_addresses: Addresses
+    subject: Line
+    sent_at: Moment
+    received_at: Moment
+    body_text: Text = ""
+    body_html: Text | None = None
+    cc_addresses: Addresses = ()
+    bcc_addresses: Addresses = ()
+    reply_to_address: Address | None = None
+    attachments: tuple[Attachment, ...] = ()
+    in_reply_to: Id | None = None
+    references: Ids = ()
+    is_read: bool = False
+    is_starred: bool = False
+    priority: Priority = "normal"
+    folder: Name = "inbox"
+    labels: Labels = ()
+
+    @property
+    def participants(self) -> tuple[str, ...]:
+        """The sender and the recipients, without blind copies."""
+        return (self.from_address, *self.to_addresses, *self.cc_addresses)
+
+
+@dataclass(frozen=True, slots=True)
+class EmailAccount:
+    """The owner of the mailbox."""
+
+    user_email_address: Address = "user@example.com"
+
+
+@dataclass(frozen=True, slots=True)
+class EmailThread:
+    """A conversation, as it is worked out from its mails."""
+
+    thread_id: str
+    subject: str
+    participant_addresses: tuple[str, ...]
+    message_ids: tuple[str, ...]
+    created_at: datetime
+    last_message_at: datetime
+    message_count: int
+    unread_count: int
+
+
+_PREFIX: Final = re.compile(r"(?:(?:re|fwd?|aw|wg|sv|tr)(?:\[\d+\])?\s*:\s*)+", re.IGNORECASE)
+
+
+@lru_cache(maxsize=4096)
+def base_subject(subject: str) -> str:
+    """The base subject (RFC 5256 §2.1, common forms only): lower case, without prefixes, with single blanks."""
+    text = " ".join(subject.split())
+    prefix = _PREFIX.match(text)
+    return text[prefix.end() if prefix else 0 :].casefold()
+
+
+@lru_cache(maxsize=4096)
+def is_reply(subject: str) -> bool:
+    """Whether a subject has the prefix of a reply or a forwarded mail."""
+    return _PREFIX.match(subject.lstrip()) is not None
+
 
 UNREAD = "unread"
 STARRED = "starred"
 
 
-def _place(email: Email) -> Place:
+def _sort_key(email: Email) -> SortKey:
     return (to_us(email.received_at),)
 
 
@@ -30,13 +125,13 @@ def _answers(email: Email) -> tuple[str, ...]:
 
 
 class EmailState:
-    """A mailbox: its mails in the order of their arrival, by folder, label and flag; and whose it is."""
+    """The mails in the order of arrival, indexed by folder, label and flag, and the mailbox's owner."""
 
     def __init__(self) -> None:
         self.emails: Table[Email] = Table(
             "email.emails",
             Email,
-            order=_place,
+            order=_sort_key,
             indexes={
                 "folder": lambda email: (email.folder,),
                 "label": _labels,
@@ -46,7 +141,7 @@ class EmailState:
                 "sender": lambda email: (email.from_address.casefold(),),
                 "thread": lambda email: (email.thread_id,),
                 "subject": lambda email: (base_subject(email.subject),),
-                # What a mail says it answers: its parent may come in after it.
+                # The ids of the mails that a mail replies to. They may arrive after it.
                 "answers": _answers,
             },
         )
@@ -54,16 +149,16 @@ class EmailState:
 
     @property
     def tables(self) -> tuple[Table[Email], Table[EmailAccount]]:
-        """Its tables."""
+        """The tables."""
         return self.emails, self.account
 
     @property
     def address(self) -> str:
         """The simulated user's address."""
-        return (self.account.get(SELF) or EmailAccount()).user_email_address
+        return (self.account.get(ONLY_KEY) or EmailAccount()).user_email_address
 
     def thread(self, thread_id: str) -> EmailThread | None:
-        """A thread, worked out from its mails."""
+        """A thread, computed from its mails. None if it has none."""
         emails = self.emails.found("thread", thread_id)
         if not emails:
             return None

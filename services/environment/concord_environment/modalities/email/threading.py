@@ -1,7 +1,6 @@
-"""Threads by RFC 5322 §3.6.4: References, then In-Reply-To; the subject only where neither leads anywhere.
+"""Threads by RFC 5322 §3.6.4: by References and In-Reply-To, and by the subject for a reply with neither.
 
-The grouping of mails that reference one another does not depend on the order in which they come in: a mail that joins
-two threads makes them one.
+The threads do not depend on the order of arrival: a mail that belongs to two threads merges them.
 """
 
 from collections.abc import Iterable
@@ -11,19 +10,17 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from concord_environment.core.transaction import Transaction
-from concord_environment.modalities.email.records import Email
-from concord_environment.modalities.email.state import EmailState
-from concord_environment.modalities.email.subjects import base_subject, is_reply
+from concord_environment.modalities.email.state import Email, EmailState, base_subject, is_reply
 
 SUBJECT_WINDOW: Final = timedelta(days=30)
-"""An answer without References is looked for among mails of this age: a bare "Re: Hello" a year on is another talk."""
+"""A reply without References joins a thread only within this time: a bare "Re: Hello" a year later starts a new one."""
 
 SUBJECT_CANDIDATES: Final = 100
-"""How many of the latest mails with its subject an answer without References is held against."""
+"""The number of mails, latest first, that a reply without References is compared with."""
 
 
 class Headers(NamedTuple):
-    """What of a mail says which thread it belongs to."""
+    """The headers that decide a mail's thread."""
 
     message_id: str
     in_reply_to: str | None
@@ -34,14 +31,14 @@ class Headers(NamedTuple):
 
 
 def headers_of(email: Email) -> Headers:
-    """The headers of a mail that is there."""
+    """The headers of a mail in the mailbox."""
     return Headers(
         email.message_id, email.in_reply_to, email.references, email.subject, email.sent_at, email.participants
     )
 
 
 def find_thread(state: EmailState, mail: Headers, transaction: Transaction) -> str:
-    """The thread that a new mail belongs to, its own if to none; threads that it joins become the earliest of them."""
+    """The thread of a new mail: a new one if it belongs to none. Merges several threads into the earliest of them."""
     threads = {relative.thread_id for relative in _relatives(state, mail)}
     if len(threads) < 2:
         return threads.pop() if threads else mail.message_id
@@ -53,7 +50,7 @@ def find_thread(state: EmailState, mail: Headers, transaction: Transaction) -> s
 
 
 def references_for(parent: Email) -> tuple[str, ...]:
-    """The References of an answer: the parent's, and the parent."""
+    """The References of a reply: its parent's, then its parent."""
     return (*parent.references, parent.message_id)
 
 
@@ -62,7 +59,7 @@ def _age(email: Email) -> tuple[object, str]:
 
 
 def _relatives(state: EmailState, mail: Headers) -> list[Email]:
-    # An answer that came in before what it answers stands for all of them, to a mail that is not here too.
+    # One reply to a missing mail is enough: all of its replies are in one thread.
     emails = state.emails
     answer = emails.last_found("answers", mail.message_id)
     named = mail.references if mail.in_reply_to is None else (*mail.references, mail.in_reply_to)

@@ -1,1 +1,50 @@
-"""Text messages: SMS and RCS, in conversations of two or more."""
+"""The modality `sms`: text messages (SMS and RCS) in conversations."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Annotated, Any, Final
+
+from pydantic import Field
+
+from concord_environment.modalities.documents import ScenarioForm, StateDocument, load_rows
+from concord_environment.modalities.fields import Id, Phone
+from concord_environment.modalities.modality import ONLY_KEY, Modality
+from concord_environment.modalities.sms.operations import SMS_OPERATIONS
+from concord_environment.modalities.sms.state import Conversation, SMSAccount, SMSMessage, SMSState
+from concord_environment.modalities.sms.views import SMS_VIEWS
+
+
+class SMSDocument(StateDocument):
+    """The text messages."""
+
+    user_phone_number: Phone = "+15550000000"
+    max_messages_per_conversation: Annotated[int, Field(ge=1)] = 10_000
+    messages: dict[Id, SMSMessage] = Field(default_factory=dict)
+    conversations: dict[Id, Conversation] = Field(default_factory=dict)
+
+
+def _load(state: SMSState, document: SMSDocument) -> None:
+    state.account.write(ONLY_KEY, SMSAccount(document.user_phone_number, document.max_messages_per_conversation))
+    load_rows(state.conversations, document.conversations, "thread_id")
+    load_rows(state.messages, document.messages, "message_id")
+
+
+def _dump(state: SMSState) -> dict[str, Any]:
+    account = asdict(state.current_account)
+    return {"messages": dict(state.messages.items()), "conversations": dict(state.conversations.items()), **account}
+
+
+def _inconsistencies(state: SMSState) -> Iterator[str]:
+    for message in state.messages.rows():
+        if message.thread_id not in state.conversations:
+            yield f"sms: message {message.message_id} is in conversation {message.thread_id}, which is missing"
+
+
+MODALITY: Final = Modality(
+    name="sms",
+    state=SMSState,
+    operations=SMS_OPERATIONS,
+    views=SMS_VIEWS,
+    scenario=ScenarioForm(SMSDocument, _load, _dump),
+    inconsistencies=_inconsistencies,
+)

@@ -1,4 +1,4 @@
-"""What each action with text messages does."""
+"""The operations on text messages."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -6,29 +6,28 @@ from typing import Any, Final
 
 from concord_environment.core.faults import Conflict, Forbidden, NotThere
 from concord_environment.core.transaction import Transaction
-from concord_environment.modalities.operation import AnyOperation, Caller, Operation
+from concord_environment.modalities.contacts.state import ContactsState
+from concord_environment.modalities.modality import AnyOperation, Caller, Operation, States
 from concord_environment.modalities.sms import requests
-from concord_environment.modalities.sms.records import Conversation, Participant, Reaction, SMSMessage
-from concord_environment.modalities.sms.state import SMSState
-from concord_environment.modalities.world import EnvironmentWorld
+from concord_environment.modalities.sms.state import Conversation, Participant, Reaction, SMSMessage, SMSState
 
 
-def _bind_send(world: EnvironmentWorld, action: requests.SendMessage, caller: Caller) -> requests.SendMessage:  # noqa: ARG001
-    own = world.sms.number
+def _bind_send(world: States, action: requests.SendMessage, caller: Caller) -> requests.SendMessage:  # noqa: ARG001
+    own = world[SMSState].number
     if action.from_number not in (None, own):
         raise Forbidden(f"from_number: this phone sends as {own} only")
     return action.model_copy(update={"from_number": own})
 
 
-def _bind_reaction(world: EnvironmentWorld, action: requests.AddReaction, caller: Caller) -> requests.AddReaction:
-    own = world.sms.number
+def _bind_reaction(world: States, action: requests.AddReaction, caller: Caller) -> requests.AddReaction:
+    own = world[SMSState].number
     if action.phone_number not in (None, own) and not caller.may("sms:receive"):
         raise Forbidden(f"phone_number: reactions of others need 'sms:receive'; yours is {own}")
     return action.model_copy(update={"phone_number": action.phone_number or own})
 
 
-def _send(world: EnvironmentWorld, action: requests.SendMessage, transaction: Transaction) -> None:
-    state = world.sms
+def _send(world: States, action: requests.SendMessage, transaction: Transaction) -> None:
+    state = world[SMSState]
     own = action.from_number or state.number
     thread_id = _thread(state, action.thread_id, (own, *action.to_numbers), transaction)
     message = SMSMessage(
@@ -47,9 +46,9 @@ def _send(world: EnvironmentWorld, action: requests.SendMessage, transaction: Tr
     transaction.put(state.messages, message.message_id, message)
 
 
-def _receive(world: EnvironmentWorld, action: requests.ReceiveMessage, transaction: Transaction) -> None:
-    state = world.sms
-    if world.contacts.is_blocked(action.from_number):
+def _receive(world: States, action: requests.ReceiveMessage, transaction: Transaction) -> None:
+    state = world[SMSState]
+    if world[ContactsState].is_blocked(action.from_number):
         raise Conflict(f"{action.from_number} is blocked")
     message_id = action.message_id or transaction.new_id()
     if message_id in state.messages:
@@ -82,7 +81,7 @@ def _attachments(action: requests._Message, transaction: Transaction) -> tuple[A
 
 
 def _thread(state: SMSState, thread_id: str | None, numbers: Iterable[str], transaction: Transaction) -> str:
-    """The conversation meant: the one named, else the one of exactly these people, else a new one of them."""
+    """The id of the named conversation, else of the one with exactly these members, else of a new one."""
     people = sorted(dict.fromkeys(numbers))
     if thread_id is not None and thread_id in state.conversations:
         return thread_id
@@ -107,10 +106,10 @@ def _message(state: SMSState, message_id: str) -> SMSMessage:
 
 def _each(
     change: Callable[[SMSMessage, Transaction], SMSMessage],
-) -> Callable[[EnvironmentWorld, Any, Transaction], None]:
-    def apply(world: EnvironmentWorld, action: requests._Selection, transaction: Transaction) -> None:
-        for message in [_message(world.sms, message_id) for message_id in action.ids]:
-            transaction.put(world.sms.messages, message.message_id, change(message, transaction))
+) -> Callable[[States, Any, Transaction], None]:
+    def apply(world: States, action: requests._Selection, transaction: Transaction) -> None:
+        for message in [_message(world[SMSState], message_id) for message_id in action.ids]:
+            transaction.put(world[SMSState].messages, message.message_id, change(message, transaction))
 
     return apply
 
@@ -123,20 +122,20 @@ def _deleted(message: SMSMessage, transaction: Transaction) -> SMSMessage:  # no
     return replace(message, is_deleted=True, body="", attachments=(), reactions=())
 
 
-def _react(world: EnvironmentWorld, action: requests.AddReaction, transaction: Transaction) -> None:
-    message = _message(world.sms, action.message_id)
-    number = action.phone_number or world.sms.number
+def _react(world: States, action: requests.AddReaction, transaction: Transaction) -> None:
+    message = _message(world[SMSState], action.message_id)
+    number = action.phone_number or world[SMSState].number
     if any(known.phone_number == number and known.emoji == action.emoji for known in message.reactions):
         raise Conflict(f"{number} has put {action.emoji} on this message already")
     reaction = Reaction(transaction.new_id(), message.message_id, number, action.emoji, transaction.now)
     reacted = replace(message, reactions=(*message.reactions, reaction))
-    transaction.put(world.sms.messages, message.message_id, reacted)
+    transaction.put(world[SMSState].messages, message.message_id, reacted)
 
 
-def _create_group(world: EnvironmentWorld, action: requests.CreateGroup, transaction: Transaction) -> None:
-    creator = action.creator_number or world.sms.number
+def _create_group(world: States, action: requests.CreateGroup, transaction: Transaction) -> None:
+    creator = action.creator_number or world[SMSState].number
     thread_id = action.thread_id or transaction.new_id()
-    if thread_id in world.sms.conversations:
+    if thread_id in world[SMSState].conversations:
         raise Conflict(f"a conversation {thread_id} is there already")
     people = dict.fromkeys((creator, *action.participant_numbers))
     conversation = Conversation(
@@ -147,13 +146,11 @@ def _create_group(world: EnvironmentWorld, action: requests.CreateGroup, transac
         created_by=creator,
         group_name=action.group_name,
     )
-    transaction.put(world.sms.conversations, thread_id, conversation)
+    transaction.put(world[SMSState].conversations, thread_id, conversation)
 
 
-def _update_conversation(
-    world: EnvironmentWorld, action: requests.UpdateConversation, transaction: Transaction
-) -> None:
-    state = world.sms
+def _update_conversation(world: States, action: requests.UpdateConversation, transaction: Transaction) -> None:
+    state = world[SMSState]
     conversation = state.conversations.get(action.thread_id)
     if conversation is None:
         raise NotThere(f"there is no conversation {action.thread_id}")
@@ -172,14 +169,14 @@ def _update_conversation(
             transaction.put(state.messages, message.message_id, _read(message, transaction))
 
 
-def _deliver(world: EnvironmentWorld, action: requests.UpdateDeliveryStatus, transaction: Transaction) -> None:
-    message = _message(world.sms, action.message_id)
+def _deliver(world: States, action: requests.UpdateDeliveryStatus, transaction: Transaction) -> None:
+    message = _message(world[SMSState], action.message_id)
     at, status = transaction.now, action.new_status
     delivered_at = message.delivered_at or (at if status in ("delivered", "read") else None)
     updated = replace(message, delivery_status=status, delivered_at=delivered_at)
     if status == "read":
         updated = replace(updated, read_at=at, is_read=True)
-    transaction.put(world.sms.messages, message.message_id, updated)
+    transaction.put(world[SMSState].messages, message.message_id, updated)
 
 
 SMS_OPERATIONS: Final[tuple[AnyOperation, ...]] = (

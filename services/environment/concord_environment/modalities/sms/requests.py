@@ -1,12 +1,12 @@
-"""What can be done with text messages, as it is asked for."""
+"""The requests of the operations on text messages."""
 
 from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
 from concord_environment.core.actions import Action
-from concord_environment.modalities.fields import Absent, Id, Ids, Moment, Name, Phone, Phones, Text
-from concord_environment.modalities.sms.records import MessageAttachment, MessageType
+from concord_environment.modalities.fields import Id, Ids, Moment, Name, NoneAsEmpty, Phone, Phones, Text
+from concord_environment.modalities.sms.state import MessageAttachment, MessageType
 
 _NESTED: Final = (
     "message_data",
@@ -16,11 +16,11 @@ _NESTED: Final = (
     "group_data",
     "conversation_update_data",
 )
-"""Where older scenario files keep the fields of an action."""
+"""The nested objects in which older scenario files keep the fields of an action."""
 
 
 class SMSAction(Action):
-    """Anything done with text messages."""
+    """Base class of the requests."""
 
     modality: ClassVar[str] = "sms"
 
@@ -41,7 +41,7 @@ class SMSAction(Action):
 class _Message(SMSAction):
     body: Text = ""
     message_type: MessageType = "sms"
-    attachments: Annotated[tuple[MessageAttachment, ...], Field(max_length=100), Absent] = ()
+    attachments: Annotated[tuple[MessageAttachment, ...], Field(max_length=100), NoneAsEmpty] = ()
     thread_id: Id | None = None
     replied_to_message_id: Id | None = None
 
@@ -59,7 +59,7 @@ class ReceiveMessage(_Message):
 
     operation: Literal["receive_message"] = "receive_message"
     from_number: Phone
-    to_numbers: Annotated[Phones, Absent] = ()
+    to_numbers: Annotated[Phones, NoneAsEmpty] = ()
     message_id: Id | None = None
     sent_at: Moment | None = None
     is_spam: bool = False
@@ -69,11 +69,11 @@ class _Selection(SMSAction):
     """One message or several."""
 
     message_id: Id | None = None
-    message_ids: Annotated[Ids, Absent] = ()
+    message_ids: Annotated[Ids, NoneAsEmpty] = ()
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """The messages meant, each once."""
+        """The ids of the selected messages, without duplicates."""
         return tuple(dict.fromkeys((*filter(None, (self.message_id,)), *self.message_ids)))
 
     @model_validator(mode="after")

@@ -1,17 +1,109 @@
-"""The tables of a phone's messages."""
+"""The rows and tables of text messages."""
 
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from concord_environment.core.clock import to_us
-from concord_environment.core.order import Place
+from concord_environment.core.order import SortKey
 from concord_environment.core.tables import Table
-from concord_environment.modalities.sms.records import Conversation, SMSAccount, SMSMessage
-from concord_environment.modalities.states import SELF
+from concord_environment.modalities.fields import Id, Line, Moment, Name, Phone, Phones, Text
+from concord_environment.modalities.modality import ONLY_KEY
+
+MessageType = Literal["sms", "rcs"]
+Direction = Literal["incoming", "outgoing"]
+DeliveryStatus = Literal["sending", "sent", "delivered", "failed", "read"]
+
+
+class MessageAttachment(BaseModel):
+    """A file at a message: what it is, not its content."""
+
+    model_config = ConfigDict(frozen=True)
+
+    filename: Name
+    size: Annotated[int, Field(ge=0)] = 0
+    mime_type: Name = "application/octet-stream"
+    attachment_id: Id | None = None
+    thumbnail_url: Line | None = None
+    duration: Annotated[int | None, Field(ge=0)] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reaction:
+    """An emoji that somebody put on a message."""
+
+    reaction_id: Id
+    message_id: Id
+    phone_number: Phone
+    emoji: Name
+    timestamp: Moment
+
+
+@dataclass(frozen=True, slots=True)
+class SMSMessage:
+    """One message."""
+
+    message_id: Id
+    thread_id: Id
+    from_number: Phone
+    to_numbers: Phones
+    body: Text
+    direction: Direction
+    sent_at: Moment
+    message_type: MessageType = "sms"
+    attachments: tuple[MessageAttachment, ...] = ()
+    reactions: tuple[Reaction, ...] = ()
+    delivered_at: Moment | None = None
+    read_at: Moment | None = None
+    is_read: bool = False
+    delivery_status: DeliveryStatus = "sent"
+    edited_at: Moment | None = None
+    is_deleted: bool = False
+    replied_to_message_id: Id | None = None
+    is_spam: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Participant:
+    """Somebody in a conversation. Names are the contacts' business."""
+
+    phone_number: Phone
+    joined_at: Moment
+    is_admin: bool = False
+    left_at: Moment | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A conversation without its messages."""
+
+    thread_id: Id
+    conversation_type: Literal["one_on_one", "group"]
+    participants: tuple[Participant, ...]
+    created_at: Moment
+    created_by: Phone | None = None
+    group_name: Name | None = None
+    group_photo_url: Line | None = None
+    is_pinned: bool = False
+    is_muted: bool = False
+    is_archived: bool = False
+    draft_message: Text | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SMSAccount:
+    """The owner of the phone."""
+
+    user_phone_number: Phone = "+15550000000"
+    max_messages_per_conversation: int = 10_000
+
 
 UNREAD = "unread"
 
 
-def _place(message: SMSMessage) -> Place:
+def _sort_key(message: SMSMessage) -> SortKey:
     return (to_us(message.sent_at),)
 
 
@@ -22,18 +114,18 @@ def _unread(message: SMSMessage) -> tuple[str, ...]:
 
 
 def members(conversation: Conversation) -> str:
-    """What makes a conversation the one of its members: their numbers."""
+    """The lookup value of a conversation: its members' numbers."""
     return " ".join(sorted(participant.phone_number for participant in conversation.participants))
 
 
 class SMSState:
-    """Messages in the order they were sent, conversations, and whose phone it is."""
+    """Messages by the time of sending, conversations, and the phone's owner."""
 
     def __init__(self) -> None:
         self.messages: Table[SMSMessage] = Table(
             "sms.messages",
             SMSMessage,
-            order=_place,
+            order=_sort_key,
             indexes={"thread": lambda message: (message.thread_id,), "flag": _unread},
         )
         self.conversations: Table[Conversation] = Table(
@@ -43,13 +135,13 @@ class SMSState:
 
     @property
     def tables(self) -> tuple[Table[SMSMessage], Table[Conversation], Table[SMSAccount]]:
-        """Its tables."""
+        """The tables."""
         return self.messages, self.conversations, self.account
 
     @property
     def current_account(self) -> SMSAccount:
-        """Whose phone it is."""
-        return self.account.get(SELF) or SMSAccount()
+        """The owner of the phone."""
+        return self.account.get(ONLY_KEY) or SMSAccount()
 
     @property
     def number(self) -> str:
@@ -57,6 +149,6 @@ class SMSState:
         return self.current_account.user_phone_number
 
     def last_message_at(self, conversation: Conversation) -> datetime:
-        """When a conversation's last message was sent; before the first, when it was begun."""
+        """The time of a conversation's last message. Without messages, the time of its creation."""
         latest = self.messages.group_window("thread", conversation.thread_id, 0, 1, latest_first=True)
         return latest[0].sent_at if latest else conversation.created_at

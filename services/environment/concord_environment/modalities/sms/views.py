@@ -1,22 +1,106 @@
-"""What callers see of the text messages."""
+"""The queries and views of text messages."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from datetime import datetime
+from itertools import takewhile
 from typing import Final, Literal
 
 from pydantic import BaseModel
 
-from concord_environment.modalities.sms.queries import SMSQuery, find_messages
-from concord_environment.modalities.sms.records import Conversation, Participant, SMSMessage
-from concord_environment.modalities.sms.state import UNREAD, SMSState
-from concord_environment.modalities.views import QueryAnswer, StatePage, StateView, Views, finding, heading
-from concord_environment.modalities.world import EnvironmentWorld
+from concord_environment.modalities.fields import Id, Line, Moment, Page, Phone, SortOrder
+from concord_environment.modalities.modality import (
+    QueryAnswer,
+    StatePage,
+    States,
+    StateView,
+    Views,
+    answer_fields,
+    view_fields,
+)
+from concord_environment.modalities.sms.state import (
+    UNREAD,
+    Conversation,
+    Direction,
+    MessageType,
+    Participant,
+    SMSMessage,
+    SMSState,
+)
+
+
+class SMSQuery(Page):
+    """Every filter that is given has to hold. Deleted messages are left out unless they are asked for."""
+
+    thread_id: Id | None = None
+    phone_number: Phone | None = None
+    from_number: Phone | None = None
+    to_number: Phone | None = None
+    direction: Direction | None = None
+    message_type: MessageType | None = None
+    is_read: bool | None = None
+    has_attachments: bool | None = None
+    search_text: Line | None = None
+    since: Moment | None = None
+    until: Moment | None = None
+    include_deleted: bool = False
+    sort_by: Literal["sent_at", "date"] = "date"
+    sort_order: SortOrder = "desc"
+
+
+def find_messages(state: SMSState, query: SMSQuery) -> tuple[list[SMSMessage], int]:
+    """The page of messages that match a query, and the number of all matches."""
+    tests, latest_first = list(_tests(query)), query.sort_order == "desc"
+    if not tests and query.thread_id is None:
+        return state.messages.window(query.first, query.stop, latest_first=latest_first), len(state.messages)
+    found = [message for message in _candidates(state, query) if all(test(message) for test in tests)]
+    if not latest_first:
+        found.reverse()
+    return found[query.first : query.stop], len(found)
+
+
+def _candidates(state: SMSState, query: SMSQuery) -> Iterable[SMSMessage]:
+    """Messages from the latest back to the query's `since`."""
+    if query.thread_id is not None:
+        candidates = state.messages.group("thread", query.thread_id, latest_first=True)
+    elif query.is_read is False and query.direction == "incoming":
+        candidates = state.messages.group("flag", UNREAD, latest_first=True)
+    else:
+        candidates = state.messages.rows(latest_first=True)
+    since = query.since
+    return candidates if since is None else takewhile(lambda message: message.sent_at >= since, candidates)
+
+
+def _tests(query: SMSQuery) -> Iterable[Callable[[SMSMessage], bool]]:
+    if not query.include_deleted:
+        yield lambda message: not message.is_deleted
+    if (phone := query.phone_number) is not None:
+        yield lambda message: phone == message.from_number or phone in message.to_numbers
+    if (sender := query.from_number) is not None:
+        yield lambda message: message.from_number == sender
+    if (recipient := query.to_number) is not None:
+        yield lambda message: recipient in message.to_numbers
+    if (direction := query.direction) is not None:
+        yield lambda message: message.direction == direction
+    if (message_type := query.message_type) is not None:
+        yield lambda message: message.message_type == message_type
+    if (is_read := query.is_read) is not None:
+        yield lambda message: message.is_read == is_read
+    if (has_attachments := query.has_attachments) is not None:
+        yield lambda message: bool(message.attachments) == has_attachments
+    if query.search_text is not None:
+        words = query.search_text.casefold()
+        yield lambda message: words in message.body.casefold()
+    if (since := query.since) is not None:
+        yield lambda message: message.sent_at >= since
+    if (until := query.until) is not None:
+        yield lambda message: message.sent_at <= until
+
 
 PREVIEW: Final = 100
-"""How many characters of its last message the compact state shows of a conversation."""
+"""The number of characters of a message in the compact state."""
 BRIEF: Final = 50
-"""How many conversations the compact state names."""
+"""The number of conversations in the compact state."""
 
 
 class ConversationView(BaseModel):
@@ -80,10 +164,10 @@ class SMSAnswer(QueryAnswer):
     messages: list[SMSMessage]
 
 
-def _counts(world: EnvironmentWorld, now: datetime) -> dict[str, object]:
-    state = world.sms
+def _counts(world: States, now: datetime) -> dict[str, object]:
+    state = world[SMSState]
     return {
-        **heading(world, "sms", now),
+        **view_fields(world, "sms", now),
         "user_phone_number": state.number,
         "total_message_count": len(state.messages),
         "total_conversation_count": len(state.conversations),
@@ -92,7 +176,7 @@ def _counts(world: EnvironmentWorld, now: datetime) -> dict[str, object]:
 
 
 def conversation_view(state: SMSState, conversation: Conversation) -> ConversationView:
-    """A conversation with its counts."""
+    """A conversation with its message counts."""
     return ConversationView(
         **{**asdict(conversation), "participants": conversation.participants},
         last_message_at=state.last_message_at(conversation),
@@ -101,8 +185,8 @@ def conversation_view(state: SMSState, conversation: Conversation) -> Conversati
     )
 
 
-def _state(world: EnvironmentWorld, now: datetime, page: StatePage) -> SMSStateView:
-    state = world.sms
+def _state(world: States, now: datetime, page: StatePage) -> SMSStateView:
+    state = world[SMSState]
     query = SMSQuery(since=page.since, limit=page.limit, offset=page.offset, include_deleted=True)
     messages, total = find_messages(state, query)
     shown = _conversations(state, messages)
@@ -118,15 +202,15 @@ def _state(world: EnvironmentWorld, now: datetime, page: StatePage) -> SMSStateV
 
 
 def _conversations(state: SMSState, messages: Iterable[SMSMessage]) -> Iterable[Conversation]:
-    """The conversations of messages; where there are few in all, also those without any."""
+    """The conversations of messages. If there are few in all, every conversation."""
     if len(state.conversations) <= BRIEF:
         return state.conversations.rows()
     threads = dict.fromkeys(message.thread_id for message in messages)
     return filter(None, map(state.conversations.get, threads))
 
 
-def _brief(world: EnvironmentWorld, now: datetime) -> SMSBriefView:
-    state = world.sms
+def _brief(world: States, now: datetime) -> SMSBriefView:
+    state = world[SMSState]
     latest = sorted(state.conversations.rows(), key=state.last_message_at, reverse=True)[:BRIEF]
     briefs = [_in_one_line(state, conversation) for conversation in latest]
     return SMSBriefView.model_validate({**_counts(world, now), "conversations": briefs})
@@ -145,9 +229,15 @@ def _in_one_line(state: SMSState, conversation: Conversation) -> ConversationBri
     )
 
 
-def _answer(world: EnvironmentWorld, now: datetime, query: SMSQuery) -> SMSAnswer:  # noqa: ARG001 - one signature
-    messages, total = find_messages(world.sms, query)
-    return SMSAnswer.model_validate({**finding("sms", query, len(messages), total), "messages": messages})
+def _answer(world: States, now: datetime, query: SMSQuery) -> SMSAnswer:  # noqa: ARG001 - one signature
+    messages, total = find_messages(world[SMSState], query)
+    return SMSAnswer.model_validate({**answer_fields("sms", query, len(messages), total), "messages": messages})
 
 
-SMS_VIEWS: Final = Views("sms", _state, SMSStateView, _brief, SMSBriefView, SMSQuery, _answer, SMSAnswer)
+def _as_text(brief: SMSBriefView) -> Iterable[str]:
+    yield f"SMS: {brief.unread_count} unread, {brief.total_message_count} in all"
+    for one in [one for one in brief.conversations if one.unread_count][:5]:
+        yield f"  - {', '.join(one.participants)}: {one.last_message}"
+
+
+SMS_VIEWS: Final = Views(_state, SMSStateView, _brief, SMSBriefView, SMSQuery, _answer, SMSAnswer, _as_text)

@@ -1,0 +1,282 @@
+"""The responses of the environment service. Fields that are not declared here are kept."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+EventStatus = Literal["pending", "executing", "executed", "failed", "skipped", "cancelled"]
+Json = dict[str, Any]
+
+
+class ResponseBody(BaseModel):
+    """Base class of all responses."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+
+class TimeState(ResponseBody):
+    """The clock."""
+
+    current_time: datetime
+    time_scale: float
+    is_paused: bool
+    auto_advance: bool
+    mode: str
+
+
+class Advanced(ResponseBody):
+    """What advancing did."""
+
+    previous_time: datetime
+    current_time: datetime
+    time_advanced: float
+    events_executed: int
+    events_failed: int
+    execution_details: list[Json]
+
+
+class TimeSet(ResponseBody):
+    """The outcome of setting the clock."""
+
+    previous_time: datetime
+    current_time: datetime
+    skipped_events: int
+
+
+class SkippedToNext(ResponseBody):
+    """What going to the next event did."""
+
+    previous_time: datetime
+    current_time: datetime
+    events_executed: int
+    next_event_time: datetime | None
+
+
+class SimulationStatus(ResponseBody):
+    """What the simulation is at."""
+
+    is_running: bool
+    current_time: datetime
+    pending_events: int
+    executed_events: int
+    failed_events: int
+    next_event_time: datetime | None
+    chain_head: str
+
+
+class KeyView(ResponseBody):
+    """A key."""
+
+    key_id: str
+    name: str
+    permissions: list[str]
+    created_at: datetime
+    created_by: str | None
+
+
+class NewKey(KeyView):
+    """A new key with its secret, which the service shows once."""
+
+    secret: str
+
+
+class Event(ResponseBody):
+    """An event."""
+
+    event_id: str
+    scheduled_time: datetime
+    modality: str
+    data: Json
+    status: EventStatus
+    created_at: datetime
+    executed_at: datetime | None
+    agent_id: str | None
+    priority: int
+    error_message: str | None
+    metadata: Json
+
+
+class EventList(ResponseBody):
+    """A page of events."""
+
+    events: list[Event]
+    total: int
+    pending: int
+    executed: int
+    failed: int
+
+
+class BatchResult(ResponseBody):
+    """What became of a batch."""
+
+    total_submitted: int
+    total_created: int
+    total_failed: int
+    events: list[Json]
+
+
+class ActionResult(ResponseBody):
+    """The outcome of an action."""
+
+    event_id: str
+    scheduled_time: datetime
+    status: EventStatus
+    message: str
+    modality: str
+
+
+class State(ResponseBody):
+    """The fields of every modality's state."""
+
+    modality_type: str
+    current_time: datetime
+    update_count: int
+
+
+class Found(ResponseBody):
+    """The fields of every response to a query."""
+
+    total_count: int
+    returned_count: int
+
+
+class Email(ResponseBody):
+    """A mail."""
+
+    message_id: str
+    thread_id: str
+    from_address: str
+    to_addresses: list[str]
+    cc_addresses: list[str]
+    subject: str
+    body_text: str
+    in_reply_to: str | None
+    references: list[str]
+    sent_at: datetime
+    received_at: datetime
+    is_read: bool
+    is_starred: bool
+    folder: str
+    labels: list[str]
+
+
+class EmailState(State):
+    """The mailbox, or its latest part."""
+
+    user_email_address: str
+    total_email_count: int
+    total_threads: int
+    unread_count: int
+    draft_count: int
+    emails: dict[str, Email]
+    threads: dict[str, Json]
+    folders: dict[str, list[str]]
+    has_more: bool
+
+
+class FoundEmails(Found):
+    """Mails."""
+
+    emails: list[Email]
+
+
+class SMSMessage(ResponseBody):
+    """A text message."""
+
+    message_id: str
+    thread_id: str
+    from_number: str
+    to_numbers: list[str]
+    body: str
+    direction: Literal["incoming", "outgoing"]
+    sent_at: datetime
+    is_read: bool
+
+
+class SMSState(State):
+    """The text messages, or the latest of them."""
+
+    user_phone_number: str
+    total_message_count: int
+    total_conversation_count: int
+    unread_count: int
+    messages: dict[str, SMSMessage]
+    conversations: dict[str, Json]
+    has_more: bool
+
+
+class FoundMessages(Found):
+    """Text messages."""
+
+    messages: list[SMSMessage]
+
+
+class ChatMessage(ResponseBody):
+    """A message of the chat."""
+
+    message_id: str
+    conversation_id: str
+    role: Literal["user", "assistant"]
+    content: str | list[Json]
+    timestamp: datetime
+
+
+class ChatState(State):
+    """The chat, or its latest part."""
+
+    messages: list[ChatMessage]
+    conversations: dict[str, Json]
+    total_message_count: int
+    conversation_count: int
+    has_more: bool
+
+
+class FoundChat(Found):
+    """Messages of the chat."""
+
+    messages: list[ChatMessage]
+
+
+class CalendarEvent(ResponseBody):
+    """An event of a calendar."""
+
+    event_id: str
+    calendar_id: str
+    title: str
+    start: datetime
+    end: datetime
+    location: str | None
+    status: str
+    organizer: str | None
+    attendees: list[Json]
+    recurrence: Json | None
+    sequence: int
+
+
+class CalendarState(State):
+    """The calendars, with their events or the first of them."""
+
+    calendars: dict[str, Json]
+    events: dict[str, CalendarEvent]
+    calendar_count: int
+    event_count: int
+    events_today: int
+    has_more: bool
+
+
+class FoundEvents(Found):
+    """Events of calendars."""
+
+    events: list[CalendarEvent]
+
+
+class ImportReport(ResponseBody):
+    """What was loaded."""
+
+    success: bool
+    events_loaded: int
+    modalities_loaded: list[str]
+    modalities_skipped: list[str]
+    warnings: list[str]
+    current_time: datetime

@@ -1,0 +1,56 @@
+"""Responses that several routers share."""
+
+from datetime import datetime
+
+from fastapi import Response
+from pydantic import BaseModel, JsonValue
+
+from concord_environment.core.events import Event, EventStatus, as_record
+
+
+class EventView(BaseModel):
+    """An event."""
+
+    event_id: str
+    scheduled_time: datetime
+    modality: str
+    data: dict[str, JsonValue]
+    status: EventStatus
+    created_at: datetime
+    executed_at: datetime | None
+    agent_id: str | None
+    priority: int
+    error_message: str | None
+    metadata: dict[str, JsonValue]
+
+
+def event_view(event: Event) -> EventView:
+    """An event as a response. Its fields are valid already."""
+    return EventView.model_construct(**as_record(event))
+
+
+class ModalityActionResponse(BaseModel):
+    """What became of an action: `executed`, or `pending` until time moves."""
+
+    event_id: str
+    scheduled_time: datetime
+    status: EventStatus
+    message: str
+    modality: str
+
+
+def action_response(event: Event) -> ModalityActionResponse:
+    """The response to an action."""
+    when = "" if event.status is EventStatus.EXECUTED else f" at {event.scheduled_time.isoformat()}"
+    return ModalityActionResponse(
+        event_id=event.event_id,
+        scheduled_time=event.scheduled_time,
+        status=event.status,
+        message=f"{event.modality}.{event.action.operation}: {event.status}{when}",
+        modality=event.modality,
+    )
+
+
+def unvalidated(answer: BaseModel) -> Response:
+    """A response whose fields are valid already. FastAPI would validate each of them again."""
+    return Response(answer.model_dump_json(), media_type="application/json")

@@ -1,0 +1,211 @@
+"""The MCP server at `/mcp`, over streamable HTTP and with the same keys as the API.
+
+Each operation is a tool, and so are each modality's state and query. A caller sees the tools that its key grants.
+"""
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from pydantic import BaseModel, ConfigDict, ValidationError
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.types import Receive, Scope, Send
+
+from concord_environment import __version__
+from concord_environment.access.keys import Key
+from concord_environment.api.responses import action_response
+from concord_environment.core.faults import Fault, Invalid
+from concord_environment.environment import Environment
+from concord_environment.modalities.modality import AnyModality, AnyOperation, QueryAnswer, StatePage, StateView
+from concord_environment.modalities.registry import MODALITY_BY_NAME, OPERATIONS, reasons
+
+
+class Nothing(BaseModel):
+    """No arguments."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class StateArguments(StatePage):
+    """Which part of a state; `compact` for the state in short."""
+
+    compact: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentTool:
+    """One tool: its arguments, its permission, and the function that runs it for a key."""
+
+    name: str
+    description: str
+    arguments: type[BaseModel]
+    permission: str
+    run: Callable[[Environment, Key, Any], BaseModel]
+
+    def call(self, environment: Environment, key: Key, arguments: dict[str, Any]) -> BaseModel:
+        """Runs the tool. Raises Forbidden without its permission, Invalid for wrong arguments."""
+        key.require(self.permission)
+        try:
+            parsed = self.arguments.model_validate(arguments)
+        except ValidationError as error:
+            raise Invalid(reasons(error)) from error
+        return self.run(environment, key, parsed)
+
+    def schema(self) -> dict[str, Any]:
+        """The JSON schema of the arguments."""
+        schema = self.arguments.model_json_schema()
+        schema.get("properties", {}).pop("operation", None)
+        return schema
+
+
+class SimulatedTime(BaseModel):
+    """What time it is in the simulation."""
+
+    current_time: str
+
+
+def all_tools() -> dict[str, EnvironmentTool]:
+    """Every tool, by name."""
+    return {tool.name: tool for tool in _tools()}
+
+
+def _tools() -> Iterator[EnvironmentTool]:
+    yield EnvironmentTool("time_read", "What time it is in the simulation.", Nothing, "time:read", _time)
+    for modality in MODALITY_BY_NAME.values():
+        yield _state_tool(modality)
+        yield _query_tool(modality)
+    yield from map(_action_tool, OPERATIONS)
+
+
+def _time(environment: Environment, key: Key, arguments: Nothing) -> SimulatedTime:  # noqa: ARG001 - one signature
+    return SimulatedTime(current_time=environment.simulation.now.isoformat())
+
+
+def _state_tool(modality: AnyModality) -> EnvironmentTool:
+    views = modality.views
+
+    def run(environment: Environment, key: Key, arguments: StateArguments) -> StateView:  # noqa: ARG001
+        simulation = environment.simulation
+        if arguments.compact:
+            brief: StateView = views.brief(simulation.world, simulation.now)
+            return brief
+        return views.state(simulation.world, simulation.now, arguments)
+
+    description = f"The state of {modality.name}, the latest first; with compact in short."
+    return EnvironmentTool(f"{modality.name}_state", description, StateArguments, modality.state_permission, run)
+
+
+def _query_tool(modality: AnyModality) -> EnvironmentTool:
+    views = modality.views
+
+    def run(environment: Environment, key: Key, arguments: BaseModel) -> QueryAnswer:  # noqa: ARG001
+        simulation = environment.simulation
+        return views.answer(simulation.world, simulation.now, arguments)
+
+    description = f"Looks in {modality.name}. {views.query_type.__doc__ or ''}"
+    return EnvironmentTool(f"{modality.name}_query", description, views.query_type, modality.query_permission, run)
+
+
+def _action_tool(operation: AnyOperation) -> EnvironmentTool:
+    def run(environment: Environment, key: Key, arguments: Any) -> BaseModel:  # noqa: ANN401 - the operation's request
+        return action_response(environment.submit(environment.simulation, key, arguments))
+
+    name, documented = f"{operation.modality}_{operation.name}", operation.request.__doc__ or ""
+    return EnvironmentTool(name, documented, operation.request, operation.permission, run)
+
+
+PATH: Final = "/mcp"
+_INSTRUCTIONS: Final = (
+    "You act for one user, in simulated time. Read with the state and query tools. "
+    "What you do is queued and happens when time moves on, which is not yours to do."
+)
+
+Context = ServerRequestContext[Any, Any]
+
+
+class McpEndpoint:
+    """The ASGI endpoint. It answers a call without a valid key with 401 and does not read its body."""
+
+    def __init__(self, environment: Environment, max_body_bytes: int) -> None:
+        self._environment = environment
+        self._max_body_bytes = max_body_bytes
+        self._sessions = self._new_sessions()
+
+    def _new_sessions(self) -> StreamableHTTPSessionManager:
+        # Stateless: every call carries its key, and there is no session to hijack.
+        return StreamableHTTPSessionManager(
+            _server(self._environment),
+            json_response=True,
+            stateless=True,
+            max_request_body_size=self._max_body_bytes,
+        )
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Serves within the context."""
+        self._sessions = self._new_sessions()
+        async with self._sessions.run():
+            yield
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers one call."""
+        key = _key_of(self._environment, Request(scope))
+        if key is None:
+            await JSONResponse({"detail": "Missing or invalid API key"}, 401)(scope, receive, send)
+            return
+        scope.setdefault("state", {})["key"] = key
+        await self._sessions.handle_request(scope, receive, send)
+
+
+def _key_of(environment: Environment, request: Request) -> Key | None:
+    """The caller's key, from X-API-Key or from the bearer token that MCP clients send."""
+    bearer = request.headers.get("authorization", "")
+    secret = request.headers.get("x-api-key") or (bearer[7:] if bearer[:7].lower() == "bearer " else "")
+    return environment.keyring.admit(secret) if secret else None
+
+
+def _server(environment: Environment) -> Server[Any]:
+    tools = all_tools()
+
+    async def list_tools(context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:  # noqa: ARG001
+        key = _caller(environment, context)
+        granted = [tool for tool in tools.values() if key.may(tool.permission)]
+        listed = [
+            types.Tool(name=tool.name, description=tool.description, input_schema=tool.schema()) for tool in granted
+        ]
+        return types.ListToolsResult(tools=listed)
+
+    async def call_tool(context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        tool = tools.get(params.name)
+        if tool is None:
+            return _result(f"there is no tool {params.name}", is_error=True)
+        try:
+            answer = tool.call(environment, _caller(environment, context), params.arguments or {})
+        except Fault as fault:
+            return _result(str(fault), is_error=True)
+        return _result(answer.model_dump_json(), is_error=False)
+
+    return Server(
+        "concord-environment",
+        version=__version__,
+        instructions=_INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+    )
+
+
+def _caller(environment: Environment, context: Context) -> Key:
+    key = None if context.request is None else _key_of(environment, context.request)
+    if key is None:
+        raise PermissionError("the key was revoked")
+    return key
+
+
+def _result(text: str, *, is_error: bool) -> types.CallToolResult:
+    return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=is_error)

@@ -1,1 +1,0 @@
-"""The same calls as MCP tools, under the same keys."""

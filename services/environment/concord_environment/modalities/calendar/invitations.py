@@ -1,0 +1,48 @@
+"""Invitations by RFC 5546: the effect of answers on a meeting, and of changes on its answers."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Final
+
+from concord_environment.core.faults import Conflict, NotThere
+from concord_environment.modalities.calendar.state import Answer, CalendarEvent
+from concord_environment.modalities.fields import same_address
+
+MATERIAL: Final = ("start", "end", "all_day", "timezone", "recurrence", "recurrence_exceptions", "status")
+"""The fields that attendees agree to (RFC 5546 §2.1.4). Changing one asks the attendees again."""
+
+
+def revised(event: CalendarEvent, changes: Mapping[str, Any], now: datetime) -> CalendarEvent:
+    """The event with changes. If only its start changes, its duration stays.
+
+    A material change increments SEQUENCE and resets every answer but the organiser's to needs-action.
+    """
+    given = dict(changes)
+    if "start" in given and "end" not in given:
+        given["end"] = given["start"] + (event.end - event.start)
+    after = replace(event, **given, updated_at=now)
+    if all(getattr(event, name) == getattr(after, name) for name in MATERIAL):
+        return after
+    attendees = tuple(
+        attendee
+        if same_address(attendee.email, after.organizer)
+        else attendee.model_copy(update={"response": "needs-action", "comment": None})
+        for attendee in after.attendees
+    )
+    return replace(after, sequence=event.sequence + 1, attendees=attendees)
+
+
+def answered(event: CalendarEvent, email: str, response: Answer, comment: str | None, now: datetime) -> CalendarEvent:
+    """The event with one attendee's answer (RFC 5546 §3.2.3). Raises Conflict if cancelled, NotThere if not invited."""
+    if event.status == "cancelled":
+        raise Conflict("the event is cancelled")
+    if not any(same_address(attendee.email, email) for attendee in event.attendees):
+        raise NotThere(f"{email} is not invited to this event")
+    attendees = tuple(
+        attendee.model_copy(update={"response": response, "comment": comment})
+        if same_address(attendee.email, email)
+        else attendee
+        for attendee in event.attendees
+    )
+    return replace(event, attendees=attendees, updated_at=now)

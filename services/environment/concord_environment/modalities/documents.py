@@ -1,0 +1,64 @@
+"""A modality's state as a document in a scenario file.
+
+Documents leave out what follows from their other fields: threads, folders, labels and counts.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Generic, TypeVar
+
+from pydantic import BaseModel, Field
+
+from concord_environment.core.faults import Invalid
+from concord_environment.core.tables import Table
+from concord_environment.modalities.fields import Moment
+
+
+class StateDocument(BaseModel):
+    """The fields of every modality's document."""
+
+    modality_type: str
+    last_updated: Moment
+    update_count: Annotated[int, Field(ge=0)] = 0
+
+
+S = TypeVar("S")
+D = TypeVar("D", bound=StateDocument)
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioForm(Generic[S, D]):
+    """The form of a state in scenario files.
+
+    `load` fills an empty state from a document and raises Invalid for an inconsistent one. `dump` gives the fields of
+    a state's document.
+    """
+
+    document: type[D]
+    load: Callable[[S, D], None]
+    dump: Callable[[S], dict[str, Any]]
+
+
+def load_rows(table: Table[Any], rows: Mapping[str, Any], id_name: str) -> None:
+    """Writes rows into a table. Raises Invalid for a row whose id differs from its key."""
+    for key, row in rows.items():
+        if getattr(row, id_name) != key:
+            raise Invalid(f"{table.name}: {key!r} names itself {getattr(row, id_name)!r}")
+        table.write(key, row)
+
+
+def with_current_names(
+    items: object, id_name: str, names: Mapping[str, str], complete: Callable[[dict[str, Any]], dict[str, Any]]
+) -> object:
+    """Items by id, with the field names of older scenario files replaced by the current ones.
+
+    `names` maps old names to current ones, and `complete` adds fields that older files leave out.
+    """
+    if not isinstance(items, Mapping):
+        return items
+    return {
+        key: complete({id_name: key, **{names.get(name, name): value for name, value in item.items()}})
+        if isinstance(item, Mapping)
+        else item
+        for key, item in items.items()
+    }

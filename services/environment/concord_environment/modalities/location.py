@@ -1,0 +1,222 @@
+"""The modality `location`: where the user is and was."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, ClassVar, Final, Literal
+
+from pydantic import BaseModel, Field
+
+from concord_environment.core.actions import Action
+from concord_environment.core.clock import to_us
+from concord_environment.core.tables import Table
+from concord_environment.core.transaction import Transaction
+from concord_environment.modalities.documents import ScenarioForm, StateDocument
+from concord_environment.modalities.fields import Line, Moment, Name, Page, SortOrder
+from concord_environment.modalities.modality import (
+    Modality,
+    Operation,
+    QueryAnswer,
+    StatePage,
+    States,
+    StateView,
+    Views,
+    answer_fields,
+    view_fields,
+)
+
+Latitude = Annotated[float, Field(ge=-90, le=90, allow_inf_nan=False)]
+Longitude = Annotated[float, Field(ge=-180, le=180, allow_inf_nan=False)]
+Measure = Annotated[float, Field(allow_inf_nan=False)]
+NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Bearing = Annotated[float, Field(ge=0, le=360, allow_inf_nan=False)]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the user was from a moment on. Altitude and accuracy in metres, speed in m/s, bearing in degrees."""
+
+    place_id: str
+    timestamp: Moment
+    latitude: Latitude
+    longitude: Longitude
+    address: Line | None = None
+    named_location: Name | None = None
+    altitude: Measure | None = None
+    accuracy: NotNegative | None = None
+    speed: NotNegative | None = None
+    bearing: Bearing | None = None
+    sequence: int = 0
+
+
+MAX_HISTORY: Final = 100
+"""The number of earlier places kept."""
+
+
+class LocationState:
+    """Places in the order of the user's visits. The last is the current one."""
+
+    def __init__(self) -> None:
+        self.places: Table[Place] = Table(
+            "location.places", Place, order=lambda place: (to_us(place.timestamp), place.sequence)
+        )
+
+    @property
+    def tables(self) -> tuple[Table[Place]]:
+        """The tables."""
+        return (self.places,)
+
+    @property
+    def current(self) -> Place | None:
+        """The current place, or None."""
+        return next(iter(self.places.window(0, 1, latest_first=True)), None)
+
+
+class UpdateLocation(Action):
+    """Says where the user is now."""
+
+    modality: ClassVar[str] = "location"
+    operation: Literal["update"] = "update"
+    latitude: Latitude
+    longitude: Longitude
+    address: Line | None = None
+    named_location: Name | None = None
+    altitude: Measure | None = None
+    accuracy: NotNegative | None = None
+    speed: NotNegative | None = None
+    bearing: Bearing | None = None
+
+
+def _update(world: States, action: UpdateLocation, transaction: Transaction) -> None:
+    places, current = world[LocationState].places, world[LocationState].current
+    sequence = current.sequence + 1 if current else 0
+    given = action.model_dump(exclude={"operation"})
+    place = Place(place_id=transaction.new_id(), timestamp=transaction.now, sequence=sequence, **given)
+    transaction.put(places, place.place_id, place)
+    for forgotten in places.window(0, max(0, len(places) - MAX_HISTORY - 1)):
+        transaction.drop(places, forgotten.place_id)
+
+
+class LocationQuery(Page):
+    """Every filter that is given has to hold."""
+
+    since: Moment | None = None
+    until: Moment | None = None
+    named_location: Name | None = None
+    sort_order: SortOrder = "desc"
+
+
+def find_places(state: LocationState, query: LocationQuery) -> tuple[list[Place], int]:
+    """The page of places that match a query, and the number of all matches."""
+    found = [
+        place
+        for place in state.places.rows()
+        if (query.since is None or place.timestamp >= query.since)
+        and (query.until is None or place.timestamp <= query.until)
+        and query.named_location in (None, place.named_location)
+    ]
+    if query.sort_order == "desc":
+        found.reverse()
+    return found[query.first : query.stop], len(found)
+
+
+class LocationBriefView(StateView):
+    """Where the user is, and how many earlier places are known."""
+
+    current: Place | None
+    history_count: int
+
+
+class LocationStateView(LocationBriefView):
+    """A page of the earlier places too, latest first."""
+
+    history: list[Place]
+
+
+class LocationAnswer(QueryAnswer):
+    """The places found."""
+
+    locations: list[Place]
+
+
+def _where(world: States, now: datetime) -> dict[str, object]:
+    history = max(0, len(world[LocationState].places) - 1)
+    return {**view_fields(world, "location", now), "current": world[LocationState].current, "history_count": history}
+
+
+def _state(world: States, now: datetime, page: StatePage) -> LocationStateView:
+    earlier = world[LocationState].places.window(page.offset + 1, page.stop + 1, latest_first=True)
+    history = [place for place in earlier if page.since is None or place.timestamp >= page.since]
+    return LocationStateView.model_validate({**_where(world, now), "history": history})
+
+
+def _brief(world: States, now: datetime) -> LocationBriefView:
+    return LocationBriefView.model_validate(_where(world, now))
+
+
+def _answer(world: States, now: datetime, query: LocationQuery) -> LocationAnswer:  # noqa: ARG001 - one signature
+    places, total = find_places(world[LocationState], query)
+    return LocationAnswer.model_validate({**answer_fields("location", query, len(places), total), "locations": places})
+
+
+def _as_text(brief: LocationBriefView) -> Iterable[str]:
+    if (place := brief.current) is not None:
+        name = place.named_location or place.address or "unnamed place"
+        yield f"LOCATION: {name} ({place.latitude}, {place.longitude})"
+
+
+class PlaceDocument(BaseModel):
+    """Where the user was from a moment on."""
+
+    timestamp: Moment
+    latitude: Latitude
+    longitude: Longitude
+    address: Line | None = None
+    named_location: Name | None = None
+    altitude: Measure | None = None
+    accuracy: NotNegative | None = None
+    speed: NotNegative | None = None
+    bearing: Bearing | None = None
+
+
+class LocationDocument(StateDocument):
+    """Where the user is, and was before."""
+
+    current_latitude: Latitude | None = None
+    current_longitude: Longitude | None = None
+    current_address: Line | None = None
+    current_named_location: Name | None = None
+    current_altitude: Measure | None = None
+    current_accuracy: NotNegative | None = None
+    current_speed: NotNegative | None = None
+    current_bearing: Bearing | None = None
+    location_history: list[PlaceDocument] = Field(default_factory=list)
+
+
+_PLACE: Final = tuple(PlaceDocument.model_fields)
+
+
+def _load(state: LocationState, document: LocationDocument) -> None:
+    places = list(document.location_history)
+    current = {name: getattr(document, f"current_{name}") for name in _PLACE if name != "timestamp"}
+    if current["latitude"] is not None and current["longitude"] is not None:
+        places.append(PlaceDocument(timestamp=document.last_updated, **current))
+    for sequence, place in enumerate(places):
+        row = Place(place_id=f"place-{sequence}", sequence=sequence, **place.model_dump())
+        state.places.write(row.place_id, row)
+
+
+def _dump(state: LocationState) -> dict[str, Any]:
+    places = [{name: getattr(place, name) for name in _PLACE} for place in state.places.rows()]
+    current = {f"current_{name}": part for name, part in places[-1].items() if name != "timestamp"} if places else {}
+    return {**current, "location_history": places[:-1]}
+
+
+MODALITY: Final = Modality(
+    name="location",
+    state=LocationState,
+    operations=(Operation(UpdateLocation, _update, "update", "location:update", "location.updated"),),
+    default_operation="update",
+    views=Views(_state, LocationStateView, _brief, LocationBriefView, LocationQuery, _answer, LocationAnswer, _as_text),
+    scenario=ScenarioForm(LocationDocument, _load, _dump),
+)

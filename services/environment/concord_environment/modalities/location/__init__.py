@@ -1,1 +1,0 @@
-"""Where the user is, and was."""

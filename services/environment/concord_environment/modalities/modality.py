@@ -1,0 +1,217 @@
+"""The descriptor of a modality: its state, its operations, its views and its form in scenario files."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, Final, Generic, Protocol, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+from concord_environment.core.actions import Action
+from concord_environment.core.clock import EPOCH
+from concord_environment.core.rows import row
+from concord_environment.core.tables import Table
+from concord_environment.core.transaction import Transaction
+from concord_environment.modalities.documents import ScenarioForm
+from concord_environment.modalities.fields import DEFAULT_PAGE, MAX_PAGE, Moment
+
+ONLY_KEY: Final = "self"
+"""The key of the row in a table of one row."""
+
+
+@row
+class Updates:
+    """The time of a modality's last update, and the number of its updates."""
+
+    last_updated: Moment
+    update_count: int = 0
+
+    def after_one_more(self, at: datetime) -> "Updates":
+        """The value after one more update."""
+        return Updates(at, self.update_count + 1)
+
+
+NO_UPDATES: Final = Updates(EPOCH)
+
+
+class State(Protocol):
+    """The tables of one modality. Its class takes no arguments and creates the state of a new world."""
+
+    @property
+    def tables(self) -> tuple[Table[Any], ...]:
+        """The tables. Each name starts with the modality's name, as in `email.account`."""
+
+
+S = TypeVar("S", bound=State)
+A = TypeVar("A", bound=Action)
+B = TypeVar("B", bound="StateView")
+Q = TypeVar("Q", bound=BaseModel)
+
+
+class States(Protocol):
+    """The states of all modalities, by class: `world[EmailState]`."""
+
+    def __getitem__(self, state: type[S], /) -> S:
+        """The state that is an instance of a class."""
+
+    def updates(self, modality: str) -> Updates:
+        """The updates of a modality."""
+
+
+# --- operations ---
+
+
+class Caller(Protocol):
+    """The caller of an operation."""
+
+    @property
+    def key_id(self) -> str:
+        """The key's id, the `agent_id` of the caller's actions."""
+
+    def may(self, permission: str) -> bool:
+        """Whether the key grants a permission."""
+
+
+def unchanged(world: States, action: A, caller: Caller) -> A:  # noqa: ARG001 - one signature for all
+    """The action as it is: the default for operations that name no person."""
+    return action
+
+
+@dataclass(frozen=True, slots=True)
+class Operation(Generic[A]):
+    """One operation.
+
+    `bind` fills in the user where a request names nobody, and raises Forbidden for persons whom the caller may not
+    act for. `apply` executes the action. `notice` is the type of the notice that subscribers get.
+    """
+
+    request: type[A]
+    apply: Callable[[States, A, Transaction], None]
+    route: str
+    permission: str
+    notice: str
+    bind: Callable[[States, A, Caller], A] = unchanged
+
+    @property
+    def modality(self) -> str:
+        """The name of its modality."""
+        return self.request.modality
+
+    @property
+    def name(self) -> str:
+        """Its name in the `data` of events."""
+        return str(self.request.model_fields["operation"].default)
+
+
+AnyOperation = Operation[Any]
+
+
+# --- views ---
+
+
+class StatePage(BaseModel):
+    """Which part of a state: the latest `limit` items after the first `offset`, of those since a moment."""
+
+    model_config = ConfigDict(frozen=True)
+
+    limit: Annotated[int, Field(ge=1, le=MAX_PAGE)] = DEFAULT_PAGE
+    offset: Annotated[int, Field(ge=0, le=10_000_000)] = 0
+    since: Moment | None = None
+
+    @property
+    def stop(self) -> int:
+        """The position after the last item."""
+        return self.offset + self.limit
+
+
+class StateView(BaseModel):
+    """What every view of a state begins with."""
+
+    modality_type: str
+    current_time: datetime
+    last_updated: datetime
+    update_count: int
+
+
+class QueryAnswer(BaseModel):
+    """What every answer to a query has beside what was found."""
+
+    modality_type: str
+    query: dict[str, JsonValue]
+    total_count: int
+    returned_count: int
+
+
+def _no_lines(brief: StateView) -> Iterable[str]:  # noqa: ARG001 - one signature for all
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Views(Generic[B, Q]):
+    """The views of a modality: a page of its state, its compact state (`brief`), and the answers to queries.
+
+    `as_text` renders the compact state as lines for a prompt.
+    """
+
+    state: Callable[[States, datetime, StatePage], StateView]
+    state_type: type[StateView]
+    brief: Callable[[States, datetime], B]
+    brief_type: type[B]
+    query_type: type[Q]
+    answer: Callable[[States, datetime, Q], QueryAnswer]
+    answer_type: type[QueryAnswer]
+    as_text: Callable[[B], Iterable[str]] = _no_lines
+
+
+def view_fields(world: States, modality: str, now: datetime) -> dict[str, Any]:
+    """The fields of `StateView`."""
+    updates = world.updates(modality)
+    return {
+        "modality_type": modality,
+        "current_time": now,
+        "last_updated": updates.last_updated,
+        "update_count": updates.update_count,
+    }
+
+
+def answer_fields(modality: str, query: BaseModel, found: int, total: int) -> dict[str, Any]:
+    """The fields of `QueryAnswer`."""
+    asked = query.model_dump(mode="json", exclude_unset=True)
+    return {"modality_type": modality, "query": asked, "total_count": total, "returned_count": found}
+
+
+# --- the descriptor ---
+
+
+def _consistent(state: State) -> Iterable[str]:  # noqa: ARG001 - one signature for all
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Modality(Generic[S]):
+    """One modality. Its routes, MCP tools, permissions, snapshots and documents in scenario files follow from it.
+
+    `name` names it in paths, permissions, events and scenario files. `default_operation` is the operation of events
+    whose data names none. `inconsistencies` describes the broken references in a state.
+    """
+
+    name: str
+    state: type[S]
+    operations: tuple[AnyOperation, ...]
+    views: Views[Any, Any]
+    scenario: ScenarioForm[S, Any]
+    default_operation: str | None = None
+    inconsistencies: Callable[[S], Iterable[str]] = _consistent
+
+    @property
+    def state_permission(self) -> str:
+        """The permission to read the state."""
+        return f"{self.name}:state"
+
+    @property
+    def query_permission(self) -> str:
+        """The permission to query."""
+        return f"{self.name}:query"
+
+
+AnyModality = Modality[Any]

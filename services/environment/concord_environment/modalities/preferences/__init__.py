@@ -1,1 +1,0 @@
-"""How the user likes to see times and dates; in the contract this is the modality `time`."""

@@ -1,0 +1,296 @@
+"""The modality `weather`: weather reports, by place."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, ClassVar, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+from concord_environment.core.actions import Action
+from concord_environment.core.clock import to_us
+from concord_environment.core.tables import Table
+from concord_environment.core.transaction import Transaction
+from concord_environment.modalities.documents import ScenarioForm, StateDocument
+from concord_environment.modalities.fields import Id, JsonObject, Line, Moment, Page
+from concord_environment.modalities.location import Latitude, Longitude
+from concord_environment.modalities.modality import (
+    Modality,
+    Operation,
+    QueryAnswer,
+    StatePage,
+    States,
+    StateView,
+    Views,
+    answer_fields,
+    view_fields,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class WeatherReport:
+    """A report for a place, in the form of OpenWeather's One Call and in its standard units (K, m/s)."""
+
+    report_id: str
+    location: str
+    latitude: Latitude
+    longitude: Longitude
+    timestamp: Moment
+    report: JsonObject
+    sequence: int = 0
+
+
+def location_key(latitude: float, longitude: float) -> str:
+    """The key of a place: its coordinates rounded to two decimals, about a kilometre."""
+    return f"{round(latitude, 2) + 0.0:.2f},{round(longitude, 2) + 0.0:.2f}"
+
+
+MAX_HISTORY: Final = 100
+"""The number of reports kept for a place."""
+
+
+class WeatherState:
+    """Reports by place, in order. The last report of a place is its current weather."""
+
+    def __init__(self) -> None:
+        self.reports: Table[WeatherReport] = Table(
+            "weather.reports",
+            WeatherReport,
+            order=lambda report: (to_us(report.timestamp), report.sequence),
+            indexes={"location": lambda report: (report.location,)},
+        )
+
+    @property
+    def tables(self) -> tuple[Table[WeatherReport]]:
+        """The tables."""
+        return (self.reports,)
+
+    def current(self, location: str) -> WeatherReport | None:
+        """The latest report for a place, or None."""
+        return next(iter(self.reports.group_window("location", location, 0, 1, latest_first=True)), None)
+
+
+class UpdateWeather(Action):
+    """Reports the weather at a place."""
+
+    modality: ClassVar[str] = "weather"
+    operation: Literal["update"] = "update"
+    latitude: Latitude
+    longitude: Longitude
+    report: JsonObject
+
+
+def _update(world: States, action: UpdateWeather, transaction: Transaction) -> None:
+    reports, location = world[WeatherState].reports, location_key(action.latitude, action.longitude)
+    current = world[WeatherState].current(location)
+    report = WeatherReport(
+        report_id=transaction.new_id(),
+        location=location,
+        latitude=action.latitude,
+        longitude=action.longitude,
+        timestamp=transaction.now,
+        report=action.report,
+        sequence=current.sequence + 1 if current else 0,
+    )
+    transaction.put(reports, report.report_id, report)
+    excess = max(0, reports.group_size("location", location) - MAX_HISTORY)
+    for forgotten in reports.group_window("location", location, 0, excess):
+        transaction.drop(reports, forgotten.report_id)
+
+
+Units = Literal["standard", "metric", "imperial"]
+
+_TEMPERATURES: Final = frozenset({"temp", "feels_like", "dew_point", "day", "min", "max", "night", "eve", "morn"})
+_SPEEDS: Final = frozenset({"wind_speed", "wind_gust"})
+
+
+def converted(report: dict[str, JsonValue], units: Units) -> dict[str, JsonValue]:
+    """The report in other units: °C and m/s for metric, °F and mph for imperial."""
+    if units == "standard":
+        return report
+    return {key: _convert(key, value, units) for key, value in report.items()}
+
+
+def _convert(key: str, value: JsonValue, units: Units) -> JsonValue:
+    if isinstance(value, dict):
+        return {inner: _convert(inner, part, units) for inner, part in value.items()}
+    if isinstance(value, list):
+        return [_convert(key, part, units) for part in value]
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value
+    return round(_rule(key, units)(float(value)), 2) if key in _TEMPERATURES | _SPEEDS else value
+
+
+def _rule(key: str, units: Units) -> Callable[[float], float]:
+    if key in _SPEEDS:
+        return (lambda speed: speed * 2.23694) if units == "imperial" else (lambda speed: speed)
+    if units == "imperial":
+        return lambda kelvin: kelvin * 9 / 5 - 459.67
+    return lambda kelvin: kelvin - 273.15
+
+
+Seconds = Annotated[int, Field(ge=0, le=7_258_118_400)]
+
+
+class WeatherQuery(Page):
+    """The weather at a place. With `from` (seconds since 1970) all reports since, up to `to`."""
+
+    model_config = ConfigDict(frozen=True, validate_by_name=True, validate_by_alias=True)
+
+    lat: Latitude
+    lon: Longitude
+    exclude: Line | None = None
+    units: Units = "standard"
+    since: Annotated[Seconds | None, Field(alias="from")] = None
+    until: Annotated[Seconds | None, Field(alias="to")] = None
+
+
+def find_weather(state: WeatherState, query: WeatherQuery) -> tuple[list[dict[str, JsonValue]], int]:
+    """The page of reports that match a query, oldest first, and the number of all matches."""
+    location = location_key(query.lat, query.lon)
+    if query.since is None:
+        current = state.current(location)
+        found = [current] if current else []
+    else:
+        found = [report for report in state.reports.group("location", location) if _within(report, query)]
+    parts = set((query.exclude or "").split(","))
+    reports = [
+        {key: value for key, value in converted(report.report, query.units).items() if key not in parts}
+        for report in found
+    ]
+    return reports[query.first : query.stop], len(reports)
+
+
+def _within(report: WeatherReport, query: WeatherQuery) -> bool:
+    at = to_us(report.timestamp) // 1_000_000
+    since, until = query.since or 0, query.until
+    return at >= since and (until is None or until < since or at <= until)
+
+
+class WeatherAtPlace(BaseModel):
+    """The weather at one place, and how many reports there were."""
+
+    latitude: float
+    longitude: float
+    last_updated: datetime
+    update_count: int
+    current_report: dict[str, JsonValue]
+
+
+class WeatherBriefView(StateView):
+    """The present conditions at every place."""
+
+    locations: dict[str, WeatherAtPlace]
+    location_count: int
+
+
+class WeatherStateView(WeatherBriefView):
+    """The latest reports, whole."""
+
+
+class WeatherAnswer(QueryAnswer):
+    """The reports found."""
+
+    reports: list[dict[str, JsonValue]]
+
+
+def _places(world: States, first: int, stop: int) -> dict[str, WeatherReport]:
+    names = world[WeatherState].reports.index_values("location")[first:stop]
+    return {name: report for name in names if (report := world[WeatherState].current(name)) is not None}
+
+
+def _at_place(world: States, report: WeatherReport, *, whole: bool) -> WeatherAtPlace:
+    now = {"current": report.report.get("current")}
+    return WeatherAtPlace(
+        latitude=report.latitude,
+        longitude=report.longitude,
+        last_updated=report.timestamp,
+        update_count=world[WeatherState].reports.group_size("location", report.location),
+        current_report=report.report if whole else now,
+    )
+
+
+def _state(world: States, now: datetime, page: StatePage) -> WeatherStateView:
+    places = _places(world, page.offset, page.stop)
+    return WeatherStateView(
+        **view_fields(world, "weather", now),
+        locations={name: _at_place(world, report, whole=True) for name, report in places.items()},
+        location_count=len(world[WeatherState].reports.index_values("location")),
+    )
+
+
+def _brief(world: States, now: datetime) -> WeatherBriefView:
+    places = _places(world, 0, 20)
+    return WeatherBriefView(
+        **view_fields(world, "weather", now),
+        locations={name: _at_place(world, report, whole=False) for name, report in places.items()},
+        location_count=len(world[WeatherState].reports.index_values("location")),
+    )
+
+
+def _answer(world: States, now: datetime, query: WeatherQuery) -> WeatherAnswer:  # noqa: ARG001 - one signature
+    reports, total = find_weather(world[WeatherState], query)
+    return WeatherAnswer(**answer_fields("weather", query, len(reports), total), reports=reports)
+
+
+class ReportDocument(BaseModel):
+    """An earlier report."""
+
+    timestamp: Moment
+    report: JsonObject
+
+
+class WeatherPlaceDocument(BaseModel):
+    """The weather at a place."""
+
+    latitude: Latitude
+    longitude: Longitude
+    current_report: JsonObject
+    last_updated: Moment
+    report_history: list[ReportDocument] = Field(default_factory=list)
+
+
+class WeatherDocument(StateDocument):
+    """The weather at every place."""
+
+    locations: dict[Id, WeatherPlaceDocument] = Field(default_factory=dict)
+
+
+def _load(state: WeatherState, document: WeatherDocument) -> None:
+    for name, place in document.locations.items():
+        latest = ReportDocument(timestamp=place.last_updated, report=place.current_report)
+        for sequence, one in enumerate([*place.report_history, latest]):
+            report = WeatherReport(
+                report_id=f"{name}-{sequence}",
+                location=name,
+                latitude=place.latitude,
+                longitude=place.longitude,
+                timestamp=one.timestamp,
+                report=one.report,
+                sequence=sequence,
+            )
+            state.reports.write(report.report_id, report)
+
+
+def _dump(state: WeatherState) -> dict[str, Any]:
+    locations = {}
+    for name in state.reports.index_values("location"):
+        *earlier, current = state.reports.group("location", name)
+        locations[name] = {
+            "latitude": current.latitude,
+            "longitude": current.longitude,
+            "current_report": current.report,
+            "last_updated": current.timestamp,
+            "report_history": [{"timestamp": one.timestamp, "report": one.report} for one in earlier],
+        }
+    return {"locations": locations}
+
+
+MODALITY: Final = Modality(
+    name="weather",
+    state=WeatherState,
+    operations=(Operation(UpdateWeather, _update, "update", "weather:update", "weather.updated"),),
+    default_operation="update",
+    views=Views(_state, WeatherStateView, _brief, WeatherBriefView, WeatherQuery, _answer, WeatherAnswer),
+    scenario=ScenarioForm(WeatherDocument, _load, _dump),
+)

@@ -1,1 +1,0 @@
-"""The weather, at as many places as anybody reports it from."""

@@ -1,0 +1,234 @@
+"""Scenarios: whole simulations as JSON documents.
+
+A scenario has metadata, an environment (the clock and the state of each modality) and events.
+"""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from hashlib import sha256
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, Field, JsonValue, ValidationError
+
+from concord_environment.core.chain import GENESIS
+from concord_environment.core.clock import to_us
+from concord_environment.core.engine import Position
+from concord_environment.core.events import DEFAULT_PRIORITY, Event, EventStatus, as_record, from_record
+from concord_environment.core.faults import Invalid
+from concord_environment.core.identity import event_id, namespace
+from concord_environment.core.simulation import Simulation
+from concord_environment.core.world import Terms
+from concord_environment.lifecycle import Lifecycle
+from concord_environment.modalities.documents import StateDocument
+from concord_environment.modalities.fields import JsonObject, Line, Moment
+from concord_environment.modalities.modality import AnyModality, Updates
+from concord_environment.modalities.registry import MODALITY_BY_NAME, apply, parse, reasons
+from concord_environment.modalities.world import EnvironmentWorld
+
+SCENARIO_VERSION: Final = "1"
+
+
+class ScenarioMetadata(BaseModel):
+    """What a scenario is, and who wrote it."""
+
+    ues_version: Annotated[str, Field(max_length=50)] = "0.1.0"
+    scenario_version: Annotated[str, Field(max_length=20)] = SCENARIO_VERSION
+    created_at: Moment
+    author: Line | None = None
+    description: Line | None = None
+
+
+class TimeStateDocument(BaseModel):
+    """The clock. `last_wall_time_update` is there for the format's sake: nothing here reads a wall clock."""
+
+    current_time: Moment
+    time_scale: Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)] = 1.0
+    is_paused: bool = False
+    auto_advance: bool = False
+    last_wall_time_update: Moment | None = None
+
+
+class EnvironmentDocument(BaseModel):
+    """The clock and the state of every modality."""
+
+    time_state: TimeStateDocument
+    modality_states: dict[str, dict[str, Any]]
+
+
+class EventDocument(BaseModel):
+    """An event. Without an id it gets one."""
+
+    event_id: Annotated[str | None, Field(min_length=1, max_length=100)] = None
+    scheduled_time: Moment
+    modality: Annotated[str, Field(max_length=50)]
+    data: dict[str, JsonValue]
+    status: EventStatus = EventStatus.PENDING
+    created_at: Moment | None = None
+    executed_at: Moment | None = None
+    agent_id: Annotated[str | None, Field(max_length=200)] = None
+    priority: Annotated[int, Field(ge=0, le=100)] = DEFAULT_PRIORITY
+    error_message: Line | None = None
+    metadata: JsonObject = Field(default_factory=dict)
+
+
+class EventsDocument(BaseModel):
+    """Events, in the order in which they were made: of two at one time the first comes first."""
+
+    events: Annotated[list[EventDocument], Field(max_length=200_000)] = []
+
+
+class ScenarioDocument(BaseModel):
+    """A whole scenario."""
+
+    metadata: ScenarioMetadata
+    environment: EnvironmentDocument
+    events: EventsDocument = EventsDocument()
+
+
+HistoricEvents = Literal["ignore", "delete", "apply"]
+
+
+class ImportReport(BaseModel):
+    """What was loaded."""
+
+    success: bool
+    environment_loaded: bool
+    events_loaded: int
+    modalities_loaded: list[str]
+    modalities_skipped: list[str]
+    warnings: list[str]
+    current_time: datetime
+    scenario_metadata: ScenarioMetadata | None
+
+
+# --- writing ---
+
+
+def environment_document(simulation: Simulation[EnvironmentWorld], lifecycle: Lifecycle) -> EnvironmentDocument:
+    """The clock and the state of every modality."""
+    time_state = TimeStateDocument(
+        current_time=simulation.now,
+        time_scale=lifecycle.time_scale,
+        is_paused=lifecycle.is_paused,
+        auto_advance=lifecycle.auto_advance,
+        last_wall_time_update=simulation.now,
+    )
+    states = {
+        name: _state_document(simulation.world, modality).model_dump(mode="json")
+        for name, modality in MODALITY_BY_NAME.items()
+    }
+    return EnvironmentDocument(time_state=time_state, modality_states=states)
+
+
+def _state_document(world: EnvironmentWorld, modality: AnyModality) -> StateDocument:
+    form, updates = modality.scenario, asdict(world.updates(modality.name))
+    document: StateDocument = form.document.model_validate(
+        {**updates, "modality_type": modality.name, **form.dump(world[modality.state])}
+    )
+    return document
+
+
+def events_document(simulation: Simulation[EnvironmentWorld]) -> EventsDocument:
+    """Every event, in the order of creation."""
+    events = sorted(simulation.events.rows(), key=lambda event: event.sequence)
+    return EventsDocument.model_construct(events=[EventDocument.model_construct(**as_record(one)) for one in events])
+
+
+# --- combining ---
+
+
+def with_environment(
+    events: EventsDocument, environment: EnvironmentDocument, historic: HistoricEvents
+) -> EventsDocument:
+    """Events for another environment. `historic` decides on pending events due before its time."""
+    now = environment.time_state.current_time
+    kept = []
+    for event in events.events:
+        if event.status is not EventStatus.PENDING or event.scheduled_time > now or historic == "apply":
+            kept.append(event)
+        elif historic == "ignore":
+            kept.append(event.model_copy(update={"status": EventStatus.SKIPPED}))
+    return EventsDocument(events=kept)
+
+
+def with_events(present: EventsDocument, given: EventsDocument, *, merge: bool) -> EventsDocument:
+    """The present and the given events if `merge`, else the given ones. Of two with one id, the given one wins."""
+    if not merge:
+        return given
+    ids = {event.event_id for event in given.events}
+    return EventsDocument(events=[*(event for event in present.events if event.event_id not in ids), *given.events])
+
+
+# --- reading ---
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A simulation read from documents, with the names of the modalities loaded and skipped."""
+
+    simulation: Simulation[EnvironmentWorld]
+    loaded: tuple[str, ...]
+    skipped: tuple[str, ...]
+
+
+def read_scenario(
+    environment: EnvironmentDocument,
+    events: EventsDocument,
+    *,
+    seed: int,
+    strict: bool = True,
+    regenerate_ids: bool = False,
+) -> Reading:
+    """The simulation that a scenario describes. Raises Invalid, in strict mode also for unknown modalities.
+
+    New ids differ from those in the documents, even if the documents come from a simulation of the same seed.
+    """
+    unknown = tuple(sorted(set(environment.modality_states) - set(MODALITY_BY_NAME)))
+    if unknown and strict:
+        raise Invalid(f"modality_states: nobody knows {', '.join(unknown)}")
+    world = EnvironmentWorld()
+    for modality, document in _state_documents(environment):
+        world.set_updates(modality.name, Updates(document.last_updated, document.update_count))
+        modality.scenario.load(world[modality.state], document)
+    lineage = _digest(environment, events)
+    space = namespace(seed, lineage)
+    rows = [
+        _event(document, sequence, start_at=environment, new_id=event_id(space, sequence), regenerate=regenerate_ids)
+        for sequence, document in enumerate(events.events, start=1)
+    ]
+    if len({row.event_id for row in rows}) < len(rows):
+        raise Invalid("events: two events have one event_id")
+    start = to_us(environment.time_state.current_time)
+    position = Position(start, len(rows), sha256(f"{GENESIS}{lineage}".encode()).hexdigest())
+    simulation = Simulation(world, apply, position, rows, Terms(seed, lineage))
+    return Reading(simulation, tuple(sorted(set(environment.modality_states) - set(unknown))), unknown)
+
+
+def _digest(*documents: BaseModel) -> str:
+    return sha256("\n".join(document.model_dump_json() for document in documents).encode()).hexdigest()
+
+
+def _state_documents(environment: EnvironmentDocument) -> Iterator[tuple[AnyModality, StateDocument]]:
+    for name, modality in MODALITY_BY_NAME.items():
+        if name not in environment.modality_states:
+            continue
+        given = {"last_updated": environment.time_state.current_time, **environment.modality_states[name]}
+        try:
+            document = modality.scenario.document.model_validate({"modality_type": name, **given})
+        except ValidationError as error:
+            raise Invalid(f"modality_states.{name}: {reasons(error)}") from error
+        if document.modality_type != name:
+            raise Invalid(f"modality_states.{name}: its modality_type is {document.modality_type!r}")
+        yield modality, document
+
+
+def _event(
+    document: EventDocument, sequence: int, *, start_at: EnvironmentDocument, new_id: str, regenerate: bool
+) -> Event:
+    record = {
+        **dict(document),
+        "event_id": new_id if regenerate or document.event_id is None else document.event_id,
+        "created_at": document.created_at or start_at.time_state.current_time,
+    }
+    return from_record(record, sequence, parse(document.modality, document.data))

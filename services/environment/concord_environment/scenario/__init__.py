@@ -1,1 +1,0 @@
-"""Scenarios: a whole simulation as a document, out and in."""

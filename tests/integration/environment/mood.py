@@ -1,0 +1,123 @@
+"""A modality that the service does not have: how the user feels. All of it is here."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, ClassVar, Final, Literal
+
+from pydantic import Field
+
+from concord_environment.core.actions import Action
+from concord_environment.core.clock import to_us
+from concord_environment.core.tables import Table
+from concord_environment.core.transaction import Transaction
+from concord_environment.modalities.documents import ScenarioForm, StateDocument, load_rows
+from concord_environment.modalities.fields import Id, Moment, Name, Page
+from concord_environment.modalities.modality import (
+    Modality,
+    Operation,
+    QueryAnswer,
+    StatePage,
+    States,
+    StateView,
+    Views,
+    answer_fields,
+    view_fields,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Mood:
+    """How the user felt at a moment."""
+
+    mood_id: Id
+    felt_at: Moment
+    feeling: Name
+
+
+class MoodState:
+    """Every mood, in the order in which the user felt them."""
+
+    def __init__(self) -> None:
+        self.moods: Table[Mood] = Table("mood.moods", Mood, order=lambda mood: (to_us(mood.felt_at),))
+
+    @property
+    def tables(self) -> tuple[Table[Mood]]:
+        return (self.moods,)
+
+
+class Feel(Action):
+    """Has the user feel something."""
+
+    modality: ClassVar[str] = "mood"
+    operation: Literal["feel"] = "feel"
+    feeling: Name
+
+
+def _feel(world: States, action: Feel, transaction: Transaction) -> None:
+    mood = Mood(transaction.new_id(), transaction.now, action.feeling)
+    transaction.put(world[MoodState].moods, mood.mood_id, mood)
+
+
+class MoodView(StateView):
+    """The moods."""
+
+    moods: list[Mood]
+
+
+class MoodQuery(Page):
+    """Moods of one feeling."""
+
+    feeling: Name
+
+
+class MoodAnswer(QueryAnswer):
+    """The moods found."""
+
+    moods: list[Mood]
+
+
+def _brief(world: States, now: datetime) -> MoodView:
+    return MoodView(**view_fields(world, "mood", now), moods=list(world[MoodState].moods.rows()))
+
+
+def _state(world: States, now: datetime, page: StatePage) -> MoodView:
+    return _brief(world, now).model_copy(update={"moods": world[MoodState].moods.window(page.offset, page.stop)})
+
+
+def _answer(world: States, now: datetime, query: MoodQuery) -> MoodAnswer:  # noqa: ARG001 - one signature
+    found = [mood for mood in world[MoodState].moods.rows() if mood.feeling == query.feeling]
+    return MoodAnswer(**answer_fields("mood", query, len(found), len(found)), moods=found)
+
+
+def _as_text(brief: MoodView) -> Iterator[str]:
+    yield f"MOOD: {brief.moods[-1].feeling if brief.moods else 'none'}"
+
+
+class MoodDocument(StateDocument):
+    """The moods."""
+
+    moods: dict[Id, Mood] = Field(default_factory=dict)
+
+
+def _load(state: MoodState, document: MoodDocument) -> None:
+    load_rows(state.moods, document.moods, "mood_id")
+
+
+def _dump(state: MoodState) -> dict[str, Any]:
+    return {"moods": dict(state.moods.items())}
+
+
+def _inconsistencies(state: MoodState) -> Iterator[str]:
+    return (f"mood: {mood.mood_id} contradicts itself" for mood in state.moods.rows() if mood.feeling == "nothing")
+
+
+MODALITY: Final = Modality(
+    name="mood",
+    state=MoodState,
+    operations=(Operation(Feel, _feel, "feel", "mood:feel", "mood.felt"),),
+    default_operation="feel",
+    views=Views(_state, MoodView, _brief, MoodView, MoodQuery, _answer, MoodAnswer, _as_text),
+    scenario=ScenarioForm(MoodDocument, _load, _dump),
+    inconsistencies=_inconsistencies,
+)
