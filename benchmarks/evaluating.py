@@ -26,7 +26,7 @@ from concord_evaluator.latency import latencies_of, summarise
 from concord_evaluator.metrics import measure
 from concord_evaluator.trace import project
 from concord_evaluator.trace.fold import fold
-from concord_evaluator.worker.work import EvaluationLimits, evaluation_of
+from concord_evaluator.worker.pool_functions import EvaluationLimits, evaluation_of
 
 Made = TypeVar("Made")
 

@@ -14,7 +14,7 @@ from concord_evaluator.metrics import LEFT_OUT
 from concord_evaluator.pipeline import Budget, evaluate_trial
 from concord_evaluator.pipeline.budget import within
 from concord_evaluator.trace import is_observed
-from concord_evaluator.trace.strangers import MAX_STRANGERS
+from concord_evaluator.trace.attribution import MAX_UNDECLARED
 from tests.unit.evaluator.traces import call, told, tool, url_of
 from tests.unit.evaluator.trials import answered_by_all, batch, carried, outcome, plan
 
@@ -84,13 +84,13 @@ def test_metrics_for_which_no_time_is_left_say_so_and_the_score_stands() -> None
 
 
 def test_names_of_agents_that_nobody_declared_are_bounded() -> None:
-    claims = [call(f"c{number}", "", url=url_of(f"x{number}")) for number in range(MAX_STRANGERS)]
-    inner = [tool(f"t{number}", attributes={"agent_name": f"i{number}"}) for number in range(MAX_STRANGERS)]
+    claims = [call(f"c{number}", "", url=url_of(f"x{number}")) for number in range(MAX_UNDECLARED)]
+    inner = [tool(f"t{number}", attributes={"agent_name": f"i{number}"}) for number in range(MAX_UNDECLARED)]
     reports = told("A", *claims, authenticated=True), told("C", *inner, authenticated=True)
     found = evaluated([*SEEN, *(batch(5 + number, each) for number, each in enumerate(reports))], Budget())
-    assert len(found.agents) <= MAX_STRANGERS + 3
+    assert len(found.agents) <= MAX_UNDECLARED + 3
     assert ("A", "B") in {(each.caller, each.callee) for each in found.interactions}
-    assert f"{MAX_STRANGERS} agents that nobody declared" in " ".join(found.warnings)
+    assert f"{MAX_UNDECLARED} agents that nobody declared" in " ".join(found.warnings)
 
 
 def test_reports_under_the_gateways_name_are_not_taken_for_what_it_saw() -> None:

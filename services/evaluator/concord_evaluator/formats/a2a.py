@@ -10,7 +10,7 @@ from concord.agent.extensions import TRACEABILITY_KEY
 from concord.assessment.roster import RosterEntry
 from concord.trace.report import Channel
 from concord.trace.step import MAX_ID_LENGTH, InteractionStep
-from concord_evaluator.formats.registry import TraceFormat
+from concord_evaluator.formats.format import TraceFormat
 from concord_evaluator.formats.source import Head, Source
 from concord_evaluator.formats.trace import Origin, Trace, TraceBuilder, all_built, calls_in, entry_of
 

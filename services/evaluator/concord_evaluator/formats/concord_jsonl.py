@@ -10,7 +10,7 @@ from concord.assessment import Fraction
 from concord.assessment.roster import RosterEntry
 from concord.trace.report import Channel, ReportBatch, StepBatch, unpack
 from concord.trace.step import Id, InteractionStep
-from concord_evaluator.formats.registry import TraceFormat
+from concord_evaluator.formats.format import TraceFormat
 from concord_evaluator.formats.source import Head, Source
 from concord_evaluator.formats.trace import Origin, Trace, TraceBuilder, all_built
 

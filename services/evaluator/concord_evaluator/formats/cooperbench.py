@@ -12,9 +12,8 @@ from typing import Final, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter
 
 from concord.trace.step import as_utc
-from concord_evaluator.formats.folder import Folder
+from concord_evaluator.formats.format import Folder, FolderFormat, TraceFormat
 from concord_evaluator.formats.patches import touched_by
-from concord_evaluator.formats.registry import FolderFormat, TraceFormat
 from concord_evaluator.formats.source import Head, Source
 from concord_evaluator.formats.trace import Origin, Trace, TraceBuilder, file_trace_id, shortened_id
 

@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, JsonValue
 
-from concord_evaluator.formats.registry import TraceFormat
+from concord_evaluator.formats.format import TraceFormat
 from concord_evaluator.formats.source import Head, Source
 from concord_evaluator.formats.trace import Origin, Trace, TraceBuilder, file_trace_id
 

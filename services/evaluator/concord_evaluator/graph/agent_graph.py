@@ -8,13 +8,31 @@ from itertools import pairwise
 
 import networkx as nx
 
+from concord.assessment.results import Record
 from concord_evaluator.graph import engines
 from concord_evaluator.graph.chains import Return, find_returns, made_in
 from concord_evaluator.graph.critical_path import CriticalPath, critical_path
 from concord_evaluator.graph.engines import Distances, Scores
-from concord_evaluator.graph.tally import CallTally, tally_calls
 from concord_evaluator.trace import Call, Contradictions, Interaction, Link, Links, Projection, calls_on
-from concord_evaluator.trace.names import NOT_IN_GRAPH
+from concord_evaluator.trace.agent_ids import NOT_IN_GRAPH
+
+
+class CallTally(Record):
+    """Counts over one trial. A call may take several attempts, and failed if none of them succeeded.
+
+    `calls` and `attempts` are all that agents were to answer, the assessor's included; the rest is of the agents' own
+    calls. `comparable`: those that say what they asked; `repeats`: those of them whose caller had already asked that
+    agent the same.
+    """
+
+    calls: int
+    failed_calls: int
+    attempts: int
+    failed_attempts: int
+    own_attempts: int
+    retries: int
+    comparable: int
+    repeats: int
 
 
 @dataclass(frozen=True)
@@ -148,3 +166,23 @@ def _digraph(agents: Iterable[str], weights: Counter[Link]) -> "nx.DiGraph[str]"
     graph.add_nodes_from(agents)
     graph.add_weighted_edges_from((tail, head, weight) for (tail, head), weight in sorted(weights.items()))
     return graph
+
+
+def tally_calls(graph: AgentGraph) -> CallTally:
+    """Counts the calls of a trial."""
+    comparable = repeats = 0
+    for link in graph.links.values():
+        requests = link.requests
+        comparable += len(requests)
+        repeats += len(requests) - len(set(requests))
+    answered = graph.answered.values()
+    return CallTally(
+        calls=sum(len(link.calls) for link in answered),
+        failed_calls=sum(link.failed for link in answered),
+        attempts=sum(link.attempts for link in answered),
+        failed_attempts=sum(link.failed_attempts for link in answered),
+        own_attempts=sum(link.attempts for link in graph.links.values()),
+        retries=sum(link.retries for link in graph.links.values()),
+        comparable=comparable,
+        repeats=repeats,
+    )

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from concord_evaluator.trace import Call
-from concord_evaluator.trace.names import NOT_IN_GRAPH
+from concord_evaluator.trace.agent_ids import NOT_IN_GRAPH
 
 _NONE: Final = -1
 

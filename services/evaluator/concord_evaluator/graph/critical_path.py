@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from concord_evaluator.trace import Call
-from concord_evaluator.trace.names import participant_of
+from concord_evaluator.trace.agent_ids import participant_of
 
 
 @dataclass(frozen=True, slots=True)

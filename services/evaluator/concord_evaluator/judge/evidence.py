@@ -10,7 +10,7 @@ from concord.assessment.roster import GREEN_AGENT
 from concord.trace.report import Channel, Report
 from concord_evaluator.judge.aliases import Aliases
 from concord_evaluator.judge.budget import cost, cut, fair_limit
-from concord_evaluator.trace.texts import with_nested
+from concord_evaluator.trace.request_texts import with_nested
 
 ASSESSOR: Final = "the assessor"
 """Who gave the team its task; the trace's own agents cannot report in its name."""

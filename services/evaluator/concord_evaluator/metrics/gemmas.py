@@ -10,15 +10,18 @@ end in a question that had been asked already. Paths are those of the calls them
 that they are counted in one pass; the paper's are those of an acyclic graph of agents.
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from concord.assessment.results import MetricStatus
 from concord_evaluator.graph import AgentGraph
 from concord_evaluator.metrics.metric import Measured, approximate, metric, undefined
-from concord_evaluator.metrics.similarity import TfIdf
 from concord_evaluator.trace import Call
+
+_WORD: Final = re.compile(r"\w+")
 
 MAX_PAIRS: Final = 10_000
 """Pairs of agents that are compared."""
@@ -103,6 +106,31 @@ def _twice(requests: Iterable[str | None]) -> set[str]:
         if request is not None:
             (again if request in once else once).add(request)
     return again
+
+
+class TfIdf:
+    """Texts as TF-IDF vectors of length 1 (Spärck Jones 1972), by name.
+
+    A word weighs tf * (ln((1 + N) / (1 + df)) + 1), smoothed as in scikit-learn.
+    """
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        counts = {name: Counter(_WORD.findall(text.lower())) for name, text in texts.items()}
+        texts_with = Counter(word for words in counts.values() for word in words)
+        rarity = {word: math.log((1 + len(counts)) / (1 + n)) + 1 for word, n in texts_with.items()}
+        self._vectors = {
+            name: _unit({word: n * rarity[word] for word, n in words.items()}) for name, words in counts.items()
+        }
+
+    def cosine(self, one: str, other: str) -> float:
+        """From 0, no word in common, to 1, the same words equally often; 0 where either has no words."""
+        a, b = self._vectors[one], self._vectors[other]
+        return min(1.0, math.fsum(a[word] * b[word] for word in a.keys() & b.keys()))
+
+
+def _unit(vector: Mapping[str, float]) -> dict[str, float]:
+    length = math.sqrt(math.fsum(value * value for value in vector.values()))
+    return {word: value / length for word, value in vector.items()}
 
 
 METRICS: Final = (information_diversity, unnecessary_path_ratio)

@@ -9,7 +9,7 @@ from concord.trace.report import Channel, Report
 from concord.trace.step import StepFacts
 from concord_evaluator.pipeline.evaluator import TrialInput
 from concord_evaluator.trace import Call
-from concord_evaluator.trace.texts import MAX_TEXT, text_of, with_nested
+from concord_evaluator.trace.request_texts import MAX_TEXT, text_of, with_nested
 
 MAX_EXCHANGES: Final = 500
 """Calls whose words are read; a trace may have any number."""

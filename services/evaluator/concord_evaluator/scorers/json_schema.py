@@ -13,7 +13,7 @@ from pydantic import JsonValue
 from referencing import Registry
 
 from concord_evaluator.scorers.graded import ScorerFailedError
-from concord_evaluator.scorers.pattern import SEARCH_S, search
+from concord_evaluator.scorers.pattern_scorer import SEARCH_S, search
 
 MAX_CHECKS: Final = 100_000
 """Keywords checked for one answer: alternatives of alternatives may multiply without end."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from concord_evaluator.statistics.intervals import Interval, rate_interval
+from concord_evaluator.statistics.estimates import Interval, rate_interval
 
 
 @dataclass(frozen=True, slots=True)

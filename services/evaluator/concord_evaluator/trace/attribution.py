@@ -8,10 +8,16 @@ from typing import Final, NamedTuple
 
 from concord.assessment.roster import GREEN_AGENT, UNKNOWN_AGENT, Roster
 from concord.trace.step import CallType
+from concord_evaluator.trace.agent_ids import NOT_IN_GRAPH, Callees, inside, participant_of
 from concord_evaluator.trace.forest import Forest
-from concord_evaluator.trace.names import Callees, inside, participant_of
 from concord_evaluator.trace.records import StepRecord
 from concord_evaluator.trace.trees import ROOT
+
+MAX_UNDECLARED: Final = 1000
+"""Undeclared agents that are nodes of a live trial's graph.
+
+Reports may name any number of agents. Most metrics take time quadratic in the agents, and a row has a record for each.
+"""
 
 _AGENT: Final = CallType.AGENT
 _NOBODY: Final[frozenset[str]] = frozenset()
@@ -30,10 +36,14 @@ class MadeCall(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Attribution:
-    """Everyone who made a step of the trace, and all calls among these steps."""
+    """The agents that made a step of the trace, and all calls among these steps.
+
+    `n_unnamed`: undeclared agents beyond `MAX_UNDECLARED`, which are not told apart.
+    """
 
     makers: frozenset[str]
     calls: list[MadeCall]
+    n_unnamed: int = 0
 
 
 def attribute(forest: Forest, roster: Roster) -> Attribution:
@@ -100,3 +110,29 @@ def step_reporters(records: Sequence[StepRecord]) -> Mapping[str, Mapping[str, f
                 told = known.union(new)
                 under[record.parent_id] = shared.setdefault(told, told)
     return reporters
+
+
+def bound_undeclared(made: Attribution, roster: Roster, limit: int = MAX_UNDECLARED) -> Attribution:
+    """Keeps the first undeclared agents, sorted by id.
+
+    Any other undeclared agent inside a participant becomes that participant, and every other one `unknown`.
+    """
+    undeclared = _undeclared(made, roster)
+    if len(undeclared) <= limit:
+        return made
+    replaced = {agent: _declared_or_unknown(agent, roster) for agent in sorted(undeclared)[limit:]}
+    calls = [
+        call._replace(maker=replaced.get(call.maker, call.maker), callee=replaced.get(call.callee, call.callee))
+        for call in made.calls
+    ]
+    return Attribution(frozenset(replaced.get(maker, maker) for maker in made.makers), calls, len(replaced))
+
+
+def _undeclared(made: Attribution, roster: Roster) -> set[str]:
+    found = made.makers.union(end for call in made.calls for end in (call.maker, call.callee))
+    return {agent for agent in found if agent not in roster} - NOT_IN_GRAPH
+
+
+def _declared_or_unknown(agent: str, roster: Roster) -> str:
+    participant = participant_of(agent)
+    return participant if participant in roster else UNKNOWN_AGENT

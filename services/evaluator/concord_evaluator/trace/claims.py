@@ -1,16 +1,53 @@
-"""Claims: what was told of each call between agents, by whom, and which of it is believed."""
+"""Claims of calls between agents: which are believed, and which the gateway's records refute."""
 
-from collections import defaultdict
+from bisect import insort
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
+from concord.assessment.roster import GREEN_AGENT, Roster
+from concord.trust.proxy_urls import is_proxy_url
+from concord_evaluator.trace.agent_ids import participant_of
 from concord_evaluator.trace.attribution import MadeCall
-from concord_evaluator.trace.contradictions import Contradictions
 from concord_evaluator.trace.interactions import Link, Provenance
-from concord_evaluator.trace.names import participant_of
 from concord_evaluator.trace.records import StepRecord
+
+MAX_KINDS: Final = 1000
+"""Different claims that are told apart; all are counted."""
+
+MAX_STEP_IDS: Final = 20
+
+
+class Claim(NamedTuple):
+    """What a participant told: that one agent called another."""
+
+    teller: str
+    caller: str
+    callee: str
+
+
+@dataclass(slots=True)
+class Contradictions:
+    """Refuted claims, counted; `step_ids`: the first of the steps that make each."""
+
+    total: int = 0
+    counts: dict[Claim, int] = field(default_factory=dict)
+    step_ids: dict[Claim, list[str]] = field(default_factory=dict)
+
+    def add(self, record: StepRecord, caller: str, callee: str) -> None:
+        """Counts a claim that a call took place."""
+        self.total += 1
+        tellers = sorted(telling.reporter for telling in record.tellings if telling.reporter != GREEN_AGENT)
+        claim = Claim(participant_of(tellers[0]) if tellers else participant_of(caller), caller, callee)
+        if claim not in self.counts and len(self.counts) >= MAX_KINDS:
+            return
+        self.counts[claim] = self.counts.get(claim, 0) + 1
+        steps = self.step_ids.setdefault(claim, [])
+        insort(steps, record.step_id)
+        del steps[MAX_STEP_IDS:]
+
 
 _OBSERVED, _CORROBORATED, _REPORTED = Provenance
 
@@ -131,3 +168,37 @@ def _attempt(
         others=tuple([call.place for call in believed[1:]]),
         above=first.above,
     )
+
+
+def without_refuted(attempts: Iterable[Attempt], roster: Roster, refuted: Contradictions) -> list[Attempt]:
+    """The attempts (given sorted) that stand in an observed trace, in their order; the others go to `refuted`.
+
+    A claimed call of one participant by another that nobody saw is no call, unless it names an address past the
+    proxy, where we do not see. As many claims as calls were seen between the two that nobody told of under their own
+    ids are these calls, told under others: they are left out without a charge. So is a failed call, which may have
+    failed on its way to us: nothing is known of it, and nobody gains by it.
+    """
+    attempts = list(attempts)
+    untold = Counter(
+        _ends(attempt) for attempt in attempts if attempt.provenance is Provenance.OBSERVED and not attempt.others
+    )
+    standing: list[Attempt] = []
+    for attempt in attempts:
+        if not _should_have_been_seen(attempt, roster):
+            standing.append(attempt)
+        elif untold[_ends(attempt)]:
+            untold[_ends(attempt)] -= 1
+        elif not attempt.record.failed:
+            refuted.add(attempt.record, attempt.caller, attempt.callee)
+    return standing
+
+
+def _should_have_been_seen(attempt: Attempt, roster: Roster) -> bool:
+    caller, callee = _ends(attempt)
+    if attempt.provenance is Provenance.OBSERVED or caller == callee or caller not in roster or callee not in roster:
+        return False
+    return not attempt.record.callee_url or is_proxy_url(attempt.record.callee_url)
+
+
+def _ends(attempt: Attempt) -> tuple[str, str]:
+    return participant_of(attempt.caller), participant_of(attempt.callee)

@@ -10,7 +10,7 @@ from concord.trace.digest import digest
 from concord.trace.report import Channel, Report, StepDigest
 from concord.trace.step import StepFacts
 from concord_evaluator.trace.records import StepRecord, Telling
-from concord_evaluator.trace.texts import RequestTexts
+from concord_evaluator.trace.request_texts import RequestTexts
 
 _OBSERVED: Final = Channel.OBSERVED
 

@@ -9,9 +9,10 @@ from concord.assessment.results import StepCounts, TraceIntegrity
 from concord.assessment.roster import GREEN_AGENT, Roster
 from concord.trace.report import Report
 from concord.trace.step import CallType
-from concord_evaluator.trace.attribution import Attribution, attribute, step_reporters
-from concord_evaluator.trace.claims import find_attempts
-from concord_evaluator.trace.contradictions import Contradictions
+from concord_evaluator.trace.agent_ids import NOT_IN_GRAPH, participant_of
+from concord_evaluator.trace.attribution import Attribution, attribute, bound_undeclared, step_reporters
+from concord_evaluator.trace.causal_order import Timeline, causal_order
+from concord_evaluator.trace.claims import Contradictions, find_attempts, without_refuted
 from concord_evaluator.trace.fold import FoldedTrace, fold
 from concord_evaluator.trace.forest import Forest, grow
 from concord_evaluator.trace.interactions import (
@@ -24,11 +25,7 @@ from concord_evaluator.trace.interactions import (
     calls_on,
     join_attempts,
 )
-from concord_evaluator.trace.names import NOT_IN_GRAPH, participant_of
 from concord_evaluator.trace.records import StepRecord
-from concord_evaluator.trace.refutation import without_refuted
-from concord_evaluator.trace.strangers import Acquainted, acquainted
-from concord_evaluator.trace.timeline import Timeline, causal_order
 from concord_evaluator.trace.trees import ROOT
 
 Evidence = Literal["any", "corroborated", "observed"]
@@ -96,18 +93,17 @@ def project(
     `integrity.late` and `integrity.dropped` are not known from reports, and 0.
     """
     trace, forest = _grown(reports)
-    made = Acquainted(attribute(forest, roster), 0)
+    made = attribute(forest, roster)
     if live:
         _forget_claimed_latencies(trace.records)
-        made = acquainted(made.made, roster)
-    makers = made.made.makers
-    contradicted, timeline = _calls(made.made, forest, roster, evidence, observed=observed)
+        made = bound_undeclared(made, roster)
+    contradicted, timeline = _calls(made, forest, roster, evidence, observed=observed)
     logical = join_attempts(timeline.calls)
     between = {link: calls for link, calls in logical.items() if GREEN_AGENT not in link}
     named = {link: calls for link, calls in between.items() if NOT_IN_GRAPH.isdisjoint(link)}
     structural = {(caller, callee): calls for (caller, callee), calls in named.items() if caller != callee}
     links = _counted(structural, _COUNTED[evidence])
-    agents = _agents(roster, makers, links)
+    agents = _agents(roster, made.makers, links)
     return Projection(
         agents=agents,
         links=links,
@@ -117,7 +113,7 @@ def project(
             if caller == GREEN_AGENT and callee not in NOT_IN_GRAPH
         },
         calls=timeline.in_order,
-        unheard=_unheard(agents, roster, {*makers, *heard}, logical),
+        unheard=_unheard(agents, roster, {*made.makers, *heard}, logical),
         tokens=_tokens(forest),
         texts=trace.texts,
         contradictions=contradicted,

@@ -2,6 +2,6 @@
 
 from concord_evaluator.worker.jobs import EvaluatorJobs
 from concord_evaluator.worker.pool import JobTooLargeError, ProcessPool
-from concord_evaluator.worker.work import EvaluationLimits
+from concord_evaluator.worker.pool_functions import EvaluationLimits
 
 __all__ = ["EvaluationLimits", "EvaluatorJobs", "JobTooLargeError", "ProcessPool"]

@@ -30,7 +30,7 @@ from concord_evaluator.trace import is_observed
 from concord_evaluator.worker.own_steps import own_report
 from concord_evaluator.worker.plans import Plans
 from concord_evaluator.worker.pool import ProcessPool
-from concord_evaluator.worker.work import EvaluationLimits, evaluation_of, row_of
+from concord_evaluator.worker.pool_functions import EvaluationLimits, evaluation_of, row_of
 
 MAX_MESSAGE: Final = 500
 """Characters of an error that a failure quotes."""

@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_PRELOADED: Final = "concord_evaluator.worker.work"
+_PRELOADED: Final = "concord_evaluator.worker.pool_functions"
 """Imported once, in the server that all processes are forked from: each starts at once, and memory is shared."""
 
 

@@ -11,7 +11,7 @@ from concord.assessment.roster import GREEN_AGENT
 from concord.trace.report import Channel
 from concord.trace.step import InteractionStep
 from concord_evaluator.findings import find
-from concord_evaluator.findings.evidence import MAX_OF_A_KIND, MAX_STEP_IDS
+from concord_evaluator.findings.finder import MAX_PER_KIND, MAX_STEP_IDS
 from concord_evaluator.graph import AgentGraph
 from tests.unit.evaluator.timed import graph_of_reports, value_of
 from tests.unit.evaluator.traces import call, observed, told, tool
@@ -97,12 +97,12 @@ class TestErrors:
 
     def test_are_told_worst_first_and_not_too_many(self) -> None:
         steps: list[InteractionStep] = []
-        for n in range(MAX_OF_A_KIND + 3):
+        for n in range(MAX_PER_KIND + 3):
             steps += [
                 call(f"{n}-{d}", f"{n}", url="", parent=f"{n}-{d - 1}" if d else None, error="x") for d in range(n + 2)
             ]
         cascades = found(graph_of_reports(told("A", *steps), agents="A"), "error_cascade")
-        assert [each.value for each in cascades] == list(range(MAX_OF_A_KIND + 4, 4, -1))
+        assert [each.value for each in cascades] == list(range(MAX_PER_KIND + 4, 4, -1))
 
     def test_that_befall_the_same_agents_are_one_finding(self) -> None:
         steps = [

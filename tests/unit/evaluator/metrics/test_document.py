@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from concord.assessment import Thresholds
-from concord_evaluator.metrics.catalogue import as_table
+from concord_evaluator.metrics.registry import as_table
 
 DOCUMENT = Path("docs/metrics.md").read_text(encoding="utf-8")
 

@@ -1,4 +1,4 @@
-"""Metrics as plugins: found by entry points, added by a package that is only installed, chosen and set by config."""
+"""The metrics: built in, or added by a package that is only installed; chosen and set by config."""
 
 import json
 import subprocess
@@ -14,6 +14,7 @@ from concord.assessment import AssessmentConfig
 from concord.assessment.results import MetricStatus
 from concord_evaluator.graph import AgentGraph
 from concord_evaluator.metrics import (
+    BUILT_IN_METRICS,
     ENTRY_POINT_GROUP,
     BrokenMetricError,
     Measured,
@@ -22,6 +23,7 @@ from concord_evaluator.metrics import (
     installed_metrics,
     measure,
     metric,
+    metric_ids,
     registry,
 )
 from tests.unit.evaluator.graphs import graph_of, mesh, star
@@ -111,6 +113,13 @@ def _infinite(_: AgentGraph) -> list[Measured]:
     return [Measured(float("inf"), 1)]
 
 
+@metric("density", definition_id="density/theirs")
+def _density(_: AgentGraph) -> list[Measured]:
+    """What a built-in metric is called."""
+    return [Measured(1, 1)]
+
+
+TAKEN = (_density,)
 ONE, SAME, OTHERS, NONE = _doubled, (_doubled, _doubled), (_failing, _infinite), "a string"
 
 
@@ -124,12 +133,18 @@ def entry(name: str) -> EntryPoint:
         ("NONE", "is not a sequence of Metric"),
         ("MISSING", "cannot be loaded: module .* has no attribute"),
         ("SAME", "two metrics called 'doubled'"),
+        ("TAKEN", "two metrics called 'density'"),
     ],
 )
 def test_a_package_whose_metrics_are_none_is_told(packages: list[EntryPoint], name: str, reason: str) -> None:
     packages.append(entry(name))
     with pytest.raises(BrokenMetricError, match=reason):
         installed_metrics()
+
+
+def test_the_built_in_metrics_need_no_package(packages: list[EntryPoint]) -> None:
+    assert packages == []
+    assert metric_ids() == sorted(metric.id for metric in BUILT_IN_METRICS)
 
 
 def test_a_metric_without_a_definition_is_refused() -> None:
@@ -150,7 +165,8 @@ def test_a_metric_that_fails_is_undefined_and_costs_no_other_its_value(
 
 def test_a_parameter_has_its_default_unless_it_is_given(packages: list[EntryPoint]) -> None:
     packages.append(entry("ONE"))
-    (default,), (given,) = measure(graph_of(mesh(3))), measure(graph_of(mesh(3)), {"doubled": {"times": 3}})
+    graph = graph_of(mesh(3))
+    (default,), (given,) = measure(graph, {"doubled": {}}), measure(graph, {"doubled": {"times": 3}})
     assert (default.value, default.params[0].value) == (6.0, "2")
     assert (given.value, given.params[0].value) == (9.0, "3")
 

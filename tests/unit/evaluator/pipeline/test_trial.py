@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from graphlib import CycleError
-from importlib.metadata import EntryPoint, EntryPoints, entry_points
+from importlib.metadata import EntryPoint, EntryPoints
 
 import pytest
 from hypothesis import given, settings
@@ -133,6 +133,7 @@ class TestParameters:
 
 LONELY = recording([], lonely=["missing"])["lonely"]
 CHICKEN, EGG = recording([], chicken=["egg"], egg=["chicken"]).values()
+THEIRS = recording([], theirs=["graph"])["theirs"]
 TAKEN = recording([], graph="")["graph"]
 JUDGING = recording([], judge="")["judge"]
 NONE = "a string"
@@ -141,17 +142,20 @@ NONE = "a string"
 class TestInstalled:
     @pytest.fixture(autouse=True)
     def packages(self, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[EntryPoint]]:
-        """The entry points that are installed beside our own, for a test to fill."""
-        installed, added = entry_points(group=ENTRY_POINT_GROUP), list[EntryPoint]()
-        own = [entry for entry in installed if entry.dist is not None and entry.dist.name == "concord-evaluator"]
-        monkeypatch.setattr(registry, "entry_points", lambda group: EntryPoints([*own, *added]).select(group=group))
+        """The entry points that are installed, for a test to fill."""
+        installed: list[EntryPoint] = []
+        monkeypatch.setattr(registry, "entry_points", lambda group: EntryPoints(installed).select(group=group))
         installed_evaluators.cache_clear()
-        yield added
+        yield installed
         installed_evaluators.cache_clear()
 
-    def test_are_found_by_their_entry_points_each_with_its_tier(self) -> None:
+    def test_are_the_built_in_ones_without_any_package_each_with_its_tier(self) -> None:
         assert {each.id: each.tier for each in installed_evaluators().values()} == {"graph": 1, "latency": 2}
         assert evaluator_ids() == ["graph", "latency"]
+
+    def test_are_those_of_packages_as_well(self, packages: list[EntryPoint]) -> None:
+        packages.append(EntryPoint("theirs", f"{__name__}:THEIRS", ENTRY_POINT_GROUP))
+        assert evaluator_ids() == ["graph", "latency", "theirs"]
 
     @pytest.mark.parametrize(
         ("names", "reason"),

@@ -7,6 +7,7 @@ import pytest
 
 from concord.assessment.scorers import SCORER_NAMES
 from concord_evaluator.scorers import (
+    BUILT_IN_SCORERS,
     ENTRY_POINT_GROUP,
     MAX_EXPLANATION,
     BrokenScorerError,
@@ -22,7 +23,7 @@ def packages(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[EntryPoint]]:
     """The entry points that are installed, for a test to fill."""
     installed: list[EntryPoint] = []
     monkeypatch.setattr(
-        "concord_evaluator.scorers.packages.entry_points", lambda group: EntryPoints(installed).select(group=group)
+        "concord_evaluator.scorers.registry.entry_points", lambda group: EntryPoints(installed).select(group=group)
     )
     installed_scorers.cache_clear()
     yield installed
@@ -61,6 +62,10 @@ def test_it_gets_the_answer_the_targets_and_its_options(packages: list[EntryPoin
     told = graded({"name": "mine", "times": 2, "other": [1]}, ["a", "b"], "bb")
     assert (told.value, told.explanation) == (1, "bb: ['a', 'b'], 2, {'other': [1]}")
     assert graded("mine", [], "b").value == 0
+
+
+def test_the_built_in_scorers_are_those_that_a_task_can_name_but_for_the_judge() -> None:
+    assert {*BUILT_IN_SCORERS, "model"} == set(SCORER_NAMES)
 
 
 def test_it_is_loaded_once(packages: list[EntryPoint]) -> None:

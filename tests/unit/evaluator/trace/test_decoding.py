@@ -14,7 +14,7 @@ from concord.trace.report import Channel, Report, StepBatch
 from concord.trace.step import InteractionStep, StepFacts
 from concord_evaluator.judge.evidence import texts_of
 from concord_evaluator.trace.records import StepRecord
-from concord_evaluator.trace.texts import RequestTexts
+from concord_evaluator.trace.request_texts import RequestTexts
 from tests.strategies import steps, texts
 
 objects = st.dictionaries(texts, texts | st.integers() | st.floats(allow_nan=False, allow_infinity=False), max_size=2)

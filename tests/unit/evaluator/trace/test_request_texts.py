@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord_evaluator.trace.texts import MAX_TEXT, RequestTexts, text_of
+from concord_evaluator.trace.request_texts import MAX_TEXT, RequestTexts, text_of
 from tests.unit.evaluator.traces import call
 
 DIGESTS = st.lists(st.text("0123456789abcdef", min_size=4, max_size=4), max_size=40)

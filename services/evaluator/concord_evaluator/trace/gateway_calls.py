@@ -10,7 +10,7 @@ from concord.trace.decoding import read
 from concord.trace.observation import REFUSED_BY, RESPONSE_WORDS, WORDS_FIELD
 from concord.trace.report import Channel, ReportBatch, unpack
 from concord.trace.step import StepFacts, as_utc
-from concord_evaluator.trace.names import participant_of
+from concord_evaluator.trace.agent_ids import participant_of
 
 MAX_SAID: Final = 10_000_000
 """Characters that are read of what a trial's carried calls said: a participant may make any number of calls."""

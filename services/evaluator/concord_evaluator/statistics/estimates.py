@@ -1,7 +1,9 @@
-"""Intervals for a rate and for a mean."""
+"""What trials say of a rate or a mean: confidence intervals, pass^k, and how much they allow to claim."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import comb
+from statistics import fmean
 from typing import Final, Literal
 
 LEVEL: Final = 0.95
@@ -56,3 +58,30 @@ def mean_interval(values: Sequence[float], clusters: Sequence[str], level: float
     fit = model.fit(cov_type="cluster", cov_kwds={"groups": codes}, use_t=True)
     low, high = fit.conf_int(alpha=1 - level)[0]
     return Interval(float(low), float(high), len(values), groups, "t" if groups == len(values) else "clustered t")
+
+
+def pass_power(passes_by_task: Sequence[Sequence[bool]], k: int) -> float | None:
+    """The mean over tasks of the chance that k of its runs, drawn at random, all passed; None if no task has k runs.
+
+    pass^k = mean of C(c, k) / C(n, k) for c passes in n runs, which is unbiased. Tasks with fewer than k runs are left
+    out. Source: S. Yao et al., tau-bench, arXiv 2406.12045.
+    """
+    chances = [comb(sum(runs), k) / comb(len(runs), k) for runs in passes_by_task if len(runs) >= k]
+    return fmean(chances) if chances else None
+
+
+Confidence = Literal["insufficient", "low", "adequate"]
+
+ADEQUATE_SCENARIOS: Final = 10
+"""Diverse scenarios from which on results are taken for meaningful (PRD, statistical validity)."""
+
+ADEQUATE_WIDTH: Final = 0.2
+"""The widest interval of a score in [0, 1] that still tells teams apart: a fifth of the scale."""
+
+
+def confidence_in(interval: Interval | None, n_scenarios: int) -> Confidence:
+    """`insufficient` without an interval, `adequate` for a narrow one over enough scenarios, else `low`."""
+    if interval is None:
+        return "insufficient"
+    narrow = interval.width <= ADEQUATE_WIDTH
+    return "adequate" if narrow and n_scenarios >= ADEQUATE_SCENARIOS else "low"

@@ -1,4 +1,4 @@
-"""Average, percentiles with their reliability, and the slowest agent. All latencies in milliseconds."""
+"""Latency (ms): how long agents took to answer. Average, percentiles with their reliability, and the slowest agent."""
 
 from collections import defaultdict
 from collections.abc import Iterable

@@ -1,12 +1,25 @@
-"""The scorers of other packages: what the installed packages offer, and grading by one of them."""
+"""Which scorers there are: the built-in ones by their names, and those of installed packages."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import Final
+from typing import Any, Final
 
 from concord.assessment.scorers import SCORER_NAMES, PackageScorer
 from concord_evaluator.scorers.graded import Graded, ScorerFailedError, graded
+from concord_evaluator.scorers.json_scorer import grade_json
+from concord_evaluator.scorers.pattern_scorer import grade_pattern
+from concord_evaluator.scorers.text_scorers import grade_exact, grade_includes, grade_match, grade_numeric
+
+BUILT_IN_SCORERS: Final[Mapping[str, Callable[[Any, Sequence[str], str], Graded]]] = {
+    "exact": grade_exact,
+    "includes": grade_includes,
+    "json": grade_json,
+    "match": grade_match,
+    "numeric": grade_numeric,
+    "pattern": grade_pattern,
+}
+"""Each gets the task's choice of it with its options, the targets, and the answer."""
 
 ENTRY_POINT_GROUP: Final = "concord.scorers"
 """A package adds a scorer by an entry point in this group: `name = "module:function"`, a `Scorer`."""
@@ -14,8 +27,8 @@ ENTRY_POINT_GROUP: Final = "concord.scorers"
 Scorer = Callable[..., tuple[float, str]]
 """`scorer(answer, targets, **options)`: a value from 0 to 1, and in a line what was compared.
 
-`answer` and `targets`, a sequence of strings that may be empty, come by position, what the task's `scorer` says beside
-the name by keyword. It sees one participant's answer at a time, which is never blank, and gives the same for the same.
+`answer` and `targets`, a sequence of strings that may be empty, come by position; the options of the task's `scorer` by
+keyword. A scorer sees one participant's answer at a time, which is never blank, and is deterministic.
 """
 
 

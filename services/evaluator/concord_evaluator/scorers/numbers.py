@@ -40,14 +40,14 @@ _RATIO: Final = regex.compile(r"(\d+)/(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class Number:
     """A number of a text: as it is written, and its exact value."""
 
     text: str
     value: Fraction
 
 
-def figures(text: str) -> list[Figure]:
+def numbers_in(text: str) -> list[Number]:
     """The numbers of a text, in their order.
 
     Signs (also the typographic minus), thousands in groups by comma, space, apostrophe or underscore, decimals after a
@@ -58,8 +58,8 @@ def figures(text: str) -> list[Figure]:
     return [figure for figure, _ in _found(_even(text))]
 
 
-def figure_of(text: str) -> Figure | None:
-    """The number that a text is: alone but for punctuation, a currency or a percent sign. None if it is none."""
+def number_in(text: str) -> Number | None:
+    """The number that a text consists of, punctuation, currency and percent signs aside. None for others."""
     even = _even(text)
     found = list(_found(even))
     if len(found) != 1:
@@ -78,12 +78,12 @@ def _even(text: str) -> str:
     return _SPACED.sub(lambda match: match[0].replace(" ", ""), text.translate(_ALIKE))
 
 
-def _found(text: str) -> Iterator[tuple[Figure, tuple[int, int]]]:
+def _found(text: str) -> Iterator[tuple[Number, tuple[int, int]]]:
     """The numbers of a text, and where they stand in it."""
     for match in _RUN.finditer(text):
         value = _value(match["run"].rstrip(_TRAILING))
         if value is not None:
-            yield Figure(match[0].rstrip(_TRAILING), -value if "-" in (match["sign"] or "") else value), match.span()
+            yield Number(match[0].rstrip(_TRAILING), -value if "-" in (match["sign"] or "") else value), match.span()
 
 
 def _value(run: str) -> Fraction | None:
