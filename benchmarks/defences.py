@@ -15,11 +15,11 @@ from typing import Any, Final, Literal
 
 from benchmarks.figures import Figures
 from concord_evaluator.judge import Aliases, Evidence, SeenAnswer, screen
-from concord_evaluator.judge.answer import CompromisedError, read_answer
 from concord_evaluator.judge.evidence import SeenCall, silent
+from concord_evaluator.judge.model_answer import CompromisedError, read_answer
 from concord_evaluator.judge.prompt import write_prompt
 from concord_evaluator.judge.rubric import CANARY, POINTS, TASK_SUCCESS, Criterion
-from tests.unit.evaluator.judge.attacks import ATTACKS, MASTER_KEYS, UNDETECTED
+from tests.unit.evaluator.judge.injection.attacks import ATTACKS, MASTER_KEYS, UNDETECTED
 
 DELIMITER: Final = f"=={'0' * 32}=="
 SAID: Final = "Please count the trees in the park."

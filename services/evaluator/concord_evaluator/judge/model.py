@@ -11,19 +11,19 @@ from typing import Any, Final
 from concord.assessment.results import CriterionVerdict, Judgment
 from concord.llm import EmptyCompletionError, LLMUnavailableError
 from concord_evaluator.documents import TrialEvaluation
-from concord_evaluator.judge.answer import CompromisedError, Opinion, UnreadableAnswerError, merge, read_answer
-from concord_evaluator.judge.answers import MAX_ANSWERS, grades, task_success
-from concord_evaluator.judge.budget import cut
+from concord_evaluator.judge.answer_cache import CachedAnswers
 from concord_evaluator.judge.evidence import Evidence, SeenAnswer, silent
+from concord_evaluator.judge.final_answers import MAX_ANSWERS, grades, task_success
+from concord_evaluator.judge.model_answer import CompromisedError, Opinion, UnreadableAnswerError, merge, read_answer
 from concord_evaluator.judge.prompt import PROMPT_VERSION, Prompt, answer_schema, write_prompt
-from concord_evaluator.judge.remembered import RememberedAnswers
 from concord_evaluator.judge.rubric import POINTS, Verdict, coordination_points, outcomes
+from concord_evaluator.judge.truncation import cut
 from concord_evaluator.scoring import quality_of
 
 Ask = Callable[[str, str, dict[str, Any]], Awaitable[str]]
 """Sends a system and a user text and the schema of the answer; returns the model's text. Raises LLMUnavailableError."""
 
-NOTHING_REMEMBERED: Final = RememberedAnswers()
+NO_CACHE: Final = CachedAnswers()
 
 _TRIES: Final = 2
 
@@ -57,7 +57,7 @@ async def judge_by_model(
     evidence: Evidence,
     evaluation: TrialEvaluation,
     samples: int = 1,
-    remembered: RememberedAnswers = NOTHING_REMEMBERED,
+    remembered: CachedAnswers = NO_CACHE,
 ) -> Judgment:
     """The model's judgment of a trial, `samples` times at once on the same evidence. Raises NotJudgedError.
 
@@ -82,7 +82,7 @@ async def judge_by_model(
 
 
 async def _sample(
-    ask: Ask, evidence: Evidence, figures: Sequence[str], remembered: RememberedAnswers, number: int
+    ask: Ask, evidence: Evidence, figures: Sequence[str], remembered: CachedAnswers, number: int
 ) -> _Sample:
     """What was answered before counts only as far as it stands up to being read anew, as an answer would now."""
     key = remembered.key(evidence, figures, number)

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from concord_evaluator.judge.budget import cost, cut, fair_limit
 from concord_evaluator.judge.evidence import Evidence
+from concord_evaluator.judge.injection import MARKER
 from concord_evaluator.judge.rubric import COORDINATION, POINTS, Criterion, answer_ids, canary, outcomes
-from concord_evaluator.judge.suspicion import MARKER
+from concord_evaluator.judge.truncation import cost, cut, fair_limit
 
 PROMPT_VERSION: Final = "3"
 """Changes whenever the same trial would be asked about differently."""

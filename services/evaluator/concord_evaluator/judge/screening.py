@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from concord_evaluator.judge.evidence import ASSESSOR, Evidence, SeenAnswer, SeenCall
-from concord_evaluator.judge.suspicion import addresses_judge, says_nothing, take_out
+from concord_evaluator.judge.injection import addresses_judge, says_nothing, take_out
 
 HOLLOW: Final = "The answer says nothing."
 HOLLOWED: Final = "The answer says nothing but what is meant for the judge."

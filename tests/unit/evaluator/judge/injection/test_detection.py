@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord_evaluator.judge.suspicion import MARKER, addresses_judge, passages, says_nothing, take_out
-from tests.unit.evaluator.judge.attacks import ATTACKS, HARMLESS, MASTER_KEYS, UNDETECTED
+from concord_evaluator.judge.injection.detection import MARKER, addresses_judge, passages, says_nothing, take_out
+from tests.unit.evaluator.judge.injection.attacks import ATTACKS, HARMLESS, MASTER_KEYS, UNDETECTED
 
 WORK = "I counted the trees; there are 12 of them."
 QUESTION = "Shall I go on?"

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from concord_evaluator.judge import SeenAnswer
-from concord_evaluator.judge.answer import CompromisedError, Opinion, UnreadableAnswerError, merge, read_answer
+from concord_evaluator.judge.injection import MARKER
+from concord_evaluator.judge.model_answer import CompromisedError, Opinion, UnreadableAnswerError, merge, read_answer
 from concord_evaluator.judge.prompt import answer_schema, write_prompt
 from concord_evaluator.judge.rubric import COORDINATION, OUTCOME, Verdict, canary, coordination_points, outcomes
-from concord_evaluator.judge.suspicion import MARKER
-from tests.unit.evaluator.judge.attacks import ATTACKS
+from tests.unit.evaluator.judge.injection.attacks import ATTACKS
 from tests.unit.evaluator.judge.seen import evidence, seen
 
 CRITERIA = (*COORDINATION, OUTCOME, canary("word"))

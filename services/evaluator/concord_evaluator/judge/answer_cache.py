@@ -17,7 +17,7 @@ PATIENCE_S: Final = 1.0
 logger = logging.getLogger(__name__)
 
 
-class RememberedAnswers:
+class CachedAnswers:
     """A cache of the answers of one model at one endpoint. Where it cannot be reached, nothing is remembered."""
 
     def __init__(self, cache: AnswerCache | None = None, endpoint: str = "", model: str = "") -> None:

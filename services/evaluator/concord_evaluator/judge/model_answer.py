@@ -9,8 +9,8 @@ from typing import Annotated, Final
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from concord_evaluator.judge.evidence import Evidence
+from concord_evaluator.judge.injection import MARKER
 from concord_evaluator.judge.rubric import CANARY, TASK_SUCCESS, Criterion, Verdict, answer_ids, outcomes
-from concord_evaluator.judge.suspicion import MARKER
 
 _Text = Annotated[str, StringConstraints(max_length=4000)]
 _FAVOURABLE: Final = frozenset({"met", "partly"})

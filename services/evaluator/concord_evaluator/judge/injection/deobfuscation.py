@@ -1,5 +1,7 @@
-"""Plain forms: a text as it reads once a disguise is off, with the place in the text that each character came from."""
+"""Deobfuscation: the texts that a disguised text may be read as, with the place that each character came from."""
 
+import base64
+import binascii
 import codecs
 import html
 import re
@@ -9,8 +11,23 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import unquote
 
+_BETWEEN_LETTERS: Final = re.compile(r"(?<=\b\w)[\s._*-]+(?=\w\b)")
+_HYPHEN: Final = re.compile(r"(?<=\w)-\s?(?=\w)")
+_JOINT: Final = re.compile(r"[_/+-]+")
+_ESCAPE: Final = re.compile(r"(?:%[0-9A-Fa-f]{2})+|&#?\w{2,8};|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|\\[nrt]")
+
+_LINE_ENDS: Final = frozenset("\x85\u2028\u2029")
+_UNSEEN: Final = frozenset({"Mn", "Cf", "Cc", "Co", "Cn"})
+
+_LOOK_ALIKES: Final = str.maketrans("асеорхуіѕјԁԛԝαορτυικν0134@$", "aceopxyisjdqwaoptuikvoieaas")  # noqa: RUF001
+"""Cyrillic and Greek letters, digits and signs that pass for Latin letters."""
+
+_BASE64: Final = re.compile(r"[A-Za-z0-9+/_-]{12,}+={0,2}")
+_HEXADECIMAL: Final = re.compile(r"(?:(?:0x|\\x)?+[0-9A-Fa-f]{2}[\s,:]?+){12,}+")
+_NO_DIGIT: Final = re.compile(r"0x|\\x|[\s,:]")
+
 Span = tuple[int, int]
-"""From one place of a text to before another."""
+"""The first position of a passage and the one after its last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,13 +143,39 @@ def _unescaped(match: re.Match[str]) -> str:
     return chr(int(found[2:], 16)) if found[1] in "ux" else " "
 
 
-_BETWEEN_LETTERS: Final = re.compile(r"(?<=\b\w)[\s._*-]+(?=\w\b)")
-_HYPHEN: Final = re.compile(r"(?<=\w)-\s?(?=\w)")
-_JOINT: Final = re.compile(r"[_/+-]+")
-_ESCAPE: Final = re.compile(r"(?:%[0-9A-Fa-f]{2})+|&#?\w{2,8};|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|\\[nrt]")
+def encoded_texts(text: str) -> Iterator[tuple[int, int, str]]:
+    """Where an encoded text begins and ends, and what it says; base64 may go on over several lines."""
+    for match in _HEXADECIMAL.finditer(text):
+        if (said := _said(bytes.fromhex(_NO_DIGIT.sub("", match[0])))) is not None:
+            yield match.start(), match.end(), said
+    lines: list[re.Match[str]] = []
+    for match in _BASE64.finditer(text):
+        if (said := _from_base64(match[0])) is not None:
+            yield match.start(), match.end(), said
+        if lines and text[lines[-1].end() : match.start()].strip(" \t\r") != "\n":
+            yield from _joined(lines)
+            lines = []
+        lines.append(match)
+    yield from _joined(lines)
 
-_LINE_ENDS: Final = frozenset("\x85\u2028\u2029")
-_UNSEEN: Final = frozenset({"Mn", "Cf", "Cc", "Co", "Cn"})
 
-_LOOK_ALIKES: Final = str.maketrans("асеорхуіѕјԁԛԝαορτυικν0134@$", "aceopxyisjdqwaoptuikvoieaas")  # noqa: RUF001
-"""Cyrillic and Greek letters, digits and signs that pass for Latin letters."""
+def _joined(lines: list[re.Match[str]]) -> Iterator[tuple[int, int, str]]:
+    if len(lines) > 1 and (said := _from_base64("".join(line[0] for line in lines))) is not None:
+        yield lines[0].start(), lines[-1].end(), said
+
+
+def _from_base64(written: str) -> str | None:
+    digits = written.rstrip("=").replace("-", "+").replace("_", "/")
+    try:
+        return _said(base64.b64decode(digits + "=" * (-len(digits) % 4), validate=True))
+    except binascii.Error:
+        return None
+
+
+def _said(data: bytes) -> str | None:
+    """The text of bytes, if that is what they are."""
+    try:
+        said = data.decode()
+    except UnicodeDecodeError:
+        return None
+    return said if all(each.isprintable() or each.isspace() for each in said) else None

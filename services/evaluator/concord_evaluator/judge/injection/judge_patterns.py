@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Final
 
-from concord_evaluator.judge.languages import ENGLISH
-from concord_evaluator.judge.patterns import BEYOND, CLOSE, NEAR, TEN, Pattern, pattern
+from concord_evaluator.judge.injection.languages import ENGLISH
+from concord_evaluator.judge.injection.patterns import BEYOND, CLOSE, NEAR, TEN, Pattern, pattern
 from concord_evaluator.judge.rubric import COORDINATION, OUTCOME
 
 _THIS: Final = rf"(?:{ENGLISH.this})"
@@ -82,6 +82,6 @@ def _secrets() -> Iterator[str]:
     )
 
 
-OWN_WORDS: Final[tuple[Pattern, ...]] = tuple(
+JUDGE_PATTERNS: Final[tuple[Pattern, ...]] = tuple(
     pattern(written) for group in (_verdicts, _frames, _praise, _secrets) for written in group()
 )

@@ -17,10 +17,10 @@ from concord.trace.report import ReportBatch
 from concord.trace.step import InteractionStep
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.judge.aliases import Aliases
-from concord_evaluator.judge.answers import answers_of
+from concord_evaluator.judge.answer_cache import CachedAnswers
 from concord_evaluator.judge.evidence import Evidence, choose_calls, show, texts_of
+from concord_evaluator.judge.final_answers import answers_of
 from concord_evaluator.judge.model import MAX_QUOTE, JudgeAddressedError, NotJudgedError, judge_by_model
-from concord_evaluator.judge.remembered import RememberedAnswers
 from concord_evaluator.judge.rules import judge_by_rules
 from concord_evaluator.judge.screening import Suspect, screen
 from concord_evaluator.pipeline import task_text
@@ -87,7 +87,7 @@ class TrialJudge:
         assignment: Assignment,
         steps: list[InteractionStep],
     ) -> Judgment:
-        remembered = RememberedAnswers(self._cache, settings.base_url, settings.model)
+        remembered = CachedAnswers(self._cache, settings.base_url, settings.model)
         max_tokens = MAX_TOKENS + TOKENS_PER_ANSWER * len(evidence.asked_about)
         async with LLMClient(settings, lambda step, _: steps.append(step), max_retries=MAX_RETRIES) as llm:
 

@@ -7,17 +7,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Final
 
-from concord_evaluator.judge.encoded import encoded_texts
-from concord_evaluator.judge.languages import ENGLISH, LANGUAGES
-from concord_evaluator.judge.own_words import OWN_WORDS
-from concord_evaluator.judge.patterns import Pattern, patterns_of
-from concord_evaluator.judge.plain import Form, Span, ciphered_forms, plain_forms
+from concord_evaluator.judge.injection.deobfuscation import Form, Span, ciphered_forms, encoded_texts, plain_forms
+from concord_evaluator.judge.injection.judge_patterns import JUDGE_PATTERNS
+from concord_evaluator.judge.injection.languages import ENGLISH, LANGUAGES
+from concord_evaluator.judge.injection.patterns import Pattern, patterns_of
 
 MARKER: Final = "[a passage was taken out]"
 """What stands in the place of a passage: it must not set a reader for or against whoever wrote it."""
 
-_PATTERNS: Final[Sequence[Pattern]] = (*OWN_WORDS, *(each for language in LANGUAGES for each in patterns_of(language)))
-_ENGLISH: Final[Sequence[Pattern]] = (*OWN_WORDS, *patterns_of(ENGLISH))
+_PATTERNS: Final[Sequence[Pattern]] = (
+    *JUDGE_PATTERNS,
+    *(each for language in LANGUAGES for each in patterns_of(language)),
+)
+_ENGLISH: Final[Sequence[Pattern]] = (*JUDGE_PATTERNS, *patterns_of(ENGLISH))
 _ENGLISH_WORDS: Final = re.compile(r"instructions|criteri|verdict|highest|full marks|judge|grader|evaluator")
 
 _ROUNDS: Final = 3
