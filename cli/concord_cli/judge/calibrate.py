@@ -46,7 +46,7 @@ async def calibrate_judge(asked: Calibrating) -> None:
         for number, each in enumerate(labelled, start=1):
             say(f"Judging {each.trace.trace_id} ({number} of {len(labelled)})")
             judgments.append(await _judged(each, config, judge))
-    calibration = calibration_from(labelled, judgments, config.thresholds.passing, by_model=not asked.rules)
+    calibration = calibration_from(labelled, judgments, config.thresholds.pass_mark, by_model=not asked.rules)
     if asked.output is not None:
         _write(asked.output, calibration)
     if not asked.quiet:

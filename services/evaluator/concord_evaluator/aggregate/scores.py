@@ -82,7 +82,7 @@ def scoring_of(plan: AssessmentPlan, records: Sequence[TrialRecord], scores: Sco
     return Scoring(
         version=SCORING_VERSION,
         basis=_BASIS[plan.mode],
-        pass_threshold=plan.config.thresholds.passing,
+        pass_threshold=plan.config.thresholds.pass_mark,
         usable_trials=len(records),
         passed_trials=sum(record.passed is True for record in records),
         judged_by_code=judged["code"],

@@ -21,7 +21,7 @@ def verdict_on(
         scored = score_structure(evaluation.structure, evaluation.calls, plan.config.weights)
     else:
         scored = score_outcome(grading, evaluation.conduct)
-    passed = None if scored.overall is None else scored.overall >= plan.config.thresholds.passing
+    passed = None if scored.overall is None else scored.overall >= plan.config.thresholds.pass_mark
     return JudgedTrial(
         state="evaluated",
         record=_record(trial, evaluation, judgment, grading, scored, passed),
