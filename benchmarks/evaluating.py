@@ -109,7 +109,7 @@ def _stages(batches: list[ReportBatch], agents: int) -> dict[str, float]:
     took["critical path"], _ = _cpu(lambda: graph.critical_path)
     took["other metrics"], metrics = _cpu(lambda: measure(graph))
     took["findings"], _ = _cpu(lambda: find(graph, metrics, Thresholds()))
-    took["latency"], _ = _cpu(lambda: summarise(latencies_of(projection.answered), team))
+    took["latency"], _ = _cpu(lambda: summarise(latencies_of(projection.all_links), team))
     took[YARDSTICK], _ = _cpu(lambda: _drain(json.loads(unpack(batch.body)) for batch in batches))
     return took
 

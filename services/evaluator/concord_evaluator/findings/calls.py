@@ -13,23 +13,23 @@ from concord_evaluator.trace.claims import Claim
 def contradicted_reports(trial: MeasuredTrial) -> Iterator[Finding]:
     """Each participant that reported calls which the gateway's own records refute; the most frequent first."""
     graph = trial.graph
-    by_teller: defaultdict[str, list[tuple[int, Claim]]] = defaultdict(list)
+    by_reporter: defaultdict[str, list[tuple[int, Claim]]] = defaultdict(list)
     for claim, times in graph.contradictions.counts.items():
-        by_teller[claim.teller].append((times, claim))
-    told = sorted((-sum(times for times, _ in claims), teller) for teller, claims in by_teller.items())
-    for total, teller in told[:MAX_PER_KIND]:
-        claims = sorted(by_teller[teller], key=lambda each: (-each[0], each[1]))
+        by_reporter[claim.reporter].append((times, claim))
+    ranked = sorted((-sum(times for times, _ in claims), reporter) for reporter, claims in by_reporter.items())
+    for total, reporter in ranked[:MAX_PER_KIND]:
+        claims = sorted(by_reporter[reporter], key=lambda each: (-each[0], each[1]))
         shown = ", ".join(f"{claim.caller} to {claim.callee} x{times}" for times, claim in claims[:MAX_PER_KIND])
         more = f" and {len(claims) - MAX_PER_KIND} more" if len(claims) > MAX_PER_KIND else ""
         yield Finding(
             id="contradicted_reports",
-            agents=[teller],
+            agents=[reporter],
             metric_id=None,
             measured="calls told of that did not take place",
             value=float(-total),
             threshold=0.0,
             step_ids=first_step_ids(step_id for _, claim in claims for step_id in graph.contradictions.step_ids[claim]),
-            advice=f"{teller} told of calls that had to pass through the gateway, which did not see them: "
+            advice=f"{reporter} told of calls that had to pass through the gateway, which did not see them: "
             f"{shown}{more}. They count for nothing. Look at what makes these reports.",
         )
 
@@ -39,8 +39,8 @@ def silent_agents(trial: MeasuredTrial) -> Iterator[Finding]:
     graph = trial.graph
     if len(graph.agents) < 2:
         return
-    for agent in (agent for agent in graph.unheard if agent not in graph.unseen):
-        asked = [call for (_, callee), link in graph.answered.items() if callee == agent for call in link.calls]
+    for agent in (agent for agent in graph.silent_agents if agent not in graph.unseen):
+        asked = [call for (_, callee), link in graph.all_links.items() if callee == agent for call in link.calls]
         yield Finding(
             id="silent",
             agents=[agent],

@@ -41,10 +41,10 @@ class AgentGraph:
 
     `messages`: an edge for whoever sent another a request or a reply; the PRD's metrics and flags are defined on it.
     `requests`: an edge from each caller to its callees. Both without self-loops; their `weight` counts messages.
-    `exchanges`: an undirected edge between two agents of whom one called the other and was answered.
+    `answered_pairs`: an undirected edge between two agents of whom one called the other and was answered.
     `links`: the calls behind each edge of `requests`. `answered`: the calls that agents were to answer, the assessor's
     included, which is no part of the graph.
-    `calls`: every attempt at any call in causal order. `unheard`: declared agents that sent nothing.
+    `calls`: every attempt at any call in causal order. `silent_agents`: declared agents that sent nothing.
     `texts`: a sample of what was asked, by digest. `completed`: whether the task was. `unseen`: the participants of
     whose calls nothing could have been seen. `contradictions`: claims of calls that what was seen refutes.
 
@@ -53,9 +53,9 @@ class AgentGraph:
 
     agents: tuple[str, ...]
     links: Links
-    answered: Links
+    all_links: Links
     calls: tuple[Call, ...]
-    unheard: tuple[str, ...]
+    silent_agents: tuple[str, ...]
     tokens: int | None
     texts: Mapping[str, str]
     completed: bool
@@ -63,7 +63,7 @@ class AgentGraph:
     contradictions: Contradictions
     messages: "nx.DiGraph[str]"
     requests: "nx.DiGraph[str]"
-    exchanges: "nx.Graph[str]"
+    answered_pairs: "nx.Graph[str]"
 
     @cached_property
     def interactions(self) -> tuple[Interaction, ...]:
@@ -141,15 +141,15 @@ def build_graph(projection: Projection, *, completed: bool = True, unseen: froze
         requests[caller, callee] = len(link.calls)
         if answered := len(link.calls) - link.failed:
             replies[callee, caller] = answered
-    exchanges: nx.Graph[str] = nx.Graph()
-    exchanges.add_nodes_from(projection.agents)
-    exchanges.add_edges_from(sorted(replies))
+    answered_pairs: nx.Graph[str] = nx.Graph()
+    answered_pairs.add_nodes_from(projection.agents)
+    answered_pairs.add_edges_from(sorted(replies))
     return AgentGraph(
         agents=projection.agents,
         links=projection.links,
-        answered=projection.answered,
+        all_links=projection.all_links,
         calls=projection.calls,
-        unheard=projection.unheard,
+        silent_agents=projection.silent_agents,
         tokens=projection.tokens,
         texts=projection.texts,
         completed=completed,
@@ -157,7 +157,7 @@ def build_graph(projection: Projection, *, completed: bool = True, unseen: froze
         contradictions=projection.contradictions,
         messages=_digraph(projection.agents, requests + replies),
         requests=_digraph(projection.agents, requests),
-        exchanges=exchanges,
+        answered_pairs=answered_pairs,
     )
 
 
@@ -175,7 +175,7 @@ def tally_calls(graph: AgentGraph) -> CallTally:
         requests = link.requests
         comparable += len(requests)
         repeats += len(requests) - len(set(requests))
-    answered = graph.answered.values()
+    answered = graph.all_links.values()
     return CallTally(
         calls=sum(len(link.calls) for link in answered),
         failed_calls=sum(link.failed for link in answered),

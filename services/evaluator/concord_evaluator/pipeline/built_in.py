@@ -62,5 +62,5 @@ def call_records(graph: AgentGraph) -> Iterator[CallRecord]:
 @evaluator("latency", tier=2)
 def evaluate_latency(trial: TrialInput, _: Mapping[str, Contribution]) -> Contribution:
     """Summarises the latencies of all calls to agents, the assessor's included."""
-    latencies = latencies_of(trial.projection.answered)
+    latencies = latencies_of(trial.projection.all_links)
     return Contribution(latency=summarise(latencies, trial.roster), latencies=tuple(latencies))

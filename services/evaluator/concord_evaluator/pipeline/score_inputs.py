@@ -20,7 +20,7 @@ from concord.trace.report import ReportBatch
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.scorers import grade_answers
 from concord_evaluator.scoring import Conduct, conduct_of
-from concord_evaluator.trace import MAX_SAID, carried_calls
+from concord_evaluator.trace import MAX_CARRIED_TEXT, carried_calls
 
 
 def graded(plan: AssessmentPlan, outcome: TrialOutcome) -> Grading | None:
@@ -47,7 +47,7 @@ def conduct_in(plan: AssessmentPlan, outcome: TrialOutcome, in_time: Sequence[Re
         return None
     counted = set(answerers(plan, outcome.trial_id))
     return conduct_of(
-        carried_calls(in_time, Roster(plan.roster), MAX_SAID),
+        carried_calls(in_time, Roster(plan.roster), MAX_CARRIED_TEXT),
         [entry.id for entry in plan.roster],
         plan.task(plan.trial(outcome.trial_id).task_id).text,
         [answer.agent for answer in outcome.answers],

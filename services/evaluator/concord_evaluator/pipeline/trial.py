@@ -43,10 +43,10 @@ def evaluate_trial(
     something came after the trial was closed, which is in no batch. `refused`: by account, the steps that the trace
     had no room for. What the `budget` has no room for is left out, and said to be; the score is not made from it.
     """
-    heard = {batch.reporter for batch in batches} | set(late)
+    reporters = {batch.reporter for batch in batches} | set(late)
     with _no_garbage_collection():
         return _evaluate(
-            plan, request, batches, heard - {GREEN_AGENT}, refused, budget or Budget(), task_failed=task_failed
+            plan, request, batches, reporters - {GREEN_AGENT}, refused, budget or Budget(), task_failed=task_failed
         )
 
 
@@ -66,7 +66,7 @@ def _evaluate(
     plan: AssessmentPlan,
     request: EvaluateTrial,
     batches: Sequence[ReportBatch],
-    heard: set[str],
+    reporters: set[str],
     refused: Mapping[str, int],
     budget: Budget,
     *,
@@ -77,10 +77,10 @@ def _evaluate(
     live = plan.mode is Mode.LIVE
     reading = within(in_time, budget.steps)
     projection = project(
-        _reports(reading.batches), roster, plan.config.evidence, observed=plan.observed, live=live, heard=heard
+        _reports(reading.batches), roster, plan.config.evidence, observed=plan.observed, live=live, reporters=reporters
     )
     observable = live and len(roster) > 1
-    participants = tuple(observability_of(projection, roster, heard)) if observable else ()
+    participants = tuple(observability_of(projection, roster, reporters)) if observable else ()
     grading = graded(plan, request.outcome)
     task_failed = task_failed or (grading is not None and grading.value == 0)
     trial = TrialInput(

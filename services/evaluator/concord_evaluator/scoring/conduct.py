@@ -6,7 +6,7 @@ from typing import Final
 
 from concord.assessment.results import MetricParameter, Record
 from concord.trace.vocabulary import is_figure, words_in
-from concord_evaluator.trace import MAX_SAID, Carried
+from concord_evaluator.trace import MAX_CARRIED_TEXT, CarriedCalls
 
 TOLERANCE: Final = 5
 """How many wasted calls cost a quarter of the score (`k`). A constant: more participants buy no more waste."""
@@ -47,7 +47,7 @@ class Conduct(Record):
 
 
 def conduct_of(
-    carried: Carried,
+    carried: CarriedCalls,
     participants: Sequence[str],
     task: str,
     asked: Iterable[str],
@@ -95,7 +95,8 @@ def _value(participants: int, carried: int, useful: int, wasted: int) -> tuple[f
 
 
 def _beyond(unread: int) -> str:
-    return f"{unread} calls said something beyond the first {MAX_SAID:,} characters, which is not read and is no news"
+    limit = f"{MAX_CARRIED_TEXT:,}"
+    return f"{unread} calls said something beyond the first {limit} characters, which is not read and is no news"
 
 
 class _Readers:

@@ -102,7 +102,7 @@ def _communication(graph: AgentGraph) -> float | None:
     """
     if len(graph.agents) < 2:
         return None
-    found = distances(graph.exchanges)
+    found = distances(graph.answered_pairs)
     integration = [
         _integration(graph, agent, reached, harmonic)
         for agent, reached, harmonic in zip(found.sources, found.reached, found.harmonic, strict=True)
@@ -112,7 +112,7 @@ def _communication(graph: AgentGraph) -> float | None:
 
 def _integration(graph: AgentGraph, agent: str, reached: int, harmonic: float) -> float:
     others = len(graph.agents) - 1
-    contacts = min(1.0, graph.exchanges.degree(agent) / min(others, ENOUGH_PARTNERS))
+    contacts = min(1.0, graph.answered_pairs.degree(agent) / min(others, ENOUGH_PARTNERS))
     return contacts * reached / others * float((harmonic / others) ** 0.5)
 
 

@@ -1,4 +1,4 @@
-"""The temporal view: the calls of a trace in causal order, which no clock decides."""
+"""Causal order: each call after the call that it was made in. Clocks only order calls without such a bond."""
 
 from array import array
 from collections.abc import Collection, Sequence
@@ -15,19 +15,18 @@ from concord_evaluator.trace.trees import ROOT, parents_first
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """`calls`: the attempts as calls, in the order they came in. `in_order`: those that count, in causal order."""
+    """`calls`: the attempts as calls, in the given order. `in_order`: the calls that count, in causal order."""
 
     calls: list[Call]
     in_order: tuple[Call, ...]
 
 
 def causal_order(attempts: Sequence[Attempt], n_records: int, counted: Collection[Provenance]) -> Timeline:
-    """The attempts, told of by any of `n_records`, with a provenance that counts, each after the call it was made in.
+    """Orders the attempts whose provenance is in `counted`: each after the call that it was made in.
 
-    Calls without such a bond stand in the order of their starts, as far as these are known and no earlier than the
-    start of what they were made in: clocks of different machines are not to be trusted, an agent's own is. A call of
-    unknown start counts as begun with the one it was made in. An attempt that does not count hands those made in it on
-    to the call above it.
+    Calls without such a bond are sorted by their starts. A start before the parent's counts as the parent's, since the
+    clocks of different machines cannot be compared; an unknown start does too. The children of an attempt that does
+    not count belong to the nearest call above it that does. `n_records`: of the trace.
     """
     order, parents = _parents(attempts, n_records)
     counts = [attempt.provenance in counted for attempt in attempts]
@@ -43,16 +42,16 @@ def causal_order(attempts: Sequence[Attempt], n_records: int, counted: Collectio
         if not counts[parent]:
             nearest[number] = nearest[parent]
     chosen = _sorted([number for number, counting in enumerate(counts) if counting], start, depth, attempts)
-    place: list[int | None] = [None] * len(attempts)
+    position: list[int | None] = [None] * len(attempts)
     for index, number in enumerate(chosen):
-        place[number] = index
+        position[number] = index
     calls = [
         Call(
             attempt.caller,
             attempt.callee,
             attempt.record,
             attempt.provenance,
-            None if parent == ROOT or not counting else place[parent],
+            None if parent == ROOT or not counting else position[parent],
         )
         for attempt, parent, counting in zip(attempts, nearest, counts, strict=True)
     ]
@@ -62,7 +61,7 @@ def causal_order(attempts: Sequence[Attempt], n_records: int, counted: Collectio
 def _sorted(
     numbers: Sequence[int], start: Sequence[float], depth: Sequence[int], attempts: Sequence[Attempt]
 ) -> Sequence[int]:
-    """The attempts by start, depth and step id; few agree in the first two, so that few texts are compared."""
+    """The attempts by start, depth and step id. Compares texts only where start and depth are equal."""
     chosen = np.asarray(numbers, dtype=np.intp)
     starts, depths = np.asarray(start)[chosen], np.asarray(depth)[chosen]
     order = np.lexsort((depths, starts))
@@ -77,17 +76,19 @@ def _sorted(
 
 
 def _parents(attempts: Sequence[Attempt], n_records: int) -> tuple[Sequence[int], "array[int]"]:
-    """The attempts, parents first, and by attempt the one it was made in, or `ROOT`.
+    """The attempts, parents first, and by attempt the number of its parent, or `ROOT`.
 
-    Tellings that contradict each other could make a cycle, which is cut.
+    Contradictory reports may form a cycle of parents; its members lose their parents.
     """
-    told_in = array("q", [ROOT]) * n_records
-    """By record, the first attempt that it tells of."""
+    attempt_of_record = array("q", [ROOT]) * n_records
+    """By record, the first attempt that it belongs to."""
     for number, attempt in enumerate(attempts):
-        for place in (attempt.place, *attempt.others):
-            if told_in[place] == ROOT:
-                told_in[place] = number
-    parents = array("q", [ROOT if attempt.above == ROOT else told_in[attempt.above] for attempt in attempts])
+        for index in (attempt.position, *attempt.others):
+            if attempt_of_record[index] == ROOT:
+                attempt_of_record[index] = number
+    parents = array(
+        "q", [ROOT if attempt.parent == ROOT else attempt_of_record[attempt.parent] for attempt in attempts]
+    )
     order = parents_first(parents)
     for number in order.cyclic:
         parents[number] = ROOT

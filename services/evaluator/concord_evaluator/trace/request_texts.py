@@ -1,4 +1,4 @@
-"""What agents asked each other, in words: a bounded sample that depends on what was asked alone."""
+"""Request texts: a bounded sample of what agents asked each other, independent of the order of reports."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -6,23 +6,23 @@ from typing import Final
 from concord.trace.step import StepFacts
 
 MAX_TEXTS: Final = 2000
-"""Requests whose words are kept; a trace may have any number."""
+"""Requests whose texts are kept. A trace may have any number of requests."""
 
 MAX_TEXT: Final = 2000
-"""Characters kept of each."""
+"""Characters that are kept of each text."""
 
 
 class RequestTexts:
-    """The texts of the requests with the smallest digests: as good as random, whatever the order of arrival."""
+    """Keeps the texts of the requests with the smallest digests: a random sample, independent of their order."""
 
     def __init__(self, limit: int = MAX_TEXTS) -> None:
         self._limit = limit
         self._texts: dict[str, str] = {}
         self._largest: str | None = None
-        """Beyond this digest there is no room."""
+        """Requests with larger digests are not in the sample."""
 
     def add(self, request_digest: str, step: StepFacts) -> None:
-        """Keeps the text of a call's request, for now at least."""
+        """Adds the text of a call's request. A request with a smaller digest may displace it later."""
         if request_digest in self._texts or (self._largest is not None and request_digest > self._largest):
             return
         call = step.agent_call
@@ -34,12 +34,12 @@ class RequestTexts:
             self._largest = max(self._texts)
 
     def sample(self) -> dict[str, str]:
-        """The texts by the digests of their requests, sorted by these."""
+        """The texts by request digest, sorted."""
         return dict(sorted(self._texts.items())[: self._limit])
 
 
 def text_of(request: Mapping[str, object]) -> str:
-    """All strings in a request, in the order of their keys, one a line; at most `MAX_TEXT` characters."""
+    """All strings in a request, one a line, in the order of their keys; at most `MAX_TEXT` characters."""
     found: list[str] = []
     room = MAX_TEXT
     pending: list[object] = [request]
@@ -56,7 +56,7 @@ def text_of(request: Mapping[str, object]) -> str:
 
 
 def with_nested(step: StepFacts) -> Iterator[tuple[StepFacts, bool]]:
-    """The step, told directly, and those that came in its answer, which its reporter only relays (False)."""
+    """The step (True: reported directly), and the steps in its answer (False: relayed), at any depth."""
     pending = [(step, True)]
     while pending:
         each, direct = pending.pop()

@@ -15,7 +15,7 @@ def test_a_call_is_a_request_and_a_reply() -> None:
 def test_a_failed_call_has_no_reply() -> None:
     graph = graph_of((["A", "B"], [("A", "B")]), failing=True)
     assert list(graph.messages.edges) == [("A", "B")]
-    assert list(graph.exchanges.edges) == []
+    assert list(graph.answered_pairs.edges) == []
 
 
 def test_messages_are_weighed_by_how_many_there_were() -> None:

@@ -48,7 +48,7 @@ def test_nobody_squats_another_reporters_step_id() -> None:
 def test_steps_inside_an_answer_are_relayed_by_the_caller() -> None:
     trace, _ = fold(told("A", call("1", "B", answer=[call("2", "C", answer=[tool("3")])])))
     assert ids(trace) == ["1", "2", "3"]
-    directness = {record.step_id: telling.direct for record in trace.records for telling in record.tellings}
+    directness = {record.step_id: attestation.direct for record in trace.records for attestation in record.attestations}
     assert directness == {"1": True, "2": False, "3": False}
 
 
@@ -61,6 +61,6 @@ def test_an_answer_attached_later_is_merged_in_although_its_call_is_a_duplicate(
 def test_a_step_told_by_its_maker_and_relayed_by_its_caller_is_one_step() -> None:
     step = call("2", "C", parent="1")
     trace, _ = fold(told("B", step) + told("A", call("1", "B", answer=[step])))
-    (tellings,) = [record.tellings for record in trace.records if record.step_id == "2"]
-    assert [(telling.reporter, telling.direct) for telling in tellings] == [("A", False), ("B", True)]
+    (attestations,) = [record.attestations for record in trace.records if record.step_id == "2"]
+    assert [(attestation.reporter, attestation.direct) for attestation in attestations] == [("A", False), ("B", True)]
     assert trace.duplicate == 0

@@ -4,13 +4,13 @@ import pytest
 
 from concord.trace.report import Report
 from concord_evaluator.trace.fold import fold
-from concord_evaluator.trace.forest import Forest, grow
+from concord_evaluator.trace.forest import Forest, build_forest
 from concord_evaluator.trace.trees import ROOT
 from tests.unit.evaluator.traces import call, told, tool
 
 
 def grown(*reports: list[Report]) -> Forest:
-    return grow(*fold(report for batch in reports for report in batch))
+    return build_forest(*fold(report for batch in reports for report in batch))
 
 
 def parents(forest: Forest) -> dict[str, str | None]:
