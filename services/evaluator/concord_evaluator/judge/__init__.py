@@ -6,7 +6,7 @@ from concord_evaluator.judge.evidence import Evidence, SeenAnswer, choose_calls,
 from concord_evaluator.judge.model import JudgeAddressedError, NotJudgedError, judge_by_model
 from concord_evaluator.judge.rules import judge_by_rules
 from concord_evaluator.judge.screening import Suspect, screen
-from concord_evaluator.judge.trial_judge import TrialJudge, evidence_of
+from concord_evaluator.judge.trial_judge import TrialJudge, evidence_of, needs_trace
 
 __all__ = [
     "Aliases",
@@ -21,6 +21,7 @@ __all__ = [
     "evidence_of",
     "judge_by_model",
     "judge_by_rules",
+    "needs_trace",
     "screen",
     "show",
     "texts_of",

@@ -8,7 +8,7 @@ import structlog
 
 from concord.agent.assignment import Assignment
 from concord.assessment import AssessmentPlan, Mode
-from concord.assessment.results import Finding, Judgment
+from concord.assessment.results import CallRecord, Finding, Judgment
 from concord.assessment.scorers import ModelScorer
 from concord.llm import LLMClient, LLMSettings
 from concord.storage import AnswerCache
@@ -24,6 +24,7 @@ from concord_evaluator.judge.model import MAX_QUOTE, JudgeAddressedError, NotJud
 from concord_evaluator.judge.rules import judge_by_rules
 from concord_evaluator.judge.screening import Suspect, screen
 from concord_evaluator.pipeline import task_text
+from concord_evaluator.trace import is_observed
 
 MAX_TOKENS: Final = 2000
 TOKENS_PER_ANSWER: Final = 200
@@ -102,15 +103,19 @@ class TrialJudge:
                 raise NotJudgedError(f"no judgment within {self._deadline_s:g} s") from None
 
 
-def evidence_of(plan: AssessmentPlan, evaluation: TrialEvaluation, batches: Sequence[ReportBatch]) -> Evidence:
-    """What there is to judge a trial by, not screened yet. Reads its whole trace.
+def needs_trace(plan: AssessmentPlan, evaluation: TrialEvaluation) -> bool:
+    """Whether the evidence has texts of calls, which only the trace holds."""
+    return plan.mode is not Mode.GROUND_TRUTH and bool(_admissible_calls(plan, evaluation))
 
-    Of a team at work, only calls that the gateway saw: what participants merely tell must not reach their score.
-    """
+
+def evidence_of(plan: AssessmentPlan, evaluation: TrialEvaluation, batches: Sequence[ReportBatch]) -> Evidence:
+    """The evidence on a trial before screening. Of a live trial, reads only the batches that the gateway wrote."""
     trial = plan.trial(evaluation.outcome.trial_id)
     task = plan.task(trial.task_id)
-    calls = [call for call in evaluation.timeline if plan.mode is not Mode.LIVE or call.provenance == "observed"]
+    calls = _admissible_calls(plan, evaluation)
     chosen = choose_calls(calls)
+    if plan.mode is Mode.LIVE:
+        batches = list(filter(is_observed, batches))
     return show(
         chosen,
         evaluation.timeline_omitted + len(calls) - len(chosen),
@@ -120,6 +125,11 @@ def evidence_of(plan: AssessmentPlan, evaluation: TrialEvaluation, batches: Sequ
         answers_of(plan, evaluation.outcome),
         target=(task.target or []) if task.scorer is None or isinstance(task.scorer, ModelScorer) else [],
     )
+
+
+def _admissible_calls(plan: AssessmentPlan, evaluation: TrialEvaluation) -> list[CallRecord]:
+    """Of a live trial, the calls that the gateway observed: claims of participants must not reach their score."""
+    return [call for call in evaluation.timeline if plan.mode is not Mode.LIVE or call.provenance == "observed"]
 
 
 def _screened(

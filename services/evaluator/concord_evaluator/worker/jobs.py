@@ -23,8 +23,9 @@ from concord.assessment.results import InfrastructureFailure, Judgment
 from concord.assessment.roster import GREEN_AGENT
 from concord.storage import AssessmentStore, Job, JobFunction, JobQueue, Queue, TraceStore
 from concord.trace.ids import new_step_id
+from concord.trace.report import ReportBatch
 from concord_evaluator.documents import JudgedTrial, TrialEvaluation, evaluation_document
-from concord_evaluator.judge import TrialJudge
+from concord_evaluator.judge import TrialJudge, needs_trace
 from concord_evaluator.pipeline import JUDGE, verdict_on, without_metrics
 from concord_evaluator.trace import is_observed
 from concord_evaluator.worker.own_steps import own_report
@@ -118,8 +119,12 @@ class EvaluatorJobs:
         trace_id = plan.trial(request.trial_id).trace_id
         root = _root(request.assessment_id, trace_id)
         started_at = datetime.now(UTC)
-        batches = [batch async for batch in self._traces.batches(trace_id)]
-        # What came late, perhaps because its reporter saw how things stood, is no evidence either.
+        batches: list[ReportBatch] = []
+        if needs_trace(plan, evaluation):
+            # The evaluation document does not carry the texts of calls. Which calls the judge sees follows from the
+            # whole trace, so collecting their texts takes a second reading, and the evaluation has less time for one.
+            batches = [batch async for batch in self._traces.batches(trace_id)]
+        # Batches that came after the trial closed are no evidence: their reporters may have known the outcome.
         judgment, findings, calls = await self._judge.judge(plan, evaluation, batches[: request.closed_after], root)
         own = own_report("judge_trial", request.trial_id, root, started_at, calls)
         await self._traces.append(own.batch, own.receipt)
