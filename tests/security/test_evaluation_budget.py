@@ -50,7 +50,7 @@ def test_what_was_seen_is_always_read_and_no_more_reports_than_the_budget_has_ro
     assert [each for each in batches if is_observed(each)] == [each for each in reading.batches if is_observed(each)]
     assert sum(each.n_steps for each in reading.batches if not is_observed(each)) <= steps
     assert sum(each.n_steps for each in batches) == sum(
-        [*(each.n_steps for each in reading.batches), *reading.left_out.values()]
+        [*(each.n_steps for each in reading.batches), *reading.omitted.values()]
     )
 
 
@@ -60,7 +60,7 @@ def test_of_whoever_told_no_more_than_an_even_share_everything_is_read(batches: 
     for each in batches:
         told_by[each.reporter] += each.n_steps
     reading = within(batches, steps)
-    assert all(told_by[account] > steps // 3 for account in reading.left_out)
+    assert all(told_by[account] > steps // 3 for account in reading.omitted)
 
 
 def test_what_is_not_read_counts_as_dropped_and_is_told() -> None:
@@ -95,4 +95,4 @@ def test_names_of_agents_that_nobody_declared_are_bounded() -> None:
 
 def test_reports_under_the_gateways_name_are_not_taken_for_what_it_saw() -> None:
     flood = batch(7, told(GREEN_AGENT, *[tool(str(i)) for i in range(100)], authenticated=True))
-    assert within([*SEEN, flood], 10).left_out == {GREEN_AGENT: 100}
+    assert within([*SEEN, flood], 10).omitted == {GREEN_AGENT: 100}

@@ -12,7 +12,7 @@ from concord_evaluator.trace import Links
 
 P95_NEEDS: Final = 20
 P99_NEEDS: Final = 100
-"""Below so many values a percentile says more about their number than about the agents."""
+"""With fewer values, a percentile depends more on their number than on the agents."""
 
 
 class CalleeLatencies(Record):
@@ -23,7 +23,7 @@ class CalleeLatencies(Record):
 
 
 def latencies_of(links: Links) -> list[CalleeLatencies]:
-    """The latencies that calls are known to have had, by callee, sorted."""
+    """The known latencies of calls, by callee, sorted."""
     by_callee: defaultdict[str, list[float]] = defaultdict(list)
     for (_, callee), link in links.items():
         by_callee[callee].extend(link.latencies_ms)
@@ -35,10 +35,10 @@ def latencies_of(links: Links) -> list[CalleeLatencies]:
 
 
 def summarise(latencies: Iterable[CalleeLatencies], roster: Roster) -> LatencySummary:
-    """The summary of all values together, whatever their order; the slowest agent is the slowest on average.
+    """Summarises all values together, in any order. The slowest agent has the highest mean latency.
 
-    Percentiles are NumPy's `median_unbiased` (Hyndman & Fan 1996, type 8): at small n the usual linear ones
-    underestimate the tail. A callee may come more than once.
+    Percentiles are NumPy's `median_unbiased` (Hyndman & Fan 1996, type 8), since the default linear ones underestimate
+    the tail of small samples. A callee may occur more than once.
     """
     pooled: defaultdict[str, list[float]] = defaultdict(list)
     for callee in latencies:
@@ -63,7 +63,7 @@ def summarise(latencies: Iterable[CalleeLatencies], roster: Roster) -> LatencySu
 
 
 def _url_of(agent: str, roster: Roster) -> str | None:
-    """The declared URL of an agent, or the one that a stranger goes by. An agent inside a participant has none."""
+    """The URL of an agent, declared or in the id of an undeclared one. None for an agent inside a participant."""
     if agent in roster:
         return roster[agent].url
     return agent.removeprefix("url:") if agent.startswith("url:") else None

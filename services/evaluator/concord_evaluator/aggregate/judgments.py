@@ -1,4 +1,4 @@
-"""The words of the row: what the judge said of each trial, put together."""
+"""The judgments of an assessment: merges those of its trials into one, and writes the row's reasoning."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -8,18 +8,18 @@ from concord.assessment.results import Judgment, Quality
 from concord_evaluator.aggregate.trials import EvaluatedTrial, mean
 
 MAX_POINTS: Final = 10
-"""The row names this many strengths and weaknesses, the most frequent ones; its trials have them all."""
+"""Strengths and weaknesses that the row names, the most frequent ones. The trials have all of them."""
 
 _WORST_FIRST: Final[tuple[Quality, ...]] = ("bottleneck", "low", "medium", "high")
 
 
 def judgments_of(trials: Iterable[EvaluatedTrial]) -> list[Judgment]:
-    """The judgments there are, in the order of the trials."""
+    """The judgments of the trials that have one, in order."""
     return [trial.record.judge for trial in trials if trial.record.judge is not None]
 
 
 def merged_judgment(judgments: Sequence[Judgment]) -> Judgment | None:
-    """One judgment for all: means, the most frequent label (the worse of two), and by rules if any of them was."""
+    """Merges judgments: means, the most frequent label (of equals the worse), and source `rules` if any has it."""
     if len(judgments) < 2:
         return judgments[0] if judgments else None
     labels = Counter(judgment.coordination_quality for judgment in judgments)
@@ -43,24 +43,24 @@ def merged_judgment(judgments: Sequence[Judgment]) -> Judgment | None:
 
 
 def _common(names: Iterable[str | None]) -> str | None:
-    """What those have in common that say something; None where they differ."""
-    told = {name for name in names if name is not None}
-    return told.pop() if len(told) == 1 else None
+    """The one name that is not None; None if there are several."""
+    known = {name for name in names if name is not None}
+    return known.pop() if len(known) == 1 else None
 
 
 def reasoning(trials: Sequence[EvaluatedTrial], judgments: Sequence[Judgment], n_trials: int) -> str:
-    """Why the row is as it is, in a few sentences. `trials` are the usable ones, of `n_trials`."""
+    """The row's figures in a few sentences. `trials`: the usable ones of `n_trials`."""
     if not trials:
         return f"None of {n_trials} trials could be used."
     if n_trials == 1 and judgments:
         return judgments[0].reasoning
-    said = [f"{len(trials)} of {n_trials} trials could be used."]
+    sentences = [f"{len(trials)} of {n_trials} trials could be used."]
     if (value := mean(trial.record.coordination_value for trial in trials)) is not None:
-        said.append(f"Coordination is {value:.2f} on average.")
+        sentences.append(f"Coordination is {value:.2f} on average.")
     passed = sum(trial.record.passed is True for trial in trials)
-    return " ".join([*said, f"{passed} passed."])
+    return " ".join([*sentences, f"{passed} passed."])
 
 
 def frequent(points: Iterable[Sequence[str]]) -> list[str]:
-    """The points made most often, each once; of equally frequent ones the first."""
+    """The most frequent points, each once; of equally frequent ones the first."""
     return [point for point, _ in Counter(point for some in points for point in some).most_common(MAX_POINTS)]

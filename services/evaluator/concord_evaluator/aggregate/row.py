@@ -30,10 +30,10 @@ MAX_TRIAL_WARNINGS: Final = 50
 def make_row(
     plan: AssessmentPlan, verdicts: Sequence[JudgedTrial], infrastructure: Sequence[InfrastructureFailure]
 ) -> ResultRow:
-    """Aggregates the verdicts on the plan's trials and the infrastructure failures met on the way.
+    """Aggregates the verdicts on the plan's trials and the infrastructure failures.
 
-    Means are over the usable trials that have a value; a flag holds if it does in more than half of them. In the score,
-    a trial that nobody judged counts 0.
+    Means are over the usable trials that have a value. A flag holds if it holds in more than half of them. A trial that
+    nobody judged counts 0 in the score.
     """
     trials = evaluated_trials(plan, verdicts)
     usable = [trial for trial in trials if trial.record.usable]
@@ -93,28 +93,28 @@ def _detail(
 
 
 def _contact_warnings(infrastructure: Sequence[InfrastructureFailure]) -> list[str]:
-    """A warning for each participant without which the assessment went on."""
+    """A warning for each participant that could not be contacted and was left out of the assessment."""
     return [failure.message for failure in infrastructure if failure.stage == "contact"]
 
 
 def _shortened_warnings(records: Sequence[TrialRecord], shown: Sequence[TrialRecord]) -> list[str]:
-    """A warning where trials are not shown in full."""
+    """A warning if any trials are not shown in full."""
     shortened = sum(record != short for record, short in zip(records, shown, strict=True))
     return [f"{shortened} trials are not shown in full: the row would be too large to be read"] if shortened else []
 
 
 def _infrastructure_failures(
     plan: AssessmentPlan,
-    told: Sequence[InfrastructureFailure],
+    reported: Sequence[InfrastructureFailure],
     verdicts: Iterable[JudgedTrial],
     trials: Sequence[EvaluatedTrial],
 ) -> list[InfrastructureFailure]:
-    """What the driver of the trials told, what became of their evaluation, and trials nobody says anything of.
+    """The gateway's failures, those of evaluations, and one for each trial without any verdict or failure; each once.
 
-    That a trial's evaluation was given up is forgotten where it came after all.
+    A failed evaluation is dropped if the evaluation succeeded later.
     """
     evaluated = {trial.record.trial_id for trial in trials}
-    failures = [failure for failure in told if failure.trial_id not in evaluated or failure.stage == "trial"]
+    failures = [failure for failure in reported if failure.trial_id not in evaluated or failure.stage == "trial"]
     failures += [verdict.failure for verdict in verdicts if verdict.failure is not None]
     explained = evaluated | {failure.trial_id for failure in failures}
     failures += [
@@ -126,7 +126,7 @@ def _infrastructure_failures(
 
 
 def _warnings(plan: AssessmentPlan, trials: Sequence[EvaluatedTrial]) -> list[str]:
-    """All warnings for the row; those of trials up to `MAX_TRIAL_WARNINGS`."""
+    """All warnings of the row, at most `MAX_TRIAL_WARNINGS` of them of trials."""
     config = plan.config
     of_trials = [f"{trial.record.trial_id}: {warning}" for trial in trials for warning in trial.warnings]
     return [

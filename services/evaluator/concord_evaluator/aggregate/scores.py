@@ -17,7 +17,7 @@ _BASIS: dict[Mode, Basis] = {Mode.LIVE: "outcome", Mode.GROUND_TRUTH: "structure
 
 @dataclass(frozen=True, slots=True)
 class TrialScore:
-    """What a trial counts: `low` as in the score, `high` had its outcome been perfect where nobody judged it."""
+    """The bounds of a trial's score. They differ for an unjudged trial: it scores 0 in `low`, and 1 in `high`."""
 
     task_id: str
     low: float
@@ -28,24 +28,24 @@ class TrialScore:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """The scores of all trials that count. `n_unjudged` of them are not known; if all are, there is no mean."""
+    """The scores of all trials that count, `n_unjudged` of them unknown. If all are, the means are None."""
 
     trials: tuple[TrialScore, ...]
     n_unjudged: int
 
     @property
     def overall(self) -> float | None:
-        """The mean; what nobody judged counts 0."""
+        """The mean score. An unjudged trial counts 0."""
         return fmean(trial.low for trial in self.trials) if len(self.trials) > self.n_unjudged else None
 
     @property
     def overall_high(self) -> float | None:
-        """The mean, had all that nobody judged been perfect."""
+        """The mean score if every unjudged trial were perfect."""
         return fmean(trial.high for trial in self.trials) if len(self.trials) > self.n_unjudged else None
 
     @property
     def pass_rate(self) -> float | None:
-        """The percentage of trials that passed; what nobody judged did not."""
+        """The percentage of trials that passed. An unjudged trial did not."""
         if len(self.trials) <= self.n_unjudged:
             return None
         return 100 * sum(trial.passed_low for trial in self.trials) / len(self.trials)
@@ -54,13 +54,13 @@ class Scores:
 def scores_of(
     plan: AssessmentPlan, records: Sequence[TrialRecord], infrastructure: Sequence[InfrastructureFailure]
 ) -> Scores:
-    """The scores of the usable `records`, and of trials that ran and of which no evaluation came: nobody judged these.
+    """The scores of the usable `records`, and of trials that ran without being evaluated, which count as unjudged.
 
-    So no team gains by keeping a trial from being evaluated.
+    So no team gains by preventing the evaluation of a trial.
     """
-    told = {record.trial_id for record in records}
+    evaluated = {record.trial_id for record in records}
     not_run = {failure.trial_id for failure in infrastructure if failure.stage == "trial"}
-    lost = [trial for trial in plan.trials if trial.trial_id not in told | not_run]
+    lost = [trial for trial in plan.trials if trial.trial_id not in evaluated | not_run]
     known = [_score(record) for record in records]
     unknown = [TrialScore(trial.task_id, 0.0, 1.0, passed_low=False, passed_high=True) for trial in lost]
     unjudged = sum(record.overall_score is None for record in records) + len(lost)
@@ -76,7 +76,7 @@ def _score(record: TrialRecord) -> TrialScore:
 
 
 def scoring_of(plan: AssessmentPlan, records: Sequence[TrialRecord], scores: Scores) -> Scoring:
-    """How the score was made, from the usable records."""
+    """How the score was made from the usable records."""
     judged = Counter(record.grading.source for record in records if record.grading is not None)
     high = scores.overall_high
     return Scoring(
@@ -95,9 +95,9 @@ def scoring_of(plan: AssessmentPlan, records: Sequence[TrialRecord], scores: Sco
 
 
 def statistics_of(scores: Scores) -> Statistics:
-    """The intervals over all trials that count, from what they are at least to what they are at most.
+    """The intervals over all trials that count.
 
-    Where nobody judged a trial, it failed for the lower end and was perfect for the upper one.
+    An unjudged trial counts as failed for the lower end and as perfect for the upper end.
     """
     trials = scores.trials if scores.overall is not None else ()
     passes = _passes_by_task(trials)
@@ -121,21 +121,21 @@ def statistics_of(scores: Scores) -> Statistics:
 
 
 def confidence_of(scores: Scores, usable: Sequence[EvaluatedTrial], mode: Mode) -> Confidence:
-    """By the width of the score's interval; for structure alone, over trials of teams: one agent has none."""
+    """The confidence by the width of the score's interval. Without outcomes, only trials of teams count."""
     if mode is Mode.LIVE:
         low, high = _score_intervals(scores)
         n_tasks = len({trial.task_id for trial in scores.trials})
         if low is None or high is None:
             return confidence_in(None, n_tasks)
         return confidence_in(replace(low, high=high.high), n_tasks)
-    telling = [trial for trial in usable if trial.structure is not None and trial.structure.communication is not None]
-    known = [(score, trial.record.task_id) for trial in telling if (score := trial.record.overall_score) is not None]
+    teams = [trial for trial in usable if trial.structure is not None and trial.structure.communication is not None]
+    known = [(score, trial.record.task_id) for trial in teams if (score := trial.record.overall_score) is not None]
     interval = mean_interval([score for score, _ in known], [task for _, task in known])
-    return confidence_in(interval, len({trial.record.task_id for trial in telling}))
+    return confidence_in(interval, len({trial.record.task_id for trial in teams}))
 
 
 def _score_intervals(scores: Scores) -> tuple[Interval | None, Interval | None]:
-    """The intervals of the mean score, with what nobody judged at its least and at its most."""
+    """The intervals of the mean score, with unjudged trials at 0 and at 1."""
     if scores.overall is None:
         return None, None
     tasks = [trial.task_id for trial in scores.trials]

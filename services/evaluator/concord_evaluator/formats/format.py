@@ -11,9 +11,9 @@ from concord_evaluator.formats.trace import Trace
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """The name to call it by, and the names of the files in it; `open_file` opens one of them, and may raise OSError.
+    """A folder of files. `name`: for messages; `files`: their names; `open_file`: opens one of them, may raise OSError.
 
-    `on_read` is told of every piece that is read (bytes).
+    `on_read` is called with the size of every piece that is read (bytes).
     """
 
     name: str
@@ -23,18 +23,18 @@ class Folder:
 
     @contextmanager
     def source(self, file: str) -> Iterator[Source]:
-        """A file to read, under its whole name, open as long as the context lasts."""
+        """Opens a file for the duration of the context."""
         with self.open_file(file) as stream:
             yield Source(f"{self.name}/{file}", stream, self.on_read)
 
     def blaming(self) -> AbstractContextManager[None]:
-        """Turns what validation and conversion raise into a FormatError about the folder."""
+        """Converts errors of validation and conversion to a FormatError about the folder."""
         return blaming(self.name, None)
 
 
 @dataclass(frozen=True, slots=True)
 class FolderFormat:
-    """Whether the files of a folder, by their names, are one trace together, and the traces in such a folder.
+    """The form of a format that is a folder. `recognises`: whether a folder with files of these names is one.
 
     `read` raises FormatError, as that of a `TraceFormat` does.
     """
@@ -45,10 +45,10 @@ class FolderFormat:
 
 @dataclass(frozen=True, slots=True)
 class TraceFormat:
-    """A format: whether a file looks like it, and the traces in such a file.
+    """A trace format. `recognises`: whether a file looks like this format.
 
-    `read` yields a trace as soon as it is complete, and raises FormatError for a file that is not what it looked
-    like, or holds no trace. `folder`: the form that it has as a folder of files, where it has one.
+    `read` yields a trace as soon as it is complete, and raises FormatError for a file that has another format or no
+    trace. `folder`: its form as a folder of files, if it has one.
     """
 
     recognises: Callable[[Head], bool]

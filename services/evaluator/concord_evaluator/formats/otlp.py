@@ -1,4 +1,4 @@
-"""OTLP/JSON: spans as OpenTelemetry's collector and SDKs write them, one document or one export request to a line."""
+"""OTLP/JSON: spans of OpenTelemetry's collector and SDKs, as one document or one export request per line."""
 
 from collections.abc import Iterator
 

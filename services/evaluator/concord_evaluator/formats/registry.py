@@ -24,7 +24,7 @@ ENTRY_POINT_GROUP: Final = "concord.trace_formats"
 
 
 class UnknownFormatError(Exception):
-    """There is no format of that name."""
+    """No format has that name."""
 
 
 class BrokenFormatError(Exception):
@@ -50,7 +50,7 @@ def trace_formats() -> Mapping[str, TraceFormat]:
 
 
 def read_traces(source: Source, format_name: str | None = None) -> Iterator[Trace]:
-    """The traces of a source, in the format of that name, or else in the one that recognises it.
+    """The traces of a source, in the named format, or without a name in the format that recognises it.
 
     Raises FormatError, at the first trace or later; UnknownFormatError.
     """
@@ -61,13 +61,13 @@ def read_traces(source: Source, format_name: str | None = None) -> Iterator[Trac
 
 
 def folder_formats(files: frozenset[str], format_name: str | None = None) -> list[str]:
-    """The names of the formats, or of the one of that name, to which a folder of these files is a trace as a whole."""
+    """The names of the formats (or the given one) that recognise a folder of these files as one trace."""
     formats = {name: each.folder for name, each in trace_formats().items() if format_name in {None, name}}
     return [name for name, folder in formats.items() if folder is not None and folder.recognises(files)]
 
 
 def read_folder(folder: Folder, format_name: str | None = None) -> Iterator[Trace]:
-    """The traces of a folder that is one as a whole. Raises FormatError, at the first trace or later."""
+    """The traces of a folder that a format recognises. Raises FormatError, at the first trace or later."""
     names = folder_formats(folder.files, format_name)
     if len(names) > 1:
         raise FormatError(folder.name, None, f"could be {' or '.join(names)}: say which with --format")
@@ -78,7 +78,7 @@ def read_folder(folder: Folder, format_name: str | None = None) -> Iterator[Trac
 
 
 def recognise(source: Source) -> str:
-    """The name of the one format that recognises a source. Raises FormatError if there is none, or more than one."""
+    """The name of the format that recognises a source. Raises FormatError if none or several do."""
     head = source.head
     if not head.data.strip():
         raise source.error("is empty")

@@ -1,4 +1,4 @@
-"""The judge: a view of a trial in words, beside the score; by a language model where one can be asked and trusted."""
+"""The judge: assesses a trial in words, by a language model or, where none can be asked or trusted, by rules."""
 
 from concord_evaluator.judge.aliases import Aliases
 from concord_evaluator.judge.answer_cache import CachedAnswers

@@ -1,4 +1,4 @@
-"""Answers: whose count, which there are to ask about, and what the verdicts on them come to."""
+"""The final answers of a trial: which count, which the judge is asked about, and their grades."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -8,22 +8,22 @@ from concord.assessment.results import AgentAnswer, GradedAnswer, TrialOutcome
 from concord_evaluator.judge.evidence import SeenAnswer
 
 MAX_ANSWERS: Final = 8
-"""Different answers that one prompt asks about."""
+"""The maximum number of different answers in one prompt."""
 
 NO_ANSWER: Final = "There is no answer."
 _FAULTS: Final = {"failed": "The agent failed.", "timeout": "The agent did not answer in time."}
 
 
 def answers_of(plan: AssessmentPlan, outcome: TrialOutcome) -> tuple[SeenAnswer, ...]:
-    """The answers of those whose answers count. Raises KeyError for a trial that is not in the plan."""
+    """The answers that count for a trial. Raises KeyError for a trial that is not in the plan."""
     return answers_that_count(outcome, plan.mode, plan.answerers(plan.trial(outcome.trial_id).task_id))
 
 
 def answers_that_count(outcome: TrialOutcome, mode: Mode, answerers: Sequence[str] = ()) -> tuple[SeenAnswer, ...]:
-    """Each different answer once, with everybody who gave it; without `answerers`, everybody counts.
+    """Each different answer once, with all participants who gave it. Without `answerers`, all participants count.
 
-    What is missing, empty, failed or late has a fault, and so has everything where the task failed. Where only one
-    text is known, that is the answer. Empty: there is nothing that could have been answered.
+    A missing, empty, failed or late answer has a fault; if the task failed, all answers have. If only one text is
+    known, it is the answer. Empty where nothing was asked.
     """
     if mode is Mode.GROUND_TRUTH:
         return ()
@@ -55,17 +55,17 @@ def _text_and_fault(answer: AgentAnswer | None) -> tuple[str, str]:
 
 
 def grades(answers: Sequence[SeenAnswer], judged: Mapping[SeenAnswer, tuple[float, str]]) -> list[GradedAnswer]:
-    """The value of each participant's answer and why, by participant; of those that were judged or have a fault."""
+    """The grades of all answers that were judged or have a fault, sorted by participant."""
     found: list[GradedAnswer] = []
     for answer in answers:
-        value, why = (0.0, answer.fault) if answer.fault else judged.get(answer, (None, ""))
+        value, explanation = (0.0, answer.fault) if answer.fault else judged.get(answer, (None, ""))
         if value is not None:
-            found += [GradedAnswer(agent=agent, value=value, explanation=why) for agent in answer.agents]
+            found += [GradedAnswer(agent=agent, value=value, explanation=explanation) for agent in answer.agents]
     return sorted(found, key=lambda each: each.agent)
 
 
 def task_success(answers: Sequence[SeenAnswer], judged: Mapping[SeenAnswer, tuple[float, str]]) -> float | None:
-    """The mean over everybody whose answer counts; None where one of them was not judged, or there is nobody."""
+    """The mean over all participants whose answers count. None if an answer was not judged, or nobody answers."""
     total, n = 0.0, 0
     for answer in answers:
         if not answer.fault and answer not in judged:

@@ -1,4 +1,4 @@
-"""The model's answer: read, and each quote held against the evidence by code."""
+"""The model's answer: parses it, and verifies each quote against the evidence."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -16,15 +16,15 @@ _Text = Annotated[str, StringConstraints(max_length=4000)]
 _FAVOURABLE: Final = frozenset({"met", "partly"})
 
 MIN_QUOTE: Final = 12
-"""Characters of a quote: shorter ones, such as `there is`, are in almost any text."""
+"""The minimum characters of a quote. Shorter ones, such as `there is`, occur in almost any text."""
 
 
 class UnreadableAnswerError(Exception):
-    """The model's answer is not what it was asked for."""
+    """The model's answer does not have the requested form."""
 
 
 class CompromisedError(Exception):
-    """The model found what is not there: it follows something else than the evidence."""
+    """The model found the canary, which is not in the evidence."""
 
 
 class _Quote(BaseModel):
@@ -43,7 +43,7 @@ class _Decision(BaseModel):
 
 
 class ModelAnswer(BaseModel):
-    """What the model is asked to answer with."""
+    """The requested form of the model's answer."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -55,7 +55,7 @@ class ModelAnswer(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """One verified answer: the verdicts that stand, the first true quote for each, and those that none bears out."""
+    """One verified answer. `quotes`: the first true quote for each verdict; `unverified`: criteria without one."""
 
     verdicts: Mapping[str, Verdict]
     unverified: tuple[str, ...]
@@ -66,7 +66,7 @@ class Opinion:
 
 
 def read_answer(text: str, criteria: Sequence[Criterion], evidence: Evidence) -> Opinion:
-    """Reads and verifies an answer. A favourable verdict without a quote that is really there is `cannot_tell`.
+    """Parses and verifies an answer. A favourable verdict without a true quote becomes `cannot_tell`.
 
     Raises UnreadableAnswerError, CompromisedError.
     """
@@ -87,9 +87,9 @@ def read_answer(text: str, criteria: Sequence[Criterion], evidence: Evidence) ->
 
 
 def merge(opinions: Sequence[Opinion]) -> tuple[Opinion, float]:
-    """The most frequent verdict on each criterion (of equals, the less favourable), and how far the samples agree.
+    """The most frequent verdict on each criterion (of equals the less favourable), and the agreement of the samples.
 
-    Agreement: the mean over criteria of the share of samples with the verdict that was chosen.
+    Agreement is the mean over criteria of the share of samples with the chosen verdict.
     """
     order: Sequence[Verdict] = ("not_met", "partly", "cannot_tell", "met")
     chosen: dict[str, Verdict] = {}
@@ -114,18 +114,18 @@ def _parsed(text: str) -> ModelAnswer:
 
 
 def _true_quote(decision: _Decision, evidence: Evidence) -> str | None:
-    return next((quote.quote for quote in decision.evidence if _is_there(quote, decision.criterion, evidence)), None)
+    return next((quote.quote for quote in decision.evidence if _is_true(quote, decision.criterion, evidence)), None)
 
 
-def _is_there(quote: _Quote, criterion: str, evidence: Evidence) -> bool:
-    """Whether a text of that id has the quote; a quote too short to show anything must be all of a text."""
-    wanted = _squeezed(quote.quote)
-    texts = [_squeezed(text) for text in _texts(quote.id, criterion, evidence)]
+def _is_true(quote: _Quote, criterion: str, evidence: Evidence) -> bool:
+    """Whether the text with that id contains the quote. A quote below `MIN_QUOTE` must be the whole text."""
+    wanted = _collapsed(quote.quote)
+    texts = [_collapsed(text) for text in _texts(quote.id, criterion, evidence)]
     return any(wanted in text for text in texts) if len(wanted) >= MIN_QUOTE else bool(wanted) and wanted in texts
 
 
 def _texts(text_id: str, criterion: str, evidence: Evidence) -> list[str]:
-    """What agents wrote under an id; what was said in the place of a passage is ours. No answer speaks for another."""
+    """The texts of agents with an id, without our markers. An answer is no evidence on another answer."""
     answers = evidence.asked_about
     ids = answer_ids(len(answers))
     if text_id in ids:
@@ -137,12 +137,12 @@ def _texts(text_id: str, criterion: str, evidence: Evidence) -> list[str]:
     return [part for text in texts for part in text.split(MARKER)]
 
 
-def _squeezed(text: str) -> str:
+def _collapsed(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
 def _without_fence(text: str) -> str:
-    """Some endpoints wrap JSON in a Markdown fence whatever they are told."""
+    """The text without a Markdown fence, which some endpoints add around JSON."""
     stripped = text.strip()
     if stripped.startswith("```"):
         stripped = stripped.partition("\n")[2].rpartition("```")[0]

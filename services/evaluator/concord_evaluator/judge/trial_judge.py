@@ -1,4 +1,4 @@
-"""Judging a trial: the evidence out of its trace, the model over HTTP, the rules where that does not come off."""
+"""Judging a trial: collects the evidence from its trace, asks the model over HTTP, and falls back to the rules."""
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ MAX_TOKENS: Final = 2000
 TOKENS_PER_ANSWER: Final = 200
 
 MAX_RETRIES: Final = 4
-"""How often a failing endpoint is asked again where the settings do not say: after ½, 1, 2 and 4 s, or as it asks."""
+"""The default number of retries: after ½, 1, 2 and 4 s, or after the time that the endpoint asks for."""
 
 MAX_STEP_IDS: Final = 20
 
@@ -41,12 +41,12 @@ logger: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 
 class TrialJudge:
-    """Judges trials. Where the rules step in for the model, a warning is logged and the judgment says why."""
+    """Judges trials. If the rules judge in place of the model, logs a warning, and the judgment has the reason."""
 
     def __init__(
         self, settings: LLMSettings | None, *, samples: int, deadline_s: float, cache: AnswerCache | None = None
     ) -> None:
-        """`settings`: of the model, None for rules by choice; `deadline_s`: for all samples of a trial together."""
+        """`settings`: of the model, or None to use the rules; `deadline_s`: for all samples of a trial together."""
         self._settings = settings
         self._samples = samples
         self._deadline_s = deadline_s
@@ -59,9 +59,9 @@ class TrialJudge:
         batches: Sequence[ReportBatch],
         assignment: Assignment,
     ) -> tuple[Judgment, list[Finding], list[InteractionStep]]:
-        """The judgment, what the judge found that nobody else sees, and the steps of its calls to the model.
+        """The judgment, the judge's own findings, and the steps of its calls to the model.
 
-        `batches`: the trial's trace; `assignment`: where the steps hang.
+        `batches`: the trial's trace, which may be empty unless `needs_trace`; `assignment`: the parent of the steps.
         """
         if plan.mode is Mode.GROUND_TRUTH:
             return judge_by_rules(evaluation, plan.mode, "a given pattern has no text to read"), [], []
@@ -88,7 +88,7 @@ class TrialJudge:
         assignment: Assignment,
         steps: list[InteractionStep],
     ) -> Judgment:
-        remembered = CachedAnswers(self._cache, settings.base_url, settings.model)
+        cached = CachedAnswers(self._cache, settings.base_url, settings.model)
         max_tokens = MAX_TOKENS + TOKENS_PER_ANSWER * len(evidence.asked_about)
         async with LLMClient(settings, lambda step, _: steps.append(step), max_retries=MAX_RETRIES) as llm:
 
@@ -98,7 +98,7 @@ class TrialJudge:
 
             try:
                 async with asyncio.timeout(self._deadline_s):
-                    return await judge_by_model(ask, settings.model, evidence, evaluation, self._samples, remembered)
+                    return await judge_by_model(ask, settings.model, evidence, evaluation, self._samples, cached)
             except TimeoutError:
                 raise NotJudgedError(f"no judgment within {self._deadline_s:g} s") from None
 
@@ -139,7 +139,7 @@ def _screened(
 
 
 def _findings(suspects: Sequence[Suspect], aliases: Aliases) -> Iterator[Finding]:
-    """What agents wrote to the judge, as one finding."""
+    """One finding for all passages that address the judge."""
     if not suspects:
         return
     step_ids = dict.fromkeys(suspect.step_id for suspect in suspects if suspect.step_id is not None)
@@ -157,7 +157,7 @@ def _findings(suspects: Sequence[Suspect], aliases: Aliases) -> Iterator[Finding
 
 
 def _quoted(passage: str, aliases: Aliases) -> str:
-    """A passage on one line, with names, without what cannot be seen, and not too long."""
+    """A passage on one line, with names, without invisible characters, and shortened."""
     shown = " ".join(aliases.show(passage).split())
     shown = "".join(filter(str.isprintable, shown))
     return shown if len(shown) <= MAX_QUOTE else f"{shown[: MAX_QUOTE - 1]}…"

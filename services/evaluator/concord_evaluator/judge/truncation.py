@@ -1,4 +1,4 @@
-"""The budget of what a model is sent: how much each text may take of it, and what is left of one that takes more."""
+"""Truncation: shares a budget of characters fairly among texts, and cuts the texts that exceed their share."""
 
 import json
 from collections.abc import Sequence
@@ -9,12 +9,12 @@ _OMISSION: Final = " [...] "
 
 
 def cost(text: str) -> int:
-    """The characters that a text takes as it is sent: in JSON, other scripts escaped."""
+    """The characters of a text as it is sent: in JSON, with non-ASCII characters escaped."""
     return len(json.dumps(text)) - 2
 
 
 def fair_limit(costs: Sequence[int], budget: int) -> int:
-    """The highest limit under which texts of these costs stay within the budget, each cut to it if it takes more."""
+    """The highest limit so that the sum of `min(cost, limit)` over all texts is at most `budget`."""
     left = budget
     for rank, each in enumerate(sorted(costs)):
         share = left // (len(costs) - rank)
@@ -25,14 +25,14 @@ def fair_limit(costs: Sequence[int], budget: int) -> int:
 
 
 def cut(text: str, limit: int) -> str:
-    """The text if it costs no more than `limit`, else its two ends."""
+    """The text if its cost is at most `limit`; otherwise its beginning and end."""
     if cost(text) <= limit:
         return text
     half = (limit - len(_OMISSION)) // 2
-    head, tail = _that_fit(text, half), _that_fit(text[::-1], half)
+    head, tail = _fitting(text, half), _fitting(text[::-1], half)
     return text[:head] + _OMISSION + text[len(text) - tail :]
 
 
-def _that_fit(text: str, limit: int) -> int:
-    """How many of the first characters cost no more than `limit`."""
+def _fitting(text: str, limit: int) -> int:
+    """The number of first characters with a total cost of at most `limit`."""
     return sum(1 for _ in takewhile(lambda spent: spent <= limit, accumulate(map(cost, text[: max(0, limit)]))))

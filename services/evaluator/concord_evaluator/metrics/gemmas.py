@@ -1,4 +1,4 @@
-"""GEMMAS (Lee et al. 2025, arXiv 2507.13190): diversity of what is said, and paths that lead nowhere.
+"""GEMMAS (Lee et al. 2025, arXiv 2507.13190): diversity of requests, and unnecessary paths.
 
 Taken: both formulas. Information diversity is the weighted mean of 1 - similarity over pairs of agents, weight 1 for
 those joined by an edge and 0 else; similarity is the paper's syntactic part, the cosine of TF-IDF vectors. The ratio
@@ -24,14 +24,14 @@ from concord_evaluator.trace import Call
 _WORD: Final = re.compile(r"\w+")
 
 MAX_PAIRS: Final = 10_000
-"""Pairs of agents that are compared."""
+"""The maximum number of pairs of agents that are compared."""
 
 
 @metric("information_diversity", definition_id="gemmas/information_diversity/tf_idf/requests")
 def information_diversity(graph: AgentGraph) -> Iterator[Measured]:
     """How different the requests of two agents are that talk to each other: the mean of 1 - cosine of their TF-IDF
     vectors (the syntactic part of GEMMAS's information diversity score, Lee et al. 2025). 1: they share no word."""
-    said, sampled = _said(graph)
+    said, sampled = _request_texts(graph)
     pairs = sorted({(min(link), max(link)) for link in graph.links if link[0] in said and link[1] in said})
     if not pairs:
         yield undefined(0, "no two agents that talk to each other say what they ask")
@@ -45,8 +45,8 @@ def information_diversity(graph: AgentGraph) -> Iterator[Measured]:
         yield Measured(value, len(compared))
 
 
-def _said(graph: AgentGraph) -> tuple[dict[str, str], bool]:
-    """By agent, the words of its requests; and whether these are only some of them."""
+def _request_texts(graph: AgentGraph) -> tuple[dict[str, str], bool]:
+    """By agent, the texts of its requests; and whether these are only a sample."""
     asked: defaultdict[str, set[str]] = defaultdict(set)
     for (caller, _), link in graph.links.items():
         asked[caller].update(link.requests)
@@ -69,12 +69,12 @@ def unnecessary_path_ratio(graph: AgentGraph) -> Iterator[Measured]:
     if not ends:
         yield undefined(0, "there are no calls", status=MetricStatus.UNDEFINED)
         return
-    in_vain, repeated = _in_vain(graph.calls), _repeated(graph.calls)
-    yield Measured(sum(in_vain[index] or repeated[index] for index in ends) / len(ends), len(ends))
+    failed, repeated = _failed_in_chain(graph.calls), _repeated(graph.calls)
+    yield Measured(sum(failed[index] or repeated[index] for index in ends) / len(ends), len(ends))
 
 
-def _in_vain(calls: Iterable[Call]) -> list[bool]:
-    """By call, whether it or any that it was made in failed."""
+def _failed_in_chain(calls: Iterable[Call]) -> list[bool]:
+    """By call, whether it or any call above it failed."""
     found: list[bool] = []
     for call in calls:
         found.append(call.record.failed or (call.parent is not None and found[call.parent]))
@@ -82,7 +82,7 @@ def _in_vain(calls: Iterable[Call]) -> list[bool]:
 
 
 def _repeated(calls: Sequence[Call]) -> list[bool]:
-    """By call, whether its caller had already asked the same agent the same, and had been answered."""
+    """By call, whether its caller had sent that agent the same request before, and had been answered."""
     asked_again = _twice(call.record.request_digest for call in calls)
     answered: set[tuple[str, str, str]] = set()
     found: list[bool] = []
@@ -99,7 +99,7 @@ def _repeated(calls: Sequence[Call]) -> list[bool]:
 
 
 def _twice(requests: Iterable[str | None]) -> set[str]:
-    """The requests that were made more than once, by whomever; mostly a few of very many."""
+    """The requests that occur more than once, regardless of the caller."""
     once: set[str] = set()
     again: set[str] = set()
     for request in requests:
@@ -123,7 +123,7 @@ class TfIdf:
         }
 
     def cosine(self, one: str, other: str) -> float:
-        """From 0, no word in common, to 1, the same words equally often; 0 where either has no words."""
+        """The cosine similarity of two texts: 0 without a common word, 1 for equal word counts; 0 for an empty text."""
         a, b = self._vectors[one], self._vectors[other]
         return min(1.0, math.fsum(a[word] * b[word] for word in a.keys() & b.keys()))
 

@@ -18,10 +18,10 @@ from concord_evaluator.scorers.json_schema import misfit
 from concord_evaluator.scorers.numbers import exactly
 
 MAX_DEPTH: Final = 64
-"""How far arrays and objects may be nested."""
+"""The maximum depth of nested arrays and objects."""
 
 _MAX_STARTS: Final = 5_000
-"""Places at which a document may be thought to begin: more are not tried."""
+"""The maximum number of positions at which the parser tries to read a document."""
 
 _TOO_DEEP: Final = f"the JSON is nested more than {MAX_DEPTH} deep"
 _FENCED: Final = re.compile(r"```[^\n`]*\n(.*?)```", re.DOTALL)
@@ -34,7 +34,7 @@ class NoJsonError(Exception):
 
 
 def grade_json(choice: JsonScorer, _: Sequence[str], answer: str) -> Graded:
-    """0 without JSON that fits the schema; else the share of the wanted values that are there, 1 if none are wanted."""
+    """0 without JSON that fits the schema; otherwise the share of the wanted values that are right (1 without any)."""
     try:
         document = json_in(answer)
     except NoJsonError as error:
@@ -46,22 +46,22 @@ def grade_json(choice: JsonScorer, _: Sequence[str], answer: str) -> Graded:
         return graded(1, fits)
     wrong_at = list(_wrong(choice, document))
     n_right = len(choice.values) - len(wrong_at)
-    told = f"{n_right} of {len(choice.values)} values are right"
+    summary = f"{n_right} of {len(choice.values)} values are right"
     if wrong_at:
-        told += f", not {wrong_at[0] or 'the whole'}"
-    return graded(n_right / len(choice.values), "; ".join(filter(None, (fits, told))))
+        summary += f", not {wrong_at[0] or 'the whole'}"
+    return graded(n_right / len(choice.values), "; ".join(filter(None, (fits, summary))))
 
 
 def _wrong(choice: JsonScorer, document: JsonValue) -> Iterator[str]:
-    """The pointers at which there is something else than what is wanted."""
+    """The pointers at which the value is missing or wrong."""
     for pointer, wanted in choice.values.items():
-        there = _at(document, pointer)
-        if there is _MISSING or not _alike(there, wanted, exactly(choice.tolerance)):
+        found = _at(document, pointer)
+        if found is _MISSING or not _alike(found, wanted, exactly(choice.tolerance)):
             yield pointer
 
 
 def _at(document: JsonValue, pointer: str) -> object:
-    """What a pointer leads to, or `_MISSING`. A string is one value, not a list of letters."""
+    """The value at a pointer, or `_MISSING`. A string is one value, not a list of characters."""
     path = JsonPointer(pointer)
     there: object = document
     try:
@@ -73,8 +73,10 @@ def _at(document: JsonValue, pointer: str) -> object:
 
 
 def _alike(there: object, wanted: JsonValue, tolerance: Fraction) -> bool:
-    """Whether two values are of one kind and equal: strings but for case and the white space around them, numbers
-    within the tolerance, lists in order, objects with the same keys. True is no number, and a number no string.
+    """Whether two values have the same type and are equal.
+
+    Strings are compared without case and surrounding white space, numbers within the tolerance, lists in order, objects
+    by their keys. True is not a number, and a number is not a string.
     """
     match there, wanted:
         case (bool(), _) | (_, bool()) | (None, _) | (_, None):
@@ -95,7 +97,7 @@ def _alike(there: object, wanted: JsonValue, tolerance: Fraction) -> bool:
 def json_in(answer: str) -> JsonValue:
     """The whole answer, else its last fenced block that is JSON, else the last object or array in it.
 
-    Of equal keys of an object the last counts. NaN and numbers beyond a double's range are no JSON (RFC 8259).
+    Of duplicate keys the last counts. NaN and numbers beyond the range of a double are not JSON (RFC 8259).
     Raises NoJsonError.
     """
     for text in (answer, *reversed(_FENCED.findall(answer))):
@@ -110,7 +112,7 @@ def json_in(answer: str) -> JsonValue:
 
 
 def _objects_and_arrays(text: str) -> Iterator[JsonValue]:
-    """The objects and arrays of a text that are not part of another. Raises NoJsonError for one of absurd depth."""
+    """The outermost objects and arrays in a text. Raises NoJsonError for too deep a nesting."""
     end = 0
     for number, start in enumerate(_START.finditer(text)):
         if number == _MAX_STARTS:
@@ -126,7 +128,7 @@ def _objects_and_arrays(text: str) -> Iterator[JsonValue]:
 
 
 def _shallow(document: JsonValue) -> JsonValue:
-    """A document that is not nested too deeply for what walks through it. Raises NoJsonError."""
+    """The document if its depth is within `MAX_DEPTH`. Raises NoJsonError."""
     level: list[JsonValue] = [document]
     for _ in range(MAX_DEPTH + 1):
         nested = [each for each in level if isinstance(each, dict | list)]

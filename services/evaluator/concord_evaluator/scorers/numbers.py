@@ -10,7 +10,7 @@ import regex
 _MAX_LENGTH: Final = 100
 """Characters of a number: longer runs of digits are none."""
 
-_ALIKE: Final = str.maketrans(
+_VARIANTS: Final = str.maketrans(
     {
         "\N{MINUS SIGN}": "-",
         "\N{RIGHT SINGLE QUOTATION MARK}": "'",
@@ -21,11 +21,11 @@ _ALIKE: Final = str.maketrans(
     }
 )
 _WORD: Final = r"\p{L}\p{M}\p{N}_"
-"""What words are made of; unlike `\\w` with raised digits, so that `10²` is not 10."""
+"""Word characters. Unlike `\\w`, includes superscript digits, so that `10²` is not 10."""
 
 _SPACED: Final = regex.compile(rf"(?<![{_WORD}.,'/])[1-9]\d{{0,2}}(?: \d{{3}})+(?![{_WORD}])")
 
-# A run of all that might belong to a number, so that no part of `3.5k`, `1.2.3` or `12/05/2024` is taken for one.
+# All characters that may belong to a number, so that no part of `3.5k`, `1.2.3` or `12/05/2024` is read as one.
 _RUN: Final = regex.compile(
     rf"(?<sign>(?<![{_WORD})\]%])(?:[+-](?:\p{{Sc}}\s?)?|\p{{Sc}}[+-]))?"
     r"(?<![\p{L}\p{M}\p{N}])(?<!\d[.,'/])"
@@ -41,45 +41,44 @@ _RATIO: Final = regex.compile(r"(\d+)/(\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number of a text: as it is written, and its exact value."""
+    """A number in a text: as written, and its exact value."""
 
     text: str
     value: Fraction
 
 
 def numbers_in(text: str) -> list[Number]:
-    """The numbers of a text, in their order.
+    """The numbers in a text, in order.
 
-    Signs (also the typographic minus), thousands in groups by comma, space, apostrophe or underscore, decimals after a
-    dot, powers of ten (`1e3`) and fractions (`1/2`) are read. A currency or percent sign beside a number changes
-    nothing. What runs on into letters (`3.5k`, `42nd`), dates, versions and decimals after a comma are no numbers, nor
-    are the words `nan` and `inf`.
+    Reads signs (also the typographic minus), thousands separated by comma, space, apostrophe or underscore, decimals
+    after a dot, powers of ten (`1e3`) and fractions (`1/2`). Ignores a currency or percent sign beside a number. Does
+    not read numbers that continue with letters (`3.5k`, `42nd`), dates, versions, decimals after a comma, `nan`, `inf`.
     """
-    return [figure for figure, _ in _found(_even(text))]
+    return [figure for figure, _ in _found(_normalised(text))]
 
 
 def number_in(text: str) -> Number | None:
     """The number that a text consists of, punctuation, currency and percent signs aside. None for others."""
-    even = _even(text)
-    found = list(_found(even))
+    normalised = _normalised(text)
+    found = list(_found(normalised))
     if len(found) != 1:
         return None
     figure, (start, end) = found[0]
-    return None if regex.search(r"[\p{L}\p{M}\p{N}]", even[:start] + even[end:]) else figure
+    return None if regex.search(r"[\p{L}\p{M}\p{N}]", normalised[:start] + normalised[end:]) else figure
 
 
 def exactly(number: float) -> Fraction:
-    """A number as it was written: 0.1 is a tenth."""
+    """The exact value of a number as written: 0.1 is one tenth."""
     return Fraction(repr(number))
 
 
-def _even(text: str) -> str:
-    """A text with one form for each sign that has several, and no spaces within numbers."""
-    return _SPACED.sub(lambda match: match[0].replace(" ", ""), text.translate(_ALIKE))
+def _normalised(text: str) -> str:
+    """The text with one form for each sign that has several, and without spaces in numbers."""
+    return _SPACED.sub(lambda match: match[0].replace(" ", ""), text.translate(_VARIANTS))
 
 
 def _found(text: str) -> Iterator[tuple[Number, tuple[int, int]]]:
-    """The numbers of a text, and where they stand in it."""
+    """The numbers in a text, each with its span."""
     for match in _RUN.finditer(text):
         value = _value(match["run"].rstrip(_TRAILING))
         if value is not None:

@@ -1,4 +1,4 @@
-"""The scorer `pattern`: a regular expression of the assessment, searched in what agents wrote within a time limit."""
+"""The scorer `pattern`: searches an answer for a regular expression of the task, within a time limit."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -9,11 +9,11 @@ from concord.assessment.scorers import MAX_REPEATS, PatternScorer, repeats
 from concord_evaluator.scorers.graded import Graded, ScorerFailedError, graded, one_of, shown
 
 SEARCH_S: Final = 1.0
-"""Processor time that a search may take: on some texts, some patterns try more ways to match than there are atoms."""
+"""Processor time that a search may take (s). Some patterns backtrack exponentially."""
 
 
 def grade_pattern(choice: PatternScorer, targets: Sequence[str], answer: str) -> Graded:
-    """1 if a group of the first match is a target, or with `match_all`, if all are that took part in it."""
+    """1 if a group of the first match is a target; with `match_all`, if all groups that took part in it are."""
     found = search("pattern", choice.pattern, answer, ignore_case=choice.ignore_case)
     if found is None:
         return graded(0, "the pattern does not match")

@@ -42,7 +42,7 @@ class UnknownScorerError(Exception):
 
 @cache
 def installed_scorers() -> Mapping[str, Scorer]:
-    """All scorers of installed packages by their names, sorted. Raises BrokenScorerError."""
+    """The scorers of installed packages, sorted by their names. Raises BrokenScorerError."""
     found: dict[str, Scorer] = {}
     for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: (entry.name, entry.value)):
         package = entry.dist.name if entry.dist is not None else entry.value
@@ -53,7 +53,7 @@ def installed_scorers() -> Mapping[str, Scorer]:
 
 
 def installed_scorer(name: str) -> Scorer:
-    """The scorer of that name. Raises UnknownScorerError, BrokenScorerError."""
+    """The scorer of an installed package. Raises UnknownScorerError, BrokenScorerError."""
     scorers = installed_scorers()
     if name not in scorers:
         packaged = ", ".join(scorers) or "none"
@@ -64,7 +64,7 @@ def installed_scorer(name: str) -> Scorer:
 
 
 def grade_by_package(choice: PackageScorer, targets: Sequence[str], answer: str) -> Graded:
-    """The grade that a package's scorer gives. Raises UnknownScorerError, BrokenScorerError, ScorerFailedError."""
+    """Grades by a package's scorer. Raises UnknownScorerError, BrokenScorerError, ScorerFailedError."""
     scorer = installed_scorer(choice.name)
     try:
         given: object = scorer(answer, tuple(targets), **choice.options)

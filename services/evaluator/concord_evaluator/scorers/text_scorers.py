@@ -35,7 +35,7 @@ _HOLDS: Final[Mapping[Location, Callable[[str, str], bool]]] = {
 
 
 def grade_exact(_: ExactScorer, targets: Sequence[str], answer: str) -> Graded:
-    """1 if the answer is a target, compared in their normal forms."""
+    """1 if the normal form of the answer is that of a target."""
     given = normal_form(answer)
     for target in targets:
         if given and normal_form(target) == given:
@@ -44,12 +44,12 @@ def grade_exact(_: ExactScorer, targets: Sequence[str], answer: str) -> Graded:
 
 
 def normal_form(text: str) -> str:
-    """A text without case, punctuation, English articles, and differences of white space.
+    """The text without case, punctuation, English articles, and differences in white space.
 
-    After SQuAD's (Rajpurkar et al. 2016, "SQuAD: 100,000+ Questions for Machine Comprehension of Text"), but: dots and
-    apostrophes vanish (U.S.A. is USA), other punctuation separates words, commas between groups of three digits vanish.
-    What gives a number its value stays: the decimal point and a sign. An article stays at the end, where it is none
-    (plan A), and punctuation stays in a text of nothing else.
+    As for SQuAD (Rajpurkar et al. 2016, "SQuAD: 100,000+ Questions for Machine Comprehension of Text"), except: dots
+    and apostrophes are deleted (U.S.A. is USA), other punctuation separates words, and commas between groups of three
+    digits are deleted. A decimal point and a sign stay, since they change a number. An article at the end stays, since
+    it is none there (plan A). Punctuation stays in a text of nothing else.
     """
     text = plain(text)
     words = _MARKS.sub(lambda match: match["kept"] or ("" if match["dropped"] else " "), text).split()
@@ -58,7 +58,7 @@ def normal_form(text: str) -> str:
 
 
 def grade_includes(choice: IncludesScorer, targets: Sequence[str], answer: str) -> Graded:
-    """1 if a target stands in the answer as whole words, or the share of the targets that do (`match_all`)."""
+    """1 if the answer contains a target as whole words; with `match_all`, the share of the targets that it contains."""
     length = len(answer.strip())
     if choice.max_length is not None and length > choice.max_length:
         return graded(0, f"{length} characters are more than the {choice.max_length} that are allowed")
@@ -81,9 +81,9 @@ def grade_includes(choice: IncludesScorer, targets: Sequence[str], answer: str) 
 
 
 def grade_match(choice: MatchScorer, targets: Sequence[str], answer: str) -> Graded:
-    """1 if a target stands at the place as whole words, punctuation at the ends apart.
+    """1 if a target stands at the chosen location of the answer as whole words. Ignores punctuation at the ends.
 
-    With `numeric`, a target that is a number is compared with the numbers there, and any other as a text.
+    With `numeric`, a target that is a number is compared with the numbers at the location, any other target as text.
     """
     does, does_not = _VERBS[choice.location]
     text = trimmed(plain(answer, ignore_case=choice.ignore_case))
@@ -99,7 +99,7 @@ def grade_match(choice: MatchScorer, targets: Sequence[str], answer: str) -> Gra
 
 
 def _numbers_at(location: Location, answer: str) -> Sequence[Number]:
-    """The numbers of an answer that are compared: its first, its last, all, or the one that is all of it."""
+    """The numbers of an answer that are compared: the first, the last, all, or the one that is the whole answer."""
     if location == "exact":
         alone = number_in(answer)
         return [] if alone is None else [alone]
@@ -108,7 +108,7 @@ def _numbers_at(location: Location, answer: str) -> Sequence[Number]:
 
 
 def grade_numeric(choice: NumericScorer, targets: Sequence[str], answer: str) -> Graded:
-    """1 if |number - target| <= max(tolerance, relative_tolerance * |target|) for a target, reckoned exactly."""
+    """1 if |number - target| <= max(tolerance, relative_tolerance * |target|) for a target, in exact arithmetic."""
     wanted = [_number(target) for target in targets]
     found = numbers_in(answer)
     if not found:

@@ -1,4 +1,4 @@
-"""Scoring: how a trial becomes numbers and a label. Deterministic, and versioned as a whole."""
+"""Scoring: the score of a trial and its coordination label. Deterministic, and versioned as a whole."""
 
 from concord_evaluator.scoring.conduct import TOLERANCE, WORST, Conduct, conduct_of
 from concord_evaluator.scoring.score import SCORING_VERSION, WEIGHTS, Score, score_outcome, score_structure

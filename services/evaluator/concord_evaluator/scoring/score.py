@@ -10,7 +10,7 @@ from concord_evaluator.scoring.conduct import Conduct
 from concord_evaluator.scoring.team_structure import TeamStructure
 
 SCORING_VERSION: Final = "2"
-"""Changes whenever the same trial would be scored differently."""
+"""Changes whenever the scoring rules change."""
 
 
 Part = Literal["task", "communication", "distribution", "reliability", "efficiency"]
@@ -29,14 +29,14 @@ _REQUIRED_PARTS: Final[frozenset[Part]] = frozenset({"task", "communication"})
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """The whole, None where it is not known, and the parts with what they were made from."""
+    """The overall score (None if unknown), and its parts with their inputs."""
 
     overall: float | None
     parts: tuple[SubScore, ...]
 
 
 def score_outcome(grading: Grading, conduct: Conduct | None) -> Score:
-    """Scores a trial: outcome x conduct, or the outcome alone where there is no conduct to speak of."""
+    """Scores a trial: outcome x conduct, or the outcome alone if conduct is undefined."""
     parts = [_outcome(grading)]
     overall = grading.value
     if conduct is not None:
@@ -63,7 +63,7 @@ def score_structure(
     """Scores a given pattern from its structure and calls (None: not evaluated).
 
     `weights` replace the default ones, part by part. overall = sum(w * v) / sum(w) over the defined parts. The part
-    `task` is never defined: there was no task to do.
+    `task` is never defined, because a given pattern has no task.
     """
     weigh = {**WEIGHTS, **(weights or {})}
     parts = (
@@ -103,7 +103,7 @@ def _team(structure: TeamStructure) -> dict[str, int]:
 
 
 def _reliability(calls: CallTally | None, weights: Mapping[Part, float]) -> SubScore:
-    """The share of attempts that succeeded: a retry that helps costs less than a call that fails for good."""
+    """The share of attempts that succeeded: a successful retry costs less than a call that fails for good."""
     if calls is None or not calls.attempts:
         return _part("reliability", None, "there are no calls", weights)
     value = 1 - calls.failed_attempts / calls.attempts
@@ -120,7 +120,7 @@ def _efficiency(calls: CallTally | None, weights: Mapping[Part, float]) -> SubSc
 
 
 def _part(part: Part, value: float | None, reason: str, weights: Mapping[Part, float], **inputs: int) -> SubScore:
-    """A part of the score; `reason` says why it is undefined, if it is."""
+    """A part of the score. `reason`: why it is undefined; not shown for a defined part."""
     return SubScore(
         id=part,
         value=value,

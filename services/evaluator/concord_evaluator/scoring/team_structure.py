@@ -1,4 +1,4 @@
-"""Structure as a number: how well a team of this size is connected, how evenly it talks, and what to call that."""
+"""The structure of a team as numbers and a label: how well it is connected, and how evenly messages are distributed."""
 
 from collections.abc import Iterable
 from statistics import fmean
@@ -12,13 +12,13 @@ from concord_evaluator.graph.engines import distances
 
 HIGH: Final = 0.66
 MEDIUM: Final = 0.33
-"""From where on coordination is called high, and medium: the leaderboard's cut-offs."""
+"""The coordination values from which on the label is `high`, and `medium`."""
 
 BOTTLENECK_CAP: Final = 0.65
-"""A team that hangs on one agent is not highly coordinated, however short its ways are."""
+"""The highest coordination value of a team that depends on one agent."""
 
 ENOUGH_PARTNERS: Final = 4
-"""Direct partners beyond which an agent gains nothing: larger teams need short ways, not everyone with everyone."""
+"""The direct partners that count in full: larger teams need short paths, not a full mesh."""
 
 
 class TeamStructure(Record):
@@ -39,9 +39,9 @@ class TeamStructure(Record):
 
 
 def structure_of(graph: AgentGraph, findings: Iterable[Finding], *, seen: bool = True) -> TeamStructure:
-    """Rates the structure of a team, of which `findings` say where it is flawed.
+    """Rates the structure of a team. Bottlenecks and isolated agents are those of `findings`.
 
-    Of a team that could not be `seen`, nothing but its size is known.
+    Of a team that could not be `seen`, only the size is known.
 
     coordination = communication * (1 + distribution) / 2, or communication alone where distribution is undefined:
     uneven work costs up to half of what the connections are worth. With a bottleneck it is at most `BOTTLENECK_CAP`.
@@ -80,7 +80,7 @@ def structure_of(graph: AgentGraph, findings: Iterable[Finding], *, seen: bool =
 
 
 def quality_of(value: float | None, *, has_bottleneck: bool) -> Quality | None:
-    """The label of a coordination value; None where there is no value."""
+    """The label of a coordination value. None without a value."""
     if value is None:
         return None
     if has_bottleneck:
@@ -91,14 +91,14 @@ def quality_of(value: float | None, *, has_bottleneck: bool) -> Quality | None:
 
 
 def _communication(graph: AgentGraph) -> float | None:
-    """The mean of the average and the worst integrated agent: one who is left out is not made up for by the rest.
+    """The mean of the average and the lowest integration of an agent, so that others cannot make up for one left out.
 
-    An agent's integration is contacts * reach * sqrt(closeness), each in [0, 1] and 1 in a full mesh, over calls that
-    were answered:
+    An agent's integration is contacts * reach * sqrt(closeness), each in [0, 1] and 1 in a full mesh, over answered
+    calls:
     contacts: its direct partners, of the min(n - 1, `ENOUGH_PARTNERS`) that are enough;
     reach: the share of the others that it is connected with, directly or through others;
     closeness: the mean of 1 / distance to all others (harmonic; unreachable ones count 0).
-    Of a team too large to look at every agent, a sample stands for all.
+    In a very large team, a sample of the agents is used.
     """
     if len(graph.agents) < 2:
         return None
@@ -117,7 +117,7 @@ def _integration(graph: AgentGraph, agent: str, reached: int, harmonic: float) -
 
 
 def _distribution(graph: AgentGraph) -> float | None:
-    """1 where all agents take part in equally many messages, 0 where one takes part in every one of them.
+    """1 if all agents take part in equally many messages, 0 if one agent takes part in all of them.
 
     1 - Freeman's centralisation of message shares: with s the largest share of the messages that any agent takes
     part in, (1 - s) / (1 - 2/n). A message has two ends, so equal shares are 2/n.

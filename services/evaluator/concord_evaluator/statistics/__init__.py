@@ -1,6 +1,6 @@
-"""Statistics over trials: intervals that know that runs of one task are alike, pass^k, comparisons, ranking.
+"""Statistics over trials: intervals clustered by task, pass^k, comparisons, ranking, and agreement with labels.
 
-The libraries behind it take seconds to import, so each function imports what it needs.
+The libraries take seconds to import, so each function imports what it needs.
 """
 
 from concord_evaluator.statistics.comparison import (

@@ -1,4 +1,4 @@
-"""Comparing teams: two on the tasks that both worked on, and many ranked no finer than the data tells them apart."""
+"""Comparing teams: two on the tasks that both have run, and a ranking of many by the differences that are shown."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ Verdict = Literal["insufficient", "no difference shown", "first is better", "sec
 class Comparison:
     """The mean difference (second minus first) over shared tasks, and its interval at `level`.
 
-    `paired_trials`: seeds of shared tasks that both worked with.
+    `paired_trials`: the seeds of shared tasks that both teams have run.
     """
 
     shared_tasks: int
@@ -30,10 +30,10 @@ class Comparison:
 
     @property
     def verdict(self) -> Verdict:
-        """What the data shows. Without enough tasks it shows nothing, however far the two are apart.
+        """What the data shows. Too few tasks show nothing, however large the difference.
 
-        Enough: as many as it takes for all of them to point one way by chance no more often than `level` allows (the
-        sign test: 2 / 2^n; 6 tasks for 95 %). Fewer may agree to the digit, and the interval of t would believe them.
+        There are enough tasks if all of them favour one team by chance no more often than `level` allows (sign test:
+        2 / 2^n; 6 tasks for 95 %). The t interval alone would be too narrow for fewer tasks with equal differences.
         """
         if self.interval is None or 2 * 0.5**self.shared_tasks > 1 - self.level:
             return "insufficient"
@@ -43,10 +43,11 @@ class Comparison:
 
 
 def compare_paired(first: Scores, second: Scores, level: float = LEVEL) -> Comparison | None:
-    """Compares scores task by task; None without a shared task.
+    """Compares scores task by task. None without a shared task.
 
-    A task's difference is the mean over the seeds that both worked with, else that of the means of all runs. Pairing
-    takes out how hard tasks are, which differs more than teams do. Tasks count, not trials: runs of one task are alike.
+    The difference on a task is the mean over shared seeds, or without any, the difference of the means over all runs.
+    Pairing removes the difficulty of tasks, which varies more than teams do. The interval is over tasks, not trials,
+    because runs of one task resemble each other.
     """
     shared = sorted(task for task in first.keys() & second.keys() if first[task] and second[task])
     if not shared:
@@ -61,23 +62,23 @@ def compare_paired(first: Scores, second: Scores, level: float = LEVEL) -> Compa
 
 
 def _mean(scores: Mapping[int, Sequence[float]], seeds: Iterable[int]) -> float:
-    """The mean over seeds, the runs of each averaged first."""
+    """The mean over seeds of the mean over the runs of each seed."""
     return fmean(fmean(scores[seed]) for seed in sorted(seeds))
 
 
 Pair = tuple[str, str]
-"""Who was shown to be better than whom."""
+"""The better and the worse team of a shown difference."""
 
 
 class Ranks(NamedTuple):
-    """The best and the worst rank that a team may have, from 1."""
+    """The best and the worst possible rank of a team, from 1."""
 
     best: int
     worst: int
 
 
 def ranks(teams: Sequence[str], better: Collection[Pair]) -> dict[str, Ranks]:
-    """Each team's possible ranks: below all that were shown to be better, above all that were shown to be worse."""
+    """The possible ranks of each team: below all that are shown to be better, above all that are shown to be worse."""
     return {
         team: Ranks(
             1 + sum(loser == team for _, loser in better),
@@ -88,17 +89,17 @@ def ranks(teams: Sequence[str], better: Collection[Pair]) -> dict[str, Ranks]:
 
 
 def tie_groups(teams: Sequence[str], better: Collection[Pair]) -> list[list[str]]:
-    """The largest groups in which no team was shown to be better than another, in the order of the teams.
+    """The maximal groups in which no team is shown to be better than another, in the order of the teams.
 
-    Ties do not carry over: a may tie with b and b with c, while a is better than c. Then b is in two groups.
+    Ties are not transitive: a may tie with b and b with c, while a is better than c. Then b is in two groups.
     """
-    place = {team: number for number, team in enumerate(teams)}
-    told = {frozenset(pair) for pair in better}
+    position = {team: number for number, team in enumerate(teams)}
+    different = {frozenset(pair) for pair in better}
     tied: nx.Graph[str] = nx.Graph()
     tied.add_nodes_from(teams)
-    tied.add_edges_from((one, other) for one in teams for other in teams if frozenset((one, other)) not in told)
+    tied.add_edges_from((one, other) for one in teams for other in teams if frozenset((one, other)) not in different)
     tied.remove_edges_from(nx.selfloop_edges(tied))
     return sorted(
-        (sorted(group, key=place.__getitem__) for group in nx.find_cliques(tied)),
-        key=lambda group: [place[team] for team in group],
+        (sorted(group, key=position.__getitem__) for group in nx.find_cliques(tied)),
+        key=lambda group: [position[team] for team in group],
     )

@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import Final, Literal
 
 LEVEL: Final = 0.95
-"""How often an interval holds the truth, unless something else is asked for."""
+"""The default confidence level."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,15 +22,15 @@ class Interval:
 
     @property
     def width(self) -> float:
-        """How far apart the ends are."""
+        """The distance between the ends."""
         return self.high - self.low
 
 
 def rate_interval(successes: int, n: int) -> Interval | None:
     """Wilson's interval for a rate; None without trials.
 
-    Source: E. B. Wilson, J. Am. Stat. Assoc. 22 (1927). It holds its level for small n and rates near 0 and 1, where
-    the normal interval collapses. It takes trials for independent.
+    Source: E. B. Wilson, J. Am. Stat. Assoc. 22 (1927). It keeps its level for small n and rates near 0 and 1, where
+    the normal interval collapses. It assumes independent trials.
     """
     if not n:
         return None
@@ -44,8 +44,8 @@ def mean_interval(values: Sequence[float], clusters: Sequence[str], level: float
     """The t interval of a mean whose values come in clusters: runs of one task resemble each other.
 
     `clusters` names the group of each value. The standard error is cluster-robust (CR1) with clusters - 1 degrees of
-    freedom; with one value a cluster it is the ordinary t interval. None with fewer than two clusters: however often
-    one task was run, it says nothing of others. Source: A. C. Cameron and D. L. Miller, J. Hum. Resour. 50 (2015).
+    freedom; with one value per cluster it is the ordinary t interval. None with fewer than two clusters: repeated runs
+    of one task say nothing about other tasks. Source: A. C. Cameron and D. L. Miller, J. Hum. Resour. 50 (2015).
     """
     groups = len(set(clusters))
     if groups < 2:
@@ -73,14 +73,14 @@ def pass_power(passes_by_task: Sequence[Sequence[bool]], k: int) -> float | None
 Confidence = Literal["insufficient", "low", "adequate"]
 
 ADEQUATE_SCENARIOS: Final = 10
-"""Diverse scenarios from which on results are taken for meaningful (PRD, statistical validity)."""
+"""The number of different tasks from which on results count as meaningful."""
 
 ADEQUATE_WIDTH: Final = 0.2
-"""The widest interval of a score in [0, 1] that still tells teams apart: a fifth of the scale."""
+"""The widest interval of a score in [0, 1] that still distinguishes teams: a fifth of the scale."""
 
 
 def confidence_in(interval: Interval | None, n_scenarios: int) -> Confidence:
-    """`insufficient` without an interval, `adequate` for a narrow one over enough scenarios, else `low`."""
+    """`insufficient` without an interval; `adequate` for a narrow one over enough scenarios; else `low`."""
     if interval is None:
         return "insufficient"
     narrow = interval.width <= ADEQUATE_WIDTH

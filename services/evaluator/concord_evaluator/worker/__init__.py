@@ -1,4 +1,4 @@
-"""The edge of the evaluator: its jobs, the storage they work on, and the processes in which they compute."""
+"""The worker: the evaluator's jobs over storage, and the process pool that they compute in."""
 
 from concord_evaluator.worker.jobs import EvaluatorJobs
 from concord_evaluator.worker.pool import JobTooLargeError, ProcessPool

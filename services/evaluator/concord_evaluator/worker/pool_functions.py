@@ -1,4 +1,4 @@
-"""What is computed in the pool's processes: documents in, documents out."""
+"""The functions that run in the pool's processes. They take and return JSON documents."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from concord_evaluator.pipeline import Budget, evaluate_trial
 
 @dataclass(frozen=True, slots=True)
 class EvaluationLimits:
-    """How many steps an evaluation reads, and the seconds after which it begins nothing that can be left out."""
+    """`steps`: how many an evaluation reads at most; `seconds`: after these it starts nothing optional."""
 
     steps: int
     seconds: float
@@ -30,7 +30,7 @@ def evaluation_of(
     *,
     late: Sequence[str] = (),
 ) -> str:
-    """The `TrialEvaluation` of a trial, as JSON. `late`: who reported after the trial was closed."""
+    """The `TrialEvaluation` of a trial, as JSON. `late`: the reporters of steps that came after the trial closed."""
     ends_at = time.monotonic() + limits.seconds
     budget = Budget(limits.steps, lambda: time.monotonic() >= ends_at)
     return evaluate_trial(plan, request, batches, late=late, refused=refused, budget=budget).model_dump_json()
@@ -39,7 +39,7 @@ def evaluation_of(
 def row_of(
     plan: AssessmentPlan, verdicts: Sequence[tuple[str, int]], infrastructure: Sequence[InfrastructureFailure]
 ) -> str:
-    """The `ResultRow` of an assessment, as JSON, from its verdicts' JSON, each with how many steps came too late."""
+    """The `ResultRow` of an assessment, as JSON. `verdicts`: each as JSON, with the number of its late steps."""
     judged = [_with_late(JudgedTrial.model_validate_json(verdict), late) for verdict, late in verdicts]
     return make_row(plan, judged, infrastructure).model_dump_json()
 

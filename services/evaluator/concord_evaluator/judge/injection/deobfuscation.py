@@ -1,4 +1,4 @@
-"""Deobfuscation: the texts that a disguised text may be read as, with the place that each character came from."""
+"""Deobfuscation: the possible readings of a disguised text, with the original position of each character."""
 
 import base64
 import binascii
@@ -32,44 +32,45 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A text, and for each of its characters the place that it came from in the text as it was written."""
+    """A reading of a text. `positions`: for each of its characters, the position in the original text."""
 
     text: str
-    places: Sequence[int]
+    positions: Sequence[int]
 
     def span(self, start: int, end: int, length: int) -> Span:
-        """Where a part of the form came from; `length`: of the text as it was written."""
-        first, last = self.places[start], self.places[end - 1]
+        """The span in the original text that a part of the form came from. `length`: of the original text."""
+        first, last = self.positions[start], self.positions[end - 1]
         if last < first:
             return last, first + 1
-        return first, self.places[end] if end < len(self.places) else length
+        return first, self.positions[end] if end < len(self.positions) else length
 
 
 def plain_forms(text: str, left_out: Sequence[Span] = ()) -> Iterator[Form]:
-    """The text as it reads, and as it may be meant to: without what is left out, and each form once.
+    """The different readings of a text without the spans in `left_out`.
 
-    Compatibility forms are folded, marks and invisible characters gone; then look-alikes are Latin letters, spaced
-    letters are words, hyphens are gone or blanks, escapes of HTML, JSON and URLs are resolved.
+    The first has compatibility characters folded, and marks and invisible characters deleted. The others also replace
+    look-alikes by Latin letters, join spaced letters, delete hyphens or replace them by blanks, or resolve escapes of
+    HTML, JSON and URLs.
     """
     seen = set[str]()
-    for form in _made(text, left_out):
+    for form in _readings(text, left_out):
         if form.text not in seen:
             seen.add(form.text)
             yield form
 
 
 def ciphered_forms(text: str) -> Iterator[Form]:
-    """The text read by rot13, and backwards."""
+    """The text decoded by rot13, and reversed."""
     visible = _visible(Form(text, range(len(text))), ())
-    yield Form(codecs.encode(visible.text, "rot13"), visible.places)
-    yield Form(visible.text[::-1], visible.places[::-1])
+    yield Form(codecs.encode(visible.text, "rot13"), visible.positions)
+    yield Form(visible.text[::-1], visible.positions[::-1])
 
 
-def _made(text: str, left_out: Sequence[Span]) -> Iterator[Form]:
+def _readings(text: str, left_out: Sequence[Span]) -> Iterator[Form]:
     written = Form(text, range(len(text)))
     visible = _visible(written, left_out)
     yield visible
-    yield Form(visible.text.translate(_LOOK_ALIKES), visible.places)
+    yield Form(visible.text.translate(_LOOK_ALIKES), visible.positions)
     yield _replaced(visible, _BETWEEN_LETTERS, "")
     yield _replaced(visible, _HYPHEN, "")
     yield _replaced(visible, _JOINT, " ")
@@ -79,12 +80,12 @@ def _made(text: str, left_out: Sequence[Span]) -> Iterator[Form]:
 
 
 def _visible(form: Form, left_out: Sequence[Span]) -> Form:
-    """Without marks and what cannot be seen, in one case; blanks in a row are one, and so are line ends."""
+    """The form in lower case without marks and invisible characters. Runs of blanks, and of line ends, become one."""
     characters: list[str] = []
-    places: list[int] = []
-    hidden = _places_in(left_out)
-    for place, written in zip(form.places, form.text, strict=True):
-        if place in hidden:
+    positions: list[int] = []
+    hidden = _positions_in(left_out)
+    for position, written in zip(form.positions, form.text, strict=True):
+        if position in hidden:
             continue
         for character in _as_read(written):
             last = characters[-1] if characters else "\n"
@@ -93,8 +94,8 @@ def _visible(form: Form, left_out: Sequence[Span]) -> Form:
                     characters[-1] = character
                 continue
             characters.append(character)
-            places.append(place)
-    return Form("".join(characters), places)
+            positions.append(position)
+    return Form("".join(characters), positions)
 
 
 def _as_read(character: str) -> str:
@@ -110,26 +111,26 @@ def _as_read(character: str) -> str:
     )
 
 
-def _places_in(spans: Sequence[Span]) -> set[int]:
-    return {place for start, end in spans for place in range(start, end)}
+def _positions_in(spans: Sequence[Span]) -> set[int]:
+    return {position for start, end in spans for position in range(start, end)}
 
 
 def _replaced(form: Form, pattern: re.Pattern[str], by: str | Callable[[re.Match[str]], str]) -> Form:
-    """The form with what a pattern finds replaced; what comes in its place is from where it began."""
+    """The form with all matches replaced. Replacements have the position of the start of their match."""
     texts: list[str] = []
-    places: list[int] = []
+    positions: list[int] = []
     done = 0
     for match in pattern.finditer(form.text):
         new = by if isinstance(by, str) else by(match)
         texts += form.text[done : match.start()], new
-        places += form.places[done : match.start()]
-        places += [form.places[match.start()]] * len(new)
+        positions += form.positions[done : match.start()]
+        positions += [form.positions[match.start()]] * len(new)
         done = match.end()
-    return Form("".join([*texts, form.text[done:]]), [*places, *form.places[done:]])
+    return Form("".join([*texts, form.text[done:]]), [*positions, *form.positions[done:]])
 
 
 def _resolved(form: Form) -> Form:
-    """What escapes stand for; twice, since what is escaped may have been so before."""
+    """The form with escapes resolved, twice because escapes may be nested."""
     once = _replaced(form, _ESCAPE, _unescaped)
     return _replaced(once, _ESCAPE, _unescaped)
 
@@ -144,14 +145,14 @@ def _unescaped(match: re.Match[str]) -> str:
 
 
 def encoded_texts(text: str) -> Iterator[tuple[int, int, str]]:
-    """Where an encoded text begins and ends, and what it says; base64 may go on over several lines."""
+    """The encoded texts in a text: start, end and decoded text. Base64 may span several lines."""
     for match in _HEXADECIMAL.finditer(text):
-        if (said := _said(bytes.fromhex(_NO_DIGIT.sub("", match[0])))) is not None:
-            yield match.start(), match.end(), said
+        if (decoded := _text_of(bytes.fromhex(_NO_DIGIT.sub("", match[0])))) is not None:
+            yield match.start(), match.end(), decoded
     lines: list[re.Match[str]] = []
     for match in _BASE64.finditer(text):
-        if (said := _from_base64(match[0])) is not None:
-            yield match.start(), match.end(), said
+        if (decoded := _from_base64(match[0])) is not None:
+            yield match.start(), match.end(), decoded
         if lines and text[lines[-1].end() : match.start()].strip(" \t\r") != "\n":
             yield from _joined(lines)
             lines = []
@@ -160,22 +161,22 @@ def encoded_texts(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _joined(lines: list[re.Match[str]]) -> Iterator[tuple[int, int, str]]:
-    if len(lines) > 1 and (said := _from_base64("".join(line[0] for line in lines))) is not None:
-        yield lines[0].start(), lines[-1].end(), said
+    if len(lines) > 1 and (decoded := _from_base64("".join(line[0] for line in lines))) is not None:
+        yield lines[0].start(), lines[-1].end(), decoded
 
 
 def _from_base64(written: str) -> str | None:
     digits = written.rstrip("=").replace("-", "+").replace("_", "/")
     try:
-        return _said(base64.b64decode(digits + "=" * (-len(digits) % 4), validate=True))
+        return _text_of(base64.b64decode(digits + "=" * (-len(digits) % 4), validate=True))
     except binascii.Error:
         return None
 
 
-def _said(data: bytes) -> str | None:
-    """The text of bytes, if that is what they are."""
+def _text_of(data: bytes) -> str | None:
+    """The bytes as UTF-8 text. None if they are no printable text."""
     try:
-        said = data.decode()
+        decoded = data.decode()
     except UnicodeDecodeError:
         return None
-    return said if all(each.isprintable() or each.isspace() for each in said) else None
+    return decoded if all(each.isprintable() or each.isspace() for each in decoded) else None

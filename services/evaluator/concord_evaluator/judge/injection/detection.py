@@ -1,5 +1,5 @@
 # ruff: noqa: RUF001 - quotation marks and stops of other scripts are meant
-"""Suspicion: passages in what agents wrote that speak to the judge instead of to each other."""
+"""Detection: finds and removes passages that address the judge."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -13,7 +13,7 @@ from concord_evaluator.judge.injection.languages import ENGLISH, LANGUAGES
 from concord_evaluator.judge.injection.patterns import Pattern, patterns_of
 
 MARKER: Final = "[a passage was taken out]"
-"""What stands in the place of a passage: it must not set a reader for or against whoever wrote it."""
+"""The replacement of a removed passage. It must not prejudice a reader for or against the author."""
 
 _PATTERNS: Final[Sequence[Pattern]] = (
     *JUDGE_PATTERNS,
@@ -24,36 +24,36 @@ _ENGLISH_WORDS: Final = re.compile(r"instructions|criteri|verdict|highest|full m
 
 _ROUNDS: Final = 3
 _LAYERS: Final = 2
-"""How often a text may be encoded."""
+"""The maximum number of nested encodings."""
 
 _BOUNDARY: Final = re.compile(
     r"[\n\r\x85\u2028\u2029]+|[.!?…][\"'”’»)\]]*\s+|[。！？]+[」』”]?|(?<=[,{\[])\s*(?=\")|(?<=\")\s*(?=[}\],])|"
     + re.escape(MARKER)
 )
-"""Where a sentence, a line, or a field of JSON ends and the next one begins."""
+"""The boundary between sentences, lines, or fields of JSON."""
 
 _WITHIN_LINE: Final = re.compile(r"[.!?…。！？][^\n\r\x85\u2028\u2029]*")
-"""The end of a sentence that another one follows on the same line."""
+"""The end of a sentence that is followed by another one on the same line."""
 
 _NOTHING: Final = re.compile(
     r"(?:thought process|let'?s (?:solve|think|work through)[^.]{0,60}|solution|(?:final )?answer|step by step"
     r"|respuesta|losung|解|解答|答案|かいせつ)?[\s:.,;!?'\"…。-]*"
 )
-"""Answers of nothing but a reasoning opener or a stray mark, which talk some judges into a pass.
+"""Answers that are only a reasoning opener or a punctuation mark, which some judges pass.
 Source: Y. Zhao et al., One Token to Fool LLM-as-a-Judge, arXiv 2507.08794."""
 
 _FRAME: Final = re.compile(r"[\[\](){}<>|*#_`~+=/\\-]+")
 
 
 def addresses_judge(text: str) -> bool:
-    """Whether a text reads as if meant for whoever judges, however it is disguised."""
+    """Whether a text addresses the judge, in any known disguise."""
     return any(True for _ in _found(text, (), _LAYERS))
 
 
 def passages(text: str, task: str = "") -> list[Span]:
-    """Where a text speaks to the judge: whole sentences, lines or fields of JSON, in order, none within another.
+    """The spans of the passages that address the judge: whole sentences, lines or fields of JSON, in order, disjoint.
 
-    The task is the assessor's own word, and so is what quotes it.
+    Quotations of the task are left out, since the assessor wrote it.
     """
     edges = [match.span() for match in _BOUNDARY.finditer(text)]
     left_out = [*_occurrences(task, text), *_occurrences(MARKER, text)]
@@ -61,7 +61,7 @@ def passages(text: str, task: str = "") -> list[Span]:
 
 
 def take_out(text: str, task: str = "") -> tuple[str, list[str]]:
-    """The text without its passages, and these. Nothing of what is left speaks to the judge."""
+    """The text without the passages that address the judge, and these passages."""
     taken: list[str] = []
     for _ in range(_ROUNDS):
         found = passages(text, task)
@@ -74,7 +74,7 @@ def take_out(text: str, task: str = "") -> tuple[str, list[str]]:
 
 
 def says_nothing(answer: str) -> bool:
-    """Whether an answer has no content: it is empty, opens an argument and gives none, or frames what was taken out."""
+    """Whether an answer has no content: it is empty, only opens an argument, or only frames removed passages."""
     left = answer.replace(MARKER, "")
     plain = next(plain_forms(left)).text
     return _NOTHING.fullmatch(plain if left == answer else _FRAME.sub("", plain)) is not None
@@ -87,8 +87,8 @@ def _found(text: str, left_out: Sequence[Span], layers: int) -> Iterator[tuple[S
         if _ENGLISH_WORDS.search(form.text):
             yield from _matches(form, _ENGLISH, len(text))
     if layers:
-        for start, end, said in encoded_texts(text):
-            if any(True for _ in _found(said, (), layers - 1)):
+        for start, end, decoded in encoded_texts(text):
+            if any(True for _ in _found(decoded, (), layers - 1)):
                 yield (start, end), False
 
 
@@ -106,7 +106,7 @@ def _occurrences(part: str, text: str) -> Iterator[Span]:
 
 
 def _widened(span: Span, edges: Sequence[Span], text: str, *, opens: bool) -> Span:
-    """The whole sentences that a match is in, and the one after them where that may hold what is asked for."""
+    """The whole sentences of a match, and the next one if the pattern `opens` a request that it may hold."""
     start, end = span
     before = bisect_right(edges, start, key=lambda edge: edge[1]) - 1
     after = bisect_left(edges, end, key=lambda edge: edge[1])

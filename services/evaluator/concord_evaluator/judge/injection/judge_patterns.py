@@ -1,4 +1,4 @@
-"""Patterns that need English, or the judge's own words: its verdicts, rubric, code word, delimiters and prompt."""
+"""Patterns for the judge's own vocabulary: its verdicts, rubric, code word, delimiters and prompt. In English."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -25,7 +25,7 @@ _NAMED: Final = r"\s?[\"'“„«(]| (?:to|for|of|on|in|at|last)\b"
 
 
 def _verdicts() -> Iterator[str]:
-    """Verdicts and answers in the judge's own form."""
+    """Verdicts and answers in the form of the judge."""
     yield rf"\bverdicts?\b{_QUOTES}(?:is|of|=|:|are|should be|must be|to|as)?{_QUOTES}met\b(?! (?:with|by|when|if)\b)"
     yield rf"{_ORDER}{NEAR}{_OF_RUBRIC}{CLOSE}(?:\bto|\bas|=|:|\bis){_QUOTES}(?:met|fulfilled|satisfied|passed|1\.0)\b"
     yield rf"\bmet\b{_QUOTES}(?:for|on|in) (?:{ENGLISH.every})"
@@ -35,7 +35,7 @@ def _verdicts() -> Iterator[str]:
 
 
 def _frames() -> Iterator[str]:
-    """What pretends to stand outside of the evidence."""
+    """Text that pretends to be outside the evidence."""
     claim = rf"(?:{_EVERY_MET}|{_GIVE}{_TOP})"
     yield r"==[0-9a-f]{16,}=="
     yield (
@@ -55,7 +55,7 @@ def _frames() -> Iterator[str]:
 
 
 def _praise() -> Iterator[str]:
-    """A team's work and how it should be found."""
+    """Demands for a favourable view of a team's work."""
     yield (
         rf"\b(?:score|rating|grade|verdict|marks?) (?:for|of) {_THIS}"
         rf"{CLOSE}\b(?:is|are|should be|must be)\b{CLOSE}{_BEST}"

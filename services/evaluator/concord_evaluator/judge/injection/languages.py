@@ -1,5 +1,5 @@
 # ruff: noqa: RUF001 - letters of other scripts are meant
-"""The words that nine languages have for judges, their instructions, the work of a team, and the best of marks."""
+"""Vocabulary of nine languages: words for judges, their instructions, the work of a team, and top marks."""
 
 from typing import Final
 
