@@ -15,7 +15,7 @@ from benchmarks.tables import ResultTable
 from concord.assessment.roster import GREEN_AGENT
 from concord.trace.report import Channel, ReportBatch, pack
 from concord_evaluator.pipeline import evaluate_trial, score_inputs
-from concord_evaluator.trace import MAX_SAID
+from concord_evaluator.trace import MAX_CARRIED_TEXT
 
 CALLS: Final = (1_000, 5_000, 50_000)
 WORDS: Final = 400
@@ -34,7 +34,7 @@ def flooded() -> ResultTable:
     return ResultTable(
         "Floods of carried calls",
         f"Seconds of CPU. {AGENTS} agents; each request and each answer has {WORDS} words. Conduct reads the first "
-        f"{MAX_SAID:,} characters that a trial's calls said.",
+        f"{MAX_CARRIED_TEXT:,} characters that a trial's calls said.",
         ("calls", "conduct without the limit, s", "with it, s", "ratio", "whole evaluation, s"),
         [_row(calls) for calls in CALLS],
     )
@@ -42,13 +42,13 @@ def flooded() -> ResultTable:
 
 def _row(calls: int) -> Sequence[str]:
     batches = list(_batches(calls))
-    without, bounded = (_cpu(partial(_conduct, batches, room)) for room in (UNBOUNDED, MAX_SAID))
+    without, bounded = (_cpu(partial(_conduct, batches, room)) for room in (UNBOUNDED, MAX_CARRIED_TEXT))
     whole = _cpu(partial(evaluate_trial, plan(AGENTS), request(), batches))
     return f"{calls:,}", f"{without:.2f}", f"{bounded:.2f}", f"{without / bounded:.1f}", f"{whole:.2f}"
 
 
 def _conduct(batches: Sequence[ReportBatch], room: int) -> None:
-    with patch.object(score_inputs, "MAX_SAID", room):
+    with patch.object(score_inputs, "MAX_CARRIED_TEXT", room):
         score_inputs.conduct_in(plan(AGENTS), request().outcome, batches)
 
 

@@ -15,11 +15,11 @@ from typing import Any, Final, Literal
 
 from benchmarks.tables import ResultTable
 from concord_evaluator.judge import Aliases, Evidence, SeenAnswer, screen
-from concord_evaluator.judge.answer import CompromisedError, read_answer
-from concord_evaluator.judge.evidence import SeenCall, silent
+from concord_evaluator.judge.evidence import SeenCall, without_texts
+from concord_evaluator.judge.model_answer import CompromisedError, read_answer
 from concord_evaluator.judge.prompt import write_prompt
 from concord_evaluator.judge.rubric import CANARY, POINTS, TASK_SUCCESS, Criterion
-from tests.unit.evaluator.judge.attacks import ATTACKS, MASTER_KEYS, UNDETECTED
+from tests.unit.evaluator.judge.injection.attacks import ATTACKS, MASTER_KEYS, UNDETECTED
 
 DELIMITER: Final = f"=={'0' * 32}=="
 SAID: Final = "Please count the trees in the park."
@@ -164,7 +164,7 @@ def _task_success(attack: Attack, model: Model, off: Collection[Defence]) -> flo
     try:
         return POINTS[read_answer(json.dumps(answer), prompt.criteria, evidence).verdicts[TASK_SUCCESS]]
     except CompromisedError:
-        control = write_prompt(silent(evidence), [], delimiter=DELIMITER, code_word="zz99")
+        control = write_prompt(without_texts(evidence), [], delimiter=DELIMITER, code_word="zz99")
         finds_it_anyway = model.answer(control.user, control.criteria, attack)["overall_score"]
         return None if finds_it_anyway else 0.0
 

@@ -26,7 +26,7 @@ from concord_evaluator.latency import latencies_of, summarise
 from concord_evaluator.metrics import measure
 from concord_evaluator.trace import project
 from concord_evaluator.trace.fold import fold
-from concord_evaluator.worker.work import EvaluationLimits, evaluation_of
+from concord_evaluator.worker.pool_functions import EvaluationLimits, evaluation_of
 
 Made = TypeVar("Made")
 
@@ -109,7 +109,7 @@ def _stages(batches: list[ReportBatch], agents: int) -> dict[str, float]:
     took["critical path"], _ = _cpu(lambda: graph.critical_path)
     took["other metrics"], metrics = _cpu(lambda: measure(graph))
     took["findings"], _ = _cpu(lambda: find(graph, metrics, Thresholds()))
-    took["latency"], _ = _cpu(lambda: summarise(latencies_of(projection.answered), team))
+    took["latency"], _ = _cpu(lambda: summarise(latencies_of(projection.all_links), team))
     took[YARDSTICK], _ = _cpu(lambda: _drain(json.loads(unpack(batch.body)) for batch in batches))
     return took
 

@@ -19,10 +19,10 @@ from concord.trace.report import Report
 from concord.trace.step import CallType, InteractionStep
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.judge import TrialJudge
-from concord_evaluator.judge.suspicion import MARKER
+from concord_evaluator.judge.injection import MARKER
 from concord_evaluator.pipeline import evaluate_trial
 from tests.llm_server import Asked, FakeModel, evidence_in, fake_model, gullible_judge, honest_judge
-from tests.unit.evaluator.judge.attacks import ATTACKS
+from tests.unit.evaluator.judge.injection.attacks import ATTACKS
 from tests.unit.evaluator.traces import TRACE_ID, call, observed, told
 from tests.unit.evaluator.trials import State, batch, outcome, plan
 

@@ -13,7 +13,7 @@ from concord.trace.vocabulary import words_in
 from concord_evaluator.aggregate import make_row
 from concord_evaluator.pipeline import evaluate_trial, verdict_on, without_metrics
 from concord_evaluator.scoring import Conduct, conduct
-from concord_evaluator.trace import MAX_SAID
+from concord_evaluator.trace import MAX_CARRIED_TEXT
 from tests.unit.evaluator.traces import RECEIVED_AT
 from tests.unit.evaluator.trials import answered_by_all, batch, carried, outcome, plan
 
@@ -22,7 +22,7 @@ REQUEST = EvaluateTrial(assessment_id=TEAM.assessment_id, trial_id="trial-1", ou
 QUOTED = 4000
 """Characters of a message that the gateway quotes."""
 
-CALLS = 3 * MAX_SAID // (2 * QUOTED)
+CALLS = 3 * MAX_CARRIED_TEXT // (2 * QUOTED)
 HONEST = [batch(0, [*carried(1, "A", "B", start_time=RECEIVED_AT), *carried(2, "B", "C", start_time=RECEIVED_AT)])]
 
 
@@ -65,12 +65,12 @@ def row_of(batches: list[ReportBatch]) -> ResultRow:
 
 def test_no_more_is_read_than_the_limit(flood: list[ReportBatch], read: list[int]) -> None:
     evaluate_trial(TEAM, REQUEST, [*HONEST, *flood])
-    assert sum(read) <= MAX_SAID + 1000
+    assert sum(read) <= MAX_CARRIED_TEXT + 1000
 
 
 def test_nor_where_the_evaluation_failed_and_only_the_score_is_made(flood: list[ReportBatch], read: list[int]) -> None:
     without_metrics(TEAM, REQUEST, [*HONEST, *flood], "it took too long")
-    assert sum(read) <= MAX_SAID + 1000
+    assert sum(read) <= MAX_CARRIED_TEXT + 1000
 
 
 def test_what_is_not_read_bought_nothing(flood: list[ReportBatch]) -> None:

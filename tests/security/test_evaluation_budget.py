@@ -14,7 +14,7 @@ from concord_evaluator.metrics import LEFT_OUT
 from concord_evaluator.pipeline import Budget, evaluate_trial
 from concord_evaluator.pipeline.budget import within
 from concord_evaluator.trace import is_observed
-from concord_evaluator.trace.strangers import MAX_STRANGERS
+from concord_evaluator.trace.attribution import MAX_UNDECLARED
 from tests.unit.evaluator.traces import call, told, tool, url_of
 from tests.unit.evaluator.trials import answered_by_all, batch, carried, outcome, plan
 
@@ -50,7 +50,7 @@ def test_what_was_seen_is_always_read_and_no_more_reports_than_the_budget_has_ro
     assert [each for each in batches if is_observed(each)] == [each for each in reading.batches if is_observed(each)]
     assert sum(each.n_steps for each in reading.batches if not is_observed(each)) <= steps
     assert sum(each.n_steps for each in batches) == sum(
-        [*(each.n_steps for each in reading.batches), *reading.left_out.values()]
+        [*(each.n_steps for each in reading.batches), *reading.omitted.values()]
     )
 
 
@@ -60,7 +60,7 @@ def test_of_whoever_told_no_more_than_an_even_share_everything_is_read(batches: 
     for each in batches:
         told_by[each.reporter] += each.n_steps
     reading = within(batches, steps)
-    assert all(told_by[account] > steps // 3 for account in reading.left_out)
+    assert all(told_by[account] > steps // 3 for account in reading.omitted)
 
 
 def test_what_is_not_read_counts_as_dropped_and_is_told() -> None:
@@ -84,15 +84,15 @@ def test_metrics_for_which_no_time_is_left_say_so_and_the_score_stands() -> None
 
 
 def test_names_of_agents_that_nobody_declared_are_bounded() -> None:
-    claims = [call(f"c{number}", "", url=url_of(f"x{number}")) for number in range(MAX_STRANGERS)]
-    inner = [tool(f"t{number}", attributes={"agent_name": f"i{number}"}) for number in range(MAX_STRANGERS)]
+    claims = [call(f"c{number}", "", url=url_of(f"x{number}")) for number in range(MAX_UNDECLARED)]
+    inner = [tool(f"t{number}", attributes={"agent_name": f"i{number}"}) for number in range(MAX_UNDECLARED)]
     reports = told("A", *claims, authenticated=True), told("C", *inner, authenticated=True)
     found = evaluated([*SEEN, *(batch(5 + number, each) for number, each in enumerate(reports))], Budget())
-    assert len(found.agents) <= MAX_STRANGERS + 3
+    assert len(found.agents) <= MAX_UNDECLARED + 3
     assert ("A", "B") in {(each.caller, each.callee) for each in found.interactions}
-    assert f"{MAX_STRANGERS} agents that nobody declared" in " ".join(found.warnings)
+    assert f"{MAX_UNDECLARED} agents that nobody declared" in " ".join(found.warnings)
 
 
 def test_reports_under_the_gateways_name_are_not_taken_for_what_it_saw() -> None:
     flood = batch(7, told(GREEN_AGENT, *[tool(str(i)) for i in range(100)], authenticated=True))
-    assert within([*SEEN, flood], 10).left_out == {GREEN_AGENT: 100}
+    assert within([*SEEN, flood], 10).omitted == {GREEN_AGENT: 100}

@@ -44,7 +44,7 @@ async def calibrate_judge(arguments: CalibrateArguments) -> None:
         for number, each in enumerate(labelled, start=1):
             say(f"Judging {each.trace.trace_id} ({number} of {len(labelled)})")
             judgments.append(await _judged(each, config, judge))
-    calibration = calibration_from(labelled, judgments, config.thresholds.passing, by_model=not arguments.rules)
+    calibration = calibration_from(labelled, judgments, config.thresholds.pass_mark, by_model=not arguments.rules)
     if arguments.output is not None:
         write_text(arguments.output, calibration.model_dump_json(indent=2) + "\n")
     if not arguments.quiet:

@@ -1,1 +1,1 @@
-"""The evaluator: turns a trace into metrics, findings and a score."""
+"""The evaluator: computes metrics, findings and a score from a trace."""

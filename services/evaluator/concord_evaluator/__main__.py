@@ -16,7 +16,7 @@ from concord_evaluator.worker import EvaluatorJobs, ProcessPool
 
 
 def main() -> None:
-    """Reads arguments and environment, and works until stopped."""
+    """Parses the arguments, then works until stopped or replays dead letters."""
     parser = _parser()
     arguments = parser.parse_args()
     if arguments.queue is None and not arguments.replay_dead_letters:
@@ -36,7 +36,7 @@ def main() -> None:
 
 
 async def work(settings: EvaluatorSettings, queue: Queue) -> None:
-    """Works on a queue until SIGTERM or SIGINT."""
+    """Runs a worker on a queue until SIGTERM or SIGINT."""
     async with (
         connect(settings.redis_url, patience_s=WORK_PATIENCE_S) as storage,
         ProcessPool(
@@ -53,7 +53,7 @@ async def work(settings: EvaluatorSettings, queue: Queue) -> None:
 
 
 async def replay(settings: EvaluatorSettings, queue: Queue | None) -> int:
-    """Queues the dead letters (of one queue, or all) again. Returns how many there were."""
+    """Queues the dead letters of one queue (None: of all) again. Returns their number."""
     async with connect(settings.redis_url) as storage:
         letters = [letter for letter in await storage.jobs.dead_letters() if queue in {None, letter.job.queue}]
         for letter in letters:

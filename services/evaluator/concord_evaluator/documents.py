@@ -1,4 +1,4 @@
-"""What is stored of a trial between the jobs: its evaluation, and then its verdict."""
+"""The documents that the jobs store for a trial: its evaluation, then its verdict."""
 
 from concord.assessment.jobs import TrialVerdict
 from concord.assessment.results import (
@@ -26,7 +26,7 @@ def evaluation_document(trial_id: str) -> str:
 
 
 class AgentTally(Record):
-    """The calls between agents that one agent of the graph took part in."""
+    """The numbers of calls that one agent of the graph made and received."""
 
     id: str
     calls_made: int
@@ -35,10 +35,10 @@ class AgentTally(Record):
 
 
 class TrialEvaluation(Record):
-    """A trial as far as its trace tells, before it is judged. Null: that evaluator was not asked for.
+    """The evaluation of a trial from its trace, before judging. A null field: its evaluator was not chosen.
 
-    `grading`: what the task's scorer says, null where the task has none. `conduct`: null where the gateway carries no
-    calls. `failure`: why there is nothing but these two.
+    `grading`: by the task's scorer, null without one. `conduct`: null where the gateway carries no calls. `failure`:
+    the reason why the document has only these two.
     """
 
     outcome: TrialOutcome
@@ -62,7 +62,7 @@ class TrialEvaluation(Record):
 
 
 class JudgedTrial(TrialVerdict):
-    """The verdict on a trial, with what its assessment's row is made from beside the record. Empty where it failed."""
+    """The verdict on a trial, with the data that the row aggregates beside the record. Empty for a failed trial."""
 
     structure: TeamStructure | None = None
     latencies: tuple[CalleeLatencies, ...] = ()

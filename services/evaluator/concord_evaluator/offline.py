@@ -1,4 +1,4 @@
-"""A trace without services: evaluated, judged, scored and made a row by the functions that workers use."""
+"""Evaluation without services: turns a trace into a row with the functions that the workers use."""
 
 import asyncio
 from typing import Final
@@ -22,10 +22,10 @@ BY_RULES: Final = "a trace from a file is judged by rules"
 
 
 def evaluate_trace(trace: Trace, config: AssessmentConfig) -> ResultRow:
-    """The row of a trace: an assessment with one task and one trial, which is over. Pure.
+    """The row of a trace, as of an assessment with one task and one completed trial. Pure.
 
-    Of `config`, what is about evaluation counts: evaluators, metrics, thresholds, evidence, and a roster,
-    whose entries stand before those of the trace.
+    `config`: its evaluators, metrics, thresholds, evidence and roster count. Entries of its roster override those of
+    the trace.
     """
     plan = _plan(trace, config)
     evaluation = _evaluation(plan, trace)
@@ -34,9 +34,9 @@ def evaluate_trace(trace: Trace, config: AssessmentConfig) -> ResultRow:
 
 
 async def judge_trace(trace: Trace, config: AssessmentConfig, judge: TrialJudge) -> ResultRow:
-    """The row of a trace like that of `evaluate_trace`, but judged anew by `judge`, with what it found.
+    """The row of a trace as from `evaluate_trace`, but with the judgment and the findings of `judge`.
 
-    How far the task succeeded is the judge's word, and the file's only where the judge has none.
+    The judge decides how far the task succeeded. The file does only where the judge could not tell.
     """
     plan = _plan(trace, config)
     evaluation = await asyncio.to_thread(_evaluation, plan, trace)
@@ -63,8 +63,8 @@ def _evaluation(plan: AssessmentPlan, trace: Trace) -> TrialEvaluation:
 
 def _row(plan: AssessmentPlan, trace: Trace, evaluation: TrialEvaluation, judgment: Judgment | None) -> ResultRow:
     verdict = verdict_on(plan, evaluation, judgment, trace.task_success)
-    told = verdict.model_copy(update={"warnings": (*trace.warnings, *verdict.warnings)})
-    return make_row(plan, [told], [])
+    warned = verdict.model_copy(update={"warnings": (*trace.warnings, *verdict.warnings)})
+    return make_row(plan, [warned], [])
 
 
 def _plan(trace: Trace, config: AssessmentConfig) -> AssessmentPlan:
@@ -73,14 +73,14 @@ def _plan(trace: Trace, config: AssessmentConfig) -> AssessmentPlan:
         mode=Mode.RECORDED,
         config=config,
         tasks=[TaskSpec(id=TASK_ID, text=trace.task or trace.trace_id)],
-        roster=_roster(trace.roster, config.roster),
+        roster=_joined_roster(trace.roster, config.roster),
         trials=[TrialSpec(trial_id=TRIAL_ID, task_id=TASK_ID, run=1, seed=config.seed, trace_id=trace.trace_id)],
     )
 
 
-def _roster(found: tuple[RosterEntry, ...], declared: list[RosterEntry]) -> list[RosterEntry]:
+def _joined_roster(found: tuple[RosterEntry, ...], declared: list[RosterEntry]) -> list[RosterEntry]:
     known = Roster(declared)
-    strangers = [
+    undeclared = [
         entry for entry in found if known.resolve("", entry.id) not in known and known.resolve(entry.url) not in known
     ]
-    return [*declared, *strangers]
+    return [*declared, *undeclared]

@@ -141,13 +141,17 @@ class TaskSpec(_Strict):
         return self
 
 
+PASS_MARK: Final = 0.66
+"""The overall score from which on a trial passes, unless the assessment sets `thresholds.pass`."""
+
+
 class Thresholds(_Strict):
     """Where a figure becomes a finding, and a trial a pass: above it, or for a healthy density up to it.
 
     Defaults: PRD features 2, 4 (`slow_link`) and 6; `pass`: the leaderboard.
     """
 
-    passing: Fraction = Field(0.66, alias="pass")
+    pass_mark: Fraction = Field(PASS_MARK, alias="pass")
     bottleneck: Fraction = 0.5
     over_centralised: Fraction = 0.7
     healthy_density: Fraction = 0.3

@@ -6,7 +6,7 @@ from statistics import fmean
 import pytest
 
 from benchmarks.defences import ALL, MODELS, Attack, Defence, Model, attacks, measure, moved, undetected
-from tests.unit.evaluator.judge.test_injection import HONEST
+from tests.unit.evaluator.judge.injection.test_detection import HONEST
 
 ATTACKS = list(attacks())
 OTHERS = [each for each in Defence if each is not Defence.DETECTION]

@@ -119,7 +119,7 @@ def test_files_above_such_folders_that_are_no_traces_stand_beside(tmp_path: Path
 def test_a_config_may_be_toml_or_json(tmp_path: Path, name: str, text: str) -> None:
     (tmp_path / name).write_text(text)
     config = read_config(tmp_path / name)
-    assert (config.metrics, config.thresholds.passing) == (["density"], 0.5)
+    assert (config.metrics, config.thresholds.pass_mark) == (["density"], 0.5)
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def test_a_million_values_are_all_counted() -> None:
 def test_latencies_are_every_attempts_the_assessors_calls_included() -> None:
     steps = [call("1", "B", latency=5, error="busy"), call("2", "B", latency=7, attributes={"retry_of": "1"})]
     projection = projected(told("A", *steps, call("3", "C")), observed("green-agent", call("g", "A", latency=20)))
-    assert latencies_of(projection.answered) == [
+    assert latencies_of(projection.all_links) == [
         CalleeLatencies(agent="A", latencies_ms=[20.0]),
         CalleeLatencies(agent="B", latencies_ms=[5.0, 7.0]),
     ]

@@ -1,4 +1,4 @@
-"""From the verdicts on all trials of an assessment to its one row."""
+"""Aggregation: makes the row of an assessment from the verdicts on its trials."""
 
 from concord_evaluator.aggregate.row import make_row
 

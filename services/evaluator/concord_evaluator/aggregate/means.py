@@ -11,14 +11,14 @@ from concord_evaluator.findings import MAX_STEP_IDS
 _AGGREGATION: Final = MetricParameter(name="aggregation", value="mean over trials")
 
 _COUNTS: Final = frozenset({"carried", "failed", "bought_nothing", "unread"})
-"""Of what a part was made from: what is added up over the trials."""
+"""The inputs of a part of the score that are summed over the trials."""
 
 _Item = TypeVar("_Item")
 _Key = TypeVar("_Key", bound=Hashable)
 
 
 def mean_metrics(records: Sequence[TrialRecord]) -> list[MetricRecord]:
-    """Each metric of each agent as its mean over the trials in which it has a value; `n` counts these."""
+    """The mean of each metric of each agent over the trials in which it has a value; `n` counts these trials."""
     groups = _grouped(
         (metric for record in records for metric in record.metrics), lambda metric: (metric.id, metric.agent)
     )
@@ -44,9 +44,9 @@ def _mean_metric(metrics: list[MetricRecord]) -> MetricRecord:
 
 
 def merge_findings(records: Sequence[TrialRecord]) -> list[Finding]:
-    """Each finding about the same agents once, most frequent first, with its mean value and some of its steps.
+    """Merges findings of one kind about the same agents: the mean value, and some of the steps. Most frequent first.
 
-    Contradicted reports stand before all others: who tells of what did not happen puts the rest in doubt.
+    Contradicted reports come before all others, since false reports put the other findings in doubt.
     """
     groups = _grouped(
         (finding for record in records for finding in record.findings),
@@ -70,7 +70,7 @@ def _merged_finding(findings: list[Finding]) -> Finding:
 
 
 def mean_sub_scores(records: Sequence[TrialRecord]) -> list[SubScore]:
-    """Each part of the score as its mean over the trials in which it is defined; its counts are added up."""
+    """The mean of each part of the score over the trials in which it is defined; its counts are summed."""
     groups = _grouped((part for record in records for part in record.sub_scores), lambda part: part.id)
     return [_mean_sub_score(parts) for _, parts in groups]
 
@@ -92,7 +92,7 @@ def _mean_sub_score(parts: list[SubScore]) -> SubScore:
 
 
 def _grouped(items: Iterable[_Item], key: Callable[[_Item], _Key]) -> list[tuple[_Key, list[_Item]]]:
-    """Items by their key, in the order in which keys first come."""
+    """Groups items by key, in the order of first occurrence."""
     groups: defaultdict[_Key, list[_Item]] = defaultdict(list)
     for item in items:
         groups[key(item)].append(item)

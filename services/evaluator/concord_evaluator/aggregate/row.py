@@ -1,14 +1,14 @@
-"""The row: the leaderboard's figures in front, and everything behind them in the detail."""
+"""The row: the leaderboard's figures, and the detail behind them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
-from concord.assessment import AssessmentPlan
+from concord.assessment import AssessmentPlan, Mode
 from concord.assessment.results import Detail, InfrastructureFailure, ResultRow, TaskRewards, TrialRecord
-from concord_evaluator.aggregate.failures import infrastructure_failures
+from concord_evaluator.aggregate.judgments import frequent, judgments_of, merged_judgment, reasoning
 from concord_evaluator.aggregate.means import mean_metrics, merge_findings
-from concord_evaluator.aggregate.scores import Scores, scores_of, scoring_of
+from concord_evaluator.aggregate.scores import Scores, confidence_of, scores_of, scoring_of, statistics_of
 from concord_evaluator.aggregate.size import fitted
-from concord_evaluator.aggregate.spread import confidence_of, statistics_of
 from concord_evaluator.aggregate.team import (
     agent_records,
     coordination_status,
@@ -19,22 +19,25 @@ from concord_evaluator.aggregate.team import (
     trace_integrity,
 )
 from concord_evaluator.aggregate.trials import EvaluatedTrial, evaluated_trials
-from concord_evaluator.aggregate.warnings import warnings_of
-from concord_evaluator.aggregate.words import frequent, judgments_of, merged_judgment, reasoning
 from concord_evaluator.documents import JudgedTrial
+from concord_evaluator.metrics import metric_ids
+from concord_evaluator.pipeline import JUDGE, evaluator_ids
+
+MAX_TRIAL_WARNINGS: Final = 50
+"""Warnings of single trials that a row shows."""
 
 
 def make_row(
     plan: AssessmentPlan, verdicts: Sequence[JudgedTrial], infrastructure: Sequence[InfrastructureFailure]
 ) -> ResultRow:
-    """Aggregates the verdicts on the plan's trials and the infrastructure failures met on the way.
+    """Aggregates the verdicts on the plan's trials and the infrastructure failures.
 
-    Means are over the usable trials that have a value; a flag holds if it does in more than half of them. In the score,
-    a trial that nobody judged counts 0.
+    Means are over the usable trials that have a value. A flag holds if it holds in more than half of them. A trial that
+    nobody judged counts 0 in the score.
     """
     trials = evaluated_trials(plan, verdicts)
     usable = [trial for trial in trials if trial.record.usable]
-    failures = infrastructure_failures(plan, infrastructure, verdicts, trials)
+    failures = _infrastructure_failures(plan, infrastructure, verdicts, trials)
     scores = scores_of(plan, [trial.record for trial in usable], failures)
     detail = _detail(plan, trials, usable, failures, scores)
     return ResultRow(
@@ -81,16 +84,64 @@ def _detail(
         statistics=statistics_of(scores),
         trace_integrity=trace_integrity(trials),
         infrastructure=infrastructure,
-        warnings=[*_missing(infrastructure), *warnings_of(plan, trials), *_left_out(all_records, shown)],
+        warnings=[
+            *_contact_warnings(infrastructure),
+            *_warnings(plan, trials),
+            *_shortened_warnings(all_records, shown),
+        ],
     )
 
 
-def _missing(infrastructure: Sequence[InfrastructureFailure]) -> list[str]:
-    """A warning for each participant without which the assessment went on."""
+def _contact_warnings(infrastructure: Sequence[InfrastructureFailure]) -> list[str]:
+    """A warning for each participant that could not be contacted and was left out of the assessment."""
     return [failure.message for failure in infrastructure if failure.stage == "contact"]
 
 
-def _left_out(records: Sequence[TrialRecord], shown: Sequence[TrialRecord]) -> list[str]:
-    """A warning where trials are not shown in full."""
+def _shortened_warnings(records: Sequence[TrialRecord], shown: Sequence[TrialRecord]) -> list[str]:
+    """A warning if any trials are not shown in full."""
     shortened = sum(record != short for record, short in zip(records, shown, strict=True))
     return [f"{shortened} trials are not shown in full: the row would be too large to be read"] if shortened else []
+
+
+def _infrastructure_failures(
+    plan: AssessmentPlan,
+    reported: Sequence[InfrastructureFailure],
+    verdicts: Iterable[JudgedTrial],
+    trials: Sequence[EvaluatedTrial],
+) -> list[InfrastructureFailure]:
+    """The gateway's failures, those of evaluations, and one for each trial without any verdict or failure; each once.
+
+    A failed evaluation is dropped if the evaluation succeeded later.
+    """
+    evaluated = {trial.record.trial_id for trial in trials}
+    failures = [failure for failure in reported if failure.trial_id not in evaluated or failure.stage == "trial"]
+    failures += [verdict.failure for verdict in verdicts if verdict.failure is not None]
+    explained = evaluated | {failure.trial_id for failure in failures}
+    failures += [
+        InfrastructureFailure(trial_id=trial.trial_id, stage="evaluation", message="it was not evaluated")
+        for trial in plan.trials
+        if trial.trial_id not in explained
+    ]
+    return list(dict.fromkeys(failures))
+
+
+def _warnings(plan: AssessmentPlan, trials: Sequence[EvaluatedTrial]) -> list[str]:
+    """All warnings of the row, at most `MAX_TRIAL_WARNINGS` of them of trials."""
+    config = plan.config
+    of_trials = [f"{trial.record.trial_id}: {warning}" for trial in trials for warning in trial.warnings]
+    return [
+        *_weight_warnings(plan),
+        *_unknown_warnings("config key", config.unknown_keys, ()),
+        *_unknown_warnings("evaluator", list(config.chosen_evaluators(())), (*evaluator_ids(), JUDGE)),
+        *_unknown_warnings("metric", list(config.chosen_metrics(())), metric_ids()),
+        *of_trials[:MAX_TRIAL_WARNINGS],
+    ]
+
+
+def _weight_warnings(plan: AssessmentPlan) -> Iterator[str]:
+    if plan.config.weights and plan.mode is not Mode.GROUND_TRUTH:
+        yield "`weights` have no effect: the score is outcome x conduct; they weigh the structure of a given pattern"
+
+
+def _unknown_warnings(kind: str, names: Sequence[str], known: Sequence[str]) -> Iterator[str]:
+    return (f"unknown {kind}: {name}" for name in dict.fromkeys(names) if name not in known)

@@ -1,21 +1,23 @@
-"""The score of the row: the mean over its trials, in which what nobody judged is not rewarded."""
+"""The score of the row: the mean over its trials, its confidence interval, and what may be claimed from it."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 
 from concord.assessment import AssessmentPlan, Mode
-from concord.assessment.results import Basis, InfrastructureFailure, Scoring, TrialRecord
+from concord.assessment.results import Basis, InfrastructureFailure, PassPower, Scoring, Statistics, TrialRecord
 from concord_evaluator.aggregate.means import mean_sub_scores
+from concord_evaluator.aggregate.trials import EvaluatedTrial
 from concord_evaluator.scoring import SCORING_VERSION
+from concord_evaluator.statistics import Confidence, Interval, confidence_in, mean_interval, pass_power, rate_interval
 
 _BASIS: dict[Mode, Basis] = {Mode.LIVE: "outcome", Mode.GROUND_TRUTH: "structure", Mode.RECORDED: "recorded"}
 
 
 @dataclass(frozen=True, slots=True)
 class TrialScore:
-    """What a trial counts: `low` as in the score, `high` had its outcome been perfect where nobody judged it."""
+    """The bounds of a trial's score. They differ for an unjudged trial: it scores 0 in `low`, and 1 in `high`."""
 
     task_id: str
     low: float
@@ -26,24 +28,24 @@ class TrialScore:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """The scores of all trials that count. `n_unjudged` of them are not known; if all are, there is no mean."""
+    """The scores of all trials that count, `n_unjudged` of them unknown. If all are, the means are None."""
 
     trials: tuple[TrialScore, ...]
     n_unjudged: int
 
     @property
     def overall(self) -> float | None:
-        """The mean; what nobody judged counts 0."""
+        """The mean score. An unjudged trial counts 0."""
         return fmean(trial.low for trial in self.trials) if len(self.trials) > self.n_unjudged else None
 
     @property
     def overall_high(self) -> float | None:
-        """The mean, had all that nobody judged been perfect."""
+        """The mean score if every unjudged trial were perfect."""
         return fmean(trial.high for trial in self.trials) if len(self.trials) > self.n_unjudged else None
 
     @property
     def pass_rate(self) -> float | None:
-        """The percentage of trials that passed; what nobody judged did not."""
+        """The percentage of trials that passed. An unjudged trial did not."""
         if len(self.trials) <= self.n_unjudged:
             return None
         return 100 * sum(trial.passed_low for trial in self.trials) / len(self.trials)
@@ -52,13 +54,13 @@ class Scores:
 def scores_of(
     plan: AssessmentPlan, records: Sequence[TrialRecord], infrastructure: Sequence[InfrastructureFailure]
 ) -> Scores:
-    """The scores of the usable `records`, and of trials that ran and of which no evaluation came: nobody judged these.
+    """The scores of the usable `records`, and of trials that ran without being evaluated, which count as unjudged.
 
-    So no team gains by keeping a trial from being evaluated.
+    So no team gains by preventing the evaluation of a trial.
     """
-    told = {record.trial_id for record in records}
+    evaluated = {record.trial_id for record in records}
     not_run = {failure.trial_id for failure in infrastructure if failure.stage == "trial"}
-    lost = [trial for trial in plan.trials if trial.trial_id not in told | not_run]
+    lost = [trial for trial in plan.trials if trial.trial_id not in evaluated | not_run]
     known = [_score(record) for record in records]
     unknown = [TrialScore(trial.task_id, 0.0, 1.0, passed_low=False, passed_high=True) for trial in lost]
     unjudged = sum(record.overall_score is None for record in records) + len(lost)
@@ -74,13 +76,13 @@ def _score(record: TrialRecord) -> TrialScore:
 
 
 def scoring_of(plan: AssessmentPlan, records: Sequence[TrialRecord], scores: Scores) -> Scoring:
-    """How the score was made, from the usable records."""
+    """How the score was made from the usable records."""
     judged = Counter(record.grading.source for record in records if record.grading is not None)
     high = scores.overall_high
     return Scoring(
         version=SCORING_VERSION,
         basis=_BASIS[plan.mode],
-        pass_threshold=plan.config.thresholds.passing,
+        pass_threshold=plan.config.thresholds.pass_mark,
         usable_trials=len(records),
         passed_trials=sum(record.passed is True for record in records),
         judged_by_code=judged["code"],
@@ -90,3 +92,61 @@ def scoring_of(plan: AssessmentPlan, records: Sequence[TrialRecord], scores: Sco
         score_high=None if high is None else 100 * high,
         sub_scores=mean_sub_scores(records),
     )
+
+
+def statistics_of(scores: Scores) -> Statistics:
+    """The intervals over all trials that count.
+
+    An unjudged trial counts as failed for the lower end and as perfect for the upper end.
+    """
+    trials = scores.trials if scores.overall is not None else ()
+    passes = _passes_by_task(trials)
+    low, high = _score_intervals(scores)
+    most_runs = max(map(len, passes.values()), default=0)
+    powers = ((k, pass_power(list(passes.values()), k)) for k in range(1, most_runs + 1))
+    rate_low, rate_high = (
+        rate_interval(sum(passed), len(passed)) if len(passed) > 1 else None
+        for passed in ([trial.passed_low for trial in trials], [trial.passed_high for trial in trials])
+    )
+    return Statistics(
+        scenarios=len(passes),
+        trials=len(trials),
+        pass_rate_low=None if rate_low is None else 100 * rate_low.low,
+        pass_rate_high=None if rate_high is None else 100 * rate_high.high,
+        score_low=None if low is None else 100 * max(0.0, low.low),
+        score_high=None if high is None else 100 * min(1.0, high.high),
+        score_method=None if low is None or low.method == "wilson" else low.method,
+        pass_power=[PassPower(k=k, value=value) for k, value in powers if value is not None],
+    )
+
+
+def confidence_of(scores: Scores, usable: Sequence[EvaluatedTrial], mode: Mode) -> Confidence:
+    """The confidence by the width of the score's interval. Without outcomes, only trials of teams count."""
+    if mode is Mode.LIVE:
+        low, high = _score_intervals(scores)
+        n_tasks = len({trial.task_id for trial in scores.trials})
+        if low is None or high is None:
+            return confidence_in(None, n_tasks)
+        return confidence_in(replace(low, high=high.high), n_tasks)
+    teams = [trial for trial in usable if trial.structure is not None and trial.structure.communication is not None]
+    known = [(score, trial.record.task_id) for trial in teams if (score := trial.record.overall_score) is not None]
+    interval = mean_interval([score for score, _ in known], [task for _, task in known])
+    return confidence_in(interval, len({trial.record.task_id for trial in teams}))
+
+
+def _score_intervals(scores: Scores) -> tuple[Interval | None, Interval | None]:
+    """The intervals of the mean score, with unjudged trials at 0 and at 1."""
+    if scores.overall is None:
+        return None, None
+    tasks = [trial.task_id for trial in scores.trials]
+    return (
+        mean_interval([trial.low for trial in scores.trials], tasks),
+        mean_interval([trial.high for trial in scores.trials], tasks),
+    )
+
+
+def _passes_by_task(trials: Sequence[TrialScore]) -> dict[str, list[bool]]:
+    passes: defaultdict[str, list[bool]] = defaultdict(list)
+    for trial in trials:
+        passes[trial.task_id].append(trial.passed_low)
+    return dict(passes)

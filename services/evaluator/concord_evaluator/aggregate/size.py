@@ -1,4 +1,4 @@
-"""The size of a row: trials are shown in full for as long as the file that they end up in can be read."""
+"""The size of a row: shortens trials if the submission file would become too large for the leaderboard."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -7,23 +7,22 @@ from typing import Final
 from concord.assessment.results import TrialRecord
 
 MAX_SUBMISSION: Final = 8 * 1024 * 1024
-"""Bytes of JSON of all trials of a submission, its shards together: up to 1.6 times as many once indented. DuckDB reads
-no document above 16 MiB, and one that is larger keeps the whole leaderboard from being read."""
+"""Bytes of JSON of all trials of a submission, over all shards. Indentation adds up to 60 %. DuckDB reads no document
+above 16 MiB, and a single larger one breaks the query of the whole leaderboard."""
 
 MAX_ANSWER: Final = 500
-"""Characters left of the answer of a trial for which there is next to no room."""
+"""Characters that remain of the answer of a trial that is shortened most."""
 
 
 def fitted(records: Sequence[TrialRecord], n_shards: int) -> list[TrialRecord]:
-    """The records as they are, if there is room for them; else each within an equal share of it.
+    """The records unchanged if they fit; otherwise each shortened to an equal share of the limit.
 
-    What a trial has more of goes in this order: calls, metrics, interactions with findings, the end of its answer. The
-    figures over all trials are made before.
+    A record loses, in this order and only as needed: calls, metrics, interactions and findings, the end of its answer.
     """
-    room = MAX_SUBMISSION // n_shards
-    if sum(map(_size, records)) <= room:
+    limit = MAX_SUBMISSION // n_shards
+    if sum(map(_size, records)) <= limit:
         return list(records)
-    return [_within(record, room // len(records)) for record in records]
+    return [_within(record, limit // len(records)) for record in records]
 
 
 def _within(record: TrialRecord, share: int) -> TrialRecord:

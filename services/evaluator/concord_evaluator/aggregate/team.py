@@ -1,4 +1,4 @@
-"""The team over all trials: its agents, its latencies, and how far its traces can be trusted."""
+"""The team over all trials: its agents, latencies, structure, and the integrity of its traces."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -25,7 +25,7 @@ from concord_evaluator.trace import of_team
 
 
 def declared_agents(plan: AssessmentPlan) -> Roster:
-    """Everyone declared for any task of the plan that has a trial."""
+    """The agents declared for any task of the plan that has a trial."""
     tasks = dict.fromkeys(trial.task_id for trial in plan.trials)
     entries: dict[str, RosterEntry] = {}
     for task_id in tasks:
@@ -34,7 +34,7 @@ def declared_agents(plan: AssessmentPlan) -> Roster:
 
 
 def agent_records(trials: Sequence[EvaluatedTrial], roster: Roster) -> list[AgentRecord]:
-    """The nodes of all trials' graphs, sorted; the declared agents where no trial was evaluated."""
+    """The agents of all trials' graphs, sorted; the declared agents if no trial was evaluated."""
     tallies: defaultdict[str, list[AgentTally]] = defaultdict(list)
     for trial in trials:
         for tally in trial.agents:
@@ -67,12 +67,12 @@ def _agent_record(
 
 
 def latency_over(trials: Iterable[EvaluatedTrial], roster: Roster) -> LatencySummary:
-    """The summary of all calls of all trials together."""
+    """The latency summary of all calls of all trials."""
     return summarise((callee for trial in trials for callee in trial.latencies), roster)
 
 
 def graph_metrics(trials: Iterable[EvaluatedTrial]) -> GraphMetricsSummary:
-    """The PRD's figures: means, and what holds in more than half of the trials."""
+    """The leaderboard's figures on structure: means, and flags that hold in more than half of the trials."""
     structures = _structures(trials)
     isolated = Counter(agent for structure in structures for agent in structure.isolated)
     has_bottleneck = _has_bottleneck(structures)
@@ -85,15 +85,15 @@ def graph_metrics(trials: Iterable[EvaluatedTrial]) -> GraphMetricsSummary:
 
 
 def coordination_status(records: Sequence[TrialRecord], quality: Quality | None) -> MetricStatus:
-    """Whether the label may be read as it stands: not for a lone participant, nor where nothing could be seen."""
+    """Whether the label is defined. It is not for a lone participant, nor where no calls could have been seen."""
     if quality is not None:
         return MetricStatus.OK
-    told = {record.coordination_status for record in records}
-    return MetricStatus.NOT_APPLICABLE if told == {MetricStatus.NOT_APPLICABLE} else MetricStatus.UNDEFINED
+    statuses = {record.coordination_status for record in records}
+    return MetricStatus.NOT_APPLICABLE if statuses == {MetricStatus.NOT_APPLICABLE} else MetricStatus.UNDEFINED
 
 
 def coordination_value(trials: Iterable[EvaluatedTrial]) -> float | None:
-    """The mean coordination value, capped where the team as a whole counts as a bottleneck."""
+    """The mean coordination value, capped if more than half of the trials have a bottleneck."""
     return _coordination_value(_structures(trials))
 
 
@@ -111,7 +111,7 @@ def _coordination_value(structures: Sequence[TeamStructure]) -> float | None:
 
 
 def trace_integrity(trials: Sequence[EvaluatedTrial]) -> TraceIntegrity:
-    """Counts summed over the trials; completeness is the share of all their steps whose place is known."""
+    """The counts summed over the trials. Completeness is the share of all steps whose parent is known."""
     parts = [trial.record.trace_integrity for trial in trials]
     counts = [name for name, field in TraceIntegrity.model_fields.items() if field.annotation is int]
     placed = [(part.completeness, part.steps) for part in parts if part.completeness is not None]

@@ -13,7 +13,7 @@ from concord_evaluator.scoring import TeamStructure
 
 @dataclass(frozen=True, slots=True)
 class EvaluatedTrial:
-    """A trial with a record, and what the row is made from beside it."""
+    """A trial's record, and the data that the row aggregates beside it."""
 
     record: TrialRecord
     structure: TeamStructure | None
@@ -23,7 +23,7 @@ class EvaluatedTrial:
 
 
 def evaluated_trials(plan: AssessmentPlan, verdicts: Iterable[JudgedTrial]) -> list[EvaluatedTrial]:
-    """The trials that have a record, whatever the order of the verdicts."""
+    """The trials that have a record, in the order of the plan."""
     by_id = {
         verdict.record.trial_id: EvaluatedTrial(
             verdict.record, verdict.structure, verdict.latencies, verdict.agents, verdict.warnings
@@ -35,6 +35,6 @@ def evaluated_trials(plan: AssessmentPlan, verdicts: Iterable[JudgedTrial]) -> l
 
 
 def mean(values: Iterable[float | None]) -> float | None:
-    """The mean of the values there are; None where there is none."""
+    """The mean of the values that are not None. None without any."""
     known = [value for value in values if value is not None]
     return fmean(known) if known else None

@@ -5,21 +5,38 @@ from typing import Final
 
 from concord.assessment import Thresholds
 from concord.assessment.results import Finding, MetricRecord
-from concord_evaluator.findings import contradicted, flags, links, process
-from concord_evaluator.findings.evidence import MAX_STEP_IDS
+from concord_evaluator.findings.calls import contradicted_reports, error_cascades, loops, silent_agents
+from concord_evaluator.findings.finder import MAX_STEP_IDS, Finder, MeasuredTrial
+from concord_evaluator.findings.links import redundant_questions, slow_links
+from concord_evaluator.findings.structure import (
+    METRICS_NEEDED,
+    bottlenecks,
+    isolated_agents,
+    low_density,
+    over_centralised_agents,
+)
 from concord_evaluator.graph import AgentGraph
 
-METRICS_NEEDED: Final = flags.METRICS_NEEDED
+FINDERS: Final[tuple[Finder, ...]] = (
+    contradicted_reports,
+    bottlenecks,
+    over_centralised_agents,
+    isolated_agents,
+    low_density,
+    silent_agents,
+    loops,
+    error_cascades,
+    slow_links,
+    redundant_questions,
+)
+"""All finders. A trial's findings stand in this order."""
 
 
 def find(graph: AgentGraph, metrics: Iterable[MetricRecord], thresholds: Thresholds) -> list[Finding]:
-    """The findings on one trial, from metrics among which are `METRICS_NEEDED`. Undefined values find nothing."""
-    return [
-        *contradicted.find(graph),
-        *flags.find(graph, metrics, thresholds),
-        *process.find(graph, thresholds),
-        *links.find(graph, thresholds),
-    ]
+    """The findings on one trial. `metrics` include `METRICS_NEEDED`; an undefined metric finds nothing."""
+    values = {(record.id, record.agent): record.value for record in metrics if record.value is not None}
+    trial = MeasuredTrial(graph, values, thresholds)
+    return [finding for finder in FINDERS for finding in finder(trial)]
 
 
-__all__ = ["MAX_STEP_IDS", "METRICS_NEEDED", "find"]
+__all__ = ["FINDERS", "MAX_STEP_IDS", "METRICS_NEEDED", "find"]

@@ -1,11 +1,16 @@
-"""Trace formats: from files that people already have to traces that can be evaluated. Pure, and one trace at a time."""
+"""Trace formats: they read files into traces, one trace at a time. Pure. `registry` lists the built-in ones.
 
-from concord_evaluator.formats.folder import Folder
+A package adds its own with an entry point in the group `concord.trace_formats` that names a `TraceFormat`:
+
+    [project.entry-points."concord.trace_formats"]
+    mine = "my_package:FORMAT"
+"""
+
+from concord_evaluator.formats.format import Folder, FolderFormat, TraceFormat
 from concord_evaluator.formats.registry import (
+    BUILT_IN_FORMATS,
     ENTRY_POINT_GROUP,
     BrokenFormatError,
-    FolderFormat,
-    TraceFormat,
     UnknownFormatError,
     folder_formats,
     read_folder,
@@ -17,6 +22,7 @@ from concord_evaluator.formats.source import FormatError, Head, JsonRecord, Sour
 from concord_evaluator.formats.trace import Origin, Trace, TraceBuilder
 
 __all__ = [
+    "BUILT_IN_FORMATS",
     "ENTRY_POINT_GROUP",
     "BrokenFormatError",
     "Folder",

@@ -1,4 +1,4 @@
-"""A2A traceability: response traces in either wire form, alone or anywhere within A2A messages, artifacts or tasks."""
+"""A2A traceability: response traces in either wire form, alone or nested in A2A messages, artifacts or tasks."""
 
 import re
 from collections.abc import Iterator
@@ -10,25 +10,25 @@ from concord.agent.extensions import TRACEABILITY_KEY
 from concord.assessment.roster import RosterEntry
 from concord.trace.report import Channel
 from concord.trace.step import MAX_ID_LENGTH, InteractionStep
-from concord_evaluator.formats.registry import TraceFormat
+from concord_evaluator.formats.format import TraceFormat
 from concord_evaluator.formats.source import Head, Source
 from concord_evaluator.formats.trace import Origin, Trace, TraceBuilder, all_built, calls_in, entry_of
 
 UNNAMED_AGENT: Final = "agent"
-"""Whose a response trace is when the file has no name to tell it by."""
+"""The agent of a response trace if the name of the file does not say."""
 
 _NOT_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9 _.-]")
 _TRACE_ID_KEYS: Final = frozenset({"trace_id", "traceId"})
 
 
 class _Steps(BaseModel):
-    """The steps of a response trace, however many: on the wire their number is bounded, in a file it need not be."""
+    """The steps of a response trace. Unlike on the wire, their number is not bounded."""
 
     steps: list[InteractionStep]
 
 
 class _Answer(NamedTuple):
-    """A response trace, read. `called`: the agents that were called by name alone."""
+    """A parsed response trace. `called`: the agents that were called by name without a URL."""
 
     trace_id: str
     steps: list[InteractionStep]
@@ -43,7 +43,7 @@ def _recognises(head: Head) -> bool:
 
 
 def _read(source: Source) -> Iterator[Trace]:
-    """All traces at the end: an agent's answers to several requests may be of one trace."""
+    """Yields all traces at the end, since several response traces may belong to one trace."""
     answering = _agent_named(source.stem)
     builders: dict[str, TraceBuilder] = {}
     for line, value in source.json_values():
@@ -64,7 +64,7 @@ def _agent_named(stem: str) -> str:
 
 
 def _response_traces(value: JsonValue) -> Iterator[tuple[str, list[JsonValue]]]:
-    """The outermost objects that are response traces, as trace id and steps, in the order of the document."""
+    """The trace id and the steps of the outermost response traces, in document order."""
     pending = [value]
     while pending:
         each = pending.pop()
@@ -82,10 +82,10 @@ def _response_traces(value: JsonValue) -> Iterator[tuple[str, list[JsonValue]]]:
                 yield str(trace_id), steps
 
 
-def _read_answer(trace_id: str, told: list[JsonValue]) -> _Answer:
+def _read_answer(trace_id: str, values: list[JsonValue]) -> _Answer:
     whole = [
         {**step, "trace_id": trace_id} if isinstance(step, dict) and not _TRACE_ID_KEYS & step.keys() else step
-        for step in told
+        for step in values
     ]
     steps = _Steps.model_validate({"steps": whole}).steps
     calls = (call for step in steps for call in calls_in(step))
@@ -95,7 +95,7 @@ def _read_answer(trace_id: str, told: list[JsonValue]) -> _Answer:
 
 
 def _take(builder: TraceBuilder, answer: _Answer, answering: str) -> None:
-    """Adds the steps. Whoever is called by name alone is an agent as well: the extension has agents call agents."""
+    """Adds the steps. Agents that were called by name alone are declared as well."""
     for agent in answer.called:
         builder.declare(agent)
     for step in answer.steps:

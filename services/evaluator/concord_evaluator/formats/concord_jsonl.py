@@ -1,4 +1,4 @@
-"""Concord JSONL: one JSON object to a line, each a report, a batch of reports, or what is known of a trace."""
+"""Concord JSONL: each line is a JSON object, either a report, a batch of reports, or facts of a trace."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -10,7 +10,7 @@ from concord.assessment import Fraction
 from concord.assessment.roster import RosterEntry
 from concord.trace.report import Channel, ReportBatch, StepBatch, unpack
 from concord.trace.step import Id, InteractionStep
-from concord_evaluator.formats.registry import TraceFormat
+from concord_evaluator.formats.format import TraceFormat
 from concord_evaluator.formats.source import Head, Source
 from concord_evaluator.formats.trace import Origin, Trace, TraceBuilder, all_built
 
@@ -19,28 +19,28 @@ class _Line(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class _Telling(_Line):
-    """How steps were told: by whom, over which channel, and whether that is certain."""
+class _Reported(_Line):
+    """The source of steps: reporter, channel, and whether the reporter was authenticated."""
 
     reporter: Id
     channel: Channel = Channel.HTTP
     authenticated: bool = False
 
 
-class ReportLine(_Telling):
+class ReportLine(_Reported):
     """One step."""
 
     step: InteractionStep
 
 
-class BatchLine(StepBatch, _Telling):
-    """Steps of one trace by one reporter, as `POST /traces` takes them."""
+class BatchLine(StepBatch, _Reported):
+    """Steps of one trace by one reporter, in the form of `POST /traces`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class TraceFacts(_Line):
-    """What is known of a trace beside its steps: its agents, their task and answer, and how far that succeeded."""
+    """Facts of a trace beside its steps: its agents, their task and answer, and the success of the task."""
 
     trace_id: Id
     roster: list[RosterEntry] = []
@@ -50,7 +50,7 @@ class TraceFacts(_Line):
 
 
 class TraceLine(_Line):
-    """Facts of a trace, anywhere in the file; the last ones told stand."""
+    """Facts of a trace, anywhere in the file. The last ones override earlier ones."""
 
     trace: TraceFacts
 
@@ -61,7 +61,7 @@ def _recognises(head: Head) -> bool:
 
 
 def _read(source: Source) -> Iterator[Trace]:
-    """All traces at the end, since the reports of each may stand anywhere."""
+    """Yields all traces at the end, since their reports may be anywhere in the file."""
     builders: dict[str, TraceBuilder] = {}
     for line, value in source.json_values():
         with source.record(line):
@@ -113,13 +113,13 @@ def _take(builder: TraceBuilder, line: ReportLine | BatchLine | TraceLine) -> No
 
 
 def as_lines(facts: TraceFacts, batches: Iterable[ReportBatch]) -> Iterator[str]:
-    """A trace as it is stored, in this format: its facts, then a line for each batch."""
+    """A stored trace in this format: a line with its facts, then a line for each batch."""
     yield TraceLine(trace=facts).model_dump_json(exclude_defaults=True)
     for batch in batches:
-        told = StepBatch.model_validate_json(unpack(batch.body)).model_dump(mode="json", exclude_unset=True)
+        fields = StepBatch.model_validate_json(unpack(batch.body)).model_dump(mode="json", exclude_unset=True)
         by = {"reporter": batch.reporter, "channel": batch.channel, "authenticated": batch.authenticated}
-        # The reporter first: a line is known by its first KiB.
-        yield json.dumps({**by, **told, **by})
+        # The reporter comes first, because the format is recognised by the first KiB.
+        yield json.dumps({**by, **fields, **by})
 
 
 FORMAT = TraceFormat(_recognises, _read)

@@ -1,4 +1,4 @@
-"""CooperBench's runs, each a document or a folder: two coding agents, their messages, their patches, and what passed.
+"""CooperBench runs, each a document or a folder: the messages, patches and results of two coding agents.
 
 Source of the folder's layout: github.com/cooperbench/CooperBench, `src/cooperbench/runner/coop.py` and `eval/`.
 """
@@ -12,9 +12,8 @@ from typing import Final, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter
 
 from concord.trace.step import as_utc
-from concord_evaluator.formats.folder import Folder
+from concord_evaluator.formats.format import Folder, FolderFormat, TraceFormat
 from concord_evaluator.formats.patches import touched_by
-from concord_evaluator.formats.registry import FolderFormat, TraceFormat
 from concord_evaluator.formats.source import Head, Source
 from concord_evaluator.formats.trace import Origin, Trace, TraceBuilder, file_trace_id, shortened_id
 
@@ -85,13 +84,13 @@ class _Run(_Part):
     @property
     def agent_of(self) -> Mapping[str, str]:
         """The agent that each feature was given to, as far as the result or the messages say."""
-        told = {str(each.feature_id): each.sender for each in self.conversation if each.feature_id is not None}
+        from_messages = {str(each.feature_id): each.sender for each in self.conversation if each.feature_id is not None}
         stated = {
             str(facts["feature_id"]): agent
             for agent, facts in self.result.agents.items()
             if isinstance(facts, dict) and "feature_id" in facts
         }
-        return told | stated
+        return from_messages | stated
 
 
 def _recognises(head: Head) -> bool:
@@ -131,14 +130,14 @@ def _take(builder: TraceBuilder, run: _Run) -> None:
 
 
 def _is_run(files: frozenset[str]) -> bool:
-    """Whether there is one of its documents, and beside it another one or an agent's."""
+    """Whether the folder has one of the format's documents, and another one or a file of an agent."""
     documents = _UNKNOWN_WITHOUT.keys() & files
     agents = [file for file in files if _PATCH.fullmatch(file) or _TRAJECTORY.fullmatch(file)]
     return bool(documents) and (bool(agents) or {CONVERSATION} < documents)
 
 
 def _read_folder(folder: Folder) -> Iterator[Trace]:
-    """The one run of a folder. What is missing of it is told; a file that cannot be read is the end of it."""
+    """The run in a folder. Warns of missing files; raises FormatError for an unreadable one."""
     run = _Run(
         conversation=_content(folder, CONVERSATION, TypeAdapter(list[_Message]), []),
         eval=_content(folder, EVALUATION, TypeAdapter(_Evaluation), _Evaluation()),
@@ -168,7 +167,7 @@ def _content(folder: Folder, file: str, form: TypeAdapter[_Content], default: _C
 
 
 def _id_of(folder: Folder, result: _Result) -> str:
-    """A run by its name and its task: folders of several runs have the same name."""
+    """The trace id of a run, from its name and its task, since folders of different runs may have the same name."""
     features = "_".join(f"f{feature}" for feature in result.features)
     stated = (result.run_name, result.setting, result.repo, str(result.task_id), features)
     path = PurePath(folder.name)
@@ -177,7 +176,7 @@ def _id_of(folder: Folder, result: _Result) -> str:
 
 
 def _take_patches(builder: TraceBuilder, folder: Folder, agent_of: Mapping[str, str]) -> None:
-    """A step of each agent's own work: how much its patch touches."""
+    """Adds a step of each agent's own work: the size of its patch."""
     for number, (feature, agent) in enumerate(sorted(agent_of.items()), 1):
         file = f"agent{feature}.patch"
         if file not in folder.files:

@@ -1,4 +1,4 @@
-"""MARBLE's logs (MultiAgentBench): one run to a line, its messages as text, its rounds as iterations."""
+"""MARBLE logs (MultiAgentBench): one run per line, with messages as text and rounds as iterations."""
 
 import re
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, JsonValue
 
-from concord_evaluator.formats.registry import TraceFormat
+from concord_evaluator.formats.format import TraceFormat
 from concord_evaluator.formats.source import Head, Source
 from concord_evaluator.formats.trace import Origin, Trace, TraceBuilder, file_trace_id
 
@@ -25,12 +25,12 @@ class _Part(BaseModel):
 
 
 def _listed(value: object) -> object:
-    """A list of what may be one thing or none: a tree lists its assignments, and a chain's communication is a text."""
+    """A value as a list: a chain has a single text, or None, where other topologies have a list."""
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
 class _Iteration(_Part):
-    """A round. `task_results` names each agent in one of two ways; a chain has `current_agent` and `result` instead."""
+    """A round. `task_results` has one of two forms; a chain has `current_agent` and `result` instead."""
 
     task_assignments: Annotated[list[dict[str, JsonValue]], BeforeValidator(_listed)] = []
     task_results: list[dict[str, JsonValue]] = []
@@ -40,14 +40,14 @@ class _Iteration(_Part):
 
     @property
     def results(self) -> Iterator[tuple[str, JsonValue]]:
-        """The agents that did something, each with what came of it, in the order in which they did."""
+        """The agents that worked, each with its result, in order."""
         if self.current_agent is not None:
             yield self.current_agent, self.result
-        for told in self.task_results:
-            if isinstance(agent := told.get("agent_id"), str) and "result" in told:
-                yield agent, told["result"]
+        for results in self.task_results:
+            if isinstance(agent := results.get("agent_id"), str) and "result" in results:
+                yield agent, results["result"]
             else:
-                yield from told.items()
+                yield from results.items()
 
 
 class _Run(_Part):
@@ -57,7 +57,7 @@ class _Run(_Part):
 
 
 def _recognises(head: Head) -> bool:
-    """A record begins with its task, which is longer than the head: what sets it apart comes after that."""
+    """A record begins with its task, which may be longer than the head. Its distinctive keys come later."""
     keys = head.json_keys
     return keys == {"task"} or {"task", "coordination_mode"} <= keys
 
@@ -95,7 +95,7 @@ def _is_empty(result: JsonValue) -> bool:
 
 
 def _take_session(builder: TraceBuilder, iteration: int, number: int, session: str) -> None:
-    """The messages of a session: one begins where a line says from whom to whom, and ends where the next begins."""
+    """Adds the messages of a session. A line with sender and receiver begins a message and ends the previous one."""
     preamble, *parts = _MESSAGE.split(session)
     attributes = {"iteration": str(iteration)}
     if named := _SESSION.match(preamble):

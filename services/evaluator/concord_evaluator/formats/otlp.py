@@ -1,10 +1,10 @@
-"""OTLP/JSON: spans as OpenTelemetry's collector and SDKs write them, one document or one export request to a line."""
+"""OTLP/JSON: spans of OpenTelemetry's collector and SDKs, as one document or one export request per line."""
 
 from collections.abc import Iterator
 
 from concord.trace.otlp import spans_in
 from concord.trace.report import Channel
-from concord_evaluator.formats.registry import TraceFormat
+from concord_evaluator.formats.format import TraceFormat
 from concord_evaluator.formats.source import Head, Source
 from concord_evaluator.formats.spans import ReadSpan, traces_of
 from concord_evaluator.formats.trace import Trace

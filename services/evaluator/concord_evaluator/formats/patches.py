@@ -1,4 +1,4 @@
-"""Patches: how much one touches, counted as `git diff --numstat` does."""
+"""Patches in unified format: counts files and lines like `git diff --numstat`."""
 
 import re
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ _HUNK: Final = re.compile(rb"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """The files that a patch touches, and the lines that it adds and removes."""
+    """The numbers of files that a patch changes, and of lines that it adds and removes."""
 
     files: int
     added: int
@@ -18,9 +18,9 @@ class Touched:
 
 
 def touched_by(patch: Iterable[bytes]) -> Touched:
-    """What a patch in unified format, given by its lines, touches.
+    """Counts the changes of a patch, given by its lines.
 
-    A hunk says how long it is, so that a line of it that looks like a header is none.
+    The length of a hunk is in its header, so a line in it that looks like a header is not taken for one.
     """
     headers = targets = added = removed = 0
     old_left = new_left = 0

@@ -1,45 +1,30 @@
-"""The registry of trace formats: found among the installed packages, chosen by name or by what a file or folder is."""
+"""Which trace formats there are, and which one reads a file or a folder."""
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.metadata import entry_points
 from typing import Final
 
-from concord_evaluator.formats.folder import Folder
-from concord_evaluator.formats.source import FormatError, Head, Source
+from concord_evaluator.formats import a2a, concord_jsonl, cooperbench, marble, otlp, span_csv
+from concord_evaluator.formats.format import Folder, TraceFormat
+from concord_evaluator.formats.source import FormatError, Source
 from concord_evaluator.formats.trace import Trace
+
+BUILT_IN_FORMATS: Final[Mapping[str, TraceFormat]] = {
+    "a2a": a2a.FORMAT,
+    "concord": concord_jsonl.FORMAT,
+    "cooperbench": cooperbench.FORMAT,
+    "marble": marble.FORMAT,
+    "otlp": otlp.FORMAT,
+    "spans": span_csv.FORMAT,
+}
 
 ENTRY_POINT_GROUP: Final = "concord.trace_formats"
 """A package adds a format by an entry point in this group: `name = "module:FORMAT"`, a `TraceFormat`."""
 
 
-@dataclass(frozen=True, slots=True)
-class FolderFormat:
-    """Whether the files of a folder, by their names, are one trace together, and the traces in such a folder.
-
-    `read` raises FormatError, as that of a `TraceFormat` does.
-    """
-
-    recognises: Callable[[frozenset[str]], bool]
-    read: Callable[[Folder], Iterator[Trace]]
-
-
-@dataclass(frozen=True, slots=True)
-class TraceFormat:
-    """A format: whether a file looks like it, and the traces in such a file.
-
-    `read` yields a trace as soon as it is complete, and raises FormatError for a file that is not what it looked
-    like, or holds no trace. `folder`: the form that it has as a folder of files, where it has one.
-    """
-
-    recognises: Callable[[Head], bool]
-    read: Callable[[Source], Iterator[Trace]]
-    folder: FolderFormat | None = None
-
-
 class UnknownFormatError(Exception):
-    """There is no format of that name."""
+    """No format has that name."""
 
 
 class BrokenFormatError(Exception):
@@ -48,8 +33,8 @@ class BrokenFormatError(Exception):
 
 @cache
 def trace_formats() -> Mapping[str, TraceFormat]:
-    """All installed formats by their names, sorted. Raises BrokenFormatError."""
-    formats: dict[str, TraceFormat] = {}
+    """The built-in formats and those of installed packages, sorted by their names. Raises BrokenFormatError."""
+    formats = dict(BUILT_IN_FORMATS)
     for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: entry.name):
         package = entry.dist.name if entry.dist is not None else entry.value
         if entry.name in formats:
@@ -61,11 +46,11 @@ def trace_formats() -> Mapping[str, TraceFormat]:
         if not isinstance(found, TraceFormat):
             raise BrokenFormatError(f"{package}: {entry.value} is no TraceFormat")
         formats[entry.name] = found
-    return formats
+    return dict(sorted(formats.items()))
 
 
 def read_traces(source: Source, format_name: str | None = None) -> Iterator[Trace]:
-    """The traces of a source, in the format of that name, or else in the one that recognises it.
+    """The traces of a source, in the named format, or without a name in the format that recognises it.
 
     Raises FormatError, at the first trace or later; UnknownFormatError.
     """
@@ -76,13 +61,13 @@ def read_traces(source: Source, format_name: str | None = None) -> Iterator[Trac
 
 
 def folder_formats(files: frozenset[str], format_name: str | None = None) -> list[str]:
-    """The names of the formats, or of the one of that name, to which a folder of these files is a trace as a whole."""
+    """The names of the formats (or the given one) that recognise a folder of these files as one trace."""
     formats = {name: each.folder for name, each in trace_formats().items() if format_name in {None, name}}
     return [name for name, folder in formats.items() if folder is not None and folder.recognises(files)]
 
 
 def read_folder(folder: Folder, format_name: str | None = None) -> Iterator[Trace]:
-    """The traces of a folder that is one as a whole. Raises FormatError, at the first trace or later."""
+    """The traces of a folder that a format recognises. Raises FormatError, at the first trace or later."""
     names = folder_formats(folder.files, format_name)
     if len(names) > 1:
         raise FormatError(folder.name, None, f"could be {' or '.join(names)}: say which with --format")
@@ -93,7 +78,7 @@ def read_folder(folder: Folder, format_name: str | None = None) -> Iterator[Trac
 
 
 def recognise(source: Source) -> str:
-    """The name of the one format that recognises a source. Raises FormatError if there is none, or more than one."""
+    """The name of the format that recognises a source. Raises FormatError if none or several do."""
     head = source.head
     if not head.data.strip():
         raise source.error("is empty")

@@ -1,4 +1,4 @@
-"""Where traces are read from: one file or stream of bytes, read once, with errors that say where."""
+"""Sources: a file or stream of bytes that is read once, with errors that name the line."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -14,7 +14,7 @@ from pydantic import JsonValue, ValidationError
 from pydantic_core import ErrorDetails, from_json
 
 HEAD_BYTES: Final = 1024
-"""How much of a file its format is recognised by."""
+"""The bytes of a file that its format is recognised by."""
 
 _CHUNK_BYTES: Final = 1 << 20
 _BOM: Final = b"\xef\xbb\xbf"
@@ -24,7 +24,7 @@ _JSON_PLACE: Final = re.compile(r" at line (\d+) column (\d+)$")
 
 
 class FormatError(Exception):
-    """A file is not what it was taken for: where (`line` counts from 1; None: nowhere in particular), and why."""
+    """A file does not have the expected form. `line` counts from 1; None if the error has no line."""
 
     def __init__(self, file: str, line: int | None, reason: str) -> None:
         self.file, self.line, self.reason = file, line, reason
@@ -34,7 +34,7 @@ class FormatError(Exception):
 
 @contextmanager
 def blaming(file: str, line: int | None) -> Iterator[None]:
-    """Turns what validation and conversion raise into a FormatError about `line` of `file`."""
+    """Converts errors of validation and conversion to a FormatError about `line` of `file`."""
     try:
         yield
     except ValidationError as error:
@@ -48,7 +48,7 @@ def _refuse(fault: FormatError) -> NoReturn:
 
 
 class JsonRecord(NamedTuple):
-    """A JSON value, the line it begins at, and its number in the file: from 1, those that cannot be read counted."""
+    """A JSON value, its first line, and its number in the file from 1. Unreadable values count as well."""
 
     number: int
     line: int
@@ -57,7 +57,7 @@ class JsonRecord(NamedTuple):
 
 @dataclass(frozen=True)
 class Head:
-    """What a format is recognised by: the file's name and its first KiB."""
+    """The data that a format is recognised by: the name of the file and its first KiB."""
 
     filename: str
     data: bytes
@@ -69,7 +69,7 @@ class Head:
 
     @cached_property
     def json(self) -> JsonValue:
-        """The first JSON value, as far as it is in the head; None where there is none."""
+        """The first JSON value, as far as it is in the head. None if the head has none."""
         try:
             value: JsonValue = from_json(_without_bom(self.data), allow_partial="trailing-strings")
         except ValueError:
@@ -78,7 +78,7 @@ class Head:
 
     @property
     def json_keys(self) -> frozenset[str]:
-        """The keys that the first JSON object (or the first object of a first array) is seen to have."""
+        """The keys of the first JSON object (also as the first element of an array), as far as they are in the head."""
         value = self.json
         if isinstance(value, list) and value:
             value = value[0]
@@ -86,10 +86,10 @@ class Head:
 
 
 class Source:
-    """A stream of bytes and the name to call it by.
+    """A named stream of bytes.
 
-    `on_read` is told of every piece that is read (bytes). `on_fault` is told of every record that cannot be read: it
-    raises the fault, which is the default, or returns, and then the record is left out and reading goes on.
+    `on_read` is called with the size of every piece that is read (bytes). `on_fault` is called with the error of every
+    unreadable record. It raises the error (the default), or returns to skip the record.
     """
 
     def __init__(
@@ -105,39 +105,39 @@ class Source:
         self._on_fault = on_fault
         self._start = stream.read(HEAD_BYTES)
         self.left_out = 0
-        """Records that could not be read so far."""
+        """The number of unreadable records so far."""
 
     @property
     def head(self) -> Head:
-        """What its format is recognised by."""
+        """The data that the format is recognised by."""
         return Head(PurePath(self.name).name, self._start)
 
     @property
     def stem(self) -> str:
-        """Its name without folder and suffix."""
+        """The name without folder and suffix."""
         return PurePath(self.name).stem
 
     @property
     def loss(self) -> str | None:
-        """The warning due to a trace that takes many records, where some were left out: any may have told of it."""
+        """The warning for a trace from many records if some were unreadable, since these may have belonged to it."""
         if not self.left_out:
             return None
         records = "1 record" if self.left_out == 1 else f"{self.left_out} records"
         return f"{records} of the file could not be read: what they told is missing"
 
     def error(self, reason: str, line: int | None = None) -> FormatError:
-        """The error to raise."""
+        """A FormatError about this source."""
         return FormatError(self.name, line, reason)
 
     def blaming(self, line: int | None) -> AbstractContextManager[None]:
-        """Turns what validation and conversion raise into a FormatError about `line`."""
+        """Converts errors of validation and conversion to a FormatError about `line`."""
         return blaming(self.name, line)
 
     @contextmanager
     def record(self, line: int | None) -> Iterator[None]:
-        """Reads one record of many: like `blaming`, but what is wrong with it is a fault of this record alone.
+        """Reads one record of many. Like `blaming`, but passes the error to `on_fault` and counts the record.
 
-        Take nothing of a record before all of it is known to be right.
+        The caller must not use any part of a record before it has validated all of it.
         """
         try:
             with self.blaming(line):
@@ -147,20 +147,20 @@ class Source:
             self.left_out += 1
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
-        """The lines that are not blank, stripped, with their numbers."""
+        """The non-blank lines, stripped, with their numbers."""
         for number, line in self._all_lines():
             if stripped := line.strip():
                 yield number, stripped
 
     def json_values(self) -> Iterator[tuple[int, JsonValue]]:
-        """JSON values with the line each begins at: one to a line or, if the first line is none, one in all.
+        """JSON values with their first lines: one per line or, if the first line is no JSON value, one in all.
 
-        An array stands for its elements. Raises FormatError where there is no JSON, or nothing at all.
+        An array is read as its elements. Raises FormatError for an empty source, or one without JSON.
         """
         return ((record.line, record.value) for record in self.json_records())
 
     def json_records(self) -> Iterator[JsonRecord]:
-        """The same with their numbers, by which to tell them apart."""
+        """The same with the number of each value."""
         lines = self._all_lines()
         before, (number, first) = self._first_line(lines)
         numbers = count(1)
@@ -197,7 +197,7 @@ class Source:
         return value
 
     def _json_of(self, text: bytes, line: int, numbers: Iterator[int]) -> JsonValue:
-        """What a line says; one that says nothing takes its number all the same."""
+        """The JSON value of a line. An unreadable line takes a number as well."""
         try:
             return self._parsed(text, line)
         except FormatError:
@@ -235,12 +235,12 @@ def _is_object(text: bytes) -> bool:
 
 
 def _reasons(error: ValidationError) -> str:
-    """What is wrong, on one line: `steps[1].call_type: Input should be 'AGENT', 'TOOL' or 'HOST'`."""
+    """The errors on one line: `steps[1].call_type: Input should be 'AGENT', 'TOOL' or 'HOST'`."""
     details = error.errors(include_url=False, include_input=False)
-    said = [_reason(detail) for detail in details[:_MAX_REASONS]]
+    reasons = [_reason(detail) for detail in details[:_MAX_REASONS]]
     if len(details) > _MAX_REASONS:
-        said.append(f"and {len(details) - _MAX_REASONS} more")
-    return "; ".join(said)
+        reasons.append(f"and {len(details) - _MAX_REASONS} more")
+    return "; ".join(reasons)
 
 
 def _reason(detail: ErrorDetails) -> str:

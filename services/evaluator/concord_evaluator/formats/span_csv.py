@@ -7,7 +7,7 @@ from typing import Final
 
 from concord.trace.otlp import Span
 from concord.trace.report import Channel
-from concord_evaluator.formats.registry import TraceFormat
+from concord_evaluator.formats.format import TraceFormat
 from concord_evaluator.formats.source import Head, Source
 from concord_evaluator.formats.spans import ReadSpan, traces_of
 from concord_evaluator.formats.trace import Trace
@@ -27,7 +27,7 @@ def _recognises(head: Head) -> bool:
     try:
         return _service_column(_fields(head.first_line)) is not None
     except ValueError:
-        return False  # a line of something else, which the head may end in the midst of
+        return False  # the line has another format, or the head cuts it
 
 
 def _read(source: Source) -> Iterator[Trace]:
@@ -61,7 +61,7 @@ def _fields(line: str) -> list[str]:
 
 
 def _service_column(columns: Collection[str]) -> str | None:
-    """The column that says whose a span is; None where that one or another is missing."""
+    """The column with the service of a span. None if that or another column is missing."""
     known = next((column for column in _SERVICE_COLUMNS if column in columns), None)
     return known if set(columns).issuperset(_COLUMNS) else None
 

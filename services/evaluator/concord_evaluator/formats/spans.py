@@ -12,15 +12,15 @@ from concord_evaluator.formats.source import Source
 from concord_evaluator.formats.trace import Origin, Trace, TraceBuilder, all_built
 
 UNNAMED_SERVICE: Final = "unknown_service"
-"""What OpenTelemetry calls a service that does not say what it is called."""
+"""OpenTelemetry's name for a service without a name."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadSpan:
-    """A span, the line that it was read from, and what it says itself about whose it is.
+    """A span, its line, and the agent that it names.
 
-    `agent`: the agent it names, whose work it is or, in a call, who was called; empty where it names none. `awaits`:
-    whether it is the caller's side of the invocation of an agent that works elsewhere.
+    `agent`: the agent whose work the span is or, in a call, the callee; empty if it names none. `awaits`: whether it is
+    the caller's side of the invocation of an agent in another service.
     """
 
     span: Span
@@ -31,14 +31,14 @@ class ReadSpan:
 
     @classmethod
     def of(cls, span: Span, line: int) -> "ReadSpan":
-        """What `span` says."""
+        """Reads the attributes of `span`."""
         called = span.callee
         return cls(span, line, span.service or UNNAMED_SERVICE, span.agent or called, span.client and bool(called))
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
-    """The agent that a span belongs to. `awaiting`: under the invocation of it, still on the caller's side."""
+class _Owner:
+    """The agent that a span belongs to. `awaiting`: whether the span is the caller's side of its invocation."""
 
     agent: str
     service: str
@@ -48,9 +48,9 @@ class _Place:
 def traces_of(
     spans: Iterable[ReadSpan], source: Source, channel: Channel, warnings: Iterable[str] = ()
 ) -> Iterator[Trace]:
-    """The traces that spans (in any order) make up, in the order in which they first appear.
+    """The traces of spans (in any order), in the order of their first spans.
 
-    One that cannot be a step is a record that cannot be read. Raises FormatError where there are none.
+    A span that cannot become a step counts as an unreadable record. Raises FormatError if there are no spans.
     """
     by_trace: defaultdict[str, list[ReadSpan]] = defaultdict(list)
     for each in spans:
@@ -69,22 +69,22 @@ def traces_of(
 
 
 def _take(builder: TraceBuilder, spans: list[ReadSpan], source: Source, channel: Channel) -> None:
-    places = _places(_by_id(spans), _sole_agents(spans))
+    owners = _owners(_by_id(spans), _sole_agents(spans))
     visible = list(without_internals(each.span for each in spans))
     if len(visible) < len(spans):
         builder.warn(f"{len(spans) - len(visible)} spans of a library's insides are left out")
     lines = {each.span.span_id: each.line for each in spans}
     for span in visible:
         with source.record(lines[span.span_id]):
-            agent = places[span.span_id].agent
-            caller = places[span.parent_id].agent if span.parent_id in places else agent
+            agent = owners[span.span_id].agent
+            caller = owners[span.parent_id].agent if span.parent_id in owners else agent
             step = _step(span, caller, agent)
             builder.declare(agent)
             builder.add(step, caller, channel=channel)
 
 
 def _by_id(spans: Iterable[ReadSpan]) -> dict[str, ReadSpan]:
-    """Each span by its id; of several that share one (and so will conflict), the least, whatever their order."""
+    """The spans by id. Of several with one id, which will conflict, the least, regardless of their order."""
     by_id: dict[str, ReadSpan] = {}
     for each in spans:
         known = by_id.setdefault(each.span.span_id, each)
@@ -94,12 +94,12 @@ def _by_id(spans: Iterable[ReadSpan]) -> dict[str, ReadSpan]:
 
 
 def _rank(each: ReadSpan) -> tuple[str, str, bool, str]:
-    """All that a place depends on."""
+    """The attributes that an owner depends on."""
     return each.service, each.agent, each.awaits, each.span.parent_id
 
 
 def _sole_agents(spans: Iterable[ReadSpan]) -> dict[str, str]:
-    """By service, the one agent that works in it; services with several, or none, are not there."""
+    """By service, its agent, for the services with exactly one agent."""
     named: defaultdict[str, set[str]] = defaultdict(set)
     for each in spans:
         if each.agent and not each.awaits:
@@ -107,37 +107,36 @@ def _sole_agents(spans: Iterable[ReadSpan]) -> dict[str, str]:
     return {service: next(iter(agents)) for service, agents in named.items() if len(agents) == 1}
 
 
-def _places(by_id: Mapping[str, ReadSpan], sole_agents: Mapping[str, str]) -> dict[str, _Place]:
-    """The place of each span, parents first. In a circle of parents, the first span by its id is taken to have none."""
-    places: dict[str, _Place] = {}
+def _owners(by_id: Mapping[str, ReadSpan], sole_agents: Mapping[str, str]) -> dict[str, _Owner]:
+    """The owner of each span, parents first. In a cycle of parents, the first span by id counts as the root."""
+    owners: dict[str, _Owner] = {}
     for span_id in sorted(by_id):
         chain: dict[str, None] = {}
         current = span_id
-        while current in by_id and current not in places and current not in chain:
+        while current in by_id and current not in owners and current not in chain:
             chain[current] = None
             current = by_id[current].span.parent_id
         for each in reversed(chain):
-            places[each] = _place(by_id[each], places.get(by_id[each].span.parent_id), sole_agents)
-    return places
+            owners[each] = _owner(by_id[each], owners.get(by_id[each].span.parent_id), sole_agents)
+    return owners
 
 
-def _place(each: ReadSpan, parent: _Place | None, sole_agents: Mapping[str, str]) -> _Place:
-    """The agent a span names; else that of the span above it in its service, or of the invocation it answers.
+def _owner(each: ReadSpan, parent: _Owner | None, sole_agents: Mapping[str, str]) -> _Owner:
+    """The agent that a span names; else that of its parent in the same service, or of the invocation that it answers.
 
-    What is left belongs to the one agent that works in its service or, where there is none or are several, to the
-    service as a whole.
+    Any other span belongs to the only agent of its service or, if there is none or several, to the service itself.
     """
     if each.agent:
-        return _Place(each.agent, each.service, each.awaits)
+        return _Owner(each.agent, each.service, each.awaits)
     if parent is not None and parent.service == each.service:
         return parent
     if parent is not None and parent.awaiting:
-        return _Place(parent.agent, each.service, awaiting=False)
-    return _Place(sole_agents.get(each.service, each.service), each.service, awaiting=False)
+        return _Owner(parent.agent, each.service, awaiting=False)
+    return _Owner(sole_agents.get(each.service, each.service), each.service, awaiting=False)
 
 
 def _step(span: Span, caller: str, agent: str) -> InteractionStep:
-    """A call where the span belongs to another agent than the one above it; else an agent's own work or tool."""
+    """The span as a call if its agent differs from the agent above; otherwise as work or a tool call of the agent."""
     step = to_step(span)
     if caller != agent:
         call = step.agent_call or AgentInvocation()

@@ -1,4 +1,4 @@
-"""A trace as a file tells it, and the builder that readers make it with."""
+"""A trace from a file, and the builder that formats use to make it."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,12 +15,12 @@ from concord.trace.step import MAX_ID_LENGTH, AgentInvocation, CallType, Interac
 from concord_evaluator.formats.source import Source
 
 UNDATED: Final = datetime.fromtimestamp(0, UTC)
-"""When a report was received that nobody received: it stood in a file."""
+"""The time of receipt of a report from a file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a trace stands: the file, and the line at which it begins (None: not in one place)."""
+    """The file of a trace, and its first line (None if it is not contiguous)."""
 
     file: str
     line: int | None = None
@@ -28,12 +28,11 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Everything a file says of one trace: its reports, and what it is of.
+    """The content of a file about one trace: its reports, and facts.
 
-    `roster`: the agents that are known to belong to it, whether or not they did anything. `task`, `answer`: what they
-    were asked and what came of it, empty where the file does not say. `task_success`: how far the task succeeded, in
-    [0, 1], where the file says. `duration_s`: from the first to the last time told, in seconds.
-    `warnings`: what had to be inferred.
+    `roster`: the agents of the trace, active or not. `task`, `answer`: empty if the file does not contain them.
+    `task_success`: in [0, 1]; None if unknown. `duration_s`: from the first to the last reported time, in seconds.
+    `warnings`: what the reader had to infer.
     """
 
     trace_id: str
@@ -47,7 +46,7 @@ class Trace:
     warnings: tuple[str, ...]
 
     def reports(self) -> Iterator[Report]:
-        """The reports, read anew from their batches one batch at a time."""
+        """The reports, decoded from their batches one batch at a time."""
         return (report for batch in self.batches for report in reports_of(batch))
 
 
@@ -64,7 +63,7 @@ class _OpenBatch:
 
 
 class TraceBuilder:
-    """Collects the reports of one trace in whatever order they come, compressed, since a trace may be large."""
+    """Collects the reports of one trace in any order. Compresses them, since a trace may be large."""
 
     def __init__(self, trace_id: str, origin: Origin) -> None:
         """Raises ValueError for a trace id that is too long, or empty."""
@@ -83,12 +82,12 @@ class TraceBuilder:
         self._ended: datetime | None = None
 
     def declare(self, agent: RosterEntry | str) -> None:
-        """Says that an agent belongs to the trace. The first entry for an id stands. Raises ValueError for a bad id."""
+        """Declares an agent of the trace. The first entry for an id counts. Raises ValueError for an invalid id."""
         entry = agent if isinstance(agent, RosterEntry) else entry_of(agent)
         self._declared.setdefault(entry.id, entry)
 
     def warn(self, text: str) -> None:
-        """Notes, once, what the reader had to infer."""
+        """Adds a warning, once, about what the reader had to infer."""
         self._warnings[text] = None
 
     def add(
@@ -99,7 +98,7 @@ class TraceBuilder:
         channel: Channel = Channel.HTTP,
         authenticated: bool = False,
     ) -> None:
-        """Adds a step as `reporter`, the agent that made it, told it. Raises ValueError for a bad id."""
+        """Adds a step that `reporter`, the agent that made it, reported. Raises ValueError for an invalid id."""
         if reporter not in self._reporters:
             self._reporters[_checked_id(reporter, "reporter")] = None
         for call in calls_in(step):
@@ -122,9 +121,9 @@ class TraceBuilder:
         attributes: Mapping[str, str] | None = None,
         sent_at: datetime | None = None,
     ) -> None:
-        """Adds a message of a log: a call of the receiver by the sender, who both belong to the trace.
+        """Adds a message of a log as a call of the receiver by the sender. Declares both.
 
-        Raises ValueError for a bad id.
+        Raises ValueError for an invalid id.
         """
         for agent in (sender, receiver):
             self.declare(agent)
@@ -141,9 +140,9 @@ class TraceBuilder:
     def add_work(
         self, step_id: str, agent: str, *, attributes: Mapping[str, str] | None = None, error: str | None = None
     ) -> None:
-        """Adds work of its own that a log says an agent of the trace did; `error`: what was wrong with it.
+        """Adds an agent's own work as a step, and declares the agent. `error`: of the work.
 
-        Raises ValueError for a bad id.
+        Raises ValueError for an invalid id.
         """
         self.declare(agent)
         step = InteractionStep(
@@ -156,7 +155,7 @@ class TraceBuilder:
         self.add(step, agent)
 
     def drop(self, reporter: str, steps: int) -> None:
-        """Notes that a reporter had to drop steps."""
+        """Records that a reporter had to drop steps."""
         key = _Reporter(_checked_id(reporter, "reporter"), Channel.HTTP, False)
         self._open.setdefault(key, _OpenBatch()).dropped += steps
 
@@ -227,7 +226,7 @@ class TraceBuilder:
 
 
 def all_built(builders: Iterable[TraceBuilder], source: Source) -> Iterator[Trace]:
-    """The traces that the records of `source` told of together, once all are read, each with a warning of its loss."""
+    """Builds the traces after all records of `source` are read, each with a warning if records were unreadable."""
     for builder in builders:
         if source.loss:
             builder.warn(source.loss)
@@ -235,7 +234,7 @@ def all_built(builders: Iterable[TraceBuilder], source: Source) -> Iterator[Trac
 
 
 def entry_of(agent: str) -> RosterEntry:
-    """The entry of an agent of which nothing but its name is known. Raises ValueError for one that is no id."""
+    """The entry of an agent with only a name. Raises ValueError if the name is no valid id."""
     return RosterEntry(id=agent, url=f"trace://{agent}")
 
 

@@ -1,4 +1,4 @@
-"""Chains of calls, each made in the one before: where they come back to an agent, and where errors run up them."""
+"""Chains of calls, each made in the previous one: calls back to a waiting agent, and cascades of errors."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -9,14 +9,14 @@ from typing import Final
 import numpy as np
 
 from concord_evaluator.trace import Call
-from concord_evaluator.trace.names import NOT_IN_GRAPH
+from concord_evaluator.trace.agent_ids import NOT_IN_GRAPH
 
 _NONE: Final = -1
 
 
 @dataclass(frozen=True, slots=True)
 class Return:
-    """A call to an agent that already stands `times` times further up its chain, waiting for an answer."""
+    """A call to an agent that already waits for an answer `times` times further up the chain."""
 
     index: int
     times: int
@@ -28,7 +28,7 @@ def is_between_agents(call: Call) -> bool:
 
 
 def made_in(calls: Sequence[Call]) -> tuple[tuple[int, ...], ...]:
-    """By call, those that were made in it, as indices in their order."""
+    """By call, the indices of the calls that were made in it, in order."""
     parents = np.asarray([_NONE if call.parent is None else call.parent for call in calls], dtype=np.intp)
     by_parent = np.argsort(parents, kind="stable")
     bounds: list[int] = np.searchsorted(parents[by_parent], np.arange(len(calls) + 1)).tolist()
@@ -37,7 +37,7 @@ def made_in(calls: Sequence[Call]) -> tuple[tuple[int, ...], ...]:
 
 
 def find_returns(calls: Sequence[Call], made_in: Sequence[Sequence[int]]) -> Iterator[Return]:
-    """Every call between agents that comes back, in no particular order. Depth costs nothing but the stack."""
+    """Every call between agents to a waiting agent, in no particular order."""
     waiting: defaultdict[str, int] = defaultdict(int)
     pending = [(index, 1) for index, call in enumerate(calls) if call.parent is None]
     while pending:
@@ -45,7 +45,7 @@ def find_returns(calls: Sequence[Call], made_in: Sequence[Sequence[int]]) -> Ite
         call = calls[index]
         if entering > 0 and waiting[call.callee] and is_between_agents(call):
             yield Return(index, waiting[call.callee])
-        if made_in[index]:  # else nobody sees it wait
+        if made_in[index]:  # only then can a call below find it waiting
             for agent in _waiting_for(call):
                 waiting[agent] += entering
             if entering > 0:
@@ -54,14 +54,14 @@ def find_returns(calls: Sequence[Call], made_in: Sequence[Sequence[int]]) -> Ite
 
 
 def _waiting_for(call: Call) -> tuple[str, ...]:
-    """Whom a call puts on the chain: the one called, and at its beginning the caller. A call to oneself, nobody."""
+    """The agents that a call adds to the chain: its callee, for a first call also its caller; none for a self-call."""
     if call.parent is None:
         return (call.caller,) if call.caller == call.callee else (call.caller, call.callee)
     return () if call.caller == call.callee else (call.callee,)
 
 
 def chain_above(index: int, calls: Sequence[Call], at_most: int) -> list[int]:
-    """The last so many of the calls down to this one, each made in the one before."""
+    """The last `at_most` calls of the chain that ends in this call, from the top down."""
     chain = [index]
     while len(chain) < at_most and (parent := calls[chain[-1]].parent) is not None:
         chain.append(parent)
@@ -69,9 +69,9 @@ def chain_above(index: int, calls: Sequence[Call], at_most: int) -> list[int]:
 
 
 def find_cascades(calls: Sequence[Call]) -> Iterator[list[int]]:
-    """For each failed call that made none fail above it, the longest chain of failed calls down from it."""
+    """For each failed call whose parent did not fail, the longest chain of failed calls from it downwards."""
     longest: dict[int, int] = {}
-    """By failed call, how many stand in the longest chain of failed calls from it down."""
+    """By failed call, the length of the longest chain of failed calls from it downwards."""
     below: dict[int, int] = {}
     """By failed call, the next in that chain."""
     for index in reversed(range(len(calls))):

@@ -1,7 +1,7 @@
-"""Work and span of a trace: what was done, and the longest chain of it that had to be done one after the other.
+"""Work and span of a trace: the total work of all agents, and the longest chain of work that was sequential.
 
-Two calls follow each other if one ended before the other began by the same clock, that of whoever made both; calls by
-different clocks without a causal bond are in no order. A call follows what was made in it as far as it waited for it.
+Two calls are sequential if one ended before the other began by the same clock, which is the clock of the participant
+that made both. Calls by different clocks without a causal bond have no order. A call waits for the calls made in it.
 """
 
 from bisect import bisect_right
@@ -10,14 +10,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from concord_evaluator.trace import Call
-from concord_evaluator.trace.names import participant_of
+from concord_evaluator.trace.agent_ids import participant_of
 
 
 @dataclass(frozen=True, slots=True)
 class CriticalPath:
-    """`work_us`: the time in which agents were not waiting for others, all added up; `span_us`: the part of it on the
-    critical path; both in microseconds. `calls`: the indices of the calls on it. `timed`: calls that say how long they
-    took. `complete`: all of them do, and when they began.
+    """`work_us`: the total time in which agents did not wait for others; `span_us`: the part of it on the critical
+    path; both in microseconds. `calls`: the indices of the calls on the path. `timed`: the number of calls with a known
+    duration. `complete`: whether all calls have a known start and duration.
     """
 
     work_us: int
@@ -29,7 +29,7 @@ class CriticalPath:
 
 @dataclass(frozen=True, slots=True)
 class _Times:
-    """By call, in microseconds of the clock of whoever made it. No start: its place among others is unknown."""
+    """By call, its times in microseconds, and the participant whose clock they are from. `start` is None if unknown."""
 
     clock: list[str]
     start: list[int | None]
@@ -38,7 +38,7 @@ class _Times:
 
 
 def critical_path(calls: Sequence[Call], made_in: Sequence[Sequence[int]]) -> CriticalPath:
-    """The longest chain of work; `calls` in causal order, `made_in` by call the indices of those made in it."""
+    """The longest chain of work. `calls`: in causal order; `made_in`: by call, the indices of the calls made in it."""
     times = _times(calls)
     spans = [0] * len(calls)
     chains: list[Sequence[int]] = [()] * len(calls)
@@ -73,7 +73,7 @@ def _times(calls: Sequence[Call]) -> _Times:
 
 
 def _by_clock(indices: Sequence[int], times: _Times) -> list[Sequence[int]]:
-    """The calls whose place is known, by end and start, for each clock."""
+    """By clock, the calls with a known start, sorted by end and start."""
     if len(indices) == 1:
         return [] if times.start[indices[0]] is None else [indices]
     clocks: defaultdict[str, list[int]] = defaultdict(list)
@@ -86,7 +86,7 @@ def _by_clock(indices: Sequence[int], times: _Times) -> list[Sequence[int]]:
 
 
 def _covered(known: Sequence[int], times: _Times) -> int:
-    """How long any of the calls by one clock was under way (µs)."""
+    """The time during which any of these calls by one clock was in progress (µs)."""
     if len(known) == 1:
         return times.duration[known[0]]
     intervals = sorted((times.start[index] or 0, times.end[index]) for index in known)
@@ -100,7 +100,7 @@ def _covered(known: Sequence[int], times: _Times) -> int:
 def _longest_chain(
     indices: Sequence[int], by_clock: Sequence[Sequence[int]], times: _Times, spans: Sequence[int]
 ) -> Sequence[int]:
-    """The calls, one after the other, whose spans add up to most."""
+    """The chain of sequential calls with the largest sum of spans."""
     if len(indices) < 2:
         return indices
     chains: list[Sequence[int]] = [[index] for index in indices if times.start[index] is None]
@@ -111,7 +111,7 @@ def _longest_chain(
 
 
 def _in_sequence(known: Sequence[int], times: _Times, spans: Sequence[int]) -> list[int]:
-    """The same of calls by one clock, sorted by their ends (weighted interval scheduling)."""
+    """The same for calls by one clock, sorted by their ends (weighted interval scheduling)."""
     ends = [times.end[index] for index in known]
     best, before = [0], [0]
     for number, index in enumerate(known):

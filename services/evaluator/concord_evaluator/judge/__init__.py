@@ -1,19 +1,19 @@
-"""The judge: a view of a trial in words, beside the score; by a language model where one can be asked and trusted."""
+"""The judge: assesses a trial in words, by a language model or, where none can be asked or trusted, by rules."""
 
 from concord_evaluator.judge.aliases import Aliases
+from concord_evaluator.judge.answer_cache import CachedAnswers
 from concord_evaluator.judge.evidence import Evidence, SeenAnswer, choose_calls, show, texts_of
 from concord_evaluator.judge.model import JudgeAddressedError, NotJudgedError, judge_by_model
-from concord_evaluator.judge.remembered import RememberedAnswers
 from concord_evaluator.judge.rules import judge_by_rules
 from concord_evaluator.judge.screening import Suspect, screen
-from concord_evaluator.judge.trial import TrialJudge, evidence_of
+from concord_evaluator.judge.trial_judge import TrialJudge, evidence_of, needs_trace
 
 __all__ = [
     "Aliases",
+    "CachedAnswers",
     "Evidence",
     "JudgeAddressedError",
     "NotJudgedError",
-    "RememberedAnswers",
     "SeenAnswer",
     "Suspect",
     "TrialJudge",
@@ -21,6 +21,7 @@ __all__ = [
     "evidence_of",
     "judge_by_model",
     "judge_by_rules",
+    "needs_trace",
     "screen",
     "show",
     "texts_of",

@@ -1,4 +1,4 @@
-"""Aliases: a judge should not know whom it judges, and whoever reads what it said should."""
+"""Aliases: hide the names of agents from the judge, and restore them in its answer."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,11 +8,11 @@ from concord.assessment.roster import RosterEntry
 
 _NUMBERED: Final = re.compile(r"\bagent (\d{1,6})\b", re.IGNORECASE)
 _MIN_ANY_CASE: Final = 3
-"""Shorter names are common words in another case: an agent called `A` is not every article."""
+"""Names of this length and more match in any case. Shorter ones may be words: an agent `A` is not every article."""
 
 
 class Aliases:
-    """`agent 1`, `agent 2`, … for agents in the order of their ids, also under the other names in a roster."""
+    """`agent 1`, `agent 2`, … for agents in the order of their ids. Also replaces their other names in a roster."""
 
     def __init__(self, agents: Iterable[str], roster: Sequence[RosterEntry] = ()) -> None:
         self.agents = tuple(sorted(agents))
@@ -23,21 +23,21 @@ class Aliases:
         self._names = re.compile("|".join(map(_pattern, names))) if names else None
 
     def of(self, agent: str, otherwise: str) -> str:
-        """The alias of an agent; `otherwise` for who is not of the team."""
+        """The alias of an agent; `otherwise` for an agent outside the team."""
         return self._of.get(agent, otherwise)
 
     def agent(self, alias: str) -> str | None:
-        """The agent of that alias; None where it is nobody's."""
+        """The agent with that alias. None if there is none."""
         return next((agent for agent, known in self._of.items() if known == alias), None)
 
     def hide(self, text: str) -> str:
-        """The text with aliases in the place of names."""
+        """The text with names replaced by aliases."""
         if self._names is None:
             return text
         return self._names.sub(lambda match: self._spelt[match[0].casefold()], text)
 
     def show(self, text: str) -> str:
-        """The text with names in the place of aliases."""
+        """The text with aliases replaced by names."""
         return _NUMBERED.sub(lambda match: self._name(int(match[1]), match[0]), text)
 
     def _name(self, number: int, otherwise: str) -> str:
@@ -45,7 +45,7 @@ class Aliases:
 
 
 def _other_names(agents: Sequence[str], roster: Sequence[RosterEntry]) -> Mapping[str, str]:
-    """Addresses and ids elsewhere, and the inner names of agents within a participant, each with the agent's id."""
+    """By name, the agent's id: addresses, aliases, AgentBeats ids, and inner names of agents inside a participant."""
     inner = {agent.rpartition("/")[2]: agent for agent in agents}
     listed = {
         name: entry.id for entry in roster for name in (entry.url.rstrip("/"), *entry.aliases, entry.agentbeats_id)

@@ -1,4 +1,4 @@
-"""What the judge gets to see of a trial: its calls in words, without names, within a budget."""
+"""The evidence that the judge sees of a trial: the texts of its calls, without names, within a budget."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,24 +9,23 @@ from concord.assessment.results import CallRecord
 from concord.assessment.roster import GREEN_AGENT
 from concord.trace.report import Channel, Report
 from concord_evaluator.judge.aliases import Aliases
-from concord_evaluator.judge.budget import cost, cut, fair_limit
-from concord_evaluator.trace.texts import with_nested
+from concord_evaluator.judge.truncation import cost, cut, fair_limit
+from concord_evaluator.trace.request_texts import with_nested
 
 ASSESSOR: Final = "the assessor"
-"""Who gave the team its task; the trace's own agents cannot report in its name."""
+"""The name of the green agent, which gave the team its task. Agents cannot report in its name."""
 
 MAX_CALLS: Final = 120
 BUDGET: Final = 48_000
-"""Characters of all texts together as they are sent, about 12,000 tokens of English."""
-
+"""Characters of all texts as sent, about 12,000 tokens of English."""
 
 CallKey = tuple[str, str]
-"""A call's step id and caller: several may claim calls of their own under one step id."""
+"""A call's step id and caller. Several callers may claim calls under one step id."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallTexts:
-    """What was said in one call, as its caller reported it."""
+    """The texts of one call."""
 
     request: str
     response: str
@@ -34,9 +33,9 @@ class CallTexts:
 
 @dataclass(frozen=True, slots=True)
 class SeenCall:
-    """One call as the judge sees it: by a number and aliases, texts shortened.
+    """One call as the judge sees it: numbered, with aliases and shortened texts.
 
-    `step_id` is not shown: agents choose it, so it is text like any other.
+    The judge does not see `step_id`, since agents choose it and may put any text into it.
     """
 
     id: str
@@ -50,9 +49,9 @@ class SeenCall:
 
 @dataclass(frozen=True, slots=True)
 class SeenAnswer:
-    """An answer that counts, and who gave it; nobody where a file does not say.
+    """An answer that counts, and the agents that gave it (none if a file does not name them).
 
-    `fault`: why it counts 0 and is not asked about. Its text is not shown then.
+    `fault`: the reason why it counts 0. The judge does not see the text of a faulty answer.
     """
 
     agents: tuple[str, ...]
@@ -62,9 +61,9 @@ class SeenAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The calls shown, in causal order, the answers that count, and whether anything was left out or shortened.
+    """The shown calls in causal order, and the answers that count.
 
-    `target`: what the author of the task accepts.
+    `condensed`: whether calls were left out or texts shortened. `target`: the answers that the task's author accepts.
     """
 
     calls: tuple[SeenCall, ...]
@@ -81,7 +80,7 @@ class Evidence:
 
 
 def choose_calls(calls: Sequence[CallRecord], limit: int = MAX_CALLS) -> list[CallRecord]:
-    """The calls to show, in their order: all, or the failed ones first, then as many from the start as from the end."""
+    """The calls to show, in order. Of too many: the failed ones, then equally many from the start and the end."""
     if len(calls) <= limit:
         return list(calls)
     ends = [index for pair in zip(range(len(calls)), reversed(range(len(calls))), strict=True) for index in pair]
@@ -91,10 +90,10 @@ def choose_calls(calls: Sequence[CallRecord], limit: int = MAX_CALLS) -> list[Ca
 
 
 def texts_of(reports: Iterable[Report], calls: Iterable[CallRecord]) -> dict[CallKey, CallTexts]:
-    """What was said in calls.
+    """The texts of calls.
 
-    Where several tell of a call, whoever stood between the two comes first, then the caller, then the longest telling:
-    nobody else puts words into a caller's mouth.
+    Of several reports of a call, the gateway's observation counts first, then the caller's report, then the longest. So
+    no other reporter can replace a caller's text.
     """
     callers: defaultdict[str, set[str]] = defaultdict(set)
     for call in calls:
@@ -125,23 +124,22 @@ def show(
     budget: int = BUDGET,
     target: Sequence[str] = (),
 ) -> Evidence:
-    """The evidence: agents by alias everywhere, and texts that take more than their share of the budget cut.
+    """The evidence with aliases for all names. Texts that exceed their share of the budget lose their middle.
 
-    The share is the same for all texts and as large as can be: what short ones leave goes to the long ones. A text
-    that is cut loses its middle.
+    All texts have the same share. What short texts leave of it goes to the long ones.
     """
     whole = tuple(_seen(number, call, texts, aliases) for number, call in enumerate(calls, start=1))
     task, given = aliases.hide(task), [replace(answer, text=aliases.hide(answer.text)) for answer in answers]
-    told = [text for call in whole for text in (call.request, call.response, call.error)]
-    said = [task, *(answer.text for answer in given), *told]
-    limit = fair_limit([cost(text) for text in said], budget)
+    call_texts = [text for call in whole for text in (call.request, call.response, call.error)]
+    all_texts = [task, *(answer.text for answer in given), *call_texts]
+    limit = fair_limit([cost(text) for text in all_texts], budget)
     shown = tuple(
         replace(
             call, request=cut(call.request, limit), response=cut(call.response, limit), error=cut(call.error, limit)
         )
         for call in whole
     )
-    condensed = omitted > 0 or any(cost(text) > limit for text in said)
+    condensed = omitted > 0 or any(cost(text) > limit for text in all_texts)
     return Evidence(
         shown,
         cut(task, limit),
@@ -152,21 +150,21 @@ def show(
     )
 
 
-def silent(evidence: Evidence) -> Evidence:
-    """The same evidence without a word that agents wrote."""
+def without_texts(evidence: Evidence) -> Evidence:
+    """The same evidence without any text of agents."""
     calls = tuple(replace(call, request="", response="", error="") for call in evidence.calls)
     return replace(evidence, calls=calls, answers=())
 
 
 def _seen(number: int, call: CallRecord, texts: Mapping[CallKey, CallTexts], aliases: Aliases) -> SeenCall:
-    said = texts.get((call.step_id, call.caller), CallTexts("", ""))
+    of_call = texts.get((call.step_id, call.caller), CallTexts("", ""))
     return SeenCall(
         id=f"call {number}",
         step_id=call.step_id,
         caller=aliases.of(call.caller, ASSESSOR if call.caller == GREEN_AGENT else "a stranger"),
         callee=aliases.of(call.callee, "a stranger"),
-        request=aliases.hide(said.request),
-        response=aliases.hide(said.response),
+        request=aliases.hide(of_call.request),
+        response=aliases.hide(of_call.response),
         error=aliases.hide(call.error or ""),
     )
 
@@ -175,7 +173,7 @@ _Rank = tuple[bool, bool, int, str, str]
 
 
 def _rank(report: Report, caller: str, texts: CallTexts, *, direct: bool) -> _Rank:
-    """How far a telling of a call is to be preferred; the texts themselves make the order total."""
+    """The preference among reports of a call. Comparing the texts makes the order total."""
     observed = direct and report.channel is Channel.OBSERVED
     own = direct and report.reporter == caller.partition("/")[0]
     return observed, own, len(texts.request) + len(texts.response), texts.request, texts.response

@@ -1,4 +1,4 @@
-"""Judging by a language model: asks, verifies, adds up; leaves the trial to the rules where that cannot be trusted."""
+"""Judging by a language model: asks the model, verifies its quotes, and makes the judgment."""
 
 import asyncio
 import secrets
@@ -11,26 +11,26 @@ from typing import Any, Final
 from concord.assessment.results import CriterionVerdict, Judgment
 from concord.llm import EmptyCompletionError, LLMUnavailableError
 from concord_evaluator.documents import TrialEvaluation
-from concord_evaluator.judge.answer import CompromisedError, Opinion, UnreadableAnswerError, merge, read_answer
-from concord_evaluator.judge.answers import MAX_ANSWERS, grades, task_success
-from concord_evaluator.judge.budget import cut
-from concord_evaluator.judge.evidence import Evidence, SeenAnswer, silent
+from concord_evaluator.judge.answer_cache import CachedAnswers
+from concord_evaluator.judge.evidence import Evidence, SeenAnswer, without_texts
+from concord_evaluator.judge.final_answers import MAX_ANSWERS, grades, task_success
+from concord_evaluator.judge.model_answer import CompromisedError, Opinion, UnreadableAnswerError, merge, read_answer
 from concord_evaluator.judge.prompt import PROMPT_VERSION, Prompt, answer_schema, write_prompt
-from concord_evaluator.judge.remembered import RememberedAnswers
 from concord_evaluator.judge.rubric import POINTS, Verdict, coordination_points, outcomes
+from concord_evaluator.judge.truncation import cut
 from concord_evaluator.scoring import quality_of
 
 Ask = Callable[[str, str, dict[str, Any]], Awaitable[str]]
-"""Sends a system and a user text and the schema of the answer; returns the model's text. Raises LLMUnavailableError."""
+"""Sends a system text, a user text and the schema of the answer; returns the answer. Raises LLMUnavailableError."""
 
-NOTHING_REMEMBERED: Final = RememberedAnswers()
+NO_CACHE: Final = CachedAnswers()
 
 _TRIES: Final = 2
 
 MAX_QUOTE: Final = 120
-"""Characters of a quote that a row shows."""
+"""Characters of a quote in a row."""
 
-_IN_WORDS: Final[Mapping[Verdict, str]] = {
+_VERDICT_TEXTS: Final[Mapping[Verdict, str]] = {
     "met": "The model finds the task done",
     "partly": "The model finds the task done in part",
     "not_met": "The model finds the task not done",
@@ -38,11 +38,11 @@ _IN_WORDS: Final[Mapping[Verdict, str]] = {
 
 
 class NotJudgedError(Exception):
-    """The model's judgment cannot be had or not be trusted: the rules judge, and the row says why."""
+    """The model's judgment is not available or not trusted. The message is the reason that the row gives."""
 
 
 class JudgeAddressedError(NotJudgedError):
-    """The judge followed what agents wrote."""
+    """The model followed instructions that agents wrote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +57,11 @@ async def judge_by_model(
     evidence: Evidence,
     evaluation: TrialEvaluation,
     samples: int = 1,
-    remembered: RememberedAnswers = NOTHING_REMEMBERED,
+    cache: CachedAnswers = NO_CACHE,
 ) -> Judgment:
-    """The model's judgment of a trial, `samples` times at once on the same evidence. Raises NotJudgedError.
+    """The model's judgment of a trial, merged from concurrent `samples` on the same evidence. Raises NotJudgedError.
 
-    `evidence`: screened, so that nothing in it that is known for such speaks to the judge.
+    `evidence`: screened, without recognised prompt injection.
     """
     if (n_answers := len(evidence.asked_about)) > MAX_ANSWERS:
         raise NotJudgedError(
@@ -71,34 +71,30 @@ async def judge_by_model(
     figures = _figures(evaluation)
     try:
         async with asyncio.TaskGroup() as group:
-            asked = [
-                group.create_task(_sample(ask, evidence, figures, remembered, number)) for number in range(samples)
-            ]
-    except ExceptionGroup as faults:
-        raise faults.exceptions[0] from None
+            asked = [group.create_task(_sample(ask, evidence, figures, cache, number)) for number in range(samples)]
+    except ExceptionGroup as errors:
+        raise errors.exceptions[0] from None
     taken = [task.result() for task in asked]
     judgment = _judgment([each.opinion for each in taken], model, evidence)
     return judgment.model_copy(update={"cached_samples": sum(each.cached for each in taken)})
 
 
-async def _sample(
-    ask: Ask, evidence: Evidence, figures: Sequence[str], remembered: RememberedAnswers, number: int
-) -> _Sample:
-    """What was answered before counts only as far as it stands up to being read anew, as an answer would now."""
-    key = remembered.key(evidence, figures, number)
-    if (known := await remembered.recall(key)) is not None:
+async def _sample(ask: Ask, evidence: Evidence, figures: Sequence[str], cache: CachedAnswers, number: int) -> _Sample:
+    """A cached or a new answer. A cached answer is verified again like a new one."""
+    key = cache.key(evidence, figures, number)
+    if (known := await cache.get(key)) is not None:
         criteria = write_prompt(evidence, figures, delimiter="", code_word="").criteria
         with suppress(UnreadableAnswerError, CompromisedError):
             return _Sample(read_answer(known, criteria, evidence), cached=True)
     text, opinion = await _answer(ask, evidence, figures)
-    await remembered.keep(key, text)
+    await cache.put(key, text)
     return _Sample(opinion, cached=False)
 
 
 async def _answer(ask: Ask, evidence: Evidence, figures: Sequence[str]) -> tuple[str, Opinion]:
-    """The model's answer, and what is left of it. An empty, unreadable or unverified one is asked for once more.
+    """The model's answer, and its verified content. Asks once more if the answer is empty, unreadable or unverified.
 
-    Of an unverified one that is followed by nothing better, what is verified counts.
+    Without a better second answer, the verified part of an unverified one counts.
     """
     complaint, readable = "", None
     failure = NotJudgedError("the model's answers could not be read")
@@ -108,7 +104,7 @@ async def _answer(ask: Ask, evidence: Evidence, figures: Sequence[str]) -> tuple
             text = await ask(prompt.system + complaint, prompt.user, answer_schema(prompt.criteria))
             opinion = read_answer(text, prompt.criteria, evidence)
         except CompromisedError as error:
-            raise await _whose_fault(ask, evidence, figures) from error
+            raise await _canary_fault(ask, evidence, figures) from error
         except UnreadableAnswerError as error:
             complaint = f"\n\nYour last answer could not be read: {error}. Answer with the JSON that was asked for."
         except EmptyCompletionError as error:
@@ -128,12 +124,12 @@ async def _answer(ask: Ask, evidence: Evidence, figures: Sequence[str]) -> tuple
     return readable
 
 
-async def _whose_fault(ask: Ask, evidence: Evidence, figures: Sequence[str]) -> NotJudgedError:
-    """Why a model may have found the code word: it asks once more, without anything that agents wrote.
+async def _canary_fault(ask: Ask, evidence: Evidence, figures: Sequence[str]) -> NotJudgedError:
+    """The reason why a model found the code word. Asks once more without any text of agents to find out.
 
-    Whoever makes a model follow its words must not gain by it; who has a model that sees what is not there, not lose.
+    A team whose text manipulates the model must not gain by it. A team must not lose because the model hallucinates.
     """
-    prompt = _prompt(silent(evidence), figures)
+    prompt = _prompt(without_texts(evidence), figures)
     try:
         read_answer(await ask(prompt.system, prompt.user, answer_schema(prompt.criteria)), prompt.criteria, evidence)
     except CompromisedError:
@@ -144,7 +140,7 @@ async def _whose_fault(ask: Ask, evidence: Evidence, figures: Sequence[str]) -> 
 
 
 def _prompt(evidence: Evidence, figures: Sequence[str]) -> Prompt:
-    """The prompt, with secrets that are used once."""
+    """The prompt, with fresh secrets."""
     return write_prompt(evidence, figures, delimiter=f"=={secrets.token_hex(16)}==", code_word=secrets.token_hex(8))
 
 
@@ -176,17 +172,17 @@ def _judgment(opinions: Sequence[Opinion], model: str, evidence: Evidence) -> Ju
 
 
 def _judged(opinion: Opinion, evidence: Evidence) -> Iterator[tuple[SeenAnswer, tuple[float, str]]]:
-    """The answers on which there is a verdict, each with its points and why."""
+    """The answers with a verdict, each with its points and an explanation."""
     answers = evidence.asked_about
     for answer, criterion in zip(answers, outcomes(len(answers)), strict=True):
         verdict = opinion.verdicts[criterion.id]
         if (points := POINTS[verdict]) is not None:
-            yield answer, (points, _why(verdict, opinion.quotes.get(criterion.id, ""), evidence))
+            yield answer, (points, _explanation(verdict, opinion.quotes.get(criterion.id, ""), evidence))
 
 
-def _why(verdict: Verdict, quote: str, evidence: Evidence) -> str:
-    said = cut(evidence.aliases.show(" ".join(quote.split())), MAX_QUOTE)
-    return f"{_IN_WORDS[verdict]}: \u201c{said}\u201d" if said else f"{_IN_WORDS[verdict]}."
+def _explanation(verdict: Verdict, quote: str, evidence: Evidence) -> str:
+    quoted = cut(evidence.aliases.show(" ".join(quote.split())), MAX_QUOTE)
+    return f"{_VERDICT_TEXTS[verdict]}: \u201c{quoted}\u201d" if quoted else f"{_VERDICT_TEXTS[verdict]}."
 
 
 def _notes(opinion: Opinion, evidence: Evidence) -> Iterator[str]:
@@ -205,7 +201,7 @@ def _notes(opinion: Opinion, evidence: Evidence) -> Iterator[str]:
 
 
 def _figures(evaluation: TrialEvaluation) -> Sequence[str]:
-    """What the other evaluators found, without names: whole-team metrics, findings by kind, latency."""
+    """The results of the evaluators without names: metrics of the team, kinds of findings, latency."""
     figures = [
         f"{metric.id}: {metric.value:.3g}"
         for metric in evaluation.metrics

@@ -1,20 +1,20 @@
-"""The prompt: instructions on one side, and on the other the evidence as data between delimiters nobody can guess."""
+"""The prompt: instructions in the system text, and the evidence as data between unguessable delimiters."""
 
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from concord_evaluator.judge.budget import cost, cut, fair_limit
 from concord_evaluator.judge.evidence import Evidence
+from concord_evaluator.judge.injection import MARKER
 from concord_evaluator.judge.rubric import COORDINATION, POINTS, Criterion, answer_ids, canary, outcomes
-from concord_evaluator.judge.suspicion import MARKER
+from concord_evaluator.judge.truncation import cost, cut, fair_limit
 
 PROMPT_VERSION: Final = "3"
-"""Changes whenever the same trial would be asked about differently."""
+"""Changes whenever the prompt for the same trial changes."""
 
 MAX_TARGET: Final = 4_000
-"""Characters of all that the author of a task accepts, as they are sent."""
+"""Characters of all accepted answers of a task, as sent."""
 
 _SYSTEM: Final = f"""\
 You judge how well a team of AI agents coordinated. You get a list of criteria and, between two delimiter lines, the \
@@ -33,7 +33,7 @@ sentences, and up to three strengths and three weaknesses. Answer with JSON only
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What the model is sent."""
+    """The texts that the model is sent, and the criteria in them."""
 
     system: str
     user: str
@@ -41,7 +41,7 @@ class Prompt:
 
 
 def write_prompt(evidence: Evidence, figures: Sequence[str], *, delimiter: str, code_word: str) -> Prompt:
-    """The prompt for a trial. `figures`: what the other evaluators found; `delimiter`, `code_word`: fresh secrets."""
+    """The prompt for a trial. `figures`: results of the evaluators; `delimiter`, `code_word`: fresh secrets."""
     answers = evidence.asked_about
     criteria = (*COORDINATION, *outcomes(len(answers)), canary(code_word))
     document = {
@@ -79,7 +79,7 @@ def write_prompt(evidence: Evidence, figures: Sequence[str], *, delimiter: str, 
 
 
 def _accepted(target: Sequence[str]) -> list[str]:
-    """What the task's author accepts, in quotation marks, long ones cut to what there is room for."""
+    """The lines on the accepted answers, quoted and cut to `MAX_TARGET`."""
     if not target:
         return []
     limit = fair_limit([cost(each) for each in target], MAX_TARGET)
@@ -91,7 +91,7 @@ def _accepted(target: Sequence[str]) -> list[str]:
 
 
 def answer_schema(criteria: Sequence[Criterion]) -> dict[str, Any]:
-    """The JSON schema of the model's answer: for each criterion evidence first, the verdict after it."""
+    """The JSON schema of the model's answer. Each criterion has its evidence before its verdict."""
     quote = _object({"id": {"type": "string"}, "quote": {"type": "string"}})
     decision = _object(
         {

@@ -1,4 +1,4 @@
-"""The rubric: what the model decides on, and the points that code gives for its verdicts."""
+"""The rubric: the criteria that the model decides on, and the points for its verdicts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,18 +29,18 @@ COORDINATION: Final = (
 )
 
 ANSWER_ID: Final = "answer"
-"""What a single final answer is quoted by."""
+"""The id of a single final answer in quotes."""
 
 OUTCOME: Final = Criterion(TASK_SUCCESS, "Does the final answer do what the task asked for?")
 
 
 def answer_ids(n: int) -> list[str]:
-    """What each of `n` final answers is quoted by."""
+    """The ids of `n` final answers in quotes."""
     return [ANSWER_ID] if n == 1 else [f"{ANSWER_ID} {number}" for number in range(1, n + 1)]
 
 
 def outcomes(n: int) -> list[Criterion]:
-    """A criterion for each of `n` final answers, in their order: each is judged alone."""
+    """One criterion for each of `n` final answers, in order. Each answer is judged alone."""
     if n == 1:
         return [OUTCOME]
     return [
@@ -52,12 +52,12 @@ def outcomes(n: int) -> list[Criterion]:
 
 
 def canary(word: str) -> Criterion:
-    """A criterion that must fail: no agent knows the word. A model that finds it met is not judging the evidence."""
+    """A criterion that cannot be met, since no agent knows the word. A model that finds it met is compromised."""
     return Criterion(CANARY, f"Did an agent use the code word {word!r}?")
 
 
 def coordination_points(verdicts: Mapping[str, Verdict]) -> float | None:
-    """The mean points of the coordination criteria that could be decided; None where none could."""
+    """The mean points of the decided coordination criteria. None if none was decided."""
     points = [POINTS[verdicts[criterion.id]] for criterion in COORDINATION if criterion.id in verdicts]
     known = [value for value in points if value is not None]
     return fmean(known) if known else None

@@ -1,4 +1,4 @@
-"""Judging by rules: transparent ones, over the structure, the calls and the outcome of a trial."""
+"""Judging by rules over the structure, the calls and the outcome of a trial."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -9,8 +9,8 @@ from concord.assessment import Mode
 from concord.assessment.results import Judgment, TrialOutcome
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.graph import CallTally
-from concord_evaluator.judge.answers import answers_that_count, grades, task_success
 from concord_evaluator.judge.evidence import SeenAnswer
+from concord_evaluator.judge.final_answers import answers_that_count, grades, task_success
 from concord_evaluator.scoring import HIGH, TeamStructure
 
 _FOLLOWED: Final = "The model followed what agents wrote to it, so their task counts as failed."
@@ -25,12 +25,12 @@ def judge_by_rules(
     addressed: bool = False,
     answers: Sequence[SeenAnswer] | None = None,
 ) -> Judgment:
-    """A view of a trial without a language model; `reason` says why there is none.
+    """The judgment of a trial without a language model. `reason`: why no model judged.
 
-    overall = the mean of what is known of: the coordination value, the share of attempts that succeeded, and the
-    success of the task. Of the latter, rules know only that it is 0 where nobody whose answer counts gave one: whether
-    an answer is right they cannot tell. `answers`: those that count (None: all that there are). `addressed`: a model
-    followed what agents wrote to it, which is worth 0.
+    overall = the mean of the known ones of: the coordination value, the share of attempts that succeeded, and the
+    success of the task. Rules cannot tell whether an answer is right, so the success is known only if it is 0: if no
+    counting answer was given. `answers`: those that count (None: all). `addressed`: whether a model followed
+    instructions of agents, in which case the task counts 0.
     """
     counted = answers_that_count(evaluation.outcome, mode) if answers is None else answers
     if addressed:
@@ -38,22 +38,22 @@ def judge_by_rules(
     structure, calls = evaluation.structure, evaluation.calls
     success = 0.0 if addressed else task_success(counted, {})
     known = [value for value in (_coordination(structure), _reliability(calls), success) if value is not None]
-    told = _outcome(evaluation.outcome, counted, addressed=addressed)
+    outcome = _outcome(evaluation.outcome, counted, addressed=addressed)
     return Judgment(
         source="rules",
         reason=reason,
         overall_score=fmean(known) if known else None,
         task_success=success,
         coordination_quality=None if structure is None else structure.coordination_quality,
-        reasoning=" ".join([*_reasoning(evaluation), *told]),
+        reasoning=" ".join([*_reasoning(evaluation), *outcome]),
         strengths=list(_strengths(evaluation)),
-        weaknesses=list(dict.fromkeys([*(told if success == 0 else []), *_weaknesses(evaluation)])),
+        weaknesses=list(dict.fromkeys([*(outcome if success == 0 else []), *_weaknesses(evaluation)])),
         answers=[] if success is None else grades(counted, {}),
     )
 
 
 def _outcome(outcome: TrialOutcome, answers: Sequence[SeenAnswer], *, addressed: bool) -> list[str]:
-    """What is known of the task, in words."""
+    """The outcome of the task as sentences."""
     if addressed:
         return [_FOLLOWED]
     if outcome.state != "completed" and answers:

@@ -1,11 +1,11 @@
-"""Screening: the evidence without the passages that speak to the judge, and who wrote these where."""
+"""Screening: removes passages that address the judge from the evidence, and names their authors."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
 from concord_evaluator.judge.evidence import ASSESSOR, Evidence, SeenAnswer, SeenCall
-from concord_evaluator.judge.suspicion import addresses_judge, says_nothing, take_out
+from concord_evaluator.judge.injection import addresses_judge, says_nothing, take_out
 
 HOLLOW: Final = "The answer says nothing."
 HOLLOWED: Final = "The answer says nothing but what is meant for the judge."
@@ -13,7 +13,7 @@ HOLLOWED: Final = "The answer says nothing but what is meant for the judge."
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """A passage that speaks to the judge: who wrote it, and in which call. None: that cannot be told."""
+    """A passage that addresses the judge, its author, and its call. None if unknown."""
 
     agent: str | None
     step_id: str | None
@@ -21,10 +21,9 @@ class Suspect:
 
 
 def screen(evidence: Evidence) -> tuple[Evidence, tuple[Suspect, ...]]:
-    """The evidence without passages that speak to the judge, and these: in names, ids, calls and answers.
+    """The evidence without passages that address the judge; and these passages, also those in names and step ids.
 
-    The judge sees neither names nor ids as they are. What is left of an answer counts; where that says nothing, it is
-    no answer.
+    The judge never sees names and step ids. The rest of an answer counts; if it has no content, there is no answer.
     """
     suspects = [Suspect(agent, None, agent) for agent in evidence.aliases.agents if addresses_judge(agent)]
     calls = []

@@ -1,4 +1,4 @@
-"""Metrics of the agent graph: each a plugin, found among the entry points of the installed packages.
+"""Metrics of the agent graph. `registry` lists the built-in ones.
 
 A package adds its own with an entry point in the group `concord.metrics` that names a sequence of `Metric`:
 
@@ -6,13 +6,20 @@ A package adds its own with an entry point in the group `concord.metrics` that n
     mine = "my_package:METRICS"
 """
 
-from concord_evaluator.metrics.catalogue import definition_of
+from concord_evaluator.metrics.gemmas import TfIdf
 from concord_evaluator.metrics.measuring import LEFT_OUT, measure
 from concord_evaluator.metrics.metric import Measured, Metric, Parameter, metric, objection_to, undefined
-from concord_evaluator.metrics.registry import ENTRY_POINT_GROUP, BrokenMetricError, installed_metrics, metric_ids
-from concord_evaluator.metrics.similarity import TfIdf
+from concord_evaluator.metrics.registry import (
+    BUILT_IN_METRICS,
+    ENTRY_POINT_GROUP,
+    BrokenMetricError,
+    definition_of,
+    installed_metrics,
+    metric_ids,
+)
 
 __all__ = [
+    "BUILT_IN_METRICS",
     "ENTRY_POINT_GROUP",
     "LEFT_OUT",
     "BrokenMetricError",

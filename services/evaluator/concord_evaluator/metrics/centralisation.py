@@ -1,4 +1,4 @@
-"""Centralisation: how far one agent stands out from the others."""
+"""Centralisation: how much one agent dominates the others."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -35,7 +35,7 @@ def betweenness_centralisation(graph: AgentGraph) -> Iterator[Measured]:
 
 
 def _lead(values: Iterable[float]) -> float:
-    """The sum of how far each stays behind the largest."""
+    """The sum of the differences to the largest value."""
     found = list(values)
     largest = max(found)
     return sum(largest - value for value in found)

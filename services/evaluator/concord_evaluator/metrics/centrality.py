@@ -1,4 +1,4 @@
-"""Centrality: how much an agent is in the middle of things."""
+"""Centrality: how central each agent is."""
 
 from collections.abc import Iterator
 from typing import Final

@@ -1,4 +1,4 @@
-"""Cohesion: how far a team hangs together."""
+"""Cohesion: how closely a team is connected."""
 
 from collections.abc import Iterator
 from typing import Final

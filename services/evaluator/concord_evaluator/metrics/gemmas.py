@@ -1,4 +1,4 @@
-"""GEMMAS (Lee et al. 2025, arXiv 2507.13190): diversity of what is said, and paths that lead nowhere.
+"""GEMMAS (Lee et al. 2025, arXiv 2507.13190): diversity of requests, and unnecessary paths.
 
 Taken: both formulas. Information diversity is the weighted mean of 1 - similarity over pairs of agents, weight 1 for
 those joined by an edge and 0 else; similarity is the paper's syntactic part, the cosine of TF-IDF vectors. The ratio
@@ -10,25 +10,28 @@ end in a question that had been asked already. Paths are those of the calls them
 that they are counted in one pass; the paper's are those of an acyclic graph of agents.
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from concord.assessment.results import MetricStatus
 from concord_evaluator.graph import AgentGraph
 from concord_evaluator.metrics.metric import Measured, approximate, metric, undefined
-from concord_evaluator.metrics.similarity import TfIdf
 from concord_evaluator.trace import Call
 
+_WORD: Final = re.compile(r"\w+")
+
 MAX_PAIRS: Final = 10_000
-"""Pairs of agents that are compared."""
+"""The maximum number of pairs of agents that are compared."""
 
 
 @metric("information_diversity", definition_id="gemmas/information_diversity/tf_idf/requests")
 def information_diversity(graph: AgentGraph) -> Iterator[Measured]:
     """How different the requests of two agents are that talk to each other: the mean of 1 - cosine of their TF-IDF
     vectors (the syntactic part of GEMMAS's information diversity score, Lee et al. 2025). 1: they share no word."""
-    said, sampled = _said(graph)
+    said, sampled = _request_texts(graph)
     pairs = sorted({(min(link), max(link)) for link in graph.links if link[0] in said and link[1] in said})
     if not pairs:
         yield undefined(0, "no two agents that talk to each other say what they ask")
@@ -42,8 +45,8 @@ def information_diversity(graph: AgentGraph) -> Iterator[Measured]:
         yield Measured(value, len(compared))
 
 
-def _said(graph: AgentGraph) -> tuple[dict[str, str], bool]:
-    """By agent, the words of its requests; and whether these are only some of them."""
+def _request_texts(graph: AgentGraph) -> tuple[dict[str, str], bool]:
+    """By agent, the texts of its requests; and whether these are only a sample."""
     asked: defaultdict[str, set[str]] = defaultdict(set)
     for (caller, _), link in graph.links.items():
         asked[caller].update(link.requests)
@@ -66,12 +69,12 @@ def unnecessary_path_ratio(graph: AgentGraph) -> Iterator[Measured]:
     if not ends:
         yield undefined(0, "there are no calls", status=MetricStatus.UNDEFINED)
         return
-    in_vain, repeated = _in_vain(graph.calls), _repeated(graph.calls)
-    yield Measured(sum(in_vain[index] or repeated[index] for index in ends) / len(ends), len(ends))
+    failed, repeated = _failed_in_chain(graph.calls), _repeated(graph.calls)
+    yield Measured(sum(failed[index] or repeated[index] for index in ends) / len(ends), len(ends))
 
 
-def _in_vain(calls: Iterable[Call]) -> list[bool]:
-    """By call, whether it or any that it was made in failed."""
+def _failed_in_chain(calls: Iterable[Call]) -> list[bool]:
+    """By call, whether it or any call above it failed."""
     found: list[bool] = []
     for call in calls:
         found.append(call.record.failed or (call.parent is not None and found[call.parent]))
@@ -79,7 +82,7 @@ def _in_vain(calls: Iterable[Call]) -> list[bool]:
 
 
 def _repeated(calls: Sequence[Call]) -> list[bool]:
-    """By call, whether its caller had already asked the same agent the same, and had been answered."""
+    """By call, whether its caller had sent that agent the same request before, and had been answered."""
     asked_again = _twice(call.record.request_digest for call in calls)
     answered: set[tuple[str, str, str]] = set()
     found: list[bool] = []
@@ -96,13 +99,38 @@ def _repeated(calls: Sequence[Call]) -> list[bool]:
 
 
 def _twice(requests: Iterable[str | None]) -> set[str]:
-    """The requests that were made more than once, by whomever; mostly a few of very many."""
+    """The requests that occur more than once, regardless of the caller."""
     once: set[str] = set()
     again: set[str] = set()
     for request in requests:
         if request is not None:
             (again if request in once else once).add(request)
     return again
+
+
+class TfIdf:
+    """Texts as TF-IDF vectors of length 1 (Spärck Jones 1972), by name.
+
+    A word weighs tf * (ln((1 + N) / (1 + df)) + 1), smoothed as in scikit-learn.
+    """
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        counts = {name: Counter(_WORD.findall(text.lower())) for name, text in texts.items()}
+        texts_with = Counter(word for words in counts.values() for word in words)
+        rarity = {word: math.log((1 + len(counts)) / (1 + n)) + 1 for word, n in texts_with.items()}
+        self._vectors = {
+            name: _unit({word: n * rarity[word] for word, n in words.items()}) for name, words in counts.items()
+        }
+
+    def cosine(self, one: str, other: str) -> float:
+        """The cosine similarity of two texts: 0 without a common word, 1 for equal word counts; 0 for an empty text."""
+        a, b = self._vectors[one], self._vectors[other]
+        return min(1.0, math.fsum(a[word] * b[word] for word in a.keys() & b.keys()))
+
+
+def _unit(vector: Mapping[str, float]) -> dict[str, float]:
+    length = math.sqrt(math.fsum(value * value for value in vector.values()))
+    return {word: value / length for word, value in vector.items()}
 
 
 METRICS: Final = (information_diversity, unnecessary_path_ratio)

@@ -11,16 +11,16 @@ from concord_evaluator.metrics.registry import installed_metrics
 LEFT_OUT: Final = "left out: the evaluation's time was used up"
 
 Choice = Mapping[str, Mapping[str, float]]
-"""The ids of metrics, each with the parameters that are not to have their defaults."""
+"""The ids of metrics, each with the parameters that differ from their defaults."""
 
 
 def measure(
     graph: AgentGraph, choice: Choice | None = None, *, time_is_up: Callable[[], bool] = lambda: False
 ) -> list[MetricRecord]:
-    """The chosen metrics of a graph (None: all of them), sorted by id and agent. Ids that nobody knows are ignored.
+    """Computes the chosen metrics of a graph (None: all), sorted by id and agent. Unknown ids are ignored.
 
-    A metric that is given what it cannot take, that fails, or that comes after `time_is_up`, is undefined and says so:
-    it costs no other its value.
+    A metric with invalid parameters, that fails, or that comes when time is up, is undefined with a reason. It does not
+    affect other metrics.
     """
     metrics = installed_metrics()
     chosen: Choice = {metric_id: {} for metric_id in metrics} if choice is None else choice
@@ -47,7 +47,7 @@ def _records(
 
 
 def _record(metric: Metric, measured: Measured, params: Mapping[str, float]) -> MetricRecord:
-    told = [*((name, f"{value:g}") for name, value in params.items()), *measured.params]
+    stated = [*((name, f"{value:g}") for name, value in params.items()), *measured.params]
     return MetricRecord(
         id=metric.id,
         agent=measured.agent,
@@ -57,5 +57,5 @@ def _record(metric: Metric, measured: Measured, params: Mapping[str, float]) -> 
         n=measured.n,
         definition_id=metric.definition_id,
         engine=measured.engine or metric.engine,
-        params=[MetricParameter(name=name, value=value) for name, value in told],
+        params=[MetricParameter(name=name, value=value) for name, value in stated],
     )

@@ -10,9 +10,9 @@ from concord_evaluator.graph.engines import Scores
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One value of a metric, of an agent or of the team, computed from `n` things. No value without a status.
+    """One value of a metric, of an agent or of the team (None), computed from `n` items.
 
-    `engine`: what computed it, where that is not what the metric says. `params`: what else it was computed with.
+    `engine`: what computed the value, if not the metric's own engine. `params`: further parameters of the computation.
     """
 
     value: float | None
@@ -25,23 +25,23 @@ class Measured:
 
 
 def undefined(n: int, reason: str, *, status: MetricStatus = MetricStatus.UNDEFINED) -> Measured:
-    """No value, and why: what is undefined is never 0."""
+    """No value, with the reason. An undefined metric is never 0."""
     return Measured(value=None, n=n, status=status, reason=reason)
 
 
 def approximate(value: float | None, n: int, reason: str) -> Measured:
-    """A value that stands for what could not be known or computed in full, and why."""
+    """A value from incomplete data or an estimate, with the reason."""
     return Measured(value=value, n=n, status=MetricStatus.APPROXIMATE, reason=reason)
 
 
 def scored(scores: Scores) -> Iterator[Measured]:
-    """The scores of all agents as an engine gave them."""
+    """The scores of all agents from an engine."""
     for agent, value in scores.values.items():
         yield of_scores(scores, value, len(scores.values), agent)
 
 
 def of_scores(scores: Scores, value: float, n: int, agent: str | None = None) -> Measured:
-    """A value made from scores: as exact as these are."""
+    """A value derived from scores, and exact if they are."""
     if scores.sources is None:
         return Measured(value, n, agent, engine=scores.engine)
     return Measured(
@@ -57,7 +57,7 @@ def of_scores(scores: Scores, value: float, n: int, agent: str | None = None) ->
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A number that a metric can be given: its default, and the range in which it means something."""
+    """A numeric parameter of a metric: its default and its valid range."""
 
     default: float
     minimum: float
@@ -65,7 +65,7 @@ class Parameter:
 
 
 def objection_to(parameters: Mapping[str, Parameter], given: Mapping[str, float]) -> str | None:
-    """Why these values cannot be taken; None if they can."""
+    """The reason why these parameter values are invalid. None if they are valid."""
     for name, value in given.items():
         parameter = parameters.get(name)
         if parameter is None:
@@ -81,7 +81,7 @@ Compute = Callable[..., Iterable[Measured]]
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A metric. `definition_id` names the formula and changes when it does; `definition` says it in words."""
+    """A metric. `definition_id` identifies the formula and changes with it; `definition` states it in words."""
 
     id: str
     definition_id: str
@@ -94,7 +94,7 @@ class Metric:
 def metric(
     metric_id: str, *, definition_id: str, engine: str = "python", parameters: Mapping[str, Parameter] | None = None
 ) -> Callable[[Compute], Metric]:
-    """Makes a metric of a function, whose docstring is the definition. Raises ValueError if it has none."""
+    """Makes a metric from a function. Its docstring is the definition. Raises ValueError if it has none."""
 
     def made(compute: Compute) -> Metric:
         definition = " ".join(cleandoc(compute.__doc__ or "").split())

@@ -1,4 +1,4 @@
-"""Paths: how far messages have to go."""
+"""Paths: how many hops a message takes from one agent to another."""
 
 from collections.abc import Iterator
 from typing import Final

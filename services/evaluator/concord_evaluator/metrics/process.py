@@ -1,4 +1,4 @@
-"""Process: how the calls went, and what followed from what."""
+"""Process: how the calls went, what followed from what, and what a completed task cost."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -6,6 +6,8 @@ from typing import Final
 from concord_evaluator.graph import AgentGraph
 from concord_evaluator.graph.chains import is_between_agents
 from concord_evaluator.metrics.metric import Measured, metric, undefined
+
+_NOT_COMPLETED: Final = "the task was not completed"
 
 
 @metric("error_rate", definition_id="failed_calls/calls")
@@ -51,4 +53,30 @@ def loop_ratio(graph: AgentGraph) -> Iterator[Measured]:
     yield Measured(len(graph.returns) / calls, calls)
 
 
-METRICS: Final = (error_rate, error_propagation, repeat_ratio, loop_ratio)
+@metric("messages_per_completed_task", definition_id="messages/completed_tasks")
+def messages_per_completed_task(graph: AgentGraph) -> Iterator[Measured]:
+    """Requests and replies between agents that the completed task took (coordination overhead, after Kim et al.
+    2025, arXiv 2512.08296); over several trials, those that were completed."""
+    yield Measured(graph.n_messages, 1) if graph.completed else undefined(0, _NOT_COMPLETED)
+
+
+@metric("tokens_per_completed_task", definition_id="tokens/completed_tasks")
+def tokens_per_completed_task(graph: AgentGraph) -> Iterator[Measured]:
+    """Tokens that the completed task took, as far as steps tell. What a step says it took includes what was made
+    under it."""
+    if not graph.completed:
+        yield undefined(0, _NOT_COMPLETED)
+    elif graph.tokens is None:
+        yield undefined(0, "no step tells its tokens")
+    else:
+        yield Measured(graph.tokens, 1)
+
+
+METRICS: Final = (
+    error_rate,
+    error_propagation,
+    repeat_ratio,
+    loop_ratio,
+    messages_per_completed_task,
+    tokens_per_completed_task,
+)

@@ -1,4 +1,4 @@
-"""Time: how much of the work had to be done one after the other, and who took over from whom."""
+"""Time: how much of the work was sequential, and which agents took over from each other."""
 
 from collections.abc import Iterator
 from typing import Final

@@ -1,4 +1,4 @@
-"""The pipeline: a trial's evaluators in the order of their needs, and what they make of its trace together.
+"""The pipeline: runs the evaluators on the trace of a trial. `registry` lists the built-in ones.
 
 A package adds an evaluator with an entry point in the group `concord.evaluators` that names an `Evaluator`:
 
@@ -10,6 +10,7 @@ from concord_evaluator.pipeline.budget import Budget
 from concord_evaluator.pipeline.evaluator import Contribution, Evaluator, Tier, TrialInput, evaluator
 from concord_evaluator.pipeline.exchange import MAX_EXCHANGES, Exchange, exchanges
 from concord_evaluator.pipeline.registry import (
+    BUILT_IN_EVALUATORS,
     ENTRY_POINT_GROUP,
     JUDGE,
     BrokenEvaluatorError,
@@ -22,6 +23,7 @@ from concord_evaluator.pipeline.trial import evaluate_trial, task_text
 from concord_evaluator.pipeline.verdict import verdict_on
 
 __all__ = [
+    "BUILT_IN_EVALUATORS",
     "ENTRY_POINT_GROUP",
     "JUDGE",
     "MAX_EXCHANGES",

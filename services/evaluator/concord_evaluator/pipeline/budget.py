@@ -1,4 +1,4 @@
-"""What an evaluation may take: the steps that it reads, shared out among those who told them, and its time."""
+"""The budget of an evaluation: how many steps it reads, shared fairly among reporters, and how long it may take."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -9,42 +9,43 @@ from concord.trace.report import ReportBatch
 from concord_evaluator.trace import is_observed
 
 MAX_NAMED: Final = 10
-"""Reporters that are named in warnings, those who told most first."""
+"""Reporters that warnings name, those with most steps first."""
 
-NOBODY_REFUSED: Final[Mapping[str, int]] = {}
+NONE_REFUSED: Final[Mapping[str, int]] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """`steps`: how many reported steps are read; None: all. `time_is_up`: whether what can be left out now is."""
+    """`steps`: how many reported steps are read (None: all). `time_is_up`: whether to skip all optional work."""
 
     steps: int | None = None
     time_is_up: Callable[[], bool] = field(default=lambda: False)
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """The batches that are read, in their order, and by account how many steps of the others were left out."""
+class Selection:
+    """The batches to read, in their order, and by account the number of steps in the omitted batches."""
 
     batches: Sequence[ReportBatch]
-    left_out: Mapping[str, int]
+    omitted: Mapping[str, int]
 
 
-def within(batches: Sequence[ReportBatch], steps: int | None) -> Reading:
-    """The batches of a trace that a budget of steps has room for.
+def within(batches: Sequence[ReportBatch], steps: int | None) -> Selection:
+    """Selects the batches of a trace that fit into a budget of steps.
 
-    What the gateway saw is always read. The rest is shared out evenly: who told less than its share leaves the rest of
-    it to others, and of who told more, the first batches are read. So nobody's reports displace those of another.
+    The gateway's batches are always included. All other accounts get equal shares; what an account does not use goes
+    to the others. Of an account with more than its share, the first batches are included. So no account's reports
+    displace those of another.
     """
-    told: defaultdict[str, int] = defaultdict(int)
+    sizes: defaultdict[str, int] = defaultdict(int)
     for batch in batches:
         if not is_observed(batch):
-            told[batch.account] += _size(batch)
-    if steps is None or sum(told.values()) <= steps:
-        return Reading(batches, {})
-    share = _fair_share(told.values(), steps)
-    room = dict.fromkeys(told, share)
-    left_out: Counter[str] = Counter()
+            sizes[batch.account] += _size(batch)
+    if steps is None or sum(sizes.values()) <= steps:
+        return Selection(batches, {})
+    share = _fair_share(sizes.values(), steps)
+    room = dict.fromkeys(sizes, share)
+    omitted: Counter[str] = Counter()
     kept: list[ReportBatch] = []
     for batch in batches:
         account = batch.account
@@ -55,28 +56,28 @@ def within(batches: Sequence[ReportBatch], steps: int | None) -> Reading:
             kept.append(batch)
         else:
             room[account] = 0
-            left_out[account] += batch.n_steps
-    return Reading(kept, left_out)
+            omitted[account] += batch.n_steps
+    return Selection(kept, omitted)
 
 
-def beyond(left_out: Mapping[str, int], refused: Mapping[str, int]) -> Iterable[str]:
-    """Warnings of those whose steps were too many to be kept or read."""
-    many = Counter(left_out) + Counter(refused)
-    for account, steps in sorted(many.items(), key=lambda each: (-each[1], each[0]))[:MAX_NAMED]:
+def excess_warnings(omitted: Mapping[str, int], refused: Mapping[str, int]) -> Iterable[str]:
+    """A warning for each account whose steps exceeded what is stored or read, the largest excess first."""
+    excess = Counter(omitted) + Counter(refused)
+    for account, steps in sorted(excess.items(), key=lambda each: (-each[1], each[0]))[:MAX_NAMED]:
         yield f"{steps} steps of {account or 'reporters without a token'} were too many, and count as dropped"
 
 
 def _size(batch: ReportBatch) -> int:
-    """A batch takes time even without a step."""
+    """The steps of a batch, at least 1: reading an empty batch takes time as well."""
     return max(1, batch.n_steps + batch.n_nested)
 
 
-def _fair_share(told: Iterable[int], room: int) -> int:
-    """The largest share such that all shares together, none larger than what was told, fit into the room."""
-    ascending = sorted(told)
-    for place, steps in enumerate(ascending):
-        share = room // (len(ascending) - place)
+def _fair_share(sizes: Iterable[int], total: int) -> int:
+    """The largest share so that the sum of `min(size, share)` over all sizes is at most `total`."""
+    ascending = sorted(sizes)
+    for index, steps in enumerate(ascending):
+        share = total // (len(ascending) - index)
         if steps > share:
             return share
-        room -= steps
+        total -= steps
     return ascending[-1]

@@ -1,4 +1,4 @@
-"""What an evaluator is: a function of a trial, with an id, a tier, what it needs of others, and parameters."""
+"""What an evaluator is: a function of a trial, with an id, a tier, the evaluators it depends on, and parameters."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -15,17 +15,17 @@ from concord_evaluator.scoring import TeamStructure
 from concord_evaluator.trace import Projection
 
 Tier = Literal[1, 2, 3]
-"""1: the structure of the graph; 2: the judge, and latency; 3: everything beside the score."""
+"""1: the structure of the graph; 2: latency and the judge; 3: evaluators that have no part in the score."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrialInput:
     """What every evaluator sees of a trial.
 
-    `task`: the text that the team was given, empty where there is none. `completed`: whether the task was.
+    `task`: the text that the team was given, empty without one. `completed`: whether the team completed the task.
     `participants`: how much of each participant's calls could have been seen; empty where there was nothing to observe.
-    `reports`: everything that was reported, read anew at each call: costly for a long trace, so only for an evaluator
-    that needs more than the projection. `time_is_up`: whether no more is to be begun that can be left out.
+    `reports`: returns all reports, read anew at each call. That is costly for a long trace, so it is meant for
+    evaluators that need more than the projection. `time_is_up`: whether to skip all optional work from now on.
     """
 
     projection: Projection
@@ -40,9 +40,9 @@ class TrialInput:
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """What one evaluator adds to the evaluation of a trial: metrics, findings and warnings, under names of its own.
+    """What one evaluator adds to the evaluation of a trial: metrics, findings and warnings, with ids of its own.
 
-    The rest is what the score and the row's own keys are made from, and comes from `graph` and `latency`.
+    The other fields are for the built-in evaluators alone: the score and the row's own keys are made from them.
     """
 
     metrics: tuple[MetricRecord, ...] = ()
@@ -56,12 +56,12 @@ class Contribution:
 
 
 Evaluate = Callable[..., Contribution]
-"""Gets the `TrialInput`, what the evaluators that it needs contributed by their ids, and each parameter by its name."""
+"""Gets the `TrialInput`, the contributions of the evaluators in `needs` by their ids, and each parameter by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluator:
-    """An evaluator. `definitions`: what its metrics mean, in words, by their definition ids."""
+    """An evaluator. `needs`: ids of evaluators that run before it. `definitions`: of its metrics, by definition id."""
 
     id: str
     evaluate: Evaluate
@@ -79,7 +79,7 @@ def evaluator(
     parameters: Mapping[str, Parameter] | None = None,
     definitions: Mapping[str, str] | None = None,
 ) -> Callable[[Evaluate], Evaluator]:
-    """Makes an evaluator of a function, to be run after those it needs."""
+    """Makes an evaluator from a function."""
 
     def made(evaluate: Evaluate) -> Evaluator:
         return Evaluator(evaluator_id, evaluate, tier, frozenset(needs), parameters or {}, definitions or {})

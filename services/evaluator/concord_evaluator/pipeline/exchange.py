@@ -1,4 +1,4 @@
-"""What was said in the calls of a trial, in words: for evaluators that read texts."""
+"""Exchanges: the requests and responses of a trial's calls as text, for evaluators that read texts."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -9,21 +9,21 @@ from concord.trace.report import Channel, Report
 from concord.trace.step import StepFacts
 from concord_evaluator.pipeline.evaluator import TrialInput
 from concord_evaluator.trace import Call
-from concord_evaluator.trace.texts import MAX_TEXT, text_of, with_nested
+from concord_evaluator.trace.request_texts import MAX_TEXT, text_of, with_nested
 
 MAX_EXCHANGES: Final = 500
-"""Calls whose words are read; a trace may have any number."""
+"""Calls whose texts are read. A trace may have any number of calls."""
 
 MAX_STEPS: Final = 50_000
-"""Steps beyond which a trace is not read a second time: that takes as long as all the rest, and a job has seconds."""
+"""Steps up to which a trace is read a second time, which takes as long as the rest of the evaluation."""
 
 RESPONSE_TEXT: Final = "response_text"
-"""The attribute of a call in which its caller quotes the answer."""
+"""The attribute of a call in which its reporter quotes the response."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One call in words, of at most `MAX_TEXT` characters each way; empty where nobody tells."""
+    """The texts of one call, at most `MAX_TEXT` characters each; empty where no report has them."""
 
     caller: str
     callee: str
@@ -32,8 +32,8 @@ class Exchange:
     response: str
 
 
-class _Telling(NamedTuple):
-    """What one report says of a call, to be compared: the more trusted first, then the one that says more."""
+class _Quotation(NamedTuple):
+    """The texts that one report has of a call. Sorts by trust, then by length."""
 
     observed: bool
     by_caller: bool
@@ -44,19 +44,19 @@ class _Telling(NamedTuple):
 
 
 def exchanges(trial: TrialInput, limit: int = MAX_EXCHANGES) -> list[Exchange]:
-    """The trial's calls in words and in causal order, the assessor's among them; evenly spread where too many.
+    """The texts of the trial's calls in causal order, including the assessor's; of too many calls, an even selection.
 
-    Where several tell of a call, what was observed counts, else what its caller says, else what was authenticated,
-    else what says most: nobody puts words into a caller's mouth. Reads the whole trace once more; of one with more
-    than `MAX_STEPS` steps there are none. The result does not depend on the order of the reports.
+    Where several reports have texts of a call, the order of preference is: observed by the gateway, reported by the
+    caller, authenticated, longest. So no other reporter can replace a caller's text. Reads the whole trace again; a
+    trace of more than `MAX_STEPS` steps has no exchanges. The result does not depend on the order of reports.
     """
     if trial.projection.integrity.steps > MAX_STEPS:
         return []
     calls = _spread(trial.projection.calls, limit)
-    told = _told(trial.reports(), calls)
-    silent = _Telling(False, False, False, 0, "", "")
-    said = [(call, told.get((call.step_id, call.caller), silent)) for call in calls]
-    return [Exchange(call.caller, call.callee, call.step_id, each.request, each.response) for call, each in said]
+    quotations = _quotations(trial.reports(), calls)
+    unknown = _Quotation(False, False, False, 0, "", "")
+    quoted = [(call, quotations.get((call.step_id, call.caller), unknown)) for call in calls]
+    return [Exchange(call.caller, call.callee, call.step_id, each.request, each.response) for call, each in quoted]
 
 
 def _spread(calls: Sequence[Call], limit: int) -> list[Call]:
@@ -65,28 +65,28 @@ def _spread(calls: Sequence[Call], limit: int) -> list[Call]:
     return [calls[number * len(calls) // limit] for number in range(limit)]
 
 
-def _told(reports: Iterable[Report], calls: Iterable[Call]) -> dict[tuple[str, str], _Telling]:
-    """The best telling of each call, by step id and caller: several may claim calls of their own under one step id."""
+def _quotations(reports: Iterable[Report], calls: Iterable[Call]) -> dict[tuple[str, str], _Quotation]:
+    """The preferred quotation of each call, by step id and caller: callers may reuse each other's step ids."""
     callers: defaultdict[str, set[str]] = defaultdict(set)
     for call in calls:
         callers[call.step_id].add(call.caller)
-    told: dict[tuple[str, str], _Telling] = {}
+    best: dict[tuple[str, str], _Quotation] = {}
     for report in reports:
         for step, direct in with_nested(report.step):
             for caller in callers.get(step.step_id, ()):
-                if (telling := _telling(step, report, caller, direct=direct)) is not None:
-                    known = told.get((step.step_id, caller))
-                    told[step.step_id, caller] = telling if known is None else max(known, telling)
-    return told
+                if (quotation := _quotation(step, report, caller, direct=direct)) is not None:
+                    known = best.get((step.step_id, caller))
+                    best[step.step_id, caller] = quotation if known is None else max(known, quotation)
+    return best
 
 
-def _telling(step: StepFacts, report: Report, caller: str, *, direct: bool) -> _Telling | None:
+def _quotation(step: StepFacts, report: Report, caller: str, *, direct: bool) -> _Quotation | None:
     call = step.agent_call
     if call is None:
         return None
     request = "" if call.requests is None else text_of(call.requests)
     response = step.additional_attributes.get(RESPONSE_TEXT, "")[:MAX_TEXT]
-    return _Telling(
+    return _Quotation(
         observed=direct and report.channel is Channel.OBSERVED,
         by_caller=direct and report.reporter == caller.partition("/")[0],
         authenticated=direct and report.authenticated,

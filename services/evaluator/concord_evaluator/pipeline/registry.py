@@ -1,4 +1,4 @@
-"""The registry of evaluators: what the installed packages offer."""
+"""Which evaluators there are: the built-in ones and those of installed packages."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -6,14 +6,17 @@ from graphlib import CycleError
 from importlib.metadata import EntryPoint, entry_points
 from typing import Final
 
+from concord_evaluator.pipeline.built_in import evaluate_graph, evaluate_latency
 from concord_evaluator.pipeline.evaluator import Evaluator
 from concord_evaluator.pipeline.running import in_order
+
+BUILT_IN_EVALUATORS: Final[tuple[Evaluator, ...]] = (evaluate_graph, evaluate_latency)
 
 ENTRY_POINT_GROUP: Final = "concord.evaluators"
 """A package adds an evaluator by an entry point in this group: `name = "module:EVALUATOR"`, an `Evaluator`."""
 
 JUDGE: Final = "judge"
-"""The evaluator that sees what all others found: it waits for a model, and so runs in a job of its own after them."""
+"""The id of the judge. It reads what the evaluators found and waits for a model, so it has a later job."""
 
 
 class BrokenEvaluatorError(Exception):
@@ -22,8 +25,8 @@ class BrokenEvaluatorError(Exception):
 
 @cache
 def installed_evaluators() -> Mapping[str, Evaluator]:
-    """All installed evaluators by their ids, sorted. Raises BrokenEvaluatorError."""
-    found: dict[str, Evaluator] = {}
+    """The built-in evaluators and those of installed packages, sorted by their ids. Raises BrokenEvaluatorError."""
+    found = {evaluator.id: evaluator for evaluator in BUILT_IN_EVALUATORS}
     for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: (entry.name, entry.value)):
         package = entry.dist.name if entry.dist is not None else entry.value
         evaluator = _offered(entry, package)

@@ -1,4 +1,4 @@
-"""Running evaluators: the chosen ones and what they need, in the order of their needs."""
+"""Running evaluators: the chosen ones and their dependencies, in topological order."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
@@ -8,16 +8,16 @@ from concord_evaluator.metrics import LEFT_OUT, objection_to
 from concord_evaluator.pipeline.evaluator import Contribution, Evaluator, TrialInput
 
 Choice = Mapping[str, Mapping[str, float]]
-"""The ids of evaluators, each with the parameters that are not to have their defaults."""
+"""The ids of evaluators, each with the parameters that differ from their defaults."""
 
 
 def run_evaluators(
     evaluators: Mapping[str, Evaluator], trial: TrialInput, choice: Choice | None = None
 ) -> dict[str, Contribution]:
-    """Runs the chosen evaluators (None: all) and those they need, each after its needs.
+    """Runs the chosen evaluators (None: all) and their dependencies, each after its dependencies.
 
-    Ids that nobody knows are ignored. One of tier 3 that fails, or for which no time is left, contributes a warning and
-    no more; what fails in another is raised, since a score would be made without it. Raises KeyError and CycleError as
+    Unknown ids are ignored. An evaluator of tier 3 that fails, or that comes when time is up, contributes only a
+    warning. Errors of the other tiers are raised, because the score depends on them. Raises KeyError and CycleError as
     `in_order` does.
     """
     chosen: Choice = {evaluator_id: {} for evaluator_id in evaluators} if choice is None else choice
@@ -31,9 +31,9 @@ def run_evaluators(
 
 
 def in_order(evaluators: Mapping[str, Evaluator], ids: Collection[str]) -> list[str]:
-    """The ids and those of all that they need, each after its needs; of several possible orders always the same.
+    """The ids and those of all their dependencies in topological order, which is deterministic.
 
-    Raises KeyError for a need that nobody fulfils, graphlib.CycleError for needs that go in a circle.
+    Raises KeyError for an unknown dependency, graphlib.CycleError for a cycle of dependencies.
     """
     pending, needs = set(ids), dict[str, frozenset[str]]()
     while pending:
@@ -53,7 +53,7 @@ def _contribution(
     try:
         made: Contribution = evaluator.evaluate(trial, needed, **(params if objection else params | dict(given)))
         if evaluator.tier == 3:
-            # What the score is made from is not its business.
+            # A tier 3 evaluator must not change what the score is made from.
             made = Contribution(metrics=made.metrics, findings=made.findings, warnings=made.warnings)
     except Exception as error:
         if evaluator.tier != 3:

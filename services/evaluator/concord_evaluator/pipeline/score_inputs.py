@@ -1,6 +1,6 @@
 """What the score of a live trial is made from: its graded answers, and the calls that the gateway carried.
 
-No report of a participant is read here, so that an evaluation that fails, or is flooded, leaves the score standing.
+This module reads no report of a participant, so the score survives an evaluation that fails or is flooded.
 """
 
 from collections.abc import Sequence
@@ -20,34 +20,34 @@ from concord.trace.report import ReportBatch
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.scorers import grade_answers
 from concord_evaluator.scoring import Conduct, conduct_of
-from concord_evaluator.trace import MAX_SAID, carried_calls
+from concord_evaluator.trace import MAX_CARRIED_TEXT, carried_calls
 
 
 def graded(plan: AssessmentPlan, outcome: TrialOutcome) -> Grading | None:
-    """What the task's scorer says of the answers. None: nothing was asked, or the task has no scorer in code."""
+    """The grading of the answers by the task's scorer. None for a trial that is not live, or has no scorer in code."""
     if plan.mode is not Mode.LIVE:
         return None
     task = plan.task(plan.trial(outcome.trial_id).task_id)
     try:
         return grade_answers(task, answerers(plan, outcome.trial_id), outcome)
     except Exception as error:
-        # Answers are hostile: one that a scorer does not stand up to must not cost the trial its evaluation.
+        # Answers may be hostile. An answer that crashes a scorer must not cost the trial its evaluation.
         name = None if task.scorer is None else task.scorer.name
         return Grading(value=None, source="nobody", scorer=name, reason=f"the scorer failed: {type(error).__name__}")
 
 
 def answerers(plan: AssessmentPlan, trial_id: str) -> list[str]:
-    """Whose answers to a trial's task are graded."""
+    """The participants whose answers to a trial's task are graded."""
     return plan.answerers(plan.trial(trial_id).task_id)
 
 
 def conduct_in(plan: AssessmentPlan, outcome: TrialOutcome, in_time: Sequence[ReportBatch]) -> Conduct | None:
-    """How the team went about it, by what the gateway carried; None where it carries nothing."""
+    """The team's conduct, from the calls that the gateway carried. None if the trial is not live."""
     if plan.mode is not Mode.LIVE:
         return None
     counted = set(answerers(plan, outcome.trial_id))
     return conduct_of(
-        carried_calls(in_time, Roster(plan.roster), MAX_SAID),
+        carried_calls(in_time, Roster(plan.roster), MAX_CARRIED_TEXT),
         [entry.id for entry in plan.roster],
         plan.task(plan.trial(outcome.trial_id).task_id).text,
         [answer.agent for answer in outcome.answers],
@@ -58,7 +58,7 @@ def conduct_in(plan: AssessmentPlan, outcome: TrialOutcome, in_time: Sequence[Re
 def without_metrics(
     plan: AssessmentPlan, request: EvaluateTrial, observed: Sequence[ReportBatch], reason: str
 ) -> TrialEvaluation:
-    """The evaluation of a trial whose trace could not be evaluated: what its score is made from, and nothing else.
+    """The evaluation of a trial whose trace could not be evaluated: only what its score is made from.
 
     `observed`: the batches that the gateway wrote.
     """

@@ -1,4 +1,4 @@
-"""One trial from the batches of its trace to its evaluation: pure, and made to run in a process of its own."""
+"""Evaluating one trial from the batches of its trace. Pure; runs in a process of the pool."""
 
 import gc
 from collections import Counter
@@ -14,7 +14,7 @@ from concord.assessment.roster import GREEN_AGENT, Roster
 from concord.trace.decoding import reports_of
 from concord.trace.report import Report, ReportBatch
 from concord_evaluator.documents import AgentTally, TrialEvaluation
-from concord_evaluator.pipeline.budget import NOBODY_REFUSED, Budget, beyond, within
+from concord_evaluator.pipeline.budget import NONE_REFUSED, Budget, excess_warnings, within
 from concord_evaluator.pipeline.evaluator import Contribution, TrialInput
 from concord_evaluator.pipeline.registry import installed_evaluators
 from concord_evaluator.pipeline.running import run_evaluators
@@ -34,25 +34,25 @@ def evaluate_trial(
     *,
     task_failed: bool = False,
     late: Iterable[str] = (),
-    refused: Mapping[str, int] = NOBODY_REFUSED,
+    refused: Mapping[str, int] = NONE_REFUSED,
     budget: Budget | None = None,
 ) -> TrialEvaluation:
     """Evaluates a trial from all batches of its trace, oldest first. Raises KeyError for a trial not in the plan.
 
-    `task_failed`: whether it is known of a recorded trace that its task was not completed. `late`: reporters of whom
-    something came after the trial was closed, which is in no batch. `refused`: by account, the steps that the trace
-    had no room for. What the `budget` has no room for is left out, and said to be; the score is not made from it.
+    `task_failed`: whether a recorded trace says that its task was not completed. `late`: reporters of steps that came
+    after the trial closed and are in no batch. `refused`: by account, the steps that the trace store had no room for.
+    Steps that exceed the `budget` are omitted with a warning; the score does not depend on them.
     """
-    heard = {batch.reporter for batch in batches} | set(late)
+    reporters = {batch.reporter for batch in batches} | set(late)
     with _no_garbage_collection():
         return _evaluate(
-            plan, request, batches, heard - {GREEN_AGENT}, refused, budget or Budget(), task_failed=task_failed
+            plan, request, batches, reporters - {GREEN_AGENT}, refused, budget or Budget(), task_failed=task_failed
         )
 
 
 @contextmanager
 def _no_garbage_collection() -> Iterator[None]:
-    """A trace makes many objects and no cycles: looking through all of them time and again takes a quarter longer."""
+    """Turns garbage collection off, which costs a quarter more time: a trace makes many objects and no cycles."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -66,7 +66,7 @@ def _evaluate(
     plan: AssessmentPlan,
     request: EvaluateTrial,
     batches: Sequence[ReportBatch],
-    heard: set[str],
+    reporters: set[str],
     refused: Mapping[str, int],
     budget: Budget,
     *,
@@ -75,12 +75,17 @@ def _evaluate(
     roster = Roster(plan.agents(plan.trial(request.trial_id).task_id))
     in_time = batches if request.closed_after is None else batches[: request.closed_after]
     live = plan.mode is Mode.LIVE
-    reading = within(in_time, budget.steps)
+    selection = within(in_time, budget.steps)
     projection = project(
-        _reports(reading.batches), roster, plan.config.evidence, observed=plan.observed, live=live, heard=heard
+        _reports(selection.batches),
+        roster,
+        plan.config.evidence,
+        observed=plan.observed,
+        live=live,
+        reporters=reporters,
     )
     observable = live and len(roster) > 1
-    participants = tuple(observability_of(projection, roster, heard)) if observable else ()
+    participants = tuple(observability_of(projection, roster, reporters)) if observable else ()
     grading = graded(plan, request.outcome)
     task_failed = task_failed or (grading is not None and grading.value == 0)
     trial = TrialInput(
@@ -90,12 +95,12 @@ def _evaluate(
         task=task_text(plan, request.trial_id),
         completed=request.outcome.state == "completed" and not task_failed,
         participants=participants,
-        reports=lambda: _reports(reading.batches),
+        reports=lambda: _reports(selection.batches),
         time_is_up=budget.time_is_up,
     )
     evaluators = installed_evaluators()
     done = run_evaluators(evaluators, trial, plan.config.chosen_evaluators(evaluators))
-    unread = sum(reading.left_out.values()) + sum(refused.values())
+    unread = sum(selection.omitted.values()) + sum(refused.values())
     integrity = _integrity(projection, batches, in_time, unread).model_copy(
         update={"observability": of_team(participants), "participants": list(participants)}
     )
@@ -105,7 +110,7 @@ def _evaluate(
             "grading": grading,
             "conduct": conduct_in(plan, request.outcome, in_time),
             "coordination_status": _coordination_status(plan, evaluation),
-            "warnings": [*beyond(reading.left_out, refused), *evaluation.warnings],
+            "warnings": [*excess_warnings(selection.omitted, refused), *evaluation.warnings],
         }
     )
 
@@ -119,7 +124,7 @@ def _coordination_status(plan: AssessmentPlan, evaluation: TrialEvaluation) -> M
 
 
 def task_text(plan: AssessmentPlan, trial_id: str) -> str:
-    """What the team was asked; a recorded trace that does not say has its own id in the place of it."""
+    """The text of the task. A recorded trace without one has its own id as text, which counts as none."""
     text = plan.task(plan.trial(trial_id).task_id).text
     return "" if plan.mode is Mode.RECORDED and text == plan.assessment_id else text
 

@@ -1,4 +1,4 @@
-"""The verdict on a trial: judged, scored, and in the form that the row shows."""
+"""The verdict on a trial: its grading, its score, and its record in the row."""
 
 from concord.assessment import AssessmentPlan, Mode, TrialSpec
 from concord.assessment.results import Grading, Judgment, LatencySummary, MetricStatus, TrialRecord
@@ -10,18 +10,18 @@ NOT_ASKED = "the judge was not asked for"
 
 
 def verdict_on(
-    plan: AssessmentPlan, evaluation: TrialEvaluation, judgment: Judgment | None, told: float | None = None
+    plan: AssessmentPlan, evaluation: TrialEvaluation, judgment: Judgment | None, recorded: float | None = None
 ) -> JudgedTrial:
-    """Scores an evaluated trial. Raises KeyError for one that is not in the plan.
+    """Scores an evaluated trial. Raises KeyError for a trial that is not in the plan.
 
-    `judgment`: None where nobody was asked to judge it. `told`: the outcome that a recorded trace tells of itself.
+    `judgment`: None if no judge was asked. `recorded`: the outcome that a recorded trace states.
     """
-    trial, grading = plan.trial(evaluation.outcome.trial_id), _grading(plan, evaluation, judgment, told)
+    trial, grading = plan.trial(evaluation.outcome.trial_id), _grading(plan, evaluation, judgment, recorded)
     if grading is None:
         scored = score_structure(evaluation.structure, evaluation.calls, plan.config.weights)
     else:
         scored = score_outcome(grading, evaluation.conduct)
-    passed = None if scored.overall is None else scored.overall >= plan.config.thresholds.passing
+    passed = None if scored.overall is None else scored.overall >= plan.config.thresholds.pass_mark
     return JudgedTrial(
         state="evaluated",
         record=_record(trial, evaluation, judgment, grading, scored, passed),
@@ -34,9 +34,9 @@ def verdict_on(
 
 
 def _grading(
-    plan: AssessmentPlan, evaluation: TrialEvaluation, judgment: Judgment | None, told: float | None
+    plan: AssessmentPlan, evaluation: TrialEvaluation, judgment: Judgment | None, recorded: float | None
 ) -> Grading | None:
-    """The outcome by the first who says anything of it: the task's scorer, the judge, the file. None for a pattern."""
+    """The outcome from the first source that has one: the scorer, the judge, the file. None for a given pattern."""
     if plan.mode is Mode.GROUND_TRUTH:
         return None
     if evaluation.grading is not None:
@@ -52,8 +52,8 @@ def _grading(
             reason=judgment.reason,
             answers=judgment.answers,
         )
-    if told is not None:
-        return Grading(value=told, source="recorded", scorer=None, reason=None)
+    if recorded is not None:
+        return Grading(value=recorded, source="recorded", scorer=None, reason=None)
     reason = NOT_ASKED if judgment is None else judgment.reason
     return Grading(value=None, source="nobody", scorer=None, reason=reason)
 
@@ -68,7 +68,7 @@ def _answered(plan: AssessmentPlan, evaluation: TrialEvaluation) -> bool:
 
 
 def _labelled(evaluation: TrialEvaluation) -> TeamStructure | None:
-    """The structure, without a label where none applies."""
+    """The structure, without its coordination label where that does not apply."""
     structure = evaluation.structure
     if structure is None or evaluation.coordination_status is MetricStatus.OK:
         return structure

@@ -1,15 +1,15 @@
-"""Scorers: how well answers are graded by code, our own scorers' and that of installed packages.
+"""Scorers: code that grades answers. `registry` lists the built-in ones.
 
-A package adds a scorer with an entry point in the group `concord.assessment.scorers` that names a `Scorer`:
+A package adds a scorer with an entry point in the group `concord.scorers` that names a `Scorer`:
 
     [project.entry-points."concord.scorers"]
     mine = "my_package:grade"
 """
 
-from concord_evaluator.scorers.answers import grade_answers
 from concord_evaluator.scorers.graded import MAX_EXPLANATION, Graded, ScorerFailedError
-from concord_evaluator.scorers.grading import MAX_ANSWER, grade
-from concord_evaluator.scorers.packages import (
+from concord_evaluator.scorers.grading import MAX_ANSWER, grade, grade_answers
+from concord_evaluator.scorers.registry import (
+    BUILT_IN_SCORERS,
     ENTRY_POINT_GROUP,
     BrokenScorerError,
     Scorer,
@@ -18,6 +18,7 @@ from concord_evaluator.scorers.packages import (
 )
 
 __all__ = [
+    "BUILT_IN_SCORERS",
     "ENTRY_POINT_GROUP",
     "MAX_ANSWER",
     "MAX_EXPLANATION",

@@ -1,4 +1,4 @@
-"""What grading an answer comes to, and how a scorer fails."""
+"""The grade of an answer, and the failure of a scorer."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,11 +8,11 @@ MAX_EXPLANATION: Final = 200
 """Characters of an explanation."""
 
 _MAX_SHOWN: Final = 60
-"""Characters of a text that an explanation quotes."""
+"""Characters of a quoted text in an explanation."""
 
 
 class ScorerFailedError(Exception):
-    """A scorer cannot grade what it was given: the fault is in its options, its targets or its package."""
+    """A scorer cannot grade an answer because of its options, its targets or its package."""
 
     def __init__(self, scorer: str, reason: str) -> None:
         super().__init__(_line(f"the scorer {scorer} failed: {reason}", MAX_EXPLANATION))
@@ -20,19 +20,19 @@ class ScorerFailedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Graded:
-    """How well one answer was graded, from 0 to 1, and in one bounded line what it was compared with."""
+    """The grade of one answer from 0 to 1, and a one-line explanation of bounded length."""
 
     value: float
     explanation: str
 
 
 def graded(value: float, explanation: str) -> Graded:
-    """A grade whose explanation is brought into its form."""
+    """A grade. Puts the explanation on one line and shortens it."""
     return Graded(float(value), _line(explanation, MAX_EXPLANATION))
 
 
 def shown(text: str) -> str:
-    """A text as an explanation quotes it."""
+    """The text as an explanation quotes it."""
     return f'"{_line(text, _MAX_SHOWN)}"'
 
 
@@ -42,7 +42,7 @@ def one_of(texts: Sequence[str]) -> str:
 
 
 def _line(text: str, length: int) -> str:
-    """A text on one line, cut; what cannot be printed, half of a surrogate pair included, is replaced."""
+    """The text on one line, cut to `length`. Replaces unprintable characters, including lone surrogates."""
     line = " ".join(text[: 10 * length].split())
     cut = f"{line[: length - 1]}…" if len(line) > length else line
     return "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in cut)

@@ -1,4 +1,4 @@
-"""JSON Schema on what agents wrote: nothing is fetched, and what checking may cost is bounded."""
+"""Validation of agents' JSON against a JSON Schema. Fetches nothing, and bounds the cost of a check."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -13,20 +13,20 @@ from pydantic import JsonValue
 from referencing import Registry
 
 from concord_evaluator.scorers.graded import ScorerFailedError
-from concord_evaluator.scorers.pattern import SEARCH_S, search
+from concord_evaluator.scorers.pattern_scorer import SEARCH_S, search
 
 MAX_CHECKS: Final = 100_000
-"""Keywords checked for one answer: alternatives of alternatives may multiply without end."""
+"""Keyword checks per answer. Nested alternatives may multiply without bound."""
 
 _Check = Callable[[Validator, Any, Any, Any], Iterable[ValidationError] | None]
-"""Checks a keyword: gets the validator, the keyword's value, what is to be checked, and the schema around it."""
+"""Checks a keyword. Gets the validator, the keyword's value, the instance, and the enclosing schema."""
 
 
 def misfit(schema: Mapping[str, JsonValue], document: JsonValue) -> str | None:
-    """Where and how a document does not fit a schema, or None if it does.
+    """The first violation of a schema by a document, with its path. None if the document is valid.
 
-    The draft is 2020-12 unless `$schema` names another. `format` says nothing, `patternProperties` is not supported.
-    Raises ScorerFailedError for a schema that is not one, refers to another document, or takes too long.
+    The draft is 2020-12 unless `$schema` names another. `format` is ignored, `patternProperties` is not supported.
+    Raises ScorerFailedError for an invalid schema, a reference to another document, or a check that takes too long.
     """
     try:
         stock = validator_for(dict(schema), default=Draft202012Validator)
@@ -38,20 +38,20 @@ def misfit(schema: Mapping[str, JsonValue], document: JsonValue) -> str | None:
         raise
     except SchemaError as error:
         raise ScorerFailedError("json", f"it is no JSON Schema: {error.json_path}: {error.message}") from error
-    except Exception as error:  # whatever the libraries raise of references that lead nowhere, or in a circle
+    except Exception as error:  # the libraries raise various errors for missing or circular references
         raise ScorerFailedError("json", f"the schema cannot be applied: {type(error).__name__}: {error}") from error
     return None if found is None else f"{found.json_path}: {found.message}"
 
 
 @dataclass(slots=True)
 class _Budget:
-    """What is left for checking one answer."""
+    """The remaining budget for checking one answer."""
 
     checks: int = MAX_CHECKS
     search_s: float = SEARCH_S
 
     def bounded(self, stock: type[Validator]) -> type[Validator]:
-        """A validator that counts, and whose two unbounded checks are replaced."""
+        """A validator that counts checks, with the two unbounded checks replaced."""
         checks = {**stock.VALIDATORS, "pattern": self._pattern, "uniqueItems": _unique_items}
         counted = {keyword: self._counted(check) for keyword, check in checks.items()}
         return cast("type[Validator]", extend(stock, counted))  # type: ignore[no-untyped-call]
@@ -76,13 +76,13 @@ class _Budget:
 
 
 def _unique_items(_: Validator, value: bool, instance: object, __: object) -> Iterable[ValidationError]:
-    """By hashes: the library compares every two items where they cannot be sorted."""
+    """Compares items by hash. The library compares all pairs if the items cannot be sorted."""
     if value and isinstance(instance, list) and len(set(map(_identity, instance))) < len(instance):
         yield ValidationError("some items are equal")
 
 
 def _identity(value: JsonValue) -> object:
-    """Something hashable that is equal for what JSON Schema calls equal: 1 is 1.0, and true is not."""
+    """A hashable value that is equal for equal instances of JSON Schema: 1 equals 1.0, but not true."""
     if isinstance(value, dict):
         return frozenset((key, _identity(each)) for key, each in value.items())
     if isinstance(value, list):
@@ -91,7 +91,7 @@ def _identity(value: JsonValue) -> object:
 
 
 def _applicable(schema: JsonValue) -> JsonValue:
-    """A schema without the `$schema` of its parts, each of which would bring an unbounded validator back."""
+    """The schema without the `$schema` of subschemas, which would select an unbounded validator."""
     if isinstance(schema, list):
         return [_applicable(each) for each in schema]
     if not isinstance(schema, dict):

@@ -1,4 +1,4 @@
-"""Texts as scorers compare them: what counts as the same, and where a word or a number ends."""
+"""Text normalisation for scorers: equivalent characters, and the boundaries of words and numbers."""
 
 import unicodedata
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from typing import Final
 
 import regex
 
-_ALIKE: Final = str.maketrans(
+_EQUIVALENTS: Final = str.maketrans(
     {
         "\N{LEFT SINGLE QUOTATION MARK}": "'",
         "\N{RIGHT SINGLE QUOTATION MARK}": "'",
@@ -24,12 +24,12 @@ _ALIKE: Final = str.maketrans(
 )
 
 PUNCTUATION: Final = r"(?![#%&@])[\p{P}`]"
-"""A punctuation mark, as a regular expression. C# is not C: signs that tell names apart are none."""
+"""A regular expression for a punctuation mark. Signs that distinguish names are none: C# is not C."""
 
 _PUNCTUATION: Final = regex.compile(rf"{PUNCTUATION}|\s")
 _SIGNED: Final = regex.compile(r"-\.?\d")
 
-# Han, kana and the scripts of South-East Asia put no space between words, so any place in them may end one.
+# Han, kana and South-East Asian scripts have no spaces between words, so a word may end after any character.
 _JOINING: Final = r"(?![\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}])[\p{L}\p{M}\p{N}]"
 _INSIDE: Final = regex.compile(
     rf"(?<={_JOINING})(?={_JOINING})"
@@ -40,16 +40,16 @@ _INSIDE: Final = regex.compile(
 
 
 def plain(text: str, *, ignore_case: bool = True) -> str:
-    """A text with one form for each character that has several, one space for any white space, and folded case.
+    """The text with equivalent characters unified, white space collapsed, and case folded.
 
-    The forms: Unicode's NFC; quotation marks, hyphens and minus signs as on a keyboard; invisible characters gone.
+    Unicode NFC; quotation marks, hyphens and minus signs as in ASCII; invisible characters deleted.
     """
     text = text.casefold() if ignore_case else text
-    return " ".join(unicodedata.normalize("NFC", text).translate(_ALIKE).split())
+    return " ".join(unicodedata.normalize("NFC", text).translate(_EQUIVALENTS).split())
 
 
 def trimmed(text: str) -> str:
-    """A plain text without the punctuation at its ends, or all of it where it is nothing else."""
+    """A plain text without punctuation at its ends. A text of only punctuation stays as it is."""
     start, end = 0, len(text)
     while start < end and _PUNCTUATION.match(text, start) and not _SIGNED.match(text, start):
         start += 1
@@ -59,8 +59,8 @@ def trimmed(text: str) -> str:
 
 
 def contains(text: str, wanted: str) -> bool:
-    """Whether a plain text has another in it as whole words."""
-    return any(True for _ in _places(text, wanted))
+    """Whether a plain text contains another as whole words."""
+    return any(True for _ in _positions(text, wanted))
 
 
 def begins(text: str, wanted: str) -> bool:
@@ -73,8 +73,8 @@ def ends(text: str, wanted: str) -> bool:
     return bool(wanted) and text.endswith(wanted) and not _is_inside(text, len(text) - len(wanted))
 
 
-def _places(text: str, wanted: str) -> Iterator[int]:
-    """Where `wanted` stands as whole words. A blank text stands nowhere."""
+def _positions(text: str, wanted: str) -> Iterator[int]:
+    """The positions of `wanted` as whole words. An empty text has none."""
     start = text.find(wanted) if wanted else -1
     while start >= 0:
         if not _is_inside(text, start) and not _is_inside(text, start + len(wanted)):
@@ -82,6 +82,6 @@ def _places(text: str, wanted: str) -> Iterator[int]:
         start = text.find(wanted, start + 1)
 
 
-def _is_inside(text: str, place: int) -> bool:
-    """Whether a word or a number goes on across a place: `1,234`, `3.5` and `-5` are one number each."""
-    return _INSIDE.match(text, place) is not None
+def _is_inside(text: str, position: int) -> bool:
+    """Whether a position is inside a word or a number. `1,234`, `3.5` and `-5` are one number each."""
+    return _INSIDE.match(text, position) is not None

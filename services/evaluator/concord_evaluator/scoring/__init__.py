@@ -1,9 +1,15 @@
-"""Scoring: how a trial becomes numbers and a label. Deterministic, and versioned as a whole."""
+"""Scoring: the score of a trial and its coordination label. Deterministic, and versioned as a whole."""
 
 from concord_evaluator.scoring.conduct import TOLERANCE, WORST, Conduct, conduct_of
-from concord_evaluator.scoring.score import SCORING_VERSION, Score, score_outcome
-from concord_evaluator.scoring.structural import WEIGHTS, score_structure
-from concord_evaluator.scoring.structure import BOTTLENECK_CAP, HIGH, MEDIUM, TeamStructure, quality_of, structure_of
+from concord_evaluator.scoring.score import SCORING_VERSION, WEIGHTS, Score, score_outcome, score_structure
+from concord_evaluator.scoring.team_structure import (
+    BOTTLENECK_CAP,
+    HIGH,
+    MEDIUM,
+    TeamStructure,
+    quality_of,
+    structure_of,
+)
 
 __all__ = [
     "BOTTLENECK_CAP",

@@ -1,4 +1,4 @@
-"""Conduct: what a team's calls cost beside what they bought, over the calls that the gateway carried."""
+"""Conduct: how many of the calls that the gateway carried were useful, and how many were wasted."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -6,21 +6,21 @@ from typing import Final
 
 from concord.assessment.results import MetricParameter, Record
 from concord.trace.vocabulary import is_figure, words_in
-from concord_evaluator.trace import MAX_SAID, Carried
+from concord_evaluator.trace import MAX_CARRIED_TEXT, CarriedCalls
 
 TOLERANCE: Final = 5
-"""How many wasted calls cost a quarter of the score (`k`). A constant: more participants buy no more waste."""
+"""The number of wasted calls that costs a quarter of the score (`k`). It does not grow with the team."""
 
 WORST: Final = 0.5
-"""Conduct of a team of which no call that bought anything was seen, and the limit as waste grows."""
+"""The conduct of a team without a useful call, and the limit as wasted calls increase."""
 
 
 class Conduct(Record):
-    """The calls that the gateway carried between participants, by what they came to. `value` is null for a lone one.
+    """The calls that the gateway carried between participants, by result. `value` is null for a lone participant.
 
-    `failed`: attempts that failed, whether or not a later one succeeded. `bought_nothing`: attempts that succeeded, and
-    told neither end anything that it had not met before. `unread`: attempts that were not read whole, since too much
-    was said before them; what is not read tells nobody anything.
+    `failed`: attempts that failed, whether or not a later one succeeded. `bought_nothing`: attempts that succeeded, but
+    had no word that was new to their reader. `unread`: attempts beyond the limit of text that is read; they have no
+    new words.
     """
 
     value: float | None
@@ -33,7 +33,7 @@ class Conduct(Record):
 
     @property
     def inputs(self) -> list[MetricParameter]:
-        """What the value was made from, as a part of the score shows it; `unread` where there are such calls."""
+        """The counts that the value was made from, as a part of the score shows them; `unread` only if not 0."""
         counts = {
             "participants": self.participants,
             "k": TOLERANCE,
@@ -47,39 +47,40 @@ class Conduct(Record):
 
 
 def conduct_of(
-    carried: Carried,
+    carried: CarriedCalls,
     participants: Sequence[str],
     task: str,
     asked: Iterable[str],
     answers: Iterable[str],
 ) -> Conduct:
-    """Rates the carried calls of a trial: 0.5 + 0.5 * k / (k + w), w counting those that failed or bought nothing.
+    """Rates the carried calls of a trial: 0.5 + 0.5 * k / (k + w), where w calls failed or had nothing new.
 
-    `asked`: the participants who were given the `task`; `answers`: the answers that are graded. Where no call bought
-    anything, what the team did together was not seen, and conduct is `WORST`.
+    A call is useful if its request or its answer has words that its reader has not met before. `asked`: the
+    participants who were given the `task`; `answers`: the graded answers. Without a useful call, the team was not seen
+    to work together, and its conduct is `WORST`.
     """
     figures = frozenset(word for text in (task, *answers) for word in words_in(text) if is_figure(word))
     readers = _Readers(participants, figures)
     given = set(words_in(task))
     for agent in asked:
-        readers.note(agent, given)
-    bought: set[str] = set()
+        readers.add(agent, given)
+    useful_ids: set[str] = set()
     for delivery in carried.deliveries:
         words = {word for text in delivery.texts for word in words_in(text)}
-        readers.note(delivery.sender, words)
-        if readers.tell(delivery.receiver, words):
-            bought.add(delivery.step_id)
+        readers.add(delivery.sender, words)
+        if readers.deliver(delivery.receiver, words):
+            useful_ids.add(delivery.step_id)
     failed = sum(carried.calls.values())
-    useful = sum(not failure and step_id in bought for step_id, failure in carried.calls.items())
-    nothing = len(carried.calls) - failed - useful
-    value, reason = _value(len(participants), len(carried.calls), useful, failed + nothing)
+    useful = sum(not failure and step_id in useful_ids for step_id, failure in carried.calls.items())
+    useless = len(carried.calls) - failed - useful
+    value, reason = _value(len(participants), len(carried.calls), useful, failed + useless)
     return Conduct(
         value=value,
-        reason=_beyond(carried.unread) if carried.unread else reason,
+        reason=_unread_reason(carried.unread) if carried.unread else reason,
         participants=len(participants),
         carried=len(carried.calls),
         failed=failed,
-        bought_nothing=nothing,
+        bought_nothing=useless,
         unread=carried.unread,
     )
 
@@ -94,27 +95,28 @@ def _value(participants: int, carried: int, useful: int, wasted: int) -> tuple[f
     return WORST + (1 - WORST) * TOLERANCE / (TOLERANCE + wasted), None
 
 
-def _beyond(unread: int) -> str:
-    return f"{unread} calls said something beyond the first {MAX_SAID:,} characters, which is not read and is no news"
+def _unread_reason(unread: int) -> str:
+    limit = f"{MAX_CARRIED_TEXT:,}"
+    return f"{unread} calls said something beyond the first {limit} characters, which is not read and is no news"
 
 
 class _Readers:
-    """What each participant has met so far."""
+    """The words that each participant has met so far."""
 
     def __init__(self, participants: Iterable[str], figures: frozenset[str]) -> None:
         self._figures = figures
         self._met: defaultdict[str, set[str]] = defaultdict(set)
         self._names = frozenset(word for name in participants for word in words_in(name))
-        """The participants' names are no news: `/peers` tells everybody."""
+        """Participants' names are never new: `/peers` lists them."""
 
-    def note(self, agent: str, words: set[str]) -> None:
-        """Adds words to what a participant has met."""
+    def add(self, agent: str, words: set[str]) -> None:
+        """Adds words that a participant has met."""
         self._met[agent] |= words
 
-    def tell(self, reader: str, words: set[str]) -> bool:
-        """Adds words to what a reader has met. True if some of them are news to it.
+    def deliver(self, reader: str, words: set[str]) -> bool:
+        """Adds words that a reader has met. Returns whether any of them was new.
 
-        Of figures, only those that stand in the task or in a graded answer are news.
+        Numbers count as new only if they occur in the task or in a graded answer.
         """
         new = words - self._met[reader]
         self._met[reader] |= new

@@ -1,25 +1,42 @@
-"""The score of a trial: how well the task was done, times how the team got there."""
+"""The score of a trial: outcome times conduct, or for a given pattern the weighted mean over parts of its structure."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from concord.assessment.results import Grading, MetricParameter, SubScore
+from concord_evaluator.graph import CallTally
 from concord_evaluator.scoring.conduct import Conduct
+from concord_evaluator.scoring.team_structure import TeamStructure
 
 SCORING_VERSION: Final = "2"
-"""Changes whenever the same trial would be scored differently."""
+"""Changes whenever the scoring rules change."""
+
+
+Part = Literal["task", "communication", "distribution", "reliability", "efficiency"]
+
+WEIGHTS: Final[Mapping[Part, float]] = {
+    "task": 0.35,
+    "communication": 0.35,
+    "distribution": 0.1,
+    "reliability": 0.1,
+    "efficiency": 0.1,
+}
+
+_REQUIRED_PARTS: Final[frozenset[Part]] = frozenset({"task", "communication"})
+"""A score needs one of these: that the few calls made went well says nothing about coordination."""
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """The whole, None where it is not known, and the parts with what they were made from."""
+    """The overall score (None if unknown), and its parts with their inputs."""
 
     overall: float | None
     parts: tuple[SubScore, ...]
 
 
 def score_outcome(grading: Grading, conduct: Conduct | None) -> Score:
-    """Scores a trial: outcome x conduct, or the outcome alone where there is no conduct to speak of."""
+    """Scores a trial: outcome x conduct, or the outcome alone if conduct is undefined."""
     parts = [_outcome(grading)]
     overall = grading.value
     if conduct is not None:
@@ -38,3 +55,76 @@ def _outcome(grading: Grading) -> SubScore:
 
 def _conduct(conduct: Conduct) -> SubScore:
     return SubScore(id="conduct", value=conduct.value, weight=1, reason=conduct.reason, inputs=conduct.inputs)
+
+
+def score_structure(
+    structure: TeamStructure | None, calls: CallTally | None, weights: Mapping[Part, float] | None = None
+) -> Score:
+    """Scores a given pattern from its structure and calls (None: not evaluated).
+
+    `weights` replace the default ones, part by part. overall = sum(w * v) / sum(w) over the defined parts. The part
+    `task` is never defined, because a given pattern has no task.
+    """
+    weigh = {**WEIGHTS, **(weights or {})}
+    parts = (
+        _part("task", None, "a given pattern has no outcome", weigh),
+        _communication(structure, weigh),
+        _distribution(structure, weigh),
+        _reliability(calls, weigh),
+        _efficiency(calls, weigh),
+    )
+    return Score(_overall(parts), parts)
+
+
+def _overall(parts: tuple[SubScore, ...]) -> float | None:
+    defined = [(part.value, part.weight) for part in parts if part.value is not None]
+    total = sum(weight for _, weight in defined)
+    if not total or not any(part.value is not None and part.weight for part in parts if part.id in _REQUIRED_PARTS):
+        return None
+    return min(1.0, sum(value * weight for value, weight in defined) / total)
+
+
+def _communication(structure: TeamStructure | None, weights: Mapping[Part, float]) -> SubScore:
+    if structure is None:
+        return _part("communication", None, "the graph was not evaluated", weights)
+    reason = "fewer than two agents have nobody to talk to"
+    return _part("communication", structure.communication, reason, weights, **_team(structure))
+
+
+def _distribution(structure: TeamStructure | None, weights: Mapping[Part, float]) -> SubScore:
+    if structure is None:
+        return _part("distribution", None, "the graph was not evaluated", weights)
+    reason = "fewer than three agents share every message"
+    return _part("distribution", structure.distribution, reason, weights, **_team(structure))
+
+
+def _team(structure: TeamStructure) -> dict[str, int]:
+    return {"agents": structure.agents, "interactions": structure.interactions}
+
+
+def _reliability(calls: CallTally | None, weights: Mapping[Part, float]) -> SubScore:
+    """The share of attempts that succeeded: a successful retry costs less than a call that fails for good."""
+    if calls is None or not calls.attempts:
+        return _part("reliability", None, "there are no calls", weights)
+    value = 1 - calls.failed_attempts / calls.attempts
+    return _part("reliability", value, "", weights, attempts=calls.attempts, failed_attempts=calls.failed_attempts)
+
+
+def _efficiency(calls: CallTally | None, weights: Mapping[Part, float]) -> SubScore:
+    """The share of the agents' attempts that were neither retries nor repeats."""
+    if calls is None or not calls.own_attempts:
+        return _part("efficiency", None, "there are no calls between agents", weights)
+    value = max(0.0, 1 - (calls.retries + calls.repeats) / calls.own_attempts)
+    inputs = {"attempts": calls.own_attempts, "retries": calls.retries, "repeats": calls.repeats}
+    return _part("efficiency", value, "", weights, **inputs)
+
+
+def _part(part: Part, value: float | None, reason: str, weights: Mapping[Part, float], **inputs: int) -> SubScore:
+    """A part of the score. `reason`: why it is undefined; not shown for a defined part."""
+    return SubScore(
+        id=part,
+        value=value,
+        weight=weights[part],
+        reason=reason if value is None else None,
+        inputs=[MetricParameter(name=name, value=str(count)) for name, count in inputs.items()],
+    )

@@ -1,13 +1,28 @@
-"""Statistics over trials: intervals that know that runs of one task are alike, pass^k, comparisons, ranking.
+"""Statistics over trials: intervals clustered by task, pass^k, comparisons, ranking, and agreement with labels.
 
-The libraries behind it take seconds to import, so each function imports what it needs.
+The libraries take seconds to import, so each function imports what it needs.
 """
 
-from concord_evaluator.statistics.claims import ADEQUATE_SCENARIOS, ADEQUATE_WIDTH, Confidence, confidence_in
-from concord_evaluator.statistics.intervals import LEVEL, Interval, mean_interval, rate_interval
-from concord_evaluator.statistics.pairs import Comparison, Scores, Verdict, compare_paired
-from concord_evaluator.statistics.passes import pass_power
-from concord_evaluator.statistics.ranking import Ranks, ranks, tie_groups
+from concord_evaluator.statistics.comparison import (
+    Comparison,
+    Ranks,
+    Scores,
+    Verdict,
+    compare_paired,
+    ranks,
+    tie_groups,
+)
+from concord_evaluator.statistics.estimates import (
+    ADEQUATE_SCENARIOS,
+    ADEQUATE_WIDTH,
+    LEVEL,
+    Confidence,
+    Interval,
+    confidence_in,
+    mean_interval,
+    pass_power,
+    rate_interval,
+)
 
 __all__ = [
     "ADEQUATE_SCENARIOS",

@@ -1,15 +1,15 @@
 """From reports to interactions: folding, the step forest, attribution, causal order, and the projection onto agents."""
 
-from concord_evaluator.trace.carried import MAX_SAID, Carried, carried_calls, is_observed
-from concord_evaluator.trace.contradictions import Contradictions
+from concord_evaluator.trace.claims import Contradictions
+from concord_evaluator.trace.gateway_calls import MAX_CARRIED_TEXT, CarriedCalls, carried_calls, is_observed
 from concord_evaluator.trace.interactions import Call, Interaction, Link, LinkCalls, Links, Provenance, calls_on
 from concord_evaluator.trace.observability import observability_of, of_team, unseen_in
 from concord_evaluator.trace.projection import Evidence, Projection, project
 
 __all__ = [
-    "MAX_SAID",
+    "MAX_CARRIED_TEXT",
     "Call",
-    "Carried",
+    "CarriedCalls",
     "Contradictions",
     "Evidence",
     "Interaction",

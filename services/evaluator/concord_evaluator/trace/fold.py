@@ -1,4 +1,4 @@
-"""Folding: reports in any order, any number of times, into what is known of each step."""
+"""Folding: combines reports, in any order and with repetitions, into one set of step records."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,18 +9,18 @@ from typing import Final
 from concord.trace.digest import digest
 from concord.trace.report import Channel, Report, StepDigest
 from concord.trace.step import StepFacts
-from concord_evaluator.trace.records import StepRecord, Telling
-from concord_evaluator.trace.texts import RequestTexts
+from concord_evaluator.trace.records import Attestation, StepRecord
+from concord_evaluator.trace.request_texts import RequestTexts
 
 _OBSERVED: Final = Channel.OBSERVED
 
 
 @dataclass(frozen=True, slots=True)
 class FoldedTrace:
-    """Every step that stands, with the tellings it stands on, and how many did not come to stand.
+    """The accepted steps with the attestations they are accepted for, and how many attestations were not.
 
-    `records`: those that share trace and step id side by side, sorted by their digests. `texts`: a sample of what was
-    asked, by the digests of the requests, of all steps whether or not they stand.
+    `records`: variants of one step are adjacent and sorted by their digests. `texts`: a sample of the texts of requests
+    by request digest, also from steps that were not accepted.
     """
 
     records: Sequence[StepRecord]
@@ -31,15 +31,17 @@ class FoldedTrace:
 
 @dataclass(frozen=True, slots=True)
 class StepIndex:
-    """Where the records of each step are. `first`: by trace and step id, the place of the first of them; `contested`:
-    by that place how many there are, where there is more than one.
+    """Where the records of each step are.
+
+    `first`: by trace and step id, the index of the first record. `contested`: by that index, the number of variants,
+    where there are several.
     """
 
     first: Mapping[str, Mapping[str, int]]
     contested: Mapping[int, int]
 
-    def places_of(self, trace_id: str, step_id: str) -> Sequence[int]:
-        """The places of all records of a step; none, if nobody told of it."""
+    def indices_of(self, trace_id: str, step_id: str) -> Sequence[int]:
+        """The indices of all records of a step; empty if it has none."""
         first = self.first[trace_id].get(step_id)
         if first is None:
             return ()
@@ -47,31 +49,32 @@ class StepIndex:
 
 
 def fold(reports: Iterable[Report]) -> tuple[FoldedTrace, StepIndex]:
-    """Folds reports one by one, so that a trace is never held in its parsed form.
+    """Folds reports one by one, so that memory never holds the whole trace in parsed form.
 
-    Under one (trace id, reporter, step id), the same digest again is a duplicate. Different digests conflict: none of
-    them stands, but what we saw ourselves, else the only one that is authenticated, which nobody else can have told.
-    The result depends neither on the order of the reports nor on how often each came (but for the count of duplicates).
+    For one (trace id, reporter, step id), the same digest again is a duplicate. Different digests conflict. Of these,
+    only the observed ones are accepted; without any, the authenticated one if there is exactly one, since only the
+    reporter itself can have sent it. The result depends neither on the order of the reports nor on repetitions, except
+    for the count of duplicates.
     """
     contents = _Contents()
-    own: dict[tuple[str, bool, bool], tuple[Telling]] = {}
-    """Each telling of a reporter's own steps, once."""
+    own: dict[tuple[str, bool, bool], tuple[Attestation]] = {}
+    """The shared attestations of directly reported steps."""
     for report in reports:
         step, reporter, authenticated, channel, _, name = report
         source = (reporter, channel is _OBSERVED, authenticated)
-        tellings = own.get(source)
-        if tellings is None:
-            tellings = own[source] = (Telling(source[0], True, *source[1:]),)
-        contents.tell(step, name, tellings)
+        attestations = own.get(source)
+        if attestations is None:
+            attestations = own[source] = (Attestation(source[0], True, *source[1:]),)
+        contents.add(step, name, attestations)
         if step.answer_steps:
             for inner, inner_name, carrier in _nested(report):
-                telling = Telling(reporter, False, False, authenticated, frozenset((carrier,)))
-                contents.tell(inner, inner_name, (telling,))
-    return contents.settled()
+                attestation = Attestation(reporter, False, False, authenticated, frozenset((carrier,)))
+                contents.add(inner, inner_name, (attestation,))
+    return contents.result()
 
 
 def _nested(report: Report) -> Iterator[tuple[StepFacts, StepDigest, bytes]]:
-    """All steps nested in the report's, by their digests, each with the call in whose answer it came."""
+    """All steps nested in the reported one: step, its digest, and the digest of the call whose answer contained it."""
     pending = [(report.step, report.digest.content)]
     while pending:
         outer, carrier = pending.pop()
@@ -82,97 +85,97 @@ def _nested(report: Report) -> Iterator[tuple[StepFacts, StepDigest, bytes]]:
 
 
 class _Contents:
-    """What was told so far, by trace and step id: the first content, and its rivals where somebody contradicts it."""
+    """The contents reported so far, by trace and step id: the first one, and its variants where reports disagree."""
 
     def __init__(self) -> None:
         self._records: list[StepRecord] = []
         self._first: defaultdict[str, dict[str, int]] = defaultdict(dict)
-        self._rivals: defaultdict[int, dict[bytes, StepRecord]] = defaultdict(dict)
-        """By the place of the first content."""
+        self._variants: defaultdict[int, dict[bytes, StepRecord]] = defaultdict(dict)
+        """By the index of the first content, then by digest."""
         self._texts = RequestTexts()
         self._duplicate = 0
 
-    def tell(self, step: StepFacts, name: StepDigest, tellings: tuple[Telling]) -> None:
-        """Adds one telling of a step."""
-        places = self._first[step.trace_id]
-        first = places.get(step.step_id)
+    def add(self, step: StepFacts, name: StepDigest, attestations: tuple[Attestation]) -> None:
+        """Adds one attestation of a step."""
+        first_indices = self._first[step.trace_id]
+        first = first_indices.get(step.step_id)
         if first is not None and (known := self._known(first, name.content)) is not None:
-            self._duplicate += _tell_again(known, tellings[0])
+            self._duplicate += _attest_again(known, attestations[0])
             return
-        record = StepRecord.of(step, name, tellings)
+        record = StepRecord.of(step, name, attestations)
         if first is None:
-            places[record.step_id] = len(self._records)
+            first_indices[record.step_id] = len(self._records)
             self._records.append(record)
         else:
-            self._rivals[first][record.digest] = record
+            self._variants[first][record.digest] = record
         if record.request_digest is not None:
             self._texts.add(record.request_digest, step)
 
     def _known(self, first: int, digest: bytes) -> StepRecord | None:
         record = self._records[first]
-        return record if record.digest == digest else self._rivals[first].get(digest)
+        return record if record.digest == digest else self._variants[first].get(digest)
 
-    def settled(self) -> tuple[FoldedTrace, StepIndex]:
-        """What stands of it."""
-        conflicting, contested = self._settle() if self._rivals else (0, {})
+    def result(self) -> tuple[FoldedTrace, StepIndex]:
+        """The accepted records, and their index."""
+        conflicting, contested = self._settle() if self._variants else (0, {})
         trace = FoldedTrace(self._records, self._texts.sample(), self._duplicate, conflicting)
         return trace, StepIndex(self._first, contested)
 
     def _settle(self) -> tuple[int, dict[int, int]]:
-        """Puts rivals side by side, without those that do not stand; returns how many these are, and who is left."""
-        told, self._records = self._records, []
+        """Puts accepted variants side by side. Returns the number of rejected attestations, and `contested`."""
+        added, self._records = self._records, []
         conflicting = 0
         contested: dict[int, int] = {}
-        for place, record in enumerate(told):
-            standing = [record]
-            if place in self._rivals:
-                rivals = [record, *self._rivals[place].values()]
-                conflicting += _let_stand(rivals)
-                standing = sorted((each for each in rivals if each.tellings), key=attrgetter("digest"))
+        for index, record in enumerate(added):
+            accepted = [record]
+            if index in self._variants:
+                variants = [record, *self._variants[index].values()]
+                conflicting += _reject_conflicting(variants)
+                accepted = sorted((each for each in variants if each.attestations), key=attrgetter("digest"))
             first = len(self._records)
             self._first[record.trace_id][record.step_id] = first
-            if not standing:
+            if not accepted:
                 del self._first[record.trace_id][record.step_id]
-            if len(standing) > 1:
-                contested[first] = len(standing)
-            self._records += standing
+            if len(accepted) > 1:
+                contested[first] = len(accepted)
+            self._records += accepted
         return conflicting, contested
 
 
-def _tell_again(record: StepRecord, telling: Telling) -> bool:
-    """Adds another telling to a content; returns whether its reporter had told it before."""
-    known = record.tellings
-    again = any(each.reporter == telling.reporter for each in known)
+def _attest_again(record: StepRecord, attestation: Attestation) -> bool:
+    """Adds another attestation to a content. Returns whether its reporter had attested it before."""
+    known = record.attestations
+    again = any(each.reporter == attestation.reporter for each in known)
     if again:
-        known = tuple(each.joined(telling) if each.reporter == telling.reporter else each for each in known)
+        known = tuple(each.joined(attestation) if each.reporter == attestation.reporter else each for each in known)
     else:
-        known = tuple(sorted((*known, telling), key=attrgetter("reporter")))
-    if known != record.tellings:
-        record.tellings = known
+        known = tuple(sorted((*known, attestation), key=attrgetter("reporter")))
+    if known != record.attestations:
+        record.attestations = known
     return again
 
 
-def _let_stand(rivals: Iterable[StepRecord]) -> int:
-    """Takes those tellings from the contents of one step id that do not stand; returns how many."""
-    by_reporter: defaultdict[str, list[tuple[StepRecord, Telling]]] = defaultdict(list)
-    for record in rivals:
-        for telling in record.tellings:
-            by_reporter[telling.reporter].append((record, telling))
-        record.tellings = ()
-    told = 0
+def _reject_conflicting(variants: Iterable[StepRecord]) -> int:
+    """Removes the attestations that are not accepted from the contents of one step. Returns how many."""
+    by_reporter: defaultdict[str, list[tuple[StepRecord, Attestation]]] = defaultdict(list)
+    for record in variants:
+        for attestation in record.attestations:
+            by_reporter[attestation.reporter].append((record, attestation))
+        record.attestations = ()
+    rejected = 0
     for reporter in sorted(by_reporter):
-        told += len(by_reporter[reporter])
-        for record, telling in _standing(by_reporter[reporter]):
-            told -= 1
-            record.tellings = (*record.tellings, telling)
-    return told
+        rejected += len(by_reporter[reporter])
+        for record, attestation in _accepted(by_reporter[reporter]):
+            rejected -= 1
+            record.attestations = (*record.attestations, attestation)
+    return rejected
 
 
-def _standing(variants: list[tuple[StepRecord, Telling]]) -> list[tuple[StepRecord, Telling]]:
-    """What stands of the contents that one reporter told under one step id."""
-    if len(variants) == 1:
-        return variants
-    if observed := [variant for variant in variants if variant[1].observed]:
+def _accepted(attested: list[tuple[StepRecord, Attestation]]) -> list[tuple[StepRecord, Attestation]]:
+    """The accepted ones among the contents that one reporter attested for one step."""
+    if len(attested) == 1:
+        return attested
+    if observed := [each for each in attested if each[1].observed]:
         return observed
-    authenticated = [variant for variant in variants if variant[1].authenticated]
+    authenticated = [each for each in attested if each[1].authenticated]
     return authenticated if len(authenticated) == 1 else []

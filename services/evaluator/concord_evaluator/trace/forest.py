@@ -1,4 +1,4 @@
-"""The step forest: which step was made under which, whoever reported them and in whatever order."""
+"""The step forest: the parent of each step, regardless of who reported it and when."""
 
 from array import array
 from collections.abc import Sequence
@@ -11,11 +11,10 @@ from concord_evaluator.trace.trees import ROOT, parents_first
 
 @dataclass(frozen=True, slots=True)
 class Forest:
-    """By record, the place of its parent's, or `ROOT`, also for one that lost its parent.
+    """`parents`: by record, the index of its parent's record, or `ROOT` for a step without a known parent.
 
-    `order`: the places of the records in the forest, parents before their children. `orphaned` counts steps that name
-    a parent nobody reported: they hang under a virtual root. `refused` counts steps in a cycle of parents: they are
-    not in the forest.
+    `order`: the indices of the records in the forest, parents before their children. `orphaned` counts steps that name
+    a parent nobody reported; their parent is `ROOT`. `refused` counts steps in a cycle of parents, which are left out.
     """
 
     records: Sequence[StepRecord]
@@ -26,46 +25,48 @@ class Forest:
 
     @property
     def completeness(self) -> float | None:
-        """The share of steps whose place is known; None without steps."""
+        """The share of steps whose position in the forest is known. None without steps."""
         steps = len(self.parents)
         return (steps - self.refused - self.orphaned) / steps if steps else None
 
 
-def grow(trace: FoldedTrace, index: StepIndex) -> Forest:
-    """Hangs every step under its parent; the two ends of a call meet by the caller's step id."""
-    parents = _Parents(trace.records, index)
+def build_forest(trace: FoldedTrace, step_index: StepIndex) -> Forest:
+    """Finds the parent of every step. Both ends of a call know it by the caller's step id, so their steps connect."""
+    parents = _Parents(trace.records, step_index)
     named = array("q", map(parents.of, trace.records))
     order = parents_first(named)
-    for place, parent in enumerate(named) if order.cyclic else ():
-        if parent in order.cyclic or place in order.cyclic:
-            named[place] = ROOT
+    for index, parent in enumerate(named) if order.cyclic else ():
+        if parent in order.cyclic or index in order.cyclic:
+            named[index] = ROOT
     orphaned = sum(
-        parent == ROOT and record.parent_id is not None and place not in order.cyclic
-        for place, (parent, record) in enumerate(zip(named, trace.records, strict=True))
+        parent == ROOT and record.parent_id is not None and index not in order.cyclic
+        for index, (parent, record) in enumerate(zip(named, trace.records, strict=True))
     )
     return Forest(trace.records, named, order.nodes, orphaned, len(order.cyclic))
 
 
 class _Parents:
-    """Finds a step's parent among the records."""
+    """Finds the parent of a step among the records."""
 
-    def __init__(self, records: Sequence[StepRecord], index: StepIndex) -> None:
+    def __init__(self, records: Sequence[StepRecord], step_index: StepIndex) -> None:
         self._records = records
-        self._index = index
-        carriers = {digest for record in self._records for telling in record.tellings for digest in telling.carriers}
+        self._step_index = step_index
+        carriers = {
+            digest for record in self._records for attestation in record.attestations for digest in attestation.carriers
+        }
         self._carriers = {
-            record.digest: place for place, record in enumerate(self._records) if record.digest in carriers
+            record.digest: index for index, record in enumerate(self._records) if record.digest in carriers
         }
 
     def of(self, record: StepRecord) -> int:
-        """The step's own word first. One that was only relayed stands at least under the call that it came with."""
+        """The index of the named parent, else of the call whose answer contained the step, else `ROOT`."""
         candidates: Sequence[int] = ()
         if record.parent_id is not None:
-            candidates = self._index.places_of(record.trace_id, record.parent_id)
+            candidates = self._step_index.indices_of(record.trace_id, record.parent_id)
         if candidates:
-            record.parent_id = self._records[candidates[0]].step_id  # the same text, held once
+            record.parent_id = self._records[candidates[0]].step_id  # shares one string object
         elif not record.direct:
-            carriers = {digest for telling in record.tellings for digest in telling.carriers}
+            carriers = {digest for attestation in record.attestations for digest in attestation.carriers}
             candidates = [self._carriers[digest] for digest in carriers if digest in self._carriers]
         if len(candidates) > 1:
             return min(candidates, key=lambda candidate: _remoteness(self._records[candidate], record))
@@ -73,10 +74,10 @@ class _Parents:
 
 
 def _remoteness(candidate: StepRecord, child: StepRecord) -> tuple[bool, bool, bool, str, str, bytes]:
-    """Orders the contents that share a parent's id: the child's own reporter's, then observed, told, relayed."""
-    own = {telling.reporter for telling in child.tellings}
+    """Orders the variants of a parent: from the child's own reporter first, then observed, direct, relayed."""
+    own = {attestation.reporter for attestation in child.attestations}
     return (
-        not any(telling.direct and telling.reporter in own for telling in candidate.tellings),
+        not any(attestation.direct and attestation.reporter in own for attestation in candidate.attestations),
         not candidate.observed,
         not candidate.direct,
         candidate.trace_id,

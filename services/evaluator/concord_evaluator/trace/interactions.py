@@ -1,4 +1,4 @@
-"""Interactions: the calls between agents, each logical call once, with where the knowledge of it comes from."""
+"""Interactions: the calls between agents, each logical call once, with its provenance."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ from concord_evaluator.trace.records import StepRecord
 
 
 class Provenance(StrEnum):
-    """Why a call is believed: we saw it, both of its ends told of it, or one end did."""
+    """Why a call is believed: the gateway observed it, both ends reported it, or one end did."""
 
     OBSERVED = "observed"
     CORROBORATED = "corroborated"
@@ -21,9 +21,9 @@ class Provenance(StrEnum):
 
 
 class Call(NamedTuple):
-    """One attempt to call an agent, where it stands; `parent`: the index, in causal order, of the call it was made in.
+    """One attempt to call an agent. `parent`: the index, in causal order, of the call that the attempt was made in.
 
-    Only calls whose provenance counts are in causal order, and have a parent there.
+    Only calls whose provenance counts are in causal order and have a parent there.
     """
 
     caller: str
@@ -51,22 +51,22 @@ class Interaction(tuple[Call, ...]):
 
     @property
     def caller(self) -> str:
-        """Who called."""
+        """The calling agent."""
         return self[0].caller
 
     @property
     def callee(self) -> str:
-        """Who was called."""
+        """The called agent."""
         return self[0].callee
 
     @property
     def step_ids(self) -> tuple[str, ...]:
-        """The attempts by their step ids, sorted."""
+        """The step ids of the attempts, sorted."""
         return tuple(attempt.record.step_id for attempt in self)
 
     @property
     def provenance(self) -> Provenance:
-        """Why the call is believed: no more than the least trusted of its attempts."""
+        """The provenance of the least trusted attempt."""
         return (
             max([attempt.provenance for attempt in self], key=_DOUBT.__getitem__)
             if len(self) > 1
@@ -75,55 +75,55 @@ class Interaction(tuple[Call, ...]):
 
     @property
     def request_digest(self) -> str | None:
-        """Names what was asked."""
+        """The digest of the request. None where unknown."""
         return self[0].record.request_digest
 
     @property
     def failed(self) -> bool:
-        """Whether no attempt succeeded. Such a call has no reply."""
+        """Whether every attempt failed. A failed call has no reply."""
         return None not in [attempt.record.error for attempt in self]
 
 
 @dataclass(frozen=True)
 class LinkCalls:
-    """The logical calls of one agent to another, at least one. What several ask of them is worked out once."""
+    """The logical calls of one agent to another, at least one. Derived figures are computed once."""
 
     calls: Sequence[Interaction]
 
     @cached_property
     def failed(self) -> int:
-        """Calls that failed."""
+        """The number of calls that failed."""
         return sum([call.failed for call in self.calls])
 
     @cached_property
     def attempts(self) -> int:
-        """Attempts at all of them."""
+        """The number of attempts."""
         return sum(map(len, self.calls))
 
     @cached_property
     def failed_attempts(self) -> int:
-        """Attempts that say that something went wrong."""
+        """The number of attempts with an error."""
         return sum([attempt.record.error is not None for attempt in chain.from_iterable(self.calls)])
 
     @cached_property
     def retries(self) -> int:
-        """Attempts that repeat another."""
+        """The number of attempts that repeat another one."""
         return sum([attempt.record.retry_of is not None for attempt in chain.from_iterable(self.calls)])
 
     @cached_property
     def latencies_ms(self) -> Sequence[float]:
-        """The latencies of all attempts, where known (milliseconds), sorted."""
+        """The known latencies of all attempts (ms), sorted."""
         attempts = chain.from_iterable(self.calls)
         return sorted([ms for attempt in attempts if (ms := attempt.record.latency_ms) is not None])
 
     @property
     def requests(self) -> list[str]:
-        """The requests of those calls that say what they ask, by their digests."""
+        """The digests of the requests that are known."""
         return [digest for call in self.calls if (digest := call.request_digest) is not None]
 
 
 Links = Mapping[Link, LinkCalls]
-"""The calls of each caller to each callee, sorted by these."""
+"""The calls of each caller to each callee, sorted by caller and callee."""
 
 
 def calls_on(links: Links) -> Iterator[Interaction]:
@@ -132,10 +132,10 @@ def calls_on(links: Links) -> Iterator[Interaction]:
 
 
 def join_attempts(calls: Iterable[Call]) -> Links:
-    """The logical calls: repeated attempts (given sorted by edge, trace and step id) joined into one call.
+    """Joins attempts (given sorted by link, trace and step id) into logical calls.
 
-    A repetition names the attempt that it repeats (`retry_of`) and has the same caller and callee; together they are
-    one call, which failed only if every attempt did.
+    A retry names the attempt that it repeats (`retry_of`) and has the same caller and callee. Both are attempts at one
+    call.
     """
     return {link: LinkCalls(_logical(list(group))) for link, group in groupby(calls, key=itemgetter(0, 1))}
 
@@ -156,7 +156,7 @@ def _joined(attempts: Sequence[Call]) -> Iterator[Interaction]:
 
 
 def _first_attempts(repeats: Mapping[str, str | None]) -> dict[str, str]:
-    """By step id, the first attempt of its call, which may be one that nobody reported."""
+    """By step id, the first attempt of its call. Nobody may have reported that attempt."""
     first: dict[str, str] = {}
     for step_id in repeats:
         chain: dict[str, None] = {}

@@ -1,11 +1,11 @@
-"""Observability: of which participants the calls could have been seen, so that what was not seen can be told apart."""
+"""Observability: whose calls could have been seen. Distinguishes inactive from unobserved participants."""
 
 from collections.abc import Collection, Iterable, Sequence
 
 from concord.assessment.results import Observability, ParticipantObservability
 from concord.assessment.roster import GREEN_AGENT, Roster
+from concord_evaluator.trace.agent_ids import participant_of
 from concord_evaluator.trace.interactions import Provenance
-from concord_evaluator.trace.names import participant_of
 from concord_evaluator.trace.projection import Projection
 
 
@@ -14,9 +14,8 @@ def observability_of(
 ) -> list[ParticipantObservability]:
     """For each declared participant, how much of its calls could have been seen.
 
-    `full`: it called through the gateway, told of its steps, or declares that it does. `partly`: only calls to it were
-    seen, not whom it calls itself. `none`: neither is so, and its silence says nothing. `reporters`: those who told of
-    any step.
+    `full`: it called through the gateway, reported steps, or declares that it reports. `partly`: only calls to it were
+    seen, not its own calls. `none`: neither, so its silence says nothing. `reporters`: the reporters of any step.
     """
     seen = [call for call in projection.calls if call.provenance is Provenance.OBSERVED and call.caller != GREEN_AGENT]
     callers = {participant_of(call.caller) for call in seen} | set(reporters)
@@ -35,11 +34,11 @@ def observability_of(
 
 
 def of_team(participants: Iterable[ParticipantObservability | Observability]) -> Observability | None:
-    """`full` or `none` if that is so of every participant, else `partly`; None where there is none."""
-    told = {each if isinstance(each, str) else each.observability for each in participants}
-    return None if not told else told.pop() if len(told) == 1 else "partly"
+    """`full` or `none` if every participant has that level, else `partly`. None without participants."""
+    levels = {each if isinstance(each, str) else each.observability for each in participants}
+    return None if not levels else levels.pop() if len(levels) == 1 else "partly"
 
 
 def unseen_in(participants: Sequence[ParticipantObservability]) -> frozenset[str]:
-    """The participants of whose calls nothing could have been seen."""
+    """The participants whose calls could not have been seen."""
     return frozenset(each.agent for each in participants if each.observability == "none")

@@ -1,4 +1,4 @@
-"""The projection: from steps to what agents did with each other. The graph, the metrics and the score stand on it."""
+"""The projection: derives the calls between agents from steps. Graph, metrics and findings are built on it."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
@@ -9,11 +9,12 @@ from concord.assessment.results import StepCounts, TraceIntegrity
 from concord.assessment.roster import GREEN_AGENT, Roster
 from concord.trace.report import Report
 from concord.trace.step import CallType
-from concord_evaluator.trace.attribution import Attribution, attribute, step_reporters
-from concord_evaluator.trace.claims import find_attempts
-from concord_evaluator.trace.contradictions import Contradictions
+from concord_evaluator.trace.agent_ids import NOT_IN_GRAPH, participant_of
+from concord_evaluator.trace.attribution import Attribution, attribute, bound_undeclared, step_reporters
+from concord_evaluator.trace.causal_order import Timeline, causal_order
+from concord_evaluator.trace.claims import Contradictions, find_attempts, without_refuted
 from concord_evaluator.trace.fold import FoldedTrace, fold
-from concord_evaluator.trace.forest import Forest, grow
+from concord_evaluator.trace.forest import Forest, build_forest
 from concord_evaluator.trace.interactions import (
     Call,
     Interaction,
@@ -24,11 +25,7 @@ from concord_evaluator.trace.interactions import (
     calls_on,
     join_attempts,
 )
-from concord_evaluator.trace.names import NOT_IN_GRAPH, participant_of
 from concord_evaluator.trace.records import StepRecord
-from concord_evaluator.trace.refutation import without_refuted
-from concord_evaluator.trace.strangers import Acquainted, acquainted
-from concord_evaluator.trace.timeline import Timeline, causal_order
 from concord_evaluator.trace.trees import ROOT
 
 Evidence = Literal["any", "corroborated", "observed"]
@@ -44,20 +41,20 @@ _COUNTED: Final[dict[Evidence, frozenset[Provenance]]] = {
 class Projection:
     """What a trace says about its agents.
 
-    `agents`: the declared ones and those seen, sorted. `links`: the calls between two of them, as far as the evidence
-    asked for allows. `green_links`: the assessor's own calls, which are no part of the graph. Calls of an
-    agent to itself and calls with an unknown end are counted, and left out of structure. `calls`: every attempt at
-    any call, of whatever ends, in causal order. `unheard`: declared agents that sent nothing: no report, no reply.
-    `tokens`: those that were reported; None where nobody reports any. `texts`: a sample of what was asked.
-    `contradictions`: claims that what was seen refutes. `unnamed`: undeclared agents beyond those that are
-    told apart.
+    `agents`: the declared and the seen ones, sorted. `links`: the calls between two of them whose evidence suffices.
+    `green_links`: the assessor's own calls, which are not part of the graph. `calls`: all attempts, also those with
+    unknown ends, in causal order. `silent_agents`: declared agents that sent nothing, no report and no reply.
+    `tokens`: the reported tokens; None if no step reports any. `texts`: a sample of the requests, by digest.
+    `contradictions`: claims of calls that observations refute. `self_calls`, `unattributed_calls`: the numbers of calls
+    of an agent to itself and of calls with an unknown end, which are left out of `links`. `unnamed`: undeclared agents
+    beyond those that are told apart.
     """
 
     agents: tuple[str, ...]
     links: Links
     green_links: Links
     calls: tuple[Call, ...]
-    unheard: tuple[str, ...]
+    silent_agents: tuple[str, ...]
     tokens: int | None
     texts: Mapping[str, str]
     contradictions: Contradictions
@@ -73,8 +70,8 @@ class Projection:
         return tuple(calls_on(self.links))
 
     @property
-    def answered(self) -> Links:
-        """Every call that an agent of the team was to answer, the assessor's included."""
+    def all_links(self) -> Links:
+        """The calls to agents of the team, including the assessor's."""
         return {**self.links, **self.green_links}
 
 
@@ -85,29 +82,27 @@ def project(
     *,
     observed: bool = False,
     live: bool = False,
-    heard: Collection[str] = (),
+    reporters: Collection[str] = (),
 ) -> Projection:
-    """Projects the reports of one trace. Depends on what was reported, not on its order or repetition.
+    """Projects the reports of one trace. The result does not depend on the order or repetition of reports.
 
-    `observed`: participants reached each other through the gateway alone, so that it saw their calls. `live`: the
-    trace tells of agents that are being assessed, so that a call has no latency but the one that we measured, and
-    agents that nobody declared are bounded in number. `heard`: who reported anything, though it may have come too late,
-    or contradict itself, and so stand nowhere in `reports`.
-    `integrity.late` and `integrity.dropped` are not known from reports, and 0.
+    `observed`: participants reached each other only through the gateway, so the gateway saw their calls. `live`: the
+    agents are being assessed, so only latencies that the gateway measured count, and undeclared agents are bounded in
+    number. `reporters`: everybody who reported anything, even if the report came too late or was rejected.
+    `integrity.late` and `integrity.dropped` are not known from reports, and are 0.
     """
-    trace, forest = _grown(reports)
-    made = Acquainted(attribute(forest, roster), 0)
+    trace, forest = _forest_of(reports)
+    made = attribute(forest, roster)
     if live:
         _forget_claimed_latencies(trace.records)
-        made = acquainted(made.made, roster)
-    makers = made.made.makers
-    contradicted, timeline = _calls(made.made, forest, roster, evidence, observed=observed)
+        made = bound_undeclared(made, roster)
+    contradicted, timeline = _calls(made, forest, roster, evidence, observed=observed)
     logical = join_attempts(timeline.calls)
     between = {link: calls for link, calls in logical.items() if GREEN_AGENT not in link}
     named = {link: calls for link, calls in between.items() if NOT_IN_GRAPH.isdisjoint(link)}
     structural = {(caller, callee): calls for (caller, callee), calls in named.items() if caller != callee}
     links = _counted(structural, _COUNTED[evidence])
-    agents = _agents(roster, makers, links)
+    agents = _agents(roster, made.agents, links)
     return Projection(
         agents=agents,
         links=links,
@@ -117,7 +112,7 @@ def project(
             if caller == GREEN_AGENT and callee not in NOT_IN_GRAPH
         },
         calls=timeline.in_order,
-        unheard=_unheard(agents, roster, {*makers, *heard}, logical),
+        silent_agents=_silent_agents(agents, roster, {*made.agents, *reporters}, logical),
         tokens=_tokens(forest),
         texts=trace.texts,
         contradictions=contradicted,
@@ -129,14 +124,14 @@ def project(
     )
 
 
-def _grown(reports: Iterable[Report]) -> tuple[FoldedTrace, Forest]:
-    """The trace and its forest; the index of its steps, which takes a tenth of all room, is needed no longer."""
-    trace, index = fold(reports)
-    return trace, grow(trace, index)
+def _forest_of(reports: Iterable[Report]) -> tuple[FoldedTrace, Forest]:
+    """The trace and its forest. The step index, a tenth of all memory, is released on return."""
+    trace, step_index = fold(reports)
+    return trace, build_forest(trace, step_index)
 
 
 def _forget_claimed_latencies(records: Iterable[StepRecord]) -> None:
-    """Whoever is assessed could make itself quick and others slow by what it says of its calls."""
+    """Removes latencies that the gateway did not measure: an assessed agent could report any latency for its calls."""
     for record in records:
         if record.latency_ms is not None and not record.observed:
             record.latency_ms = None
@@ -145,7 +140,7 @@ def _forget_claimed_latencies(records: Iterable[StepRecord]) -> None:
 def _calls(
     made: Attribution, forest: Forest, roster: Roster, evidence: Evidence, *, observed: bool
 ) -> tuple[Contradictions, Timeline]:
-    """The claims of calls that were contradicted, and the calls that are believed."""
+    """The refuted claims of calls, and the believed calls in causal order."""
     claims = find_attempts(made.calls, forest.records, step_reporters(forest.records))
     attempts = without_refuted(claims.attempts, roster, claims.contradicted) if observed else claims.attempts
     return claims.contradicted, causal_order(attempts, len(forest.records), _COUNTED[evidence])
@@ -156,51 +151,51 @@ def _size(links: Links) -> int:
 
 
 def _counted(links: Links, provenances: frozenset[Provenance]) -> Links:
-    """The calls that are believed for one of these reasons."""
+    """The calls that have one of these provenances."""
     if len(provenances) == len(Provenance):
         return links
     chosen = {link: [call for call in each.calls if call.provenance in provenances] for link, each in links.items()}
     return {link: LinkCalls(calls) for link, calls in chosen.items() if calls}
 
 
-def _agents(roster: Roster, makers: Iterable[str], links: Iterable[Link]) -> tuple[str, ...]:
+def _agents(roster: Roster, active: Iterable[str], links: Iterable[Link]) -> tuple[str, ...]:
     """The nodes: the roster, the ends of calls, and the agents inside participants.
 
-    A participant that shows only through the agents inside it is those agents, not one more beside them.
+    A participant that appears only through its inner agents is not a node itself.
     """
     declared = {entry.id for entry in roster}
     ends = {end for link in links for end in link}
-    at_work = {maker for maker in makers if participant_of(maker) in declared}
-    agents = declared | ends | at_work
+    inner = {agent for agent in active if participant_of(agent) in declared}
+    agents = declared | ends | inner
     teams = {participant_of(agent) for agent in agents if participant_of(agent) != agent}
     return tuple(sorted(agents - (teams - ends)))
 
 
-def _unheard(agents: Iterable[str], roster: Roster, heard: Collection[str], links: Links) -> tuple[str, ...]:
-    """The declared agents of the graph that told of nothing and answered no call, the assessor's included.
+def _silent_agents(agents: Iterable[str], roster: Roster, active: Collection[str], links: Links) -> tuple[str, ...]:
+    """The declared agents of the graph that reported nothing and answered no call, not even the assessor's.
 
-    An agent inside a participant, which may be declared by itself, is heard, and so is the participant.
+    An active agent inside a participant makes both active.
     """
     answering = {callee for (_, callee), each in links.items() if _has_answer(each)}
-    present = answering.union(heard, map(participant_of, heard))
+    present = answering.union(active, map(participant_of, active))
     return tuple(agent for agent in agents if agent in roster and agent not in present)
 
 
 def _has_answer(link: LinkCalls) -> bool:
-    """Whether any of the calls was answered, be it with a failure."""
+    """Whether any of the calls was answered, possibly with a failure."""
     return link.failed < len(link.calls) or any(attempt.record.answered for call in link.calls for attempt in call)
 
 
 def _tokens(forest: Forest) -> int | None:
-    """The tokens of the whole trace. What a step says it took includes what was made under it."""
+    """The tokens of the whole trace. The tokens of a step include those of the steps below it."""
     within = bytearray(len(forest.records))
     tokens: list[int] = []
-    for place in forest.order:
-        told, parent = forest.records[place].tokens, forest.parents[place]
+    for index in forest.order:
+        reported, parent = forest.records[index].tokens, forest.parents[index]
         covered = parent != ROOT and within[parent]
-        within[place] = covered or told is not None
-        if told is not None and not covered:
-            tokens.append(told)
+        within[index] = covered or reported is not None
+        if reported is not None and not covered:
+            tokens.append(reported)
     return sum(tokens) if tokens else None
 
 

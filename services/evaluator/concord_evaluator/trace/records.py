@@ -1,4 +1,4 @@
-"""What is kept of a step once its report was read: slotted records, a fraction of the size of the parsed models."""
+"""Step records: the facts of a step that the evaluator keeps. A record is a fraction of the size of a parsed model."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,18 +12,16 @@ from concord.trace.report import StepDigest
 from concord.trace.step import CallType, StepFacts, as_utc
 
 AGENT_NAME_ATTRIBUTES: Final = ("agent_name", "gen_ai.agent.name")
-"""Attributes by which a participant that is itself a team says which of its agents made a step."""
+"""Attributes in which a participant that is itself a team names the inner agent that made a step."""
 
 RETRY_OF_ATTRIBUTE: Final = "retry_of"
-"""The attribute of a repeated attempt: the step id of the attempt it repeats."""
-
+"""The attribute of a repeated attempt: the step id of the attempt that it repeats."""
 
 TASK_STATE_ATTRIBUTE: Final = "task_state"
-"""The attribute of a call that its callee answered, be it with a failure: how the task stood then."""
-
+"""The attribute of a call that its callee answered, possibly with a failure: the state of the A2A task."""
 
 MAX_ERROR: Final = 200
-"""Characters of what went wrong that are kept."""
+"""Characters of an error that are kept."""
 
 _AGENT: Final = CallType.AGENT
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -31,11 +29,11 @@ _MICROSECOND: Final = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
-    """How one reporter told one content of a step: over which ways, all of them together.
+class Attestation:
+    """That one reporter reported one content of a step, over all channels together.
 
     `direct`: as a step of its own, rather than inside the answer to one of its calls. `carriers`: the digests of those
-    calls. Nearly all steps of a reporter are told alike, so that they can share one telling.
+    calls. Nearly all steps of a reporter share one attestation.
     """
 
     reporter: str
@@ -44,11 +42,11 @@ class Telling:
     authenticated: bool
     carriers: frozenset[bytes] = frozenset()
 
-    def joined(self, other: "Telling") -> "Telling":
-        """This with another telling of the same content by the same reporter, in whatever order they came."""
+    def joined(self, other: "Attestation") -> "Attestation":
+        """This attestation and another one of the same content by the same reporter. The order does not matter."""
         if self == other:
             return self
-        return Telling(
+        return Attestation(
             reporter=self.reporter,
             direct=self.direct or other.direct,
             observed=self.observed or other.observed,
@@ -58,12 +56,12 @@ class Telling:
 
 
 class StepRecord(msgspec.Struct, gc=False):
-    """The facts of a step, and who told it. Two different contents under one step id are two records.
+    """The facts of a step, and its attestations. Two different contents under one step id are two records.
 
-    A struct, since a trace makes a million of them: quicker made and smaller than a dataclass.
+    A msgspec struct rather than a dataclass: a trace may have a million of them, and structs are faster and smaller.
 
-    `digest` names the content. `latency_ms` in milliseconds; `started_us` in microseconds since 1970, by the clock of
-    whoever made the step. `tellings`, sorted by reporter, are all that changes, and only while the trace is folded.
+    `digest` identifies the content. `latency_ms` in milliseconds; `started_us` in microseconds since 1970, by the clock
+    of the agent that made the step. Only `attestations`, sorted by reporter, ever change: by folding.
     """
 
     trace_id: str
@@ -75,38 +73,38 @@ class StepRecord(msgspec.Struct, gc=False):
     callee_url: str
     callee_name: str
     request_digest: str | None
-    """Names what the callee was asked; None where the step does not say, so that silence is never a repetition."""
+    """Identifies the request. None where the step does not contain it: two unknown requests are never a repetition."""
     retry_of: str | None
     error: str | None
     answered: bool
-    """Of a call: whether the step speaks of an answer. One that says nothing of a failure does."""
+    """Of a call: whether the callee answered. A step without an error counts as answered."""
     latency_ms: float | None
     started_us: int | None
     tokens: int | None
-    tellings: tuple[Telling, ...]
+    attestations: tuple[Attestation, ...]
 
     @property
     def failed(self) -> bool:
-        """Whether the step says that something went wrong."""
+        """Whether the step has an error."""
         return self.error is not None
 
     @property
     def observed(self) -> bool:
-        """Whether we saw the step ourselves."""
-        return True in [telling.observed for telling in self.tellings]
+        """Whether the gateway observed the step."""
+        return True in [attestation.observed for attestation in self.attestations]
 
     @property
     def direct(self) -> bool:
-        """Whether anybody told the step as one of its own."""
-        return True in [telling.direct for telling in self.tellings]
+        """Whether any reporter reported the step as one of its own."""
+        return True in [attestation.direct for attestation in self.attestations]
 
-    def is_rival_of(self, other: "StepRecord") -> bool:
-        """Whether both are contents of one step."""
+    def is_variant_of(self, other: "StepRecord") -> bool:
+        """Whether both are contents of the same step."""
         return self.step_id == other.step_id and self.trace_id == other.trace_id
 
     @classmethod
-    def of(cls, step: StepFacts, digest: StepDigest, tellings: tuple[Telling, ...]) -> "StepRecord":
-        """What is kept of `step`. Names, which come again and again, are held once."""
+    def of(cls, step: StepFacts, digest: StepDigest, attestations: tuple[Attestation, ...]) -> "StepRecord":
+        """The record of `step`. Names recur in many steps, so they are interned."""
         attributes, kind = step.additional_attributes, step.kind
         call = step.agent_call if kind is _AGENT else None
         failure, tokens = step.failure, step.total_tokens
@@ -126,7 +124,7 @@ class StepRecord(msgspec.Struct, gc=False):
             latency_ms=step.latency_ms,
             started_us=_started_us(step),
             tokens=tokens if tokens is not None and tokens >= 0 else None,
-            tellings=tellings,
+            attestations=attestations,
         )
 
 
@@ -135,7 +133,7 @@ def _agent_name(attributes: Mapping[str, str]) -> str:
 
 
 def _started_us(step: StepFacts) -> int | None:
-    """When the step began: as reported, else its end less what it took."""
+    """The start of the step: as reported, else its end minus its latency."""
     if step.start_time is not None:
         return (as_utc(step.start_time) - _EPOCH) // _MICROSECOND
     if step.end_time is None or step.latency is None:

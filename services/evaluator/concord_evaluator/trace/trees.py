@@ -1,6 +1,6 @@
-"""Trees by number: each node's parent by its place in an array, who is its own ancestor, and parents before children.
+"""Trees as arrays: node `i` has the parent `parents[i]`. Finds cycles, and orders parents before children.
 
-Arrays of numbers, because a trace may have a million nodes, and a list would hold an object for each.
+Arrays rather than lists, because a trace may have a million nodes, and a list holds an object for each.
 """
 
 from array import array
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 ROOT: Final = -1
-"""The parent of a node that has none."""
+"""The parent of a node without a parent."""
 
 _NEW: Final = 0
 _ON_THIS_WALK: Final = 1
@@ -18,8 +18,8 @@ _DONE: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """`cyclic`: the nodes that are their own ancestors; those merely below a cycle are not. `nodes`: all others, each
-    after its parent, unless that is cyclic.
+    """`cyclic`: the nodes that are their own ancestors, without those merely below a cycle. `nodes`: all others, each
+    after its parent, unless its parent is cyclic.
     """
 
     nodes: Sequence[int]
@@ -27,14 +27,14 @@ class Order:
 
 
 def parents_first(parents: Sequence[int]) -> Order:
-    """Puts nodes in order: walks up from each, as far as nobody has been, and down again."""
+    """Orders the nodes: walks up from each node to the first visited one, then adds the walked nodes top down."""
     state = bytearray(len(parents))
     nodes = array("q")
     cyclic: set[int] = set()
     for start, above in enumerate(parents):
         if state[start] != _NEW:
             continue
-        if above == ROOT or state[above] == _DONE:  # nearly always: parents are usually told first
+        if above == ROOT or state[above] == _DONE:  # the usual case: most parents are reported before their children
             state[start] = _DONE
             nodes.append(start)
             continue

@@ -1,7 +1,7 @@
-"""The edge of the evaluator: its jobs, the storage they work on, and the processes in which they compute."""
+"""The worker: the evaluator's jobs over storage, and the process pool that they compute in."""
 
 from concord_evaluator.worker.jobs import EvaluatorJobs
 from concord_evaluator.worker.pool import JobTooLargeError, ProcessPool
-from concord_evaluator.worker.work import EvaluationLimits
+from concord_evaluator.worker.pool_functions import EvaluationLimits
 
 __all__ = ["EvaluationLimits", "EvaluatorJobs", "JobTooLargeError", "ProcessPool"]

@@ -1,4 +1,4 @@
-"""The evaluator's three jobs: evaluate a trial, judge it, make the row. Each may run twice and does its work once."""
+"""The evaluator's three jobs: evaluate a trial, judge it, make the row. Running a job twice changes nothing."""
 
 import asyncio
 from collections.abc import Mapping
@@ -23,17 +23,18 @@ from concord.assessment.results import InfrastructureFailure, Judgment
 from concord.assessment.roster import GREEN_AGENT
 from concord.storage import AssessmentStore, Job, JobFunction, JobQueue, Queue, TraceStore
 from concord.trace.ids import new_step_id
+from concord.trace.report import ReportBatch
 from concord_evaluator.documents import JudgedTrial, TrialEvaluation, evaluation_document
-from concord_evaluator.judge import TrialJudge
+from concord_evaluator.judge import TrialJudge, needs_trace
 from concord_evaluator.pipeline import JUDGE, verdict_on, without_metrics
 from concord_evaluator.trace import is_observed
 from concord_evaluator.worker.own_steps import own_report
 from concord_evaluator.worker.plans import Plans
 from concord_evaluator.worker.pool import ProcessPool
-from concord_evaluator.worker.work import EvaluationLimits, evaluation_of, row_of
+from concord_evaluator.worker.pool_functions import EvaluationLimits, evaluation_of, row_of
 
 MAX_MESSAGE: Final = 500
-"""Characters of an error that a failure quotes."""
+"""Characters of an error message that a failure quotes."""
 
 _STAGES: Final[Mapping[str, Literal["evaluation", "judgment", "aggregation"]]] = {
     EvaluateTrial.function: "evaluation",
@@ -45,7 +46,7 @@ logger: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 
 class EvaluatorJobs:
-    """The job functions over their storage. What they leave is what whoever asked for them waits for."""
+    """The job functions. Their results are stored documents, which the gateway waits for."""
 
     def __init__(
         self,
@@ -65,7 +66,7 @@ class EvaluatorJobs:
         self._limits = limits
 
     def functions(self, queue: Queue) -> dict[str, JobFunction]:
-        """The functions of a queue's jobs, by the names that these have."""
+        """The functions of the jobs on a queue, by job name."""
         jobs: dict[type[EvaluateTrial | JudgeTrial | AggregateAssessment], JobFunction] = {
             EvaluateTrial: self.evaluate_trial,
             JudgeTrial: self.judge_trial,
@@ -74,7 +75,10 @@ class EvaluatorJobs:
         return {job.function: function for job, function in jobs.items() if job.queue is queue}
 
     async def evaluate_trial(self, arguments: Mapping[str, JsonValue]) -> None:
-        """Evaluates a trial unless that was done, and has it judged. Raises StorageUnavailableError, RetryLater."""
+        """Evaluates a trial, unless it is evaluated already, and queues its judging.
+
+        Raises StorageUnavailableError, RetryLater.
+        """
         request = EvaluateTrial.model_validate(arguments)
         if await self._is_judged(request.assessment_id, request.trial_id):
             return
@@ -98,7 +102,7 @@ class EvaluatorJobs:
         logger.info("evaluated", job=request.job_id, batches=len(batches), seconds=own.seconds)
 
     async def judge_trial(self, arguments: Mapping[str, JsonValue]) -> None:
-        """Judges and scores an evaluated trial. Raises StorageUnavailableError; LookupError if it is not evaluated."""
+        """Judges and scores an evaluated trial. Raises StorageUnavailableError; LookupError without an evaluation."""
         request = JudgeTrial.model_validate(arguments)
         if await self._is_judged(request.assessment_id, request.trial_id):
             return
@@ -114,19 +118,23 @@ class EvaluatorJobs:
     async def _judge_trial(
         self, plan: AssessmentPlan, request: JudgeTrial, evaluation: TrialEvaluation
     ) -> tuple[Judgment, TrialEvaluation]:
-        """The judgment, and the evaluation with what the judge found. The model's calls become steps of the trace."""
+        """The judgment, and the evaluation with the judge's findings. Calls to the model become steps of the trace."""
         trace_id = plan.trial(request.trial_id).trace_id
         root = _root(request.assessment_id, trace_id)
         started_at = datetime.now(UTC)
-        batches = [batch async for batch in self._traces.batches(trace_id)]
-        # What came late, perhaps because its reporter saw how things stood, is no evidence either.
+        batches: list[ReportBatch] = []
+        if needs_trace(plan, evaluation):
+            # The evaluation document does not carry the texts of calls. Which calls the judge sees follows from the
+            # whole trace, so collecting their texts takes a second reading, and the evaluation has less time for one.
+            batches = [batch async for batch in self._traces.batches(trace_id)]
+        # Batches that came after the trial closed are no evidence: their reporters may have known the outcome.
         judgment, findings, calls = await self._judge.judge(plan, evaluation, batches[: request.closed_after], root)
         own = own_report("judge_trial", request.trial_id, root, started_at, calls)
         await self._traces.append(own.batch, own.receipt)
         return judgment, evaluation.model_copy(update={"findings": [*evaluation.findings, *findings]})
 
     async def aggregate_assessment(self, arguments: Mapping[str, JsonValue]) -> None:
-        """Makes the row from the verdicts there are. Raises StorageUnavailableError, RetryLater."""
+        """Makes the row from the stored verdicts. Raises StorageUnavailableError, RetryLater."""
         request = AggregateAssessment.model_validate(arguments)
         if await self._assessments.load(request.assessment_id, ROW_DOCUMENT) is not None:
             return
@@ -141,11 +149,10 @@ class EvaluatorJobs:
         logger.info("aggregated", job=request.job_id, trials=len(plan.trials), verdicts=len(verdicts))
 
     async def on_dead_letter(self, job: Job, error: str) -> None:
-        """Makes the best of a job that failed for good.
+        """Stores a fallback result for a job that failed for good.
 
-        A trial that could not be evaluated is judged and scored without metrics, one that could not be judged is
-        scored by its scorer, if it has one. Where not even that comes off, the failure is left where the result is
-        waited for.
+        A trial that could not be evaluated is judged and scored without metrics. A trial that could not be judged is
+        scored by its scorer, if it has one. If that fails too, a failure is stored in place of the result.
         """
         arguments = job.arguments
         assessment_id, trial_id = arguments.get("assessment_id"), arguments.get("trial_id")
@@ -164,7 +171,7 @@ class EvaluatorJobs:
                 await self._assessments.save(assessment_id, trial_document(trial_id), verdict.model_dump_json())
 
     async def _score_anyway(self, job: Job, failure: InfrastructureFailure) -> None:
-        """Raises LookupError, ValueError for a job that could not have been done in any way."""
+        """Scores a trial without the result of its failed job. Raises LookupError, ValueError for an invalid job."""
         if job.function == EvaluateTrial.function:
             request = EvaluateTrial.model_validate(job.arguments)
             plan = await self._plans.of_trial(request.assessment_id, request.trial_id)
@@ -183,12 +190,12 @@ class EvaluatorJobs:
             await self._save_verdict(judging, verdict_on(plan, given_up, None))
 
     async def _is_evaluated(self, request: EvaluateTrial) -> bool:
-        """Whether there is a whole evaluation. One without metrics does not stand in the way of another try."""
+        """Whether a complete evaluation is stored. One without metrics may be replaced by a retry."""
         document = await self._assessments.load(request.assessment_id, evaluation_document(request.trial_id))
         return document is not None and TrialEvaluation.model_validate_json(document).failure is None
 
     async def _is_judged(self, assessment_id: str, trial_id: str) -> bool:
-        """Whether there is a verdict that stands. One that tells of a failure does not stand in the way of a retry."""
+        """Whether a final verdict is stored. One with a failure may be replaced by a retry."""
         document = await self._assessments.load(assessment_id, trial_document(trial_id))
         if document is None:
             return False
@@ -209,7 +216,7 @@ class EvaluatorJobs:
 
 
 def _root(assessment_id: str, trace_id: str) -> Assignment:
-    """Where the evaluator stands in a trace: a step of its own, under which its calls are."""
+    """The evaluator's assignment in a trace: a new step, the parent of the steps of its calls."""
     return Assignment(assessment_id=assessment_id, trace_id=trace_id, step_id=new_step_id(), agent_id=GREEN_AGENT)
 
 

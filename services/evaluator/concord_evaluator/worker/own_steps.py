@@ -1,4 +1,4 @@
-"""The evaluator's own work as steps of the trace: graph work is HOST, a call to a language model TOOL."""
+"""The evaluator's own work as steps of the trace: a job is a HOST step, a call to a language model a TOOL step."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from concord.trust.redaction import redact
 
 @dataclass(frozen=True, slots=True)
 class OwnReport:
-    """A report as the trace store takes it; `seconds`: how long the work took."""
+    """A report as the trace store takes it. `seconds`: the duration of the work."""
 
     batch: ReportBatch
     receipt: BatchReceipt
@@ -23,9 +23,9 @@ class OwnReport:
 def own_report(
     work: str, trial_id: str, root: Assignment, started_at: datetime, under: Sequence[InteractionStep] = ()
 ) -> OwnReport:
-    """Work on a trial that ends now, as the HOST step `root.step_id`, with the steps made under it.
+    """Work on a trial that ends now, as the HOST step `root.step_id`, with the steps below it.
 
-    The batch is named by what was done: done twice, it is told once.
+    The batch id is derived from the work, so the store keeps only one report if the job runs twice.
     """
     now = datetime.now(UTC)
     seconds = (now - started_at).total_seconds()

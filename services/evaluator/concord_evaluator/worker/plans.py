@@ -1,4 +1,4 @@
-"""The plans of the assessments that are at work here: each is read once, however many trials it has."""
+"""A cache of assessment plans, so that the jobs of one assessment read its plan once."""
 
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from concord.assessment import AssessmentPlan, TaskSpec, TrialSpec
 from concord.storage import AssessmentStore
 
 _MAX_KEPT: Final = 4
-"""A plan may be as large as a request, and a worker has its jobs of few assessments at a time."""
+"""A plan may be as large as a request, and the jobs of a worker belong to few assessments at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,18 +20,18 @@ class _Indexed:
 
 
 class Plans:
-    """Reads plans, and keeps the latest. A plan changes only where a trial was begun anew."""
+    """Reads plans, and keeps the most recently used. A plan changes only when a trial is restarted."""
 
     def __init__(self, assessments: AssessmentStore) -> None:
         self._assessments = assessments
         self._kept: OrderedDict[str, _Indexed] = OrderedDict()
 
     async def whole(self, assessment_id: str) -> AssessmentPlan:
-        """A plan. Raises LookupError where there is none, StorageUnavailableError."""
+        """The plan of an assessment. Raises LookupError for an unknown assessment, StorageUnavailableError."""
         return (await self._indexed(assessment_id)).plan
 
     async def of_trial(self, assessment_id: str, trial_id: str) -> AssessmentPlan:
-        """A plan with that trial and its task alone: what a job takes along. Raises as `whole`."""
+        """The plan with only that trial and its task, small enough to pickle for a job. Raises as `whole`."""
         found = await self._indexed(assessment_id)
         trial = found.trials[trial_id]
         return found.plan.model_copy(update={"trials": [trial], "tasks": [found.tasks[trial.task_id]]})

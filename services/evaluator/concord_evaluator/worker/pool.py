@@ -1,4 +1,4 @@
-"""CPU-bound work in processes of its own, so that the worker's event loop and its heartbeat go on."""
+"""A process pool for CPU-bound work, so that the worker's event loop and its heartbeat go on."""
 
 import asyncio
 import logging
@@ -21,19 +21,19 @@ logger = logging.getLogger(__name__)
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_PRELOADED: Final = "concord_evaluator.worker.work"
-"""Imported once, in the server that all processes are forked from: each starts at once, and memory is shared."""
+_PRELOADED: Final = "concord_evaluator.worker.pool_functions"
+"""The fork server imports this module once. Its processes then start fast and share memory."""
 
 
 class JobTooLargeError(Exception):
-    """A job took more memory or more time than one may; the text says which."""
+    """A job exceeded its memory or its time. The message says which."""
 
 
 class ProcessPool:
-    """Runs functions in a bounded number of processes, and replaces one that died, for which no other job pays.
+    """Runs functions in a fixed number of processes. A process that dies is replaced and fails only its own call.
 
-    `memory_bytes`: what the data of one process may take beside what it began with; `limit_s`: how long one call may
-    run. A process that cannot keep to them is ended.
+    `memory_bytes`: how much data one process may allocate after its start; `limit_s`: how long one call may run. A
+    process that exceeds either is killed.
     """
 
     def __init__(self, processes: int, *, memory_bytes: int, limit_s: float) -> None:
@@ -41,7 +41,7 @@ class ProcessPool:
         self._limit_s = limit_s
         self._context = multiprocessing.get_context("forkserver")
         self._context.set_forkserver_preload([_PRELOADED])
-        # One executor for each process: when a process dies, it is known whose call it was.
+        # One executor per process: when a process dies, only its own call fails.
         self._executors = {self._new_executor() for _ in range(processes)}
         self._idle: asyncio.LifoQueue[ProcessPoolExecutor] = asyncio.LifoQueue()
         for executor in self._executors:
@@ -52,10 +52,7 @@ class ProcessPool:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Ends all processes, at work or not, and waits until they are gone.
-
-        A job that is cut short is taken up again elsewhere.
-        """
+        """Kills all processes and waits until they are gone. Another worker takes up the interrupted jobs."""
         running = list(self._running.values())
         for each in running:
             each.cancel()
@@ -64,15 +61,14 @@ class ProcessPool:
             await self._end(executor)
 
     async def warm_up(self) -> None:
-        """Starts a process, so that the first job does not wait for its imports, however long they take."""
+        """Starts a process, so that the first job does not wait for its imports."""
         await self._compute(os.getpid, limit_s=None)
 
     async def run(self, key: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """The function's result, computed in another process: function, arguments and result must pickle.
+        """Runs a function in another process and returns its result. Function, arguments and result must pickle.
 
-        A process is not interrupted, so a call outlives a job that stops waiting for it. The next call with the same
-        key then waits for that one rather than doing its work again. Raises RetryLater if its process died, and
-        JobTooLargeError.
+        A call outlives a job that stops waiting for it, since a process cannot be interrupted. The next call with the
+        same key waits for the running one. Raises RetryLater if the process died, and JobTooLargeError.
         """
         running = cast("asyncio.Task[T] | None", self._running.get(key))
         if running is None:
@@ -105,7 +101,7 @@ class ProcessPool:
             self._idle.put_nowait(executor)
 
     async def _replaced(self, executor: ProcessPoolExecutor) -> ProcessPoolExecutor:
-        logger.warning("a process of the pool is replaced")
+        logger.warning("replacing a process of the pool")
         await asyncio.shield(self._end(executor))
         self._executors.remove(executor)
         fresh = self._new_executor()
@@ -116,7 +112,7 @@ class ProcessPool:
         processes = list((executor._processes or {}).values())
         executor.shutdown(wait=False, cancel_futures=True)
         for process in processes:
-            process.kill()  # there is nothing that one of them would have to put in order
+            process.kill()  # a pool process has no state to clean up
         for process in processes:
             await asyncio.to_thread(process.join)
 
@@ -127,23 +123,23 @@ class ProcessPool:
 
 
 def _start_process(memory_bytes: int) -> None:
-    """Ctrl-C is the worker's to handle, and nobody is left to work for once it is gone."""
+    """Ignores Ctrl-C, which the worker handles; ends with the worker; and limits memory."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    # Not RLIMIT_AS, in which shared libraries count; and on top of what imports took, which grows with the cores: a
-    # BLAS has a thread for each, with its stack and buffers.
+    # RLIMIT_DATA, because RLIMIT_AS includes shared libraries. The limit comes on top of what imports allocate, which
+    # grows with the number of cores: a BLAS starts one thread per core, with a stack and buffers.
     _, most = resource.getrlimit(resource.RLIMIT_DATA)
     limit = memory_bytes + _data_bytes()
     resource.setrlimit(resource.RLIMIT_DATA, (limit if most == resource.RLIM_INFINITY else min(limit, most), most))
 
 
 def _data_bytes() -> int:
-    """What counts towards RLIMIT_DATA in this process; 0 where the system does not tell."""
+    """The data of this process that counts towards RLIMIT_DATA (bytes). 0 where the system does not report it."""
     try:
-        told = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+        status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
     except OSError:
         return 0
-    return next((int(line.split()[1]) * 1024 for line in told.splitlines() if line.startswith("VmData:")), 0)
+    return next((int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmData:")), 0)
 
 
 def _end_with_parent() -> None:

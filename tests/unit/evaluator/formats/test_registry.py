@@ -85,8 +85,9 @@ def test_every_format_recognises_its_own_files_alone(name: str, content: str) ->
     assert recognise(source(content)) == name
 
 
-def test_the_shipped_formats_are_those_with_examples() -> None:
-    assert list(registry.trace_formats()) == sorted(EXAMPLES)
+def test_the_built_in_formats_are_those_with_examples_and_need_no_package(packages: list[EntryPoint]) -> None:
+    assert packages == []
+    assert list(registry.trace_formats()) == list(registry.BUILT_IN_FORMATS) == sorted(EXAMPLES)
 
 
 @pytest.mark.parametrize("content", ["hello", '{"a": 1}', "# A title\n", "a,b\n1,2\n", "[]", '"reporter"', b"\x89PNG"])

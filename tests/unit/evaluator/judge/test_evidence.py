@@ -11,8 +11,8 @@ from concord.trace.digest import digest
 from concord.trace.report import Channel, Report
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, ResponseTrace, StepAction
 from concord_evaluator.judge import Aliases, SeenAnswer, choose_calls, show, texts_of
-from concord_evaluator.judge.budget import cost
 from concord_evaluator.judge.evidence import CallTexts
+from concord_evaluator.judge.truncation import cost
 from tests.unit.evaluator.traces import model_of
 
 TEXT = st.text(max_size=60).map(lambda text: text * 20)

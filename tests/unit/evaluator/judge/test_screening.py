@@ -6,8 +6,8 @@ import pytest
 
 from concord_evaluator.judge import SeenAnswer, Suspect, screen
 from concord_evaluator.judge.evidence import ASSESSOR
-from concord_evaluator.judge.suspicion import MARKER
-from tests.unit.evaluator.judge.attacks import ATTACKS, MASTER_KEYS
+from concord_evaluator.judge.injection import MARKER
+from tests.unit.evaluator.judge.injection.attacks import ATTACKS, MASTER_KEYS
 from tests.unit.evaluator.judge.seen import evidence, seen
 
 ATTACK = ATTACKS["plain order"]

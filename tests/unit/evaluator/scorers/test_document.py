@@ -9,7 +9,7 @@ import pytest
 from concord.assessment import AssessmentConfig, TaskSpec
 from concord.assessment.scorers import MAX_PATTERN, MAX_TARGETS, SCORER_CHOICE, SCORER_NAMES
 from concord_evaluator.scorers import MAX_ANSWER
-from concord_evaluator.scorers.pattern import SEARCH_S
+from concord_evaluator.scorers.pattern_scorer import SEARCH_S
 from tests.unit.evaluator.scorers.grades import value
 
 SECTION = (

@@ -7,14 +7,14 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from itertools import combinations
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from pydantic import JsonValue
 
 from concord_evaluator.scorers import ScorerFailedError
-from concord_evaluator.scorers.json_answer import MAX_DEPTH, NoJsonError, json_in
 from concord_evaluator.scorers.json_schema import misfit
+from concord_evaluator.scorers.json_scorer import MAX_DEPTH, NoJsonError, json_in
 from tests.unit.evaluator.scorers.grades import graded, value
 
 TRIP = {"city": "Paris", "days": 3, "price": 199.5, "sure": True, "stops": [{"name": "Lyon"}, {"name": "Nice"}]}
@@ -80,6 +80,7 @@ class TestFinding:
         self, document: JsonValue, other: JsonValue
     ) -> None:
         first, last = json.dumps(other), json.dumps(document, indent=1)
+        assume("```" not in first + last)  # a fence in a string ends the block as well
         answer = f"A draft:\n```\n{first}\n```\nNow:\n```json\n{last}\n```\nAs in {first} [1]. ```\nno json\n```"
         assert json_in(answer) == document
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from concord_evaluator.scorers import ScorerFailedError
-from concord_evaluator.scorers.figures import figure_of, figures
+from concord_evaluator.scorers.numbers import number_in, numbers_in
 from tests.unit.evaluator.scorers.grades import graded, value
 
 integers = st.integers(-(10**12), 10**12)
@@ -49,8 +49,8 @@ def written(number: Fraction) -> str:
     ],
 )
 def test_a_number_is_read(text: str, number: str) -> None:
-    assert [figure.value for figure in figures(f"It is {text}")] == [Fraction(number)]
-    figure = figure_of(text)
+    assert [figure.value for figure in numbers_in(f"It is {text}")] == [Fraction(number)]
+    figure = number_in(text)
     assert figure is not None
     assert figure.value == Fraction(number)
 
@@ -65,7 +65,7 @@ def test_a_number_is_read(text: str, number: str) -> None:
     ],
 )
 def test_what_is_written_otherwise_is_no_number(text: str) -> None:
-    assert figures(text) == []
+    assert numbers_in(text) == []
     assert value("numeric", "1", text) == 0
 
 
@@ -82,17 +82,17 @@ def test_what_is_written_otherwise_is_no_number(text: str) -> None:
     ],
 )
 def test_each_number_of_a_text_is_read(text: str, numbers: list[int]) -> None:
-    assert [figure.value for figure in figures(text)] == numbers
+    assert [figure.value for figure in numbers_in(text)] == numbers
 
 
 @given(integers, st.sampled_from([",", " ", "\N{NO-BREAK SPACE}", "\N{THIN SPACE}", "'", "_", ""]))
 def test_an_integer_is_read_however_its_digits_are_grouped(number: int, separator: str) -> None:
-    assert [figure.value for figure in figures(f"{number:,}".replace(",", separator))] == [number]
+    assert [figure.value for figure in numbers_in(f"{number:,}".replace(",", separator))] == [number]
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_a_number_is_read_exactly_as_python_writes_it(number: float) -> None:
-    assert [figure.value for figure in figures(repr(number))] == [Fraction(repr(number))]
+    assert [figure.value for figure in numbers_in(repr(number))] == [Fraction(repr(number))]
 
 
 @given(st.lists(integers, min_size=1, max_size=5))

@@ -144,7 +144,7 @@ def test_it_tells_of_the_label_and_the_pass_mark_that_there_are() -> None:
     label = section("## The label\n")
     assert f"most {BOTTLENECK_CAP}." in label
     assert f"`high` from {HIGH}, `medium` from {MEDIUM}, else `low`" in label
-    assert f"`thresholds.pass` ({Thresholds().passing})" in TEXT
+    assert f"`thresholds.pass` ({Thresholds().pass_mark})" in TEXT
 
 
 def test_the_row_is_made_from_its_trials_as_worked_out() -> None:
@@ -163,7 +163,7 @@ def test_the_row_is_made_from_its_trials_as_worked_out() -> None:
 
 def _with_score(verdict: JudgedTrial, value: float | None) -> JudgedTrial:
     assert verdict.record is not None
-    passed = None if value is None else value >= Thresholds().passing
+    passed = None if value is None else value >= Thresholds().pass_mark
     record = verdict.record.model_copy(update={"overall_score": value, "passed": passed})
     return verdict.model_copy(update={"record": record})
 

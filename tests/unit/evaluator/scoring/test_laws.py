@@ -28,7 +28,7 @@ def useful(game: Game) -> int:
 
 def reading(room: int) -> AbstractContextManager[object]:
     """So many characters of what the gateway carried are read."""
-    return patch.object(score_inputs, "MAX_SAID", room)
+    return patch.object(score_inputs, "MAX_CARRIED_TEXT", room)
 
 
 class TestOutcomeLeads:

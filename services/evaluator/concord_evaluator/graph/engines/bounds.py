@@ -1,4 +1,4 @@
-"""Which engine for which size. Always by the size of the graph, never by the clock: the same trace, the same bits."""
+"""Which engine computes a graph, by its size alone, so that equal traces give bitwise equal figures."""
 
 import random
 from collections.abc import Sequence
@@ -7,25 +7,25 @@ from typing import Final
 from concord_evaluator.graph.engines.scores import Graph
 
 NETWORKX_UP_TO: Final = 50
-"""Nodes up to which NetworkX takes some 40 ms for everything, all with all; above, rustworkx is 15 times as fast."""
+"""Nodes up to which NetworkX is used: about 40 ms for all metrics of a full mesh. rustworkx is 15 times as fast."""
 
 EXACT_UP_TO: Final = 10**9
-"""Nodes times edges up to which all shortest paths are walked: some ten seconds, for 1,000 agents all of whom talk."""
+"""Nodes times edges up to which all shortest paths are computed: about ten seconds for a full mesh of 1,000 agents."""
 
 MATRIX_UP_TO: Final = 3000
-"""Nodes up to which all distances are held at once (72 MB)."""
+"""Nodes up to which the matrix of all distances is held in memory (72 MB)."""
 
 SAMPLED_WORK: Final = 2 * 10**7
-"""Edges that are walked when sources are sampled: some ten seconds."""
+"""Edges that are traversed if sources are sampled: about ten seconds."""
 
 MIN_SOURCES: Final = 8
-"""However large the graph, so many sources are sampled."""
+"""The minimum number of sampled sources."""
 
 CLUSTERING_WORK: Final = 2 * 10**7
-"""The sum of squared degrees up to which the neighbours of every node are looked at: some seconds."""
+"""The sum of squared degrees up to which the clustering of every node is computed: a few seconds."""
 
 SEED: Final = 0
-"""Of all sampling."""
+"""The seed of all sampling."""
 
 
 def is_small(graph: Graph) -> bool:
@@ -34,22 +34,22 @@ def is_small(graph: Graph) -> bool:
 
 
 def is_exact(graph: Graph) -> bool:
-    """Whether all shortest paths can be walked."""
+    """Whether all shortest paths can be computed."""
     return len(graph) * graph.number_of_edges() <= EXACT_UP_TO
 
 
 def fits_a_matrix(graph: Graph) -> bool:
-    """Whether the distances between all nodes can be computed, and held."""
+    """Whether the matrix of all distances can be computed and held."""
     return is_exact(graph) and len(graph) <= MATRIX_UP_TO
 
 
 def number_of_sources(graph: Graph) -> int:
-    """How many sources to sample where not all can be walked from."""
+    """The number of sources to sample in a graph that is not computed exactly."""
     return min(len(graph), max(MIN_SOURCES, SAMPLED_WORK // (len(graph) + graph.number_of_edges() + 1)))
 
 
 def sample(nodes: Sequence[str], size: int) -> list[str]:
-    """Some of the nodes, always the same, in their order."""
+    """A sample of the nodes, in their order. The same nodes give the same sample."""
     draw = random.Random(SEED)  # nosec B311  # noqa: S311 - a reproducible draw, not a secret
     chosen = set(draw.sample(range(len(nodes)), min(size, len(nodes))))
     return [node for index, node in enumerate(nodes) if index in chosen]

@@ -1,4 +1,4 @@
-"""Distances between nodes, in edges, added up so that they need not be kept."""
+"""Distances between nodes (edges), summarised so that they need not be kept."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -14,9 +14,9 @@ from concord_evaluator.graph.engines.scores import Engine, Graph, indexed
 
 @dataclass(frozen=True, slots=True)
 class Distances:
-    """By source, how many nodes it reaches, and the sum of 1 / distance to them; and how many pairs are how far apart.
+    """By source: `reached`, the number of nodes that it reaches, and `harmonic`, the sum of 1 / distance to them.
 
-    `histogram`: pairs (source, other) by their distance. `sampled`: the sources are not all nodes.
+    `histogram`: the number of pairs (source, node) by distance. `sampled`: whether the sources are a sample.
     """
 
     sources: tuple[str, ...]
@@ -28,12 +28,12 @@ class Distances:
 
     @property
     def pairs(self) -> int:
-        """The pairs of which one reaches the other."""
+        """The number of pairs (source, node) where the source reaches the node."""
         return sum(self.histogram.values())
 
 
 def distances(graph: Graph) -> Distances:
-    """The distances from all nodes, or from a sample of them, along the direction of the edges."""
+    """The distances from all nodes, or from a sample of nodes, along the direction of the edges."""
     if is_small(graph):
         return _added_up(list(graph), _walked(graph, graph), "networkx", sampled=False)
     if fits_a_matrix(graph):
@@ -43,7 +43,7 @@ def distances(graph: Graph) -> Distances:
 
 
 def matrix(graph: Graph) -> "np.ndarray[tuple[int, int], np.dtype[np.float64]]":
-    """The distance from each node (row) to each (column), in the order of the nodes; 0 where there is no way."""
+    """The distance from each node (row) to each (column), in the order of the nodes; 0 without a path."""
     found: np.ndarray[tuple[int, int], np.dtype[np.float64]] = rx.digraph_distance_matrix(
         indexed(graph), parallel_threshold=len(graph) + 1
     )

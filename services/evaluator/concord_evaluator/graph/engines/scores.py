@@ -1,4 +1,4 @@
-"""What an engine gives back, and the graph as each of them wants it."""
+"""The result of an engine, and the conversion between NetworkX and rustworkx."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ import rustworkx as rx
 Engine = Literal["networkx", "rustworkx"]
 
 Graph: TypeAlias = "nx.Graph[str]"
-"""Directed or not; NetworkX's directed graph is one of these."""
+"""Directed or undirected: NetworkX's `DiGraph` is a subclass of `Graph`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """A score for each node, sorted. `sources`: how many nodes it was estimated from; None where it is exact."""
+    """A score for each node, sorted. `sources`: the number of nodes it was estimated from; None if exact."""
 
     values: Mapping[str, float]
     engine: Engine
@@ -23,9 +23,11 @@ class Scores:
 
 
 def indexed(graph: Graph) -> "rx.PyDiGraph[str, float]":
-    """The graph for rustworkx, nodes by their place in the original; an undirected edge goes both ways."""
-    place = {node: index for index, node in enumerate(graph)}
-    edges = [(place[tail], place[head], float(weight)) for tail, head, weight in graph.edges(data="weight", default=1)]
+    """The graph for rustworkx, with nodes by their index in `graph`. An undirected edge becomes two directed ones."""
+    position = {node: index for index, node in enumerate(graph)}
+    edges = [
+        (position[tail], position[head], float(weight)) for tail, head, weight in graph.edges(data="weight", default=1)
+    ]
     if not graph.is_directed():
         edges += [(head, tail, weight) for tail, head, weight in edges if head != tail]
     converted: rx.PyDiGraph[str, float] = rx.PyDiGraph(multigraph=False)

@@ -1,0 +1,66 @@
+"""The judgments of an assessment: merges those of its trials into one, and writes the row's reasoning."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from concord.assessment.results import Judgment, Quality
+from concord_evaluator.aggregate.trials import EvaluatedTrial, mean
+
+MAX_POINTS: Final = 10
+"""Strengths and weaknesses that the row names, the most frequent ones. The trials have all of them."""
+
+_WORST_FIRST: Final[tuple[Quality, ...]] = ("bottleneck", "low", "medium", "high")
+
+
+def judgments_of(trials: Iterable[EvaluatedTrial]) -> list[Judgment]:
+    """The judgments of the trials that have one, in order."""
+    return [trial.record.judge for trial in trials if trial.record.judge is not None]
+
+
+def merged_judgment(judgments: Sequence[Judgment]) -> Judgment | None:
+    """Merges judgments: means, the most frequent label (of equals the worse), and source `rules` if any has it."""
+    if len(judgments) < 2:
+        return judgments[0] if judgments else None
+    labels = Counter(judgment.coordination_quality for judgment in judgments)
+    label = max(_WORST_FIRST, key=lambda quality: labels[quality])
+    reasons = dict.fromkeys(judgment.reason for judgment in judgments if judgment.reason)
+    return Judgment(
+        source="llm" if all(judgment.source == "llm" for judgment in judgments) else "rules",
+        reason="; ".join(reasons) or None,
+        overall_score=mean(judgment.overall_score for judgment in judgments),
+        task_success=mean(judgment.task_success for judgment in judgments),
+        coordination_quality=label if labels[label] else None,
+        reasoning=f"{len(judgments)} trials were judged, each on its own.",
+        strengths=frequent(judgment.strengths for judgment in judgments),
+        weaknesses=frequent(judgment.weaknesses for judgment in judgments),
+        model=_common(judgment.model for judgment in judgments),
+        prompt_version=_common(judgment.prompt_version for judgment in judgments),
+        samples=sum(judgment.samples for judgment in judgments),
+        agreement=mean(judgment.agreement for judgment in judgments),
+        cached_samples=sum(judgment.cached_samples for judgment in judgments),
+    )
+
+
+def _common(names: Iterable[str | None]) -> str | None:
+    """The one name that is not None; None if there are several."""
+    known = {name for name in names if name is not None}
+    return known.pop() if len(known) == 1 else None
+
+
+def reasoning(trials: Sequence[EvaluatedTrial], judgments: Sequence[Judgment], n_trials: int) -> str:
+    """The row's figures in a few sentences. `trials`: the usable ones of `n_trials`."""
+    if not trials:
+        return f"None of {n_trials} trials could be used."
+    if n_trials == 1 and judgments:
+        return judgments[0].reasoning
+    sentences = [f"{len(trials)} of {n_trials} trials could be used."]
+    if (value := mean(trial.record.coordination_value for trial in trials)) is not None:
+        sentences.append(f"Coordination is {value:.2f} on average.")
+    passed = sum(trial.record.passed is True for trial in trials)
+    return " ".join([*sentences, f"{passed} passed."])
+
+
+def frequent(points: Iterable[Sequence[str]]) -> list[str]:
+    """The most frequent points, each once; of equally frequent ones the first."""
+    return [point for point, _ in Counter(point for some in points for point in some).most_common(MAX_POINTS)]

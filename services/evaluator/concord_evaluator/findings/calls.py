@@ -1,0 +1,101 @@
+"""Findings on the calls of a team: contradicted reports, silent agents, loops, and error cascades."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from heapq import nsmallest
+
+from concord.assessment.results import Finding
+from concord_evaluator.findings.finder import MAX_PER_KIND, MAX_STEP_IDS, MeasuredTrial, first_step_ids
+from concord_evaluator.graph.chains import chain_above, find_cascades
+from concord_evaluator.trace.claims import Claim
+
+
+def contradicted_reports(trial: MeasuredTrial) -> Iterator[Finding]:
+    """Each participant that reported calls which the gateway's own records refute; the most frequent first."""
+    graph = trial.graph
+    by_reporter: defaultdict[str, list[tuple[int, Claim]]] = defaultdict(list)
+    for claim, times in graph.contradictions.counts.items():
+        by_reporter[claim.reporter].append((times, claim))
+    ranked = sorted((-sum(times for times, _ in claims), reporter) for reporter, claims in by_reporter.items())
+    for total, reporter in ranked[:MAX_PER_KIND]:
+        claims = sorted(by_reporter[reporter], key=lambda each: (-each[0], each[1]))
+        shown = ", ".join(f"{claim.caller} to {claim.callee} x{times}" for times, claim in claims[:MAX_PER_KIND])
+        more = f" and {len(claims) - MAX_PER_KIND} more" if len(claims) > MAX_PER_KIND else ""
+        yield Finding(
+            id="contradicted_reports",
+            agents=[reporter],
+            metric_id=None,
+            measured="calls told of that did not take place",
+            value=float(-total),
+            threshold=0.0,
+            step_ids=first_step_ids(step_id for _, claim in claims for step_id in graph.contradictions.step_ids[claim]),
+            advice=f"{reporter} told of calls that had to pass through the gateway, which did not see them: "
+            f"{shown}{more}. They count for nothing. Look at what makes these reports.",
+        )
+
+
+def silent_agents(trial: MeasuredTrial) -> Iterator[Finding]:
+    """Each declared agent that sent nothing: no call, no answer, no report."""
+    graph = trial.graph
+    if len(graph.agents) < 2:
+        return
+    for agent in (agent for agent in graph.silent_agents if agent not in graph.unseen):
+        asked = [call for (_, callee), link in graph.all_links.items() if callee == agent for call in link.calls]
+        yield Finding(
+            id="silent",
+            agents=[agent],
+            metric_id=None,
+            measured="messages sent",
+            value=0.0,
+            threshold=0.0,
+            step_ids=first_step_ids(step_id for call in asked for step_id in call.step_ids),
+            advice=f"{agent} is declared, but nothing was heard of it, neither a call nor an answer nor a report: see "
+            "that it is running, that others know its address, and that it reports what it does.",
+        )
+
+
+def loops(trial: MeasuredTrial) -> Iterator[Finding]:
+    """For each agent the call that comes back to it most often; the worst of these."""
+    graph, threshold = trial.graph, trial.thresholds.loop
+    deepest: dict[str, tuple[int, str, int]] = {}
+    for found in graph.returns:
+        if found.times > threshold:
+            agent = graph.calls[found.index].callee
+            ranked = (-found.times, agent, found.index)
+            deepest[agent] = min(ranked, deepest.get(agent, ranked))
+    for times, agent, index in nsmallest(MAX_PER_KIND, deepest.values()):
+        chain = chain_above(index, graph.calls, MAX_STEP_IDS)
+        yield Finding(
+            id="loop",
+            agents=[agent],
+            metric_id=None,
+            measured="times on the chain, waiting",
+            value=-times,
+            threshold=threshold,
+            step_ids=[graph.calls[each].step_id for each in chain],
+            advice=f"{agent} is called again and again in one chain while it waits for its answer: give the chain "
+            "an end, such as a limit to its depth or an agent that decides.",
+        )
+
+
+def error_cascades(trial: MeasuredTrial) -> Iterator[Finding]:
+    """For each set of agents the longest chain of failed calls, each made in the one before; the worst of these."""
+    graph, threshold = trial.graph, trial.thresholds.error_cascade
+    longest: dict[tuple[str, ...], tuple[int, list[int]]] = {}
+    for chain in find_cascades(graph.calls):
+        if len(chain) > threshold:
+            agents = tuple(sorted({graph.calls[index].callee for index in chain}))
+            longest[agents] = min((-len(chain), chain), longest.get(agents, (0, [])))
+    for (length, chain), agents in nsmallest(MAX_PER_KIND, ((ranked, agents) for agents, ranked in longest.items())):
+        calls = [graph.calls[index] for index in chain]
+        yield Finding(
+            id="error_cascade",
+            agents=list(agents),
+            metric_id=None,
+            measured="failed calls in a row",
+            value=-length,
+            threshold=threshold,
+            step_ids=[call.step_id for call in calls[:MAX_STEP_IDS]],
+            advice=f"What failed at {calls[-1].callee} failed {-length} calls in a row, up to the one to "
+            f"{calls[0].callee}: let those in between deal with it, by another way or a partial answer.",
+        )

@@ -1,0 +1,45 @@
+"""What a finder is: a function of a measured trial that yields findings, each with the steps that show it."""
+
+from bisect import insort
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from concord.assessment import Thresholds
+from concord.assessment.results import Finding
+from concord_evaluator.graph import AgentGraph
+
+MAX_STEP_IDS: Final = 20
+"""Step ids that a finding names."""
+
+MAX_PER_KIND: Final = 10
+"""Findings of one kind about calls and links: the worst ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredTrial:
+    """What a finder sees. `values`: the metrics that have a value, by metric id and agent (None: of the team)."""
+
+    graph: AgentGraph
+    values: Mapping[tuple[str, str | None], float]
+    thresholds: Thresholds
+
+
+Finder = Callable[[MeasuredTrial], Iterator[Finding]]
+
+
+def steps_of(graph: AgentGraph, agents: Collection[str]) -> list[str]:
+    """The ids of the calls that any of the agents made or received, as `first_step_ids` selects them."""
+    chosen = set(agents)
+    links = (calls for link, calls in graph.links.items() if not chosen.isdisjoint(link))
+    return first_step_ids(step_id for link in links for call in link.calls for step_id in call.step_ids)
+
+
+def first_step_ids(step_ids: Iterable[str]) -> list[str]:
+    """The first `MAX_STEP_IDS` distinct ids in sorted order. Holds no more than these, however many there are."""
+    first: list[str] = []
+    for step_id in step_ids:
+        if (len(first) < MAX_STEP_IDS or step_id < first[-1]) and step_id not in first:
+            insort(first, step_id)
+            del first[MAX_STEP_IDS:]
+    return first

@@ -1,0 +1,78 @@
+"""Findings on the structure of a team: bottlenecks, hubs, isolated agents, and a low density."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from concord.assessment.results import Finding
+from concord_evaluator.findings.finder import MeasuredTrial, steps_of
+
+METRICS_NEEDED: Final = frozenset({"betweenness_centrality", "degree_centrality", "density", "message_share"})
+
+
+def bottlenecks(trial: MeasuredTrial) -> Iterator[Finding]:
+    """Each agent whose betweenness is above the threshold."""
+    threshold = trial.thresholds.bottleneck
+    for agent in trial.graph.agents:
+        betweenness = trial.values.get(("betweenness_centrality", agent), 0.0)
+        if betweenness > threshold:
+            yield Finding(
+                id="bottleneck",
+                agents=[agent],
+                metric_id="betweenness_centrality",
+                value=betweenness,
+                threshold=threshold,
+                step_ids=steps_of(trial.graph, {agent}),
+                advice=f"{agent} stands between most of the others: let them call each other directly where they need "
+                "no go-between. If a hub is the design, see that it is neither overloaded nor the only way.",
+            )
+
+
+def over_centralised_agents(trial: MeasuredTrial) -> Iterator[Finding]:
+    """Each agent whose share of the messages is above the threshold."""
+    threshold = trial.thresholds.over_centralised
+    for agent in trial.graph.agents:
+        share = trial.values.get(("message_share", agent), 0.0)
+        if share > threshold:
+            yield Finding(
+                id="over_centralised",
+                agents=[agent],
+                metric_id="message_share",
+                value=share,
+                threshold=threshold,
+                step_ids=steps_of(trial.graph, {agent}),
+                advice=f"{agent} takes part in most messages: hand some of its conversations to others. If a hub is "
+                "the design, this is its price rather than a fault.",
+            )
+
+
+def isolated_agents(trial: MeasuredTrial) -> Iterator[Finding]:
+    """Each agent that exchanged no message with another, unless its calls could not have been seen."""
+    for agent in trial.graph.agents:
+        if agent not in trial.graph.unseen and trial.values.get(("degree_centrality", agent)) == 0:
+            yield Finding(
+                id="isolated",
+                agents=[agent],
+                metric_id="degree_centrality",
+                value=0.0,
+                threshold=0.0,
+                step_ids=[],
+                advice=f"{agent} is part of the team, yet exchanged no message with any of it: give it a share of the "
+                "work, or leave it out of the team.",
+            )
+
+
+def low_density(trial: MeasuredTrial) -> Iterator[Finding]:
+    """A density of messages up to the threshold, unless some calls could not have been seen."""
+    threshold = trial.thresholds.healthy_density
+    density = trial.values.get(("density", None))
+    if density is not None and density <= threshold and not trial.graph.unseen:
+        yield Finding(
+            id="low_density",
+            agents=[],
+            metric_id="density",
+            value=density,
+            threshold=threshold,
+            step_ids=steps_of(trial.graph, trial.graph.agents),
+            advice="Few of the agents that could talk to each other do: check that everyone can reach those whose work "
+            "it builds on. A large team needs less than all with all.",
+        )

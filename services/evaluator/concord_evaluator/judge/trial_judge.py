@@ -1,0 +1,163 @@
+"""Judging a trial: collects the evidence from its trace, asks the model over HTTP, and falls back to the rules."""
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import structlog
+
+from concord.agent.assignment import Assignment
+from concord.assessment import AssessmentPlan, Mode
+from concord.assessment.results import CallRecord, Finding, Judgment
+from concord.assessment.scorers import ModelScorer
+from concord.llm import LLMClient, LLMSettings
+from concord.storage import AnswerCache
+from concord.trace.decoding import reports_of
+from concord.trace.report import ReportBatch
+from concord.trace.step import InteractionStep
+from concord_evaluator.documents import TrialEvaluation
+from concord_evaluator.judge.aliases import Aliases
+from concord_evaluator.judge.answer_cache import CachedAnswers
+from concord_evaluator.judge.evidence import Evidence, choose_calls, show, texts_of
+from concord_evaluator.judge.final_answers import answers_of
+from concord_evaluator.judge.model import MAX_QUOTE, JudgeAddressedError, NotJudgedError, judge_by_model
+from concord_evaluator.judge.rules import judge_by_rules
+from concord_evaluator.judge.screening import Suspect, screen
+from concord_evaluator.pipeline import task_text
+from concord_evaluator.trace import is_observed
+
+MAX_TOKENS: Final = 2000
+TOKENS_PER_ANSWER: Final = 200
+
+MAX_RETRIES: Final = 4
+"""The default number of retries: after ½, 1, 2 and 4 s, or after the time that the endpoint asks for."""
+
+MAX_STEP_IDS: Final = 20
+
+NO_KEY: Final = "AGENTBEATS_LLM_API_KEY is not set"
+BY_CHOICE: Final = "the rules were asked for"
+
+logger: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
+
+
+class TrialJudge:
+    """Judges trials. If the rules judge in place of the model, logs a warning, and the judgment has the reason."""
+
+    def __init__(
+        self, settings: LLMSettings | None, *, samples: int, deadline_s: float, cache: AnswerCache | None = None
+    ) -> None:
+        """`settings`: of the model, or None to use the rules; `deadline_s`: for all samples of a trial together."""
+        self._settings = settings
+        self._samples = samples
+        self._deadline_s = deadline_s
+        self._cache = cache
+
+    async def judge(
+        self,
+        plan: AssessmentPlan,
+        evaluation: TrialEvaluation,
+        batches: Sequence[ReportBatch],
+        assignment: Assignment,
+    ) -> tuple[Judgment, list[Finding], list[InteractionStep]]:
+        """The judgment, the judge's own findings, and the steps of its calls to the model.
+
+        `batches`: the trial's trace, which may be empty unless `needs_trace`; `assignment`: the parent of the steps.
+        """
+        if plan.mode is Mode.GROUND_TRUTH:
+            return judge_by_rules(evaluation, plan.mode, "a given pattern has no text to read"), [], []
+        evidence, suspects = await asyncio.to_thread(_screened, plan, evaluation, batches)
+        findings = list(_findings(suspects, evidence.aliases))
+        settings = self._settings
+        if settings is None or not settings.available:
+            reason = BY_CHOICE if settings is None else NO_KEY
+            return judge_by_rules(evaluation, plan.mode, reason, answers=evidence.answers), findings, []
+        steps: list[InteractionStep] = []
+        try:
+            judgment = await self._ask_model(settings, evidence, evaluation, assignment, steps)
+        except NotJudgedError as error:
+            logger.warning("judged by rules", trial=evaluation.outcome.trial_id, reason=str(error))
+            addressed = isinstance(error, JudgeAddressedError)
+            judgment = judge_by_rules(evaluation, plan.mode, str(error), addressed=addressed, answers=evidence.answers)
+        return judgment, findings, steps
+
+    async def _ask_model(
+        self,
+        settings: LLMSettings,
+        evidence: Evidence,
+        evaluation: TrialEvaluation,
+        assignment: Assignment,
+        steps: list[InteractionStep],
+    ) -> Judgment:
+        cached = CachedAnswers(self._cache, settings.base_url, settings.model)
+        max_tokens = MAX_TOKENS + TOKENS_PER_ANSWER * len(evidence.asked_about)
+        async with LLMClient(settings, lambda step, _: steps.append(step), max_retries=MAX_RETRIES) as llm:
+
+            async def ask(system: str, user: str, schema: Mapping[str, Any]) -> str:
+                answer = await llm.complete(system, user, assignment=assignment, max_tokens=max_tokens, schema=schema)
+                return answer.text
+
+            try:
+                async with asyncio.timeout(self._deadline_s):
+                    return await judge_by_model(ask, settings.model, evidence, evaluation, self._samples, cached)
+            except TimeoutError:
+                raise NotJudgedError(f"no judgment within {self._deadline_s:g} s") from None
+
+
+def needs_trace(plan: AssessmentPlan, evaluation: TrialEvaluation) -> bool:
+    """Whether the evidence has texts of calls, which only the trace holds."""
+    return plan.mode is not Mode.GROUND_TRUTH and bool(_admissible_calls(plan, evaluation))
+
+
+def evidence_of(plan: AssessmentPlan, evaluation: TrialEvaluation, batches: Sequence[ReportBatch]) -> Evidence:
+    """The evidence on a trial before screening. Of a live trial, reads only the batches that the gateway wrote."""
+    trial = plan.trial(evaluation.outcome.trial_id)
+    task = plan.task(trial.task_id)
+    calls = _admissible_calls(plan, evaluation)
+    chosen = choose_calls(calls)
+    if plan.mode is Mode.LIVE:
+        batches = list(filter(is_observed, batches))
+    return show(
+        chosen,
+        evaluation.timeline_omitted + len(calls) - len(chosen),
+        texts_of((report for batch in batches for report in reports_of(batch)), chosen),
+        Aliases((agent.id for agent in evaluation.agents), plan.agents(trial.task_id)),
+        task_text(plan, trial.trial_id),
+        answers_of(plan, evaluation.outcome),
+        target=(task.target or []) if task.scorer is None or isinstance(task.scorer, ModelScorer) else [],
+    )
+
+
+def _admissible_calls(plan: AssessmentPlan, evaluation: TrialEvaluation) -> list[CallRecord]:
+    """Of a live trial, the calls that the gateway observed: claims of participants must not reach their score."""
+    return [call for call in evaluation.timeline if plan.mode is not Mode.LIVE or call.provenance == "observed"]
+
+
+def _screened(
+    plan: AssessmentPlan, evaluation: TrialEvaluation, batches: Sequence[ReportBatch]
+) -> tuple[Evidence, tuple[Suspect, ...]]:
+    return screen(evidence_of(plan, evaluation, batches))
+
+
+def _findings(suspects: Sequence[Suspect], aliases: Aliases) -> Iterator[Finding]:
+    """One finding for all passages that address the judge."""
+    if not suspects:
+        return
+    step_ids = dict.fromkeys(suspect.step_id for suspect in suspects if suspect.step_id is not None)
+    yield Finding(
+        id="judge_addressed",
+        agents=sorted({suspect.agent for suspect in suspects if suspect.agent is not None}),
+        metric_id=None,
+        measured=f"passages that speak to the judge, the first: \u201c{_quoted(suspects[0].quote, aliases)}\u201d",
+        value=float(len(suspects)),
+        threshold=0.0,
+        step_ids=list(step_ids)[:MAX_STEP_IDS],
+        advice="Names, messages or answers speak to whoever judges instead of to a colleague: take such text out of "
+        "the agents' prompts. It costs nothing by itself; a language model that judges is shown the rest.",
+    )
+
+
+def _quoted(passage: str, aliases: Aliases) -> str:
+    """A passage on one line, with names, without invisible characters, and shortened."""
+    shown = " ".join(aliases.show(passage).split())
+    shown = "".join(filter(str.isprintable, shown))
+    return shown if len(shown) <= MAX_QUOTE else f"{shown[: MAX_QUOTE - 1]}…"

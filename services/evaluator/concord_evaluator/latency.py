@@ -1,0 +1,69 @@
+"""Latency (ms): how long agents took to answer. Average, percentiles with their reliability, and the slowest agent."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Final
+
+import numpy as np
+
+from concord.assessment.results import LatencySummary, Record
+from concord.assessment.roster import Roster
+from concord_evaluator.trace import Links
+
+P95_NEEDS: Final = 20
+P99_NEEDS: Final = 100
+"""With fewer values, a percentile depends more on their number than on the agents."""
+
+
+class CalleeLatencies(Record):
+    """The latencies of all attempts to call one agent."""
+
+    agent: str
+    latencies_ms: list[float]
+
+
+def latencies_of(links: Links) -> list[CalleeLatencies]:
+    """The known latencies of calls, by callee, sorted."""
+    by_callee: defaultdict[str, list[float]] = defaultdict(list)
+    for (_, callee), link in links.items():
+        by_callee[callee].extend(link.latencies_ms)
+    return [
+        CalleeLatencies(agent=agent, latencies_ms=sorted(values))
+        for agent, values in sorted(by_callee.items())
+        if values
+    ]
+
+
+def summarise(latencies: Iterable[CalleeLatencies], roster: Roster) -> LatencySummary:
+    """Summarises all values together, in any order. The slowest agent has the highest mean latency.
+
+    Percentiles are NumPy's `median_unbiased` (Hyndman & Fan 1996, type 8), since the default linear ones underestimate
+    the tail of small samples. A callee may occur more than once.
+    """
+    pooled: defaultdict[str, list[float]] = defaultdict(list)
+    for callee in latencies:
+        pooled[callee.agent].extend(callee.latencies_ms)
+    arrays = {agent: np.sort(np.asarray(values)) for agent, values in sorted(pooled.items()) if values}
+    if not arrays:
+        return LatencySummary()
+    values = np.sort(np.concatenate(list(arrays.values())))
+    p50, p95, p99 = np.percentile(values, [50, 95, 99], method="median_unbiased").tolist()
+    slowest = max(arrays, key=lambda agent: float(arrays[agent].mean()))
+    return LatencySummary(
+        avg=float(values.mean()),
+        p50=p50,
+        p95=p95,
+        p99=p99,
+        n=len(values),
+        p95_reliable=len(values) >= P95_NEEDS,
+        p99_reliable=len(values) >= P99_NEEDS,
+        slowest_agent=slowest,
+        slowest_agent_url=_url_of(slowest, roster),
+    )
+
+
+def _url_of(agent: str, roster: Roster) -> str | None:
+    """The URL of an agent, declared or in the id of an undeclared one. None for an agent inside a participant."""
+    if agent in roster:
+        return roster[agent].url
+    return agent.removeprefix("url:") if agent.startswith("url:") else None

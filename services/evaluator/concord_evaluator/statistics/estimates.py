@@ -1,0 +1,87 @@
+"""What trials say of a rate or a mean: confidence intervals, pass^k, and how much they allow to claim."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import comb
+from statistics import fmean
+from typing import Final, Literal
+
+LEVEL: Final = 0.95
+"""The default confidence level."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A confidence interval, from `n` values in `clusters` groups, and the method that made it."""
+
+    low: float
+    high: float
+    n: int
+    clusters: int
+    method: Literal["wilson", "t", "clustered t"]
+
+    @property
+    def width(self) -> float:
+        """The distance between the ends."""
+        return self.high - self.low
+
+
+def rate_interval(successes: int, n: int) -> Interval | None:
+    """Wilson's interval for a rate; None without trials.
+
+    Source: E. B. Wilson, J. Am. Stat. Assoc. 22 (1927). It keeps its level for small n and rates near 0 and 1, where
+    the normal interval collapses. It assumes independent trials.
+    """
+    if not n:
+        return None
+    from scipy.stats import binomtest  # type: ignore[import-untyped]
+
+    ends = binomtest(successes, n).proportion_ci(LEVEL, method="wilson")
+    return Interval(float(ends.low), float(ends.high), n, n, "wilson")
+
+
+def mean_interval(values: Sequence[float], clusters: Sequence[str], level: float = LEVEL) -> Interval | None:
+    """The t interval of a mean whose values come in clusters: runs of one task resemble each other.
+
+    `clusters` names the group of each value. The standard error is cluster-robust (CR1) with clusters - 1 degrees of
+    freedom; with one value per cluster it is the ordinary t interval. None with fewer than two clusters: repeated runs
+    of one task say nothing about other tasks. Source: A. C. Cameron and D. L. Miller, J. Hum. Resour. 50 (2015).
+    """
+    groups = len(set(clusters))
+    if groups < 2:
+        return None
+    import numpy as np
+    from statsmodels.regression.linear_model import OLS  # type: ignore[import-untyped]
+
+    codes = np.unique(np.asarray(clusters), return_inverse=True)[1]
+    model = OLS(np.asarray(values, dtype=float), np.ones(len(values)))
+    fit = model.fit(cov_type="cluster", cov_kwds={"groups": codes}, use_t=True)
+    low, high = fit.conf_int(alpha=1 - level)[0]
+    return Interval(float(low), float(high), len(values), groups, "t" if groups == len(values) else "clustered t")
+
+
+def pass_power(passes_by_task: Sequence[Sequence[bool]], k: int) -> float | None:
+    """The mean over tasks of the chance that k of its runs, drawn at random, all passed; None if no task has k runs.
+
+    pass^k = mean of C(c, k) / C(n, k) for c passes in n runs, which is unbiased. Tasks with fewer than k runs are left
+    out. Source: S. Yao et al., tau-bench, arXiv 2406.12045.
+    """
+    chances = [comb(sum(runs), k) / comb(len(runs), k) for runs in passes_by_task if len(runs) >= k]
+    return fmean(chances) if chances else None
+
+
+Confidence = Literal["insufficient", "low", "adequate"]
+
+ADEQUATE_SCENARIOS: Final = 10
+"""The number of different tasks from which on results count as meaningful."""
+
+ADEQUATE_WIDTH: Final = 0.2
+"""The widest interval of a score in [0, 1] that still distinguishes teams: a fifth of the scale."""
+
+
+def confidence_in(interval: Interval | None, n_scenarios: int) -> Confidence:
+    """`insufficient` without an interval; `adequate` for a narrow one over enough scenarios; else `low`."""
+    if interval is None:
+        return "insufficient"
+    narrow = interval.width <= ADEQUATE_WIDTH
+    return "adequate" if narrow and n_scenarios >= ADEQUATE_SCENARIOS else "low"

@@ -1,0 +1,64 @@
+"""Request texts: a bounded sample of what agents asked each other, independent of the order of reports."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from concord.trace.step import StepFacts
+
+MAX_TEXTS: Final = 2000
+"""Requests whose texts are kept. A trace may have any number of requests."""
+
+MAX_TEXT: Final = 2000
+"""Characters that are kept of each text."""
+
+
+class RequestTexts:
+    """Keeps the texts of the requests with the smallest digests: a random sample, independent of their order."""
+
+    def __init__(self, limit: int = MAX_TEXTS) -> None:
+        self._limit = limit
+        self._texts: dict[str, str] = {}
+        self._largest: str | None = None
+        """Requests with larger digests are not in the sample."""
+
+    def add(self, request_digest: str, step: StepFacts) -> None:
+        """Adds the text of a call's request. A request with a smaller digest may displace it later."""
+        if request_digest in self._texts or (self._largest is not None and request_digest > self._largest):
+            return
+        call = step.agent_call
+        if call is None or call.requests is None:
+            return
+        self._texts[request_digest] = text_of(call.requests)
+        if len(self._texts) > 2 * self._limit:
+            self._texts = self.sample()
+            self._largest = max(self._texts)
+
+    def sample(self) -> dict[str, str]:
+        """The texts by request digest, sorted."""
+        return dict(sorted(self._texts.items())[: self._limit])
+
+
+def text_of(request: Mapping[str, object]) -> str:
+    """All strings in a request, one a line, in the order of their keys; at most `MAX_TEXT` characters."""
+    found: list[str] = []
+    room = MAX_TEXT
+    pending: list[object] = [request]
+    while pending and room > 0:
+        value = pending.pop()
+        if isinstance(value, str):
+            found.append(value[:room])
+            room -= len(value) + 1
+        elif isinstance(value, Mapping):
+            pending.extend(value[key] for key in sorted(value, reverse=True))
+        elif isinstance(value, list):
+            pending.extend(reversed(value))
+    return "\n".join(found)
+
+
+def with_nested(step: StepFacts) -> Iterator[tuple[StepFacts, bool]]:
+    """The step (True: reported directly), and the steps in its answer (False: relayed), at any depth."""
+    pending = [(step, True)]
+    while pending:
+        each, direct = pending.pop()
+        yield each, direct
+        pending.extend((nested, False) for nested in each.answer_steps)

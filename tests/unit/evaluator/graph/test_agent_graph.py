@@ -1,0 +1,53 @@
+"""The agent graph in its two views."""
+
+from concord_evaluator.graph import build_graph, tally_calls
+from tests.unit.evaluator.graphs import graph_of
+from tests.unit.evaluator.traces import call, projected, told
+
+
+def test_a_call_is_a_request_and_a_reply() -> None:
+    graph = graph_of((["A", "B", "C"], [("A", "B")]))
+    assert list(graph.requests.edges) == [("A", "B")]
+    assert list(graph.messages.edges) == [("A", "B"), ("B", "A")]
+    assert graph.n_messages == 2
+
+
+def test_a_failed_call_has_no_reply() -> None:
+    graph = graph_of((["A", "B"], [("A", "B")]), failing=True)
+    assert list(graph.messages.edges) == [("A", "B")]
+    assert list(graph.answered_pairs.edges) == []
+
+
+def test_messages_are_weighed_by_how_many_there_were() -> None:
+    graph = graph_of((["A", "B", "C"], [("A", "B"), ("A", "B"), ("B", "A"), ("A", "C")]))
+    assert graph.messages.edges["A", "B"]["weight"] == 3
+    assert graph.requests.edges["A", "B"]["weight"] == 2
+    assert graph.loads == {"A": 8, "B": 6, "C": 2}
+
+
+def test_a_retried_call_is_one_request() -> None:
+    attempts = call("1", "B", error="busy"), call("2", "B", attributes={"retry_of": "1"})
+    graph = build_graph(projected(told("A", *attempts)))
+    assert graph.messages.edges["A", "B"]["weight"] == graph.messages.edges["B", "A"]["weight"] == 1
+
+
+def test_nodes_and_edges_come_sorted_whatever_the_order_of_reports() -> None:
+    pairs = [("C", "B"), ("B", "A"), ("A", "C")]
+    graph, other = graph_of((list("CAB"), pairs)), graph_of((list("ABC"), pairs[::-1]))
+    assert list(graph.messages.nodes) == ["A", "B", "C"]
+    assert list(graph.messages.edges) == list(other.messages.edges) == sorted(graph.messages.edges)
+
+
+def test_calls_are_counted_by_how_they_went() -> None:
+    steps = [
+        call("1", "B", request="do it", error="busy"),
+        call("2", "B", request="do it", attributes={"retry_of": "1"}),
+        call("3", "B", request="do it"),
+        call("4", "C", request="do it", error="down"),
+        call("5", "C"),
+        call("6", "C"),
+    ]
+    tally = tally_calls(build_graph(projected(told("A", *steps))))
+    assert (tally.calls, tally.failed_calls) == (5, 1)
+    assert (tally.attempts, tally.failed_attempts, tally.own_attempts, tally.retries) == (6, 2, 6, 1)
+    assert (tally.comparable, tally.repeats) == (3, 1)

@@ -1,0 +1,173 @@
+"""The model's word counts as far as its quotes are there; its points are computed, never taken."""
+
+import json
+from typing import Any
+
+import pytest
+
+from concord_evaluator.judge import SeenAnswer
+from concord_evaluator.judge.injection import MARKER
+from concord_evaluator.judge.model_answer import CompromisedError, Opinion, UnreadableAnswerError, merge, read_answer
+from concord_evaluator.judge.prompt import answer_schema, write_prompt
+from concord_evaluator.judge.rubric import COORDINATION, OUTCOME, Verdict, canary, coordination_points, outcomes
+from tests.unit.evaluator.judge.injection.attacks import ATTACKS
+from tests.unit.evaluator.judge.seen import evidence, seen
+
+CRITERIA = (*COORDINATION, OUTCOME, canary("word"))
+SEEN = evidence(seen(request="Please count the trees in the park.", response="Twelve."))
+TRUE_QUOTE = {"id": "call 1", "quote": "count  the TREES"}
+
+
+def said(verdict: str = "met", quote: dict[str, str] | None = None, **verdicts: str) -> str:
+    decisions = [
+        {
+            "criterion": criterion.id,
+            "evidence": [quote or TRUE_QUOTE],
+            "verdict": verdicts.get(criterion.id, "not_met" if criterion.id == "code_word" else verdict),
+        }
+        for criterion in CRITERIA
+    ]
+    return json.dumps({"criteria": decisions, "reasoning": "r", "strengths": ["a"] * 5, "weaknesses": []})
+
+
+def test_a_verdict_with_a_true_quote_stands() -> None:
+    opinion = read_answer(said(), CRITERIA, SEEN)
+    assert set(opinion.verdicts.values()) == {"met"}
+    assert opinion.unverified == ()
+    assert len(opinion.strengths) == 3
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        {"id": "call 1", "quote": "we worked wonderfully together"},
+        {"id": "call 2", "quote": "count the trees"},
+        {"id": "call 1", "quote": ""},
+        {"id": "call 1", "quote": "the"},
+        {"id": "call 1", "quote": "trees in"},
+        {"id": "s1", "quote": "count the trees"},
+        {"id": "call 1", "quote": "in the park. Twelve."},
+        {"id": "answer", "quote": "count the trees"},
+    ],
+)
+def test_a_favourable_verdict_whose_quote_is_not_there_cannot_tell(quote: dict[str, str]) -> None:
+    opinion = read_answer(said(quote=quote), CRITERIA, SEEN)
+    assert set(opinion.verdicts.values()) == {"cannot_tell"}
+    assert len(opinion.unverified) == 5
+    assert coordination_points(opinion.verdicts) is None
+
+
+def test_a_short_quote_stands_if_it_is_all_that_was_said() -> None:
+    opinion = read_answer(said(quote={"id": "call 1", "quote": "twelve."}), CRITERIA, SEEN)
+    assert opinion.unverified == ()
+
+
+def test_an_unfavourable_verdict_needs_no_quote() -> None:
+    opinion = read_answer(said("not_met", quote={"id": "x", "quote": "nowhere"}), CRITERIA, SEEN)
+    assert coordination_points(opinion.verdicts) == 0
+
+
+@pytest.mark.parametrize("verdict", ["met", "partly"])
+def test_a_model_that_finds_the_code_word_is_compromised(verdict: str) -> None:
+    with pytest.raises(CompromisedError):
+        read_answer(said(code_word=verdict), CRITERIA, SEEN)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "I would say they did well.",
+        "{}",
+        "[]",
+        '{"criteria": []}',
+        said("splendid"),
+        said()[:-40],
+        json.dumps({"criteria": [{"criterion": "task_alignment", "verdict": "met"}]}),
+    ],
+)
+def test_an_answer_of_another_form_is_unreadable(text: str) -> None:
+    with pytest.raises(UnreadableAnswerError):
+        read_answer(text, CRITERIA, SEEN)
+
+
+def test_a_fence_around_the_json_does_not_matter() -> None:
+    assert read_answer(f"```json\n{said()}\n```", CRITERIA, SEEN) == read_answer(said(), CRITERIA, SEEN)
+
+
+def test_points_are_the_mean_of_what_could_be_decided() -> None:
+    verdicts: dict[str, Verdict] = {
+        "task_alignment": "met",
+        "communication_clarity": "partly",
+        "workload_distribution": "not_met",
+        "bottleneck_avoidance": "cannot_tell",
+        "task_success": "met",
+    }
+    assert coordination_points(verdicts) == pytest.approx((1 + 0.5 + 0) / 3)
+
+
+def test_the_first_quote_that_is_there_is_kept() -> None:
+    opinion = read_answer(said(), CRITERIA, SEEN)
+    assert opinion.quotes["task_success"] == TRUE_QUOTE["quote"]
+    assert read_answer(said(quote={"id": "call 1", "quote": "nowhere at all"}), CRITERIA, SEEN).quotes == {}
+
+
+def test_what_stands_for_a_passage_is_no_quote() -> None:
+    screened = evidence(seen(request=f"Count. {MARKER} Thank you.", response="Twelve."))
+    assert read_answer(said(quote={"id": "call 1", "quote": MARKER}), CRITERIA, screened).unverified
+    assert read_answer(said(quote={"id": "call 1", "quote": f"{MARKER} Thank you."}), CRITERIA, screened).unverified
+
+
+def test_each_of_several_answers_has_a_verdict_of_its_own_that_no_other_answer_bears_out() -> None:
+    texts = ("The park has 12 trees.", "I would rather not count them.")
+    several = evidence(answers=[SeenAnswer((agent,), text) for agent, text in zip(("ann", "bob"), texts, strict=True)])
+    asked = (*outcomes(2), canary("word"))
+    decisions = [
+        {"criterion": name, "evidence": [{"id": "answer 1", "quote": texts[0]}], "verdict": "met"}
+        for name in ("task_success_1", "task_success_2")
+    ]
+    found = json.dumps({"criteria": [*decisions, {"criterion": "code_word", "verdict": "not_met"}]})
+    opinion = read_answer(found, asked, several)
+    assert opinion.verdicts == {"task_success_1": "met", "task_success_2": "cannot_tell"}
+    assert opinion.unverified == ("task_success_2",)
+
+
+def opinion(verdict: Verdict) -> Opinion:
+    return Opinion({"task_alignment": verdict}, (), {"task_alignment": verdict}, verdict, (), ())
+
+
+@pytest.mark.parametrize(
+    ("votes", "chosen", "agreement"),
+    [
+        (["met", "met", "not_met"], "met", 2 / 3),
+        (["met", "not_met"], "not_met", 1 / 2),
+        (["partly", "met", "cannot_tell"], "partly", 1 / 3),
+        (["met"], "met", 1.0),
+    ],
+)
+def test_samples_are_merged_by_majority_and_a_tie_is_not_in_the_teams_favour(
+    votes: list[Verdict], chosen: str, agreement: float
+) -> None:
+    merged, share = merge([opinion(vote) for vote in votes])
+    assert merged.verdicts == {"task_alignment": chosen}
+    assert merged.quotes == {"task_alignment": chosen}, "a quote is for the verdict that was chosen"
+    assert share == pytest.approx(agreement)
+
+
+@pytest.mark.parametrize("kind", ATTACKS)
+def test_no_attempt_gets_out_of_its_delimiters(kind: str) -> None:
+    """What agents wrote is one JSON document between two lines that nobody could guess, and comes out as it went in."""
+    hostile = evidence(seen(request=ATTACKS[kind], response="==aa==\n" + ATTACKS[kind], step_id=ATTACKS[kind]))
+    prompt = write_prompt(hostile, ["density: 1"], delimiter="==aa11==", code_word="zz99")
+    parts = prompt.user.split("\n==aa11==\n")
+    assert len(parts) == 2
+    document: dict[str, Any] = json.loads(parts[1].removesuffix("\n==aa11=="))
+    assert document["calls"][0]["request"] == ATTACKS[kind]
+    assert ATTACKS[kind] not in document["calls"][0]["id"], "ids are numbers of ours, not what agents chose"
+    assert ATTACKS[kind] not in prompt.system
+    assert "zz99" not in json.dumps(document)
+
+
+def test_the_schema_asks_for_evidence_before_the_verdict() -> None:
+    decision = answer_schema(CRITERIA)["properties"]["criteria"]["items"]
+    assert list(decision["properties"]) == ["criterion", "evidence", "verdict"]

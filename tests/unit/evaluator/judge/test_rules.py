@@ -1,0 +1,96 @@
+"""The rules that judge where no model does."""
+
+import pytest
+
+from concord.assessment import Mode
+from concord.assessment.results import AgentAnswer, Judgment
+from concord_evaluator.judge import judge_by_rules
+from concord_evaluator.judge.final_answers import NO_ANSWER, answers_that_count
+from tests.unit.evaluator.graphs import Team, agents, mesh, star, with_isolated
+from tests.unit.evaluator.trials import State, batches_of, evaluated, outcome, plan
+
+
+def judgment(
+    team: Team, state: State = "completed", answer: str | None = "done", *, mode: Mode = Mode.LIVE
+) -> Judgment:
+    evaluation = evaluated(plan(team[0]), batches_of(team), outcome(state=state, answer=answer))
+    return judge_by_rules(evaluation, mode, "no key is set")
+
+
+def test_says_that_rules_judged_and_why() -> None:
+    judged = judgment(mesh(3))
+    assert (judged.source, judged.reason) == ("rules", "no key is set")
+
+
+@pytest.mark.parametrize(
+    ("state", "answer"), [("failed", None), ("timeout", "half"), ("completed", ""), ("completed", None)]
+)
+def test_a_task_that_nobody_finished_or_answered_is_no_success(state: State, answer: str | None) -> None:
+    judged = judgment(mesh(3), state, answer)
+    assert judged.task_success == 0.0
+    assert judged.overall_score == pytest.approx((1 + 1 + 0) / 3)
+
+
+def test_whether_an_answer_is_right_is_unknown_and_the_points_are_said_not_to_be_of_it() -> None:
+    judged = judgment(mesh(3))
+    assert (judged.task_success, judged.answers) == (None, [])
+    assert "with an answer, which nobody judged: this is a view of structure and calls." in judged.reasoning
+
+
+def test_where_nobody_whose_answer_counts_gave_one_each_is_worth_nothing() -> None:
+    ended = outcome(answer="eve's answer").model_copy(
+        update={"answers": [AgentAnswer(agent="eve", state="completed", text="12", error=None)]}
+    )
+    evaluation = evaluated(plan(mesh(3)[0]), batches_of(mesh(3)), ended)
+    missing = answers_that_count(ended, Mode.LIVE, ["ann"])
+    judged = judge_by_rules(evaluation, Mode.LIVE, "", answers=missing)
+    assert judged.task_success == 0.0
+    assert [(each.agent, each.value, each.explanation) for each in judged.answers] == [("ann", 0.0, NO_ANSWER)]
+    assert f"The task was completed. {NO_ANSWER}" in judged.weaknesses
+    assert judge_by_rules(evaluation, Mode.LIVE, "").task_success is None, "eve's counts where nobody is named"
+
+
+def test_a_pattern_has_no_task_to_succeed_in() -> None:
+    assert judgment(mesh(3), answer=None, mode=Mode.GROUND_TRUTH).task_success is None
+
+
+def test_a_team_whose_words_the_model_followed_gains_nothing_by_being_caught() -> None:
+    evaluation = evaluated(plan(mesh(3)[0]), batches_of(mesh(3)), outcome(answer="done"))
+    caught = judge_by_rules(evaluation, Mode.LIVE, "the model followed what agents wrote", addressed=True)
+    assert caught.task_success == 0.0
+    assert {each.value for each in caught.answers} == {0.0}
+    assert "The model followed what agents wrote to it, so their task counts as failed." in caught.weaknesses
+
+
+def test_a_good_team_has_strengths_and_no_weakness() -> None:
+    judged = judgment(mesh(4))
+    assert len(judged.strengths) == 4
+    assert judged.weaknesses == []
+    assert judged.coordination_quality == "high"
+
+
+def test_every_finding_is_a_weakness() -> None:
+    team = with_isolated(star(5))
+    findings = evaluated(plan(team[0]), batches_of(team)).findings
+    assert {finding.advice for finding in findings} <= set(judgment(team).weaknesses)
+
+
+def test_the_same_advice_is_given_once() -> None:
+    team = with_isolated(star(5))
+    evaluation = evaluated(plan(team[0]), batches_of(team))
+    twice = evaluation.model_copy(update={"findings": [*evaluation.findings, *evaluation.findings]})
+    weaknesses = judge_by_rules(twice, Mode.LIVE, "").weaknesses
+    assert len(set(weaknesses)) == len(weaknesses) > 0
+
+
+def test_failed_calls_are_a_weakness_and_lower_the_view() -> None:
+    evaluation = evaluated(plan(agents(3)), batches_of(mesh(3), error="down"))
+    judged = judge_by_rules(evaluation, Mode.LIVE, "")
+    assert "Some calls failed." in judged.weaknesses
+    assert "Every call succeeded." not in judged.strengths
+    assert judged.overall_score == 0.0
+
+
+def test_a_single_agent_cannot_be_judged_for_coordination() -> None:
+    judged = judgment((agents(1), []))
+    assert (judged.coordination_quality, judged.overall_score) == (None, None)

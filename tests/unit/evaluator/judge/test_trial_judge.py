@@ -1,0 +1,42 @@
+"""What the judge reads of a trial's trace: nothing that it has no use for."""
+
+from dataclasses import replace
+
+import pytest
+
+from concord.assessment import AssessmentPlan, Mode
+from concord.trace.report import ReportBatch
+from concord_evaluator.judge import evidence_of, needs_trace
+from tests.unit.evaluator.traces import call, told
+from tests.unit.evaluator.trials import batch, carried, evaluated, plan
+
+CARRIED = batch(0, carried(1, "A", "B"))
+CLAIMED = batch(1, told("B", call("claimed", "A")))
+
+
+def in_mode(mode: Mode) -> AssessmentPlan:
+    return plan("AB").model_copy(update={"mode": mode})
+
+
+@pytest.mark.parametrize(
+    ("mode", "batches", "needed"),
+    [
+        (Mode.LIVE, [CARRIED], True),
+        (Mode.LIVE, [CLAIMED], False),
+        (Mode.LIVE, [], False),
+        (Mode.RECORDED, [CLAIMED], True),
+        (Mode.GROUND_TRUTH, [CARRIED, CLAIMED], False),
+    ],
+)
+def test_the_trace_is_needed_for_the_texts_of_calls_that_the_judge_is_shown(
+    mode: Mode, batches: list[ReportBatch], needed: bool
+) -> None:
+    planned = in_mode(mode)
+    assert needs_trace(planned, evaluated(planned, batches)) is needed
+
+
+def test_of_a_live_trial_no_report_of_a_participant_is_read() -> None:
+    planned = in_mode(Mode.LIVE)
+    evaluation = evaluated(planned, [CARRIED, CLAIMED])
+    shown = evidence_of(planned, evaluation, [CARRIED, replace(CLAIMED, body=b"unreadable")])
+    assert [(seen.caller, seen.callee) for seen in shown.calls] == [("agent 1", "agent 2")]

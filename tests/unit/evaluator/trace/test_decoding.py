@@ -1,0 +1,68 @@
+"""However a stored step was read, by the models or past them, the evaluation sees the same."""
+
+import json
+from datetime import UTC, datetime
+
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from pydantic import JsonValue
+
+from concord.assessment.results import CallRecord
+from concord.trace.decoding import read_fast
+from concord.trace.digest import digest
+from concord.trace.report import Channel, Report, StepBatch
+from concord.trace.step import InteractionStep, StepFacts
+from concord_evaluator.judge.evidence import texts_of
+from concord_evaluator.trace.records import StepRecord
+from concord_evaluator.trace.request_texts import RequestTexts
+from tests.strategies import steps, texts
+
+objects = st.dictionaries(texts, texts | st.integers() | st.floats(allow_nan=False, allow_infinity=False), max_size=2)
+calls = st.fixed_dictionaries({}, optional={"agent_url": texts, "agent_name": texts, "requests": objects})
+tools = st.fixed_dictionaries({"tool_name": texts}, optional={"parameters": objects})
+forms = st.fixed_dictionaries(
+    {},
+    optional={
+        "parent_step_id": st.just(""),
+        "name": texts,
+        "requests": objects,
+        "parameters": objects,
+        "error": texts | st.integers() | st.booleans() | st.lists(texts, max_size=2) | objects,
+        "step_action": st.fixed_dictionaries({}, optional={"agent_invocation": calls, "tool_invocation": tools}),
+        "start_time": st.datetimes().map(datetime.isoformat),
+        "end_time": st.datetimes().map(lambda moment: f"{moment.isoformat()}+05:30"),
+    },
+)
+"""What both forms of a step may have in them, and times with and without a zone."""
+
+
+def seen(step: StepFacts) -> tuple[object, ...]:
+    """All that an evaluation keeps of a step."""
+    name, sample = digest(step), RequestTexts()
+    if name.request is not None:
+        sample.add(name.request, step)
+    report = Report(step, "ann", False, Channel.HTTP, datetime(2026, 1, 1, tzinfo=UTC), name)
+    made = CallRecord(
+        step_id=step.step_id,
+        parent_step_id=None,
+        caller="ann",
+        callee="bob",
+        start_ms=None,
+        duration_ms=None,
+        error=None,
+        provenance="reported",
+        on_critical_path=False,
+    )
+    return name, StepRecord.of(step, name, ()), sample.sample(), texts_of([report], [made]), list(step.answer_steps)
+
+
+@given(steps, forms)
+def test_a_step_is_the_same_whether_or_not_the_models_read_it(
+    step: InteractionStep, changes: dict[str, JsonValue]
+) -> None:
+    sent = json.loads(step.model_dump_json(exclude_none=True)) | changes
+    body = json.dumps({"batch_id": "b", "trace_id": "t", "reporter": "ann", "steps": [sent]}).encode()
+    fast = read_fast(body)
+    assume(fast is not None)
+    assert fast is not None
+    assert seen(fast.steps[0]) == seen(StepBatch.model_validate_json(body).steps[0])

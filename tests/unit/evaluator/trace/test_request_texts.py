@@ -1,0 +1,45 @@
+"""The sample of what was asked: bounded, and the same however the requests came."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from concord_evaluator.trace.request_texts import MAX_TEXT, RequestTexts, text_of
+from tests.unit.evaluator.traces import call
+
+DIGESTS = st.lists(st.text("0123456789abcdef", min_size=4, max_size=4), max_size=40)
+
+
+def sampled(digests: list[str], limit: int) -> dict[str, str]:
+    texts = RequestTexts(limit)
+    for digest in digests:
+        texts.add(digest, call("1", "B", request=f"about {digest}"))
+    return texts.sample()
+
+
+@given(DIGESTS.flatmap(lambda digests: st.tuples(st.just(digests), st.permutations(digests))), st.integers(1, 9))
+def test_the_order_of_arrival_changes_nothing(cases: tuple[list[str], list[str]], limit: int) -> None:
+    digests, shuffled = cases
+    assert list(sampled(digests, limit).items()) == list(sampled(shuffled, limit).items())
+
+
+@given(DIGESTS, st.integers(1, 9))
+def test_as_many_are_kept_as_there_is_room_for(digests: list[str], limit: int) -> None:
+    sample = sampled(digests, limit)
+    assert len(sample) == min(limit, len(set(digests)))
+    assert all(text == f"about {digest}" for digest, text in sample.items())
+
+
+def test_the_text_of_a_request_is_all_its_strings_in_the_order_of_their_keys() -> None:
+    assert text_of({"b": ["x", {"d": "y", "c": 3}], "a": "w", "e": None}) == "w\nx\ny"
+
+
+def test_the_text_of_a_request_is_cut_off() -> None:
+    assert len(text_of({"a": "x" * MAX_TEXT, "b": "y"})) == MAX_TEXT
+    assert len(text_of({str(n): "x" * 99 for n in range(10_000)})) <= MAX_TEXT
+
+
+def test_a_request_of_any_depth_is_read() -> None:
+    nested: dict[str, object] = {"text": "deep"}
+    for _ in range(10_000):
+        nested = {"a": [nested]}
+    assert text_of(nested) == "deep"
