@@ -2,7 +2,7 @@
 
 The light base, enough to report traces: steps, assignments, the reporter and peer discovery. The packages
 `concord.a2a`, `concord.storage`, `concord.llm` and `concord.service` need the extras `a2a`, `redis`, `llm`, `service`;
-`concord.trust.tokens` and `concord.trust.keyring` need `tokens`.
+`concord.trust.tokens` and `concord.trust.token_keys` need `tokens`.
 """
 
 from concord.agent.assignment import Assignment

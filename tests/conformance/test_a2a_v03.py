@@ -91,7 +91,7 @@ KINDS = {
     "bottleneck": (pattern("ab ac ad ae", "abcde"), {"bottleneck"}, []),
     "partial_isolation": (pattern("ab bc ca", "abcd"), {"medium", "low"}, ["d"]),
 }
-"""The PRD's five kinds: a request of each, the labels that are right for it, and who is isolated."""
+"""The five kinds of pattern: a request for each, the correct labels, and the isolated agents."""
 
 
 @pytest.mark.parametrize("kind", KINDS)

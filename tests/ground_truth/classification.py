@@ -18,7 +18,7 @@ _OF_LABELS: Final[dict[str, Kind]] = {
 
 
 def kind_of(label: str, isolated: int, agents: int) -> Kind:
-    """The PRD's kind for a label: where some but not all are isolated and there is no bottleneck, that is the kind."""
+    """The kind of pattern for a label. Without a bottleneck, some isolated agents make it `partial_isolation`."""
     if label != "bottleneck" and 0 < isolated < agents:
         return "partial_isolation"
     return _OF_LABELS[label]

@@ -1,4 +1,4 @@
-"""The patterns: who calls whom, and which of the PRD's five kinds of coordination that is meant to be."""
+"""The patterns: who calls whom, and the kind of coordination that each is meant to show."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -12,8 +12,8 @@ from pydantic import SecretStr
 
 from concord.assessment.roster import RosterEntry
 from concord.storage.redis import Storage, connect
-from concord.trust.keyring import Keyring
 from concord.trust.proxy_urls import observed_peers
+from concord.trust.token_keys import TokenKeys
 from concord.trust.tokens import Claims, TokenIssuer, parse_secrets
 from concord_collector.registry_endpoints import registration_token
 from tests.integration.collectors import JSON, SECRET, batch, bearer, bearer_of, collector, reports, step
@@ -127,8 +127,8 @@ async def test_peers_are_the_tokens_assessments_at_addresses_of_its_own(
 
 
 async def test_with_a_standing_token_one_may_register_oneself_and_nobody_else(closed: httpx.AsyncClient) -> None:
-    keyring = Keyring(SecretStr(SECRET), _no_shared_secret)
-    standing = bearer_of(await registration_token(keyring, "writer", days=1))
+    token_keys = TokenKeys(SecretStr(SECRET), _no_shared_secret)
+    standing = bearer_of(await registration_token(token_keys, "writer", days=1))
     other = {"id": "critic", "url": "http://8.8.8.8/", "functions": []}
     assert (await closed.post("/register", json=other, headers=standing)).status_code == 403
     assert (await closed.post("/register", json=other | {"id": "writer"}, headers=standing)).status_code == 201
@@ -136,7 +136,7 @@ async def test_with_a_standing_token_one_may_register_oneself_and_nobody_else(cl
 
 
 async def test_a_standing_token_opens_no_assessment(closed: httpx.AsyncClient) -> None:
-    standing = bearer_of(await registration_token(Keyring(SecretStr(SECRET), _no_shared_secret), "writer", days=1))
+    standing = bearer_of(await registration_token(TokenKeys(SecretStr(SECRET), _no_shared_secret), "writer", days=1))
     assert (await closed.get("/peers", params={"assessment_id": "a1"}, headers=standing)).status_code == 403
     assert (await closed.post("/traces", json=batch(step()), headers=standing)).status_code == 403
 

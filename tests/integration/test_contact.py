@@ -25,7 +25,7 @@ async def answer(_: IncomingMessage, task: TaskHandle) -> None:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(contacting, "PATIENCE_S", 0.5)
+    monkeypatch.setattr(contacting, "RETRY_S", 0.5)
 
 
 @pytest.mark.usefixtures("impatient")
@@ -52,7 +52,7 @@ class TestContact:
         assert (found.cards, found.missing) == ({"a": None}, {})
 
     async def test_waits_for_who_is_about_to_start(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(contacting, "PATIENCE_S", 20)
+        monkeypatch.setattr(contacting, "RETRY_S", 20)
         holder = socket.create_server(("127.0.0.1", 0))
         port = holder.getsockname()[1]
         holder.close()

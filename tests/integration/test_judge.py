@@ -462,7 +462,7 @@ async def test_what_a_cache_holds_is_verified_as_if_the_model_had_just_said_it(
 
 async def test_a_cache_that_is_away_or_hangs_costs_no_judgment(trial: Trial) -> None:
     model = FakeModel(honest_judge())
-    async with fake_model(model) as settings, connect("redis://127.0.0.1:1/0", patience_s=5) as storage:
+    async with fake_model(model) as settings, connect("redis://127.0.0.1:1/0", retry_s=5) as storage:
         judgment, _, _ = await trial.judged(settings, cache=storage.answers)
     assert (judgment.source, judgment.cached_samples, len(model.asked)) == ("llm", 0, 1)
 

@@ -21,7 +21,7 @@ from concord.trace.decoding import reports_of
 from concord.trace.ids import new_step_id
 from concord.trace.report import Channel
 from concord.trace.step import CallType, InteractionStep, ResponseTrace
-from concord.trust.keyring import Keyring
+from concord.trust.token_keys import TokenKeys
 from concord.trust.tokens import Claims, TokenVerifier
 from concord_gateway.assignments import Assignments
 from concord_gateway.drivers import TrialContext, drive_live
@@ -81,7 +81,7 @@ async def drive(
         )
         (trial,) = plan.trials
         recorder = Recorder(storage.traces, trial.trace_id, TraceLimits())
-        assignments = Assignments(Keyring(SecretStr("x" * 32), storage.secrets.token_secret), "http://collector")
+        assignments = Assignments(TokenKeys(SecretStr("x" * 32), storage.secrets.token_secret), "http://collector")
         own = assignments.own("a1", trial.trace_id, new_step_id())
         async with Messenger(lambda step, _: recorder.add(step), timeout_s=budget_s) as messenger:
             outcome = await drive_live(

@@ -212,7 +212,7 @@ class TestJobs:
 
     async def test_a_worker_survives_a_redis_that_was_killed(self, private_redis: PrivateServer) -> None:
         ledger = Ledger()
-        async with connect(private_redis.url, patience_s=15) as storage, working(private_redis.url, ledger):
+        async with connect(private_redis.url, retry_s=15) as storage, working(private_redis.url, ledger):
             await storage.jobs.enqueue(Job("work", "before", Queue.FAST, {"n": 1}))
             await eventually(lambda: len(ledger.ran) == 1)
             await asyncio.to_thread(private_redis.kill)
@@ -226,7 +226,7 @@ async def test_a_patient_client_waits_for_a_redis_on_new_connections_and_on_old_
     private_redis: PrivateServer,
 ) -> None:
     await asyncio.to_thread(private_redis.kill)
-    async with connect(private_redis.url, patience_s=15) as storage:
+    async with connect(private_redis.url, retry_s=15) as storage:
         first = asyncio.create_task(storage.ping())
         await asyncio.sleep(0.5)
         await asyncio.to_thread(private_redis.start)

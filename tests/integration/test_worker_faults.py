@@ -26,7 +26,7 @@ QUICK = {"CONCORD_JOB_TIMEOUT_FAST_S": "2"}
 
 @pytest.fixture
 async def storage(redis_url: str) -> AsyncIterator[Storage]:
-    async with connect(redis_url, patience_s=15) as opened:
+    async with connect(redis_url, retry_s=15) as opened:
         yield opened
 
 

@@ -27,7 +27,7 @@ from concord.storage.redis import Storage, connect
 from concord.trace.ids import new_trace_id
 from concord.trace.step import InteractionStep
 from concord.trust.closed_trials import ClosedTrials
-from concord.trust.keyring import Keyring
+from concord.trust.token_keys import TokenKeys
 from concord.trust.urls import PeerUrls
 from concord_evaluator.judge import TrialJudge
 from concord_evaluator.worker import EvaluationLimits, EvaluatorJobs, ProcessPool
@@ -80,8 +80,8 @@ def plan_of(n_trials: int, **pattern: int) -> AssessmentPlan:
 @asynccontextmanager
 async def run_of(plan: AssessmentPlan, storage: Storage, slots: int = 64) -> AsyncIterator[AssessmentRun]:
     """An assessment about to be run."""
-    keyring = Keyring(SecretStr("s" * 40), storage.secrets.token_secret)
-    assignments, watches = Assignments(keyring, "http://collector"), Watches()
+    token_keys = TokenKeys(SecretStr("s" * 40), storage.secrets.token_secret)
+    assignments, watches = Assignments(token_keys, "http://collector"), Watches()
     async with Upstream() as upstream:
         carrier = Carrier(upstream, storage.traces, assignments, watches, Instruments(), TraceLimits(), Bodies())
         closed = ClosedTrials(storage.traces.is_closed)

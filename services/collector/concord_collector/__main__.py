@@ -6,7 +6,7 @@ import asyncio
 from concord.assessment.roster import RESERVED_IDS
 from concord.service import address_parser, configure_logging, serve
 from concord.storage.redis import connect
-from concord.trust.keyring import Keyring
+from concord.trust.token_keys import TokenKeys
 from concord_collector.app import create_app
 from concord_collector.registry_endpoints import registration_token
 from concord_collector.settings import CollectorSettings
@@ -28,8 +28,8 @@ def main() -> None:
 
 async def _issue(settings: CollectorSettings, agent_id: str, days: float) -> str:
     async with connect(settings.redis_url) as storage:
-        keyring = Keyring(settings.token_secret, storage.secrets.token_secret)
-        return (await registration_token(keyring, agent_id, days)).get_secret_value()
+        token_keys = TokenKeys(settings.token_secret, storage.secrets.token_secret)
+        return (await registration_token(token_keys, agent_id, days)).get_secret_value()
 
 
 def _parser() -> argparse.ArgumentParser:

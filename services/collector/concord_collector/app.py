@@ -15,7 +15,7 @@ from concord.storage import TraceLimits
 from concord.storage.redis import Storage, connect
 from concord.trace.report import StepBatch
 from concord.trust.closed_trials import ClosedTrials
-from concord.trust.keyring import Keyring
+from concord.trust.token_keys import TokenKeys
 from concord.trust.urls import PeerUrls
 from concord_collector import __version__
 from concord_collector.admission import Admission
@@ -66,9 +66,9 @@ def create_app(settings: CollectorSettings) -> FastAPI:
 def _include_routes(
     app: FastAPI, settings: CollectorSettings, storage: Storage, metrics: Metrics, backpressure: Backpressure
 ) -> None:
-    keyring = Keyring(settings.token_secret, storage.secrets.token_secret)
+    token_keys = TokenKeys(settings.token_secret, storage.secrets.token_secret)
     closed = ClosedTrials(storage.traces.is_closed)
-    authenticator = Authenticator(keyring, closed, storage.registry, allow_anonymous=settings.open)
+    authenticator = Authenticator(token_keys, closed, storage.registry, allow_anonymous=settings.open)
     report_rate = RateLimiter(settings.rate_bytes_per_s, _BURST_S)
     admission = Admission(
         authenticator, backpressure, report_rate, metrics, max_inflated_bytes=settings.max_inflated_bytes

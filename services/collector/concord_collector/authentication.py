@@ -8,7 +8,7 @@ from fastapi import HTTPException, Request
 
 from concord.storage import OPEN_SCOPE, AgentRegistry, StorageUnavailableError
 from concord.trust.closed_trials import ClosedTrials
-from concord.trust.keyring import Keyring
+from concord.trust.token_keys import TokenKeys
 from concord.trust.tokens import Claims, TokenRejectedError
 from concord_collector.http_errors import storage_unavailable, trial_closed
 
@@ -29,9 +29,9 @@ class Authenticator:
     """Authenticates callers by bearer token. `allow_anonymous`: a caller without a token is let in."""
 
     def __init__(
-        self, keyring: Keyring, closed: ClosedTrials, registry: AgentRegistry, *, allow_anonymous: bool
+        self, token_keys: TokenKeys, closed: ClosedTrials, registry: AgentRegistry, *, allow_anonymous: bool
     ) -> None:
-        self._keyring = keyring
+        self._token_keys = token_keys
         self._registry = registry
         self._known_traces: OrderedDict[str, None] = OrderedDict()
         """Traces of which this process knows every participant's token, and so redacts it from all bodies."""
@@ -50,7 +50,7 @@ class Authenticator:
         if scheme.lower() != "bearer":
             raise HTTPException(401, "send the token as Bearer", _CHALLENGE)
         try:
-            claims = await self._keyring.verify(token)
+            claims = await self._token_keys.verify(token)
             await self._learn_team_tokens(claims)
         except TokenRejectedError as error:
             raise HTTPException(401, str(error), _CHALLENGE) from error
@@ -75,7 +75,7 @@ class Authenticator:
         """
         if claims.trace_id in self._known_traces or claims.assessment_id == OPEN_SCOPE:
             return
-        issuer = await self._keyring.issuer()
+        issuer = await self._token_keys.issuer()
         for entry in await self._registry.agents(claims.assessment_id):
             issuer.issue(replace(claims, agent_id=entry.id))
         self._known_traces[claims.trace_id] = None

@@ -10,9 +10,9 @@ from concord.agent.peers import PeerList
 from concord.assessment.roster import RESERVED_IDS, ParticipantId, RosterEntry
 from concord.storage import OPEN_SCOPE, AgentRegistry, RegistryFullError, StorageUnavailableError
 from concord.trace.step import AttributeName, Id
-from concord.trust.keyring import Keyring
 from concord.trust.proxy_urls import peers_for
 from concord.trust.redaction import REDACTED
+from concord.trust.token_keys import TokenKeys
 from concord.trust.tokens import Claims
 from concord.trust.urls import PeerUrls, UrlRefusedError
 from concord_collector.agent_cards import CardError, fetch_card
@@ -82,13 +82,13 @@ def registry_router(
     return router
 
 
-async def registration_token(keyring: Keyring, agent_id: str, days: float) -> SecretStr:
+async def registration_token(token_keys: TokenKeys, agent_id: str, days: float) -> SecretStr:
     """A token with which an agent registers itself and reads the open registry, and nothing else.
 
     Raises StorageUnavailableError.
     """
     claims = Claims(OPEN_SCOPE, OPEN_SCOPE, agent_id, time.time() + days * _DAY_S)
-    return (await keyring.issuer()).issue(claims)
+    return (await token_keys.issuer()).issue(claims)
 
 
 def _check_id(agent_id: str, caller: Caller) -> None:

@@ -6,7 +6,7 @@ import asyncio
 from concord.llm import LLMSettings
 from concord.service import configure_logging
 from concord.storage import Queue
-from concord.storage.redis import WORK_PATIENCE_S, connect, run_worker
+from concord.storage.redis import WORK_RETRY_S, connect, run_worker
 from concord_evaluator.judge import TrialJudge
 from concord_evaluator.metrics import BrokenMetricError, installed_metrics
 from concord_evaluator.pipeline import BrokenEvaluatorError, installed_evaluators
@@ -38,7 +38,7 @@ def main() -> None:
 async def work(settings: EvaluatorSettings, queue: Queue) -> None:
     """Runs a worker on a queue until SIGTERM or SIGINT."""
     async with (
-        connect(settings.redis_url, patience_s=WORK_PATIENCE_S) as storage,
+        connect(settings.redis_url, retry_s=WORK_RETRY_S) as storage,
         ProcessPool(
             settings.pool_processes, memory_bytes=settings.pool_memory_bytes, limit_s=settings.pool_limit_s
         ) as pool,

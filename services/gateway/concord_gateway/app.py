@@ -8,12 +8,12 @@ from fastapi import FastAPI
 
 from concord.a2a import AgentProfile, Skill, mount_agent
 from concord.service import BodyLimit, TokenDoor, probe_routes
-from concord.storage.redis import WORK_PATIENCE_S, Storage, connect
+from concord.storage.redis import WORK_RETRY_S, Storage, connect
 from concord.trust.api_keys import ApiKeys
 from concord.trust.closed_trials import ClosedTrials
 from concord.trust.declared_hosts import DeclaredHosts, is_loopback, place_of
-from concord.trust.keyring import Keyring
 from concord.trust.proxy_urls import PROXY_PATH
+from concord.trust.token_keys import TokenKeys
 from concord.trust.urls import PeerUrls
 from concord_gateway import __version__
 from concord_gateway.assignments import Assignments
@@ -39,18 +39,15 @@ def create_app(settings: GatewaySettings, card_url: str, bound_to: str = "") -> 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with (
-            connect(settings.redis_url, patience_s=WORK_PATIENCE_S) as storage,
+            connect(settings.redis_url, retry_s=WORK_RETRY_S) as storage,
             Upstream(peer_urls, settings.body_idle_s) as upstream,
         ):
-            keyring = Keyring(settings.token_secret, storage.secrets.token_secret)
+            token_keys = TokenKeys(settings.token_secret, storage.secrets.token_secret)
             instruments = Instruments()
-            participants = _participants(settings, storage, keyring, upstream, instruments, card_url, peer_urls)
-            if participants.proxy_base is not None:
-                app.router.routes.extend(
-                    proxy_routes(
-                        keyring, storage, upstream, participants.carrier, participants.closed, participants.proxy_base
-                    )
-                )
+            participants = _participants(settings, storage, token_keys, upstream, instruments, card_url, peer_urls)
+            if (base := participants.proxy_base) is not None:
+                carrier, closed = participants.carrier, participants.closed
+                app.router.routes.extend(proxy_routes(token_keys, storage, upstream, carrier, closed, base))
             handler = AssessmentHandler(storage, settings, instruments, participants)
             records = storage.tasks(lease_s=settings.lease_s, keep_s=settings.keep_s)
             agent = mount_agent(app, _profile(card_url), handler, keys=keys, records=records)
@@ -91,13 +88,13 @@ def _say_who_may_use_it(keys: ApiKeys, where: str) -> None:
 def _participants(
     settings: GatewaySettings,
     storage: Storage,
-    keyring: Keyring,
+    token_keys: TokenKeys,
     upstream: Upstream,
     instruments: Instruments,
     card_url: str,
     peer_urls: PeerUrls,
 ) -> Participants:
-    assignments, watches = Assignments(keyring, settings.collector_url), Watches()
+    assignments, watches = Assignments(token_keys, settings.collector_url), Watches()
     return Participants(
         assignments=assignments,
         watches=watches,

@@ -7,7 +7,7 @@ from pydantic import SecretStr
 
 from concord.agent.assignment import Assignment
 from concord.assessment.roster import GREEN_AGENT
-from concord.trust.keyring import Keyring
+from concord.trust.token_keys import TokenKeys
 from concord.trust.tokens import Claims
 
 _MAX_TOKENS: Final = 4096
@@ -16,8 +16,8 @@ _MAX_TOKENS: Final = 4096
 class Assignments:
     """Creates the gateway's own assignment for a trial, and each participant's token."""
 
-    def __init__(self, keyring: Keyring, collector_url: str) -> None:
-        self._keyring = keyring
+    def __init__(self, token_keys: TokenKeys, collector_url: str) -> None:
+        self._token_keys = token_keys
         self._collector_url = collector_url.rstrip("/")
         self._tokens: OrderedDict[Claims, SecretStr] = OrderedDict()
 
@@ -35,7 +35,7 @@ class Assignments:
     async def token(self, claims: Claims) -> SecretStr:
         """A participant's token, the same throughout a trial. Raises StorageUnavailableError."""
         if claims not in self._tokens:
-            self._tokens[claims] = (await self._keyring.issuer()).issue(claims)
+            self._tokens[claims] = (await self._token_keys.issuer()).issue(claims)
             while len(self._tokens) > _MAX_TOKENS:
                 self._tokens.popitem(last=False)
         return self._tokens[claims]

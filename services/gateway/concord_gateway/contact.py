@@ -14,7 +14,7 @@ from concord_gateway.progress import Progress
 
 logger = logging.getLogger(__name__)
 
-PATIENCE_S: Final = 10.0
+RETRY_S: Final = 10.0
 """How long the gateway retries a participant that refuses connections: it may be starting up."""
 
 _ONE_TRY_S: Final = 5.0
@@ -31,7 +31,7 @@ class Contacts:
 
 
 async def contact(participants: Mapping[str, str], progress: Progress, peer_urls: PeerUrls | None = None) -> Contacts:
-    """Contacts all participants (id: URL) concurrently, with retries for `PATIENCE_S`.
+    """Contacts all participants (id: URL) concurrently, with retries for `RETRY_S`.
 
     A participant that accepts a connection counts as reached, whatever it answers. A proxy's 502 to 504 counts as a
     refused connection. `peer_urls` restricts the addresses that may be contacted.
@@ -58,7 +58,7 @@ async def _reach(name: str, url: str, found: Contacts, peer_urls: PeerUrls | Non
     try:
         async for attempt in AsyncRetrying(
             retry=retry_if_exception(_accepted_no_connection),
-            stop=stop_after_delay(PATIENCE_S),
+            stop=stop_after_delay(RETRY_S),
             wait=wait_exponential(multiplier=0.1, max=2),
             reraise=True,
         ):

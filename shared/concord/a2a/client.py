@@ -33,7 +33,7 @@ from concord.trust.urls import NoAddressError, PeerUrls, UrlRefusedError, lies_u
 logger = logging.getLogger(__name__)
 
 TIMEOUT_S: Final = 300.0
-"""The PRD's limit for a call, and the platform's between two events."""
+"""The limit for a call, which is also the platform's limit between two events."""
 
 CONNECT_TIMEOUT_S: Final = 10.0
 CARD_TIMEOUT_S: Final = 10.0

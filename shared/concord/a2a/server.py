@@ -26,8 +26,8 @@ from starlette.routing import Route
 from concord.a2a.callers import Callers
 from concord.a2a.cards import AgentProfile, card_of
 from concord.a2a.durable import DurableTaskStore, StoredChanges
+from concord.a2a.idempotency import BegunTasks, IdempotentRequests, abandoned_task
 from concord.a2a.messages import IncomingMessage, data_of, data_part, new_message, text_part, texts_of
-from concord.a2a.once import BegunTasks, OnceRequests, abandoned_task
 from concord.a2a.takeover import Takeover
 from concord.a2a.task_store import MAX_TASKS, BoundedTaskStore, forget_token
 from concord.storage.ports import StorageUnavailableError
@@ -129,7 +129,7 @@ class Handler(Protocol):
 class AgentServer:
     """An agent mounted on an app. Close it when the app shuts down."""
 
-    def __init__(self, requests: OnceRequests, records: TaskRecords | None = None) -> None:
+    def __init__(self, requests: IdempotentRequests, records: TaskRecords | None = None) -> None:
         self._requests = requests
         self._records = records
         self._looking: asyncio.Task[None] | None = None
@@ -172,7 +172,7 @@ def mount_agent(
     callers = Callers(keys)
     card = card_of(profile, with_keys=bool(keys))
     executor = _Executor(handler, records)
-    requests = OnceRequests(
+    requests = IdempotentRequests(
         BegunTasks(None if records is None else records.begin),
         records,
         agent_executor=executor,

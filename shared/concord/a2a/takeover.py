@@ -4,7 +4,7 @@ import asyncio
 import logging
 from typing import Final
 
-from concord.a2a.once import OnceRequests
+from concord.a2a.idempotency import IdempotentRequests
 from concord.storage.ports import StorageUnavailableError
 from concord.storage.tasks import AbandonedTask, TaskRecords
 
@@ -17,7 +17,7 @@ MAX_STARTS: Final = 5
 class Takeover:
     """Renews this process's leases, and adopts tasks whose leases have expired."""
 
-    def __init__(self, records: TaskRecords, requests: OnceRequests, every_s: float) -> None:
+    def __init__(self, records: TaskRecords, requests: IdempotentRequests, every_s: float) -> None:
         self._records = records
         self._requests = requests
         self._every_s = every_s

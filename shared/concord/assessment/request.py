@@ -148,7 +148,7 @@ PASS_MARK: Final = 0.66
 class Thresholds(_Strict):
     """Where a figure becomes a finding, and a trial a pass: above it, or for a healthy density up to it.
 
-    Defaults: PRD features 2, 4 (`slow_link`) and 6; `pass`: the leaderboard.
+    Defaults: those of the graph-based coordination benchmark; `pass`: the leaderboard's.
     """
 
     pass_mark: Fraction = Field(PASS_MARK, alias="pass")

@@ -292,7 +292,7 @@ class InfrastructureFailure(Record):
 
 
 class GraphMetricsSummary(Record):
-    """The PRD's figures on the agent graph, over all usable trials."""
+    """The figures of the agent graph, over all usable trials."""
 
     graph_density: float | None
     has_bottleneck: bool | None

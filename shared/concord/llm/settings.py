@@ -1,4 +1,4 @@
-"""Where the language model is: the PRD's three variables and defaults; and how patiently it is asked."""
+"""The language model's settings: endpoint, key, model, timeout and retries."""
 
 from typing import Annotated
 

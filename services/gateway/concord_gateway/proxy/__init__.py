@@ -4,8 +4,8 @@ from starlette.routing import Route
 
 from concord.storage.redis import Storage
 from concord.trust.closed_trials import ClosedTrials
-from concord.trust.keyring import Keyring
 from concord.trust.proxy_urls import PROXY_PATH
+from concord.trust.token_keys import TokenKeys
 from concord_gateway.proxy.bodies import Bodies
 from concord_gateway.proxy.callees import Callees
 from concord_gateway.proxy.calls import Carrier
@@ -16,9 +16,9 @@ __all__ = ["Bodies", "Carrier", "Upstream", "proxy_routes"]
 
 
 def proxy_routes(
-    keyring: Keyring, storage: Storage, upstream: Upstream, carrier: Carrier, closed: ClosedTrials, public_url: str
+    token_keys: TokenKeys, storage: Storage, upstream: Upstream, carrier: Carrier, closed: ClosedTrials, public_url: str
 ) -> list[Route]:
     """The proxy's routes; `public_url` is where participants reach this gateway."""
-    endpoint = ProxyEndpoint(keyring, Callees(storage.assessments, upstream), carrier, closed, public_url)
+    endpoint = ProxyEndpoint(token_keys, Callees(storage.assessments, upstream), carrier, closed, public_url)
     paths = (f"{PROXY_PATH}/{{token}}/{{callee}}", f"{PROXY_PATH}/{{token}}/{{callee}}/{{rest:path}}")
     return [Route(path, endpoint, include_in_schema=False) for path in paths]

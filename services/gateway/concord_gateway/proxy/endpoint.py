@@ -14,9 +14,9 @@ from starlette.types import Message, Receive, Scope, Send
 
 from concord.storage import StorageUnavailableError
 from concord.trust.closed_trials import ClosedTrials
-from concord.trust.keyring import Keyring
 from concord.trust.proxy_urls import proxy_url
 from concord.trust.redaction import REDACTED
+from concord.trust.token_keys import TokenKeys
 from concord.trust.tokens import Claims, TokenRejectedError
 from concord_gateway.proxy.bodies import Held, NoRoomError
 from concord_gateway.proxy.callees import CARD_PATH, Callees, CardFailedError, UnusableCardError, rewritten
@@ -38,9 +38,9 @@ class ProxyEndpoint:
     """An ASGI app with the path parameters `token`, `callee` and optionally `rest`. It never logs the path."""
 
     def __init__(
-        self, keyring: Keyring, callees: Callees, carrier: Carrier, closed: ClosedTrials, public_url: str
+        self, token_keys: TokenKeys, callees: Callees, carrier: Carrier, closed: ClosedTrials, public_url: str
     ) -> None:
-        self._keyring = keyring
+        self._token_keys = token_keys
         self._callees = callees
         self._carrier = carrier
         self._closed = closed
@@ -66,7 +66,7 @@ class ProxyEndpoint:
         """Identifies the caller and the callee of a request. Raises Refusal if the caller is not allowed to call it."""
         token = request.path_params["token"]
         try:
-            claims = await self._keyring.verify(token)
+            claims = await self._token_keys.verify(token)
         except TokenRejectedError as error:
             raise Refusal(401, str(error), {"www-authenticate": "Bearer"}) from None
         await self._expect_open(claims)

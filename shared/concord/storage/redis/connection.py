@@ -20,20 +20,20 @@ from concord.storage.ports import (
 from concord.storage.redis.answers import RedisAnswerCache
 from concord.storage.redis.assessments import RedisAssessmentStore
 from concord.storage.redis.faults import storage_faults
+from concord.storage.redis.hard_timeout import with_hard_timeout
 from concord.storage.redis.jobs import ArqJobQueue
-from concord.storage.redis.patience import PASSING_FAULTS, Patience
-from concord.storage.redis.prompt import make_prompt
 from concord.storage.redis.registry import RedisAgentRegistry
+from concord.storage.redis.retrying import PASSING_FAULTS, TimedRetry
 from concord.storage.redis.secrets import RedisSecretStore
 from concord.storage.redis.tasks import RedisTaskRecords
 from concord.storage.redis.traces import RedisTraceStore
 from concord.storage.tasks import TaskRecords
 from concord.trust.redaction import redact
 
-REQUEST_PATIENCE_S: Final = 0.3
+REQUEST_RETRY_S: Final = 0.3
 """For services with a waiting caller: bridges a short interruption and reports an outage at once."""
 
-WORK_PATIENCE_S: Final = 15.0
+WORK_RETRY_S: Final = 15.0
 """For workers and running assessments: outlasts a Redis restart."""
 
 MAX_CONNECTIONS: Final = 32
@@ -71,8 +71,8 @@ class Storage:
         return MemoryUse(used=int(told["used_memory"]), limit=int(told.get("maxmemory", 0)) or None)
 
 
-def open_redis(url: str, *, patience_s: float) -> ArqRedis:
-    """A client for the Redis at `url` that retries lost connections for `patience_s`. It connects on first use."""
+def open_redis(url: str, *, retry_s: float) -> ArqRedis:
+    """A client for the Redis at `url` that retries lost connections for `retry_s`. It connects on first use."""
     pool: BlockingConnectionPool = BlockingConnectionPool.from_url(
         url,
         max_connections=MAX_CONNECTIONS,
@@ -80,10 +80,10 @@ def open_redis(url: str, *, patience_s: float) -> ArqRedis:
         socket_connect_timeout=2,
         socket_timeout=10,
         health_check_interval=30,
-        retry=Patience(patience_s),
+        retry=TimedRetry(retry_s),
         retry_on_error=list(PASSING_FAULTS),
     )
-    make_prompt(pool)
+    with_hard_timeout(pool)
     redis = ArqRedis(pool)
     redis.auto_close_connection_pool = True
     redis.job_serializer = to_json
@@ -92,9 +92,9 @@ def open_redis(url: str, *, patience_s: float) -> ArqRedis:
 
 
 @asynccontextmanager
-async def connect(url: str, *, patience_s: float = REQUEST_PATIENCE_S) -> AsyncIterator[Storage]:
+async def connect(url: str, *, retry_s: float = REQUEST_RETRY_S) -> AsyncIterator[Storage]:
     """The storage at a Redis URL, closed at the end. Does not wait for Redis: `Storage.ping` checks that."""
-    redis = open_redis(url, patience_s=patience_s)
+    redis = open_redis(url, retry_s=retry_s)
     try:
         yield Storage(
             traces=RedisTraceStore(redis),

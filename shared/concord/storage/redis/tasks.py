@@ -8,7 +8,7 @@ from redis.asyncio import Redis
 
 from concord.storage.redis import keys
 from concord.storage.redis.faults import storage_faults
-from concord.storage.redis.patience import Patience
+from concord.storage.redis.retrying import TimedRetry
 from concord.storage.tasks import AbandonedTask, StaleTaskError, TaskDraft, TaskRecord
 from concord.trace.ids import new_step_id
 from concord.trust.redaction import redact
@@ -28,7 +28,7 @@ MAX_REJECTED: Final = 100
 MAX_BEGUN: Final = 10_000
 """Limit on the messages remembered as beginnings of tasks."""
 
-_SAVE_PATIENCE: Final = Patience(240)
+_SAVE_RETRY: Final = TimedRetry(240)
 """A task outlasts a Redis outage of this length. The platform's client gives up after 300 s of silence."""
 
 _ENDED: Final = "done"
@@ -186,7 +186,7 @@ class RedisTaskRecords:
             *(self.lease_s, ttl_s, most, MAX_ENDED_BYTES, keys.task("")),
         ]
         with storage_faults():
-            stored: int = await _SAVE_PATIENCE.call_with_retry(lambda: self._save(names, values), _tell)
+            stored: int = await _SAVE_RETRY.call_with_retry(lambda: self._save(names, values), _tell)
         if stored < 0:
             raise StaleTaskError(f"task {task_id} was changed by another process")
         if draft.ended:

@@ -16,7 +16,7 @@ from redis.exceptions import RedisError
 
 from concord.storage.ports import Job, JobFunction, OnDeadLetter, Queue, RetryLater, StorageUnavailableError
 from concord.storage.redis import keys
-from concord.storage.redis.connection import WORK_PATIENCE_S, from_json, open_redis, to_json
+from concord.storage.redis.connection import WORK_RETRY_S, from_json, open_redis, to_json
 from concord.storage.redis.jobs import ArqJobQueue
 
 logger = logging.getLogger(__name__)
@@ -62,7 +62,7 @@ async def run_worker(
     """
     stop = stop or _set_by_signals()
     while not stop.is_set():
-        redis = open_redis(url, patience_s=WORK_PATIENCE_S)
+        redis = open_redis(url, retry_s=WORK_RETRY_S)
         runner = _Runner(queue, policy, ArqJobQueue(redis), on_dead_letter)
         worker = Worker(
             [runner.wrap(name, function) for name, function in functions.items()],

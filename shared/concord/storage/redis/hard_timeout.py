@@ -13,7 +13,7 @@ from redis.asyncio import ConnectionPool
 from redis.asyncio.connection import AbstractConnection, Connection, SSLConnection, UnixDomainSocketConnection
 
 
-class _Prompt(AbstractConnection):
+class _TimedCommands(AbstractConnection):
     """Sends commands like redis-py, without `wait_for`."""
 
     async def send_packed_command(self, command: bytes | str | Iterable[bytes], check_health: bool = True) -> None:
@@ -36,25 +36,25 @@ class _Prompt(AbstractConnection):
             raise
 
 
-class _PromptConnection(_Prompt, Connection):
+class _TimedConnection(_TimedCommands, Connection):
     pass
 
 
-class _PromptSSLConnection(_Prompt, SSLConnection):
+class _TimedSSLConnection(_TimedCommands, SSLConnection):
     pass
 
 
-class _PromptUnixConnection(_Prompt, UnixDomainSocketConnection):
+class _TimedUnixConnection(_TimedCommands, UnixDomainSocketConnection):
     pass
 
 
-_PROMPT: Final[dict[type[AbstractConnection], type[AbstractConnection]]] = {
-    Connection: _PromptConnection,
-    SSLConnection: _PromptSSLConnection,
-    UnixDomainSocketConnection: _PromptUnixConnection,
+_TIMED: Final[dict[type[AbstractConnection], type[AbstractConnection]]] = {
+    Connection: _TimedConnection,
+    SSLConnection: _TimedSSLConnection,
+    UnixDomainSocketConnection: _TimedUnixConnection,
 }
 
 
-def make_prompt(pool: ConnectionPool) -> None:
+def with_hard_timeout(pool: ConnectionPool) -> None:
     """Makes a pool open connections of this kind."""
-    pool.connection_class = _PROMPT[pool.connection_class]
+    pool.connection_class = _TIMED[pool.connection_class]

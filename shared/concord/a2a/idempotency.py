@@ -40,7 +40,7 @@ _AT_REST: Final = frozenset(
 )
 
 
-class OnceRequests(DefaultRequestHandlerV2):
+class IdempotentRequests(DefaultRequestHandlerV2):
     """The SDK's request handler, except that a repeated message leads to the task of the first one.
 
     A message is repeated if owner, `messageId` and all other contents are equal: some clients use the same id for all
@@ -200,7 +200,7 @@ class BegunTasks(SimpleRequestContextBuilder):
 
 
 def abandoned_task(request: RequestContext) -> AbandonedTask | None:
-    """The abandoned task that a request continues, if `OnceRequests.resume` made the request."""
+    """The abandoned task that a request continues, if `IdempotentRequests.resume` made the request."""
     abandoned: AbandonedTask | None = request.call_context.state.get(_ABANDONED)
     return abandoned
 

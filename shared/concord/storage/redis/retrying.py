@@ -18,20 +18,20 @@ _BACKOFF_CAP_S: Final = 1.0
 PASSING_FAULTS: Final = (exceptions.ConnectionError, exceptions.TimeoutError, exceptions.BusyLoadingError, OSError)
 
 
-class Patience(Retry):
-    """Retries transient faults with full jitter for `patience_s`.
+class TimedRetry(Retry):
+    """Retries transient faults with full jitter for `retry_s`.
 
     redis-py nests the retries of connecting in those of a command, so the total can be twice that.
     """
 
-    def __init__(self, patience_s: float) -> None:
+    def __init__(self, retry_s: float) -> None:
         backoff = FullJitterBackoff(cap=_BACKOFF_CAP_S, base=_BACKOFF_S)
         super().__init__(backoff, -1, PASSING_FAULTS)  # type: ignore[arg-type]  # it takes any exceptions
-        self._patience_s = patience_s
+        self._retry_s = retry_s
 
     async def call_with_retry(self, do: Callable[[], Awaitable[T]], fail: Callable[[exceptions.RedisError], Any]) -> T:
         """The result of `do`. `fail` is called with each fault and may raise."""
-        deadline = time.monotonic() + self._patience_s
+        deadline = time.monotonic() + self._retry_s
         failures = 0
         while True:
             try:

@@ -15,7 +15,7 @@ _ASK_AGAIN_S: Final = 1.0
 """How often a token with an unknown key may trigger another look at the shared secret."""
 
 
-class Keyring:
+class TokenKeys:
     """Issues and verifies tokens with the configured secrets or the stack's shared secret."""
 
     def __init__(self, configured: SecretStr, shared: SharedSecret) -> None:
