@@ -30,3 +30,16 @@ def test_every_setting_of_the_services_is_documented(settings: type[ServiceSetti
 def test_every_link_to_a_file_leads_somewhere(document: Path) -> None:
     links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", document.read_text(encoding="utf-8"))
     assert [link for link in links if not (document.parent / link).exists()] == []
+
+
+def test_every_path_that_the_architecture_names_is_there() -> None:
+    text = Path("docs/architecture.md").read_text(encoding="utf-8")
+    paths = re.findall(r"`((?:attacks|cli|data|services|shared|tests)/[\w./-]*)`", text)
+    assert len(paths) > 40
+    assert [path for path in paths if not Path(path).exists()] == []
+
+
+def test_every_term_of_the_glossary_is_there_once() -> None:
+    text = Path("docs/glossary.md").read_text(encoding="utf-8")
+    terms = [line.split("|")[1].strip() for line in text.splitlines() if line.startswith("| ")]
+    assert sorted(set(terms) - {"Term"}) == sorted(term for term in terms if term != "Term")
