@@ -5,13 +5,12 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from concord.assessment import Mode
+from concord.assessment.request import Fraction, Mode
 
 MAX_CALLS = 1000
 """Calls that a trial's record lists: enough for a timeline, and a row stays small."""
 
 Quality = Literal["high", "medium", "low", "bottleneck"]
-Fraction = Annotated[float, Field(ge=0, le=1)]
 
 
 class Record(BaseModel):
@@ -177,8 +176,7 @@ class Judgment(Record):
 
 
 Observability = Literal["full", "partly", "none"]
-"""Whether calls could have been seen. Of a participant: `full` if it called through the gateway, reported, or declares
-that it reports; `partly` if only calls to it were seen. Of a team: `full` or `none` if that is so of every member."""
+"""`full`: calls by a participant (of a team: by every member) could be seen; `partly`: only calls to it."""
 
 
 class ParticipantObservability(Record):
@@ -301,8 +299,7 @@ class GraphMetricsSummary(Record):
 
 
 Basis = Literal["outcome", "structure", "recorded"]
-"""What a score rests on: outcome x conduct of a team at work; the structure of a pattern that was given; the outcome
-that a recorded trace tells, of which we saw nothing."""
+"""A score rests on outcome x conduct of a live team, the structure of a given pattern, or a recorded outcome."""
 
 
 class Scoring(Record):
