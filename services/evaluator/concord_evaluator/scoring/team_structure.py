@@ -6,7 +6,8 @@ from typing import Final
 
 import networkx as nx
 
-from concord.assessment.results import Finding, Fraction, Quality, Record
+from concord.assessment.request import Fraction
+from concord.assessment.results import Finding, Quality, Record
 from concord_evaluator.graph import AgentGraph
 from concord_evaluator.graph.engines import distances
 
