@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from concord.files import atomic_file
 from concord_cli.errors import AssessmentError, UsageError
 
 
@@ -20,20 +21,16 @@ def prepare_folder(path: Path) -> None:
 
 
 @contextmanager
-def atomic_file(path: Path) -> Iterator[BinaryIO]:
+def output_file(path: Path) -> Iterator[BinaryIO]:
     """A file that replaces `path` in one step at the end of the context, unless that raises. Raises AssessmentError."""
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with unfinished.open("wb") as file:
+        with atomic_file(path) as file:
             yield file
-        unfinished.replace(path)
     except OSError as error:
         raise AssessmentError(f"{path}: cannot be written: {error.strerror}") from error
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def write_text(path: Path, text: str) -> None:
     """Replaces a file's content in one step, as UTF-8. Raises AssessmentError."""
-    with atomic_file(path) as file:
+    with output_file(path) as file:
         file.write(text.encode())

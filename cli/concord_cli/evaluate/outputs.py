@@ -12,7 +12,7 @@ from pydantic_core import to_json
 from concord.assessment.results import ResultRow
 from concord_cli.display_text import printable
 from concord_cli.errors import UsageError
-from concord_cli.output_files import atomic_file, prepare_folder
+from concord_cli.output_files import output_file, prepare_folder
 
 _NOT_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9_.#-]")
 
@@ -32,7 +32,7 @@ def result_writer(path: Path | None, agentbeats_ids: dict[str, str]) -> Iterator
     if path.suffix not in {".json", ".jsonl"}:
         raise UsageError(f"{path}: neither .json (the results document) nor .jsonl (a row to a line)")
     prepare_folder(path)
-    with atomic_file(path) as file:
+    with output_file(path) as file:
         yield from _lines(file) if path.suffix == ".jsonl" else _document(file, agentbeats_ids)
 
 
@@ -68,7 +68,7 @@ def graph_writer(path: Path | None) -> Iterator[RowWriter]:
         yield lambda _: None
     elif path.suffix == ".graphml" and not path.is_dir():
         prepare_folder(path)
-        with atomic_file(path) as file:
+        with output_file(path) as file:
             yield _single_graph(path, file)
     else:
         prepare_folder(path / "graph")
@@ -98,7 +98,7 @@ def _graphs_in(folder: Path) -> RowWriter:
             number += 1
             name = f"{stem}-{number}"
         taken.add(name)
-        with atomic_file(folder / f"{name}.graphml") as file:
+        with output_file(folder / f"{name}.graphml") as file:
             write_graph(row, file)
 
     return write

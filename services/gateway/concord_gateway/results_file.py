@@ -1,12 +1,11 @@
 """`results.json` on the gateway's disk, in the format that the platform's client writes."""
 
-import os
 from contextlib import suppress
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 
 from concord.assessment import AssessmentPlan
 from concord.assessment.results import ResultRow, ResultsDocument
+from concord.files import atomic_file
 from concord.trust.redaction import redact
 
 
@@ -37,15 +36,6 @@ def _remove_old(folder: Path, keep: int) -> None:
 
 
 def _replace(path: Path, text: str) -> None:
-    """Writes a file atomically: no reader sees a partial document."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}.", delete=False, encoding="utf-8") as file:
-        file.write(text + "\n")
-        file.flush()
-        os.fsync(file.fileno())
-    try:
-        Path(file.name).chmod(0o644)
-        Path(file.name).replace(path)
-    except BaseException:
-        Path(file.name).unlink(missing_ok=True)
-        raise
+    with atomic_file(path) as file:
+        file.write(f"{text}\n".encode())
