@@ -1,0 +1,27 @@
+"""A file that is replaced atomically has its old content or its new, never a part of either."""
+
+from pathlib import Path
+
+import pytest
+
+from concord.files import atomic_file
+
+
+def test_the_content_is_there_once_the_context_ends_and_not_before(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    with atomic_file(path, mode=0o600) as file:
+        file.write(b"new")
+        assert path.read_bytes() == b"old"
+    assert path.read_bytes() == b"new"
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_what_fails_leaves_the_old_content_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    with pytest.raises(ValueError, match="half"), atomic_file(path) as file:
+        file.write(b"ne")
+        raise ValueError("half way")
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
