@@ -248,9 +248,9 @@ async def test_waiting_to_try_again_leaves_the_agents_random_numbers_alone(recei
 
 _FORKS: Final = """
 import os, sys, threading, time
-from concord.assignment import Assignment
-from concord.reporter import TraceReporter
-from concord.steps import CallType, InteractionStep
+from concord.agent.assignment import Assignment
+from concord.agent.reporter import TraceReporter
+from concord.trace.step import CallType, InteractionStep
 
 def report(step_id):
     assignment = Assignment(

@@ -73,7 +73,7 @@ async def test_the_python_lines_report_what_they_say(client: httpx.AsyncClient, 
     prelude = f"""
 import os
 from types import SimpleNamespace
-from concord.extensions import ASSIGNMENT_KEY
+from concord.agent.extensions import ASSIGNMENT_KEY
 message = SimpleNamespace(metadata={{ASSIGNMENT_KEY: {{
     "assessment_id": "a1", "trace_id": {TRACE!r}, "step_id": "53ce929d0e0e4736", "agent_id": "writer",
     "collector_url": os.environ["COLLECTOR"], "token": os.environ["TOKEN"],
