@@ -20,8 +20,13 @@ def test_the_content_is_there_once_the_context_ends_and_not_before(tmp_path: Pat
 def test_what_fails_leaves_the_old_content_and_nothing_else(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"old")
-    with pytest.raises(ValueError, match="half"), atomic_file(path) as file:
-        file.write(b"ne")
-        raise ValueError("half way")
+
+    def fail_half_way() -> None:
+        with atomic_file(path) as file:
+            file.write(b"ne")
+            raise ValueError("half way")
+
+    with pytest.raises(ValueError, match="half way"):
+        fail_half_way()
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
