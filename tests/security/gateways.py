@@ -15,6 +15,7 @@ from typing import Any
 import httpx
 
 from concord.a2a import IncomingMessage, TaskHandle
+from concord.agent.assignment import Assignment
 from tests.integration.purple_processes import free_urls
 from tests.security.assessing import request, rpc, task_of
 from tests.serving import served_agent
@@ -86,10 +87,11 @@ def gateways(redis_url: str, folder: Path, count: int = 1) -> Iterator[list[Gate
 
 @dataclass(slots=True)
 class Team:
-    """An agent that answers when it may, and knows how often it was asked each thing."""
+    """An agent that answers when it may, and knows how often it was asked each thing, and in which traces."""
 
     url: str
     asked: Counter[str] = field(default_factory=Counter)
+    traces: list[str] = field(default_factory=list)
     held: dict[str, asyncio.Event] = field(default_factory=dict)
 
     def hold(self, text: str) -> asyncio.Event:
@@ -110,6 +112,8 @@ async def serving() -> AsyncIterator[Team]:
 
     async def answer(message: IncomingMessage, task: TaskHandle) -> None:
         team.asked[message.text] += 1
+        if (assignment := Assignment.from_metadata(message.metadata)) is not None:
+            team.traces.append(assignment.trace_id)
         if (event := team.held.get(message.text)) is not None:
             await event.wait()
         await task.complete(message.text)

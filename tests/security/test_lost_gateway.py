@@ -8,6 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from concord.storage.redis import connect
 from tests.security.assessing import request, rpc, task_of, workers
 from tests.security.gateways import LEASE_S, Team, begun, ended, gateways, row_of, says, serving, tasks, until
 
@@ -46,6 +47,9 @@ async def test_a_killed_gateway_keeps_the_trials_that_are_over_and_runs_the_one_
     assert row["score"] == 100
     assert row["detail"]["scoring"]["usable_trials"] == 3
     assert row["detail"]["infrastructure"] == []
+    assert len(set(team.traces)) == 4
+    async with connect(redis_url) as storage:
+        assert all([await storage.traces.is_closed(trace_id) for trace_id in team.traces])
     assert (tmp_path / "output" / "results.json").exists()
 
 

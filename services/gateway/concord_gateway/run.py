@@ -91,6 +91,8 @@ class AssessmentRun:
         remaining_s = self._deadline - time.monotonic()
         try:
             begun = await self.record.begin_trial(trial, remaining_s)
+            if begun is not trial:  # the tokens of the attempt that was lost end here
+                await self.participants.close(trial.trace_id)
             if begun is None:
                 self._fail(trial, "trial", f"the gateway was lost {MAX_ATTEMPTS} times while it ran")
                 return
