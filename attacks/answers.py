@@ -121,7 +121,7 @@ async def stalled_answers(target: Target) -> str:
 
 
 def _always_working(ends: bool) -> Serve:
-    """Answers every call with one and the same task; it has ended, to whoever asks for it, if `ends`."""
+    """Answers every call with the same task. With `ends`, `tasks/get` says that the task has ended."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = await reader.readuntil(b"\r\n\r\n")

@@ -15,7 +15,7 @@ ALIVE_S: Final = 10
 
 
 async def made(attack: Attack, target: Target) -> Outcome:
-    """How an attack ended. A stack that does not answer afterwards did not hold, nor did one of whom a process died."""
+    """Makes an attack, and returns its outcome. A stack that stops answering or loses a process did not hold."""
     before = target.processes()
     try:
         async with asyncio.timeout(LIMIT_S):

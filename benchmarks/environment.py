@@ -95,7 +95,7 @@ def _promised() -> ResultTable:
         f"An advance over {EVENTS:,} events, promised in {PROMISED_S} s",
         f"CPU, over HTTP seconds by the clock; {ROUNDS} rounds, over HTTP each on top of those before. The first look "
         "is a page of mails and the next event, right after: the order of what was written is worked out then.",
-        ("what is there", "best, s", "median, s", "first look, ms"),
+        ("contents", "best, s", "median, s", "first look, ms"),
         rows,
     )
 

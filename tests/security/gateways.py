@@ -6,8 +6,8 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -60,11 +60,10 @@ class Gateway:
             self.process.wait()
 
 
-@contextmanager
-def gateways(redis_url: str, folder: Path, count: int = 1) -> Iterator[list[Gateway]]:
-    """Gateways on one Redis, not yet started, and all ended at last."""
-    urls = free_urls([str(number) for number in range(count)])
-    environment = {
+@asynccontextmanager
+async def gateways(redis_url: str, folder: Path, count: int = 1, **environment: str) -> AsyncIterator[list[Gateway]]:
+    """Gateways on one Redis, started, and killed at the end."""
+    settings = {
         "REDIS_URL": redis_url,
         "CONCORD_TOKEN_SECRET": "s" * 40,
         "CONCORD_OUTPUT_DIR": str(folder / "output"),
@@ -72,11 +71,13 @@ def gateways(redis_url: str, folder: Path, count: int = 1) -> Iterator[list[Gate
         "CONCORD_OBSERVE": "false",
     }
     found = []
-    for name, url in urls.items():
+    for name, url in free_urls([str(number) for number in range(count)]).items():
         port = url.rstrip("/").rpartition(":")[2]
         command = [sys.executable, "-m", "concord_gateway", "--port", port]
-        found.append(Gateway(url, command, environment, folder / f"gateway-{name}.log"))
+        found.append(Gateway(url, command, settings | environment, folder / f"gateway-{name}.log"))
     try:
+        for each in found:
+            await each.start()
         yield found
     finally:
         for each in found:

@@ -64,7 +64,7 @@ class Spy:
 
 
 class Teller:
-    """A participant that tells its token to whoever listens, in every form."""
+    """A participant that sends its token to everybody, in every form."""
 
     def __init__(self, *, fails: bool) -> None:
         self.fails = fails

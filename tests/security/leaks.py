@@ -6,7 +6,7 @@ PART = 16
 
 
 def forms(secret: str) -> dict[str, str]:
-    """A secret as somebody may write it who wants to get it past whoever looks for it."""
+    """The forms in which an attacker may write a secret to hide it from redaction."""
     end = secret.rpartition(".")[2]
     whole, rest = secret.encode(), end.encode()
     return {

@@ -1,4 +1,4 @@
-"""Whose door it is: what participants get of the gateway's own methods, and what is left to whom it belongs."""
+"""Access control: participants cannot use the gateway's own methods, and every client has its own tasks."""
 
 import base64
 import json
@@ -45,7 +45,7 @@ async def test_a_task_is_known_to_its_client_alone(redis_url: str, tmp_path: Pat
 
 
 @pytest.mark.parametrize("place", PLACES)
-async def test_whoever_shows_a_participants_token_is_refused_everywhere_but_at_its_own_doors(
+async def test_a_participants_token_is_refused_everywhere_but_at_the_paths_that_accept_it(
     place: str, redis_url: str, tmp_path: Path
 ) -> None:
     spy = Spy()

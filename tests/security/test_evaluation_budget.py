@@ -55,7 +55,7 @@ def test_what_was_seen_is_always_read_and_no_more_reports_than_the_budget_has_ro
 
 
 @given(traces(), st.integers(3, 60))
-def test_of_whoever_told_no_more_than_an_even_share_everything_is_read(batches: list[ReportBatch], steps: int) -> None:
+def test_a_reporter_within_an_even_share_is_read_whole(batches: list[ReportBatch], steps: int) -> None:
     told_by = Counter[str]()
     for each in batches:
         told_by[each.reporter] += each.n_steps

@@ -30,8 +30,7 @@ async def team() -> AsyncIterator[Team]:
 async def test_a_killed_gateway_keeps_the_trials_that_are_over_and_runs_the_one_in_the_air_again(
     redis_url: str, tmp_path: Path, team: Team
 ) -> None:
-    with gateways(redis_url, tmp_path) as (gateway,):
-        await gateway.start()
+    async with gateways(redis_url, tmp_path) as (gateway,):
         held = team.hold("two")
         async with httpx.AsyncClient(timeout=30) as http:
             task_id = await begun(http, gateway, team, "one", "two", "three")
@@ -56,8 +55,7 @@ async def test_a_killed_gateway_keeps_the_trials_that_are_over_and_runs_the_one_
 async def test_a_trial_that_two_gateways_were_lost_with_counts_as_infrastructure(
     redis_url: str, tmp_path: Path, team: Team
 ) -> None:
-    with gateways(redis_url, tmp_path) as (gateway,):
-        await gateway.start()
+    async with gateways(redis_url, tmp_path) as (gateway,):
         team.hold("two")
         async with httpx.AsyncClient(timeout=30) as http:
             task_id = await begun(http, gateway, team, "one", "two", "three")
@@ -76,9 +74,7 @@ async def test_a_trial_that_two_gateways_were_lost_with_counts_as_infrastructure
 async def test_another_gateway_goes_on_and_tells_those_who_resubscribe(
     redis_url: str, tmp_path: Path, team: Team
 ) -> None:
-    with gateways(redis_url, tmp_path, count=2) as (first, second):
-        await first.start()
-        await second.start()
+    async with gateways(redis_url, tmp_path, count=2) as (first, second):
         held = team.hold("two")
         async with httpx.AsyncClient(timeout=30) as http:
             task_id = await begun(http, first, team, "one", "two")
@@ -101,9 +97,7 @@ async def test_another_gateway_goes_on_and_tells_those_who_resubscribe(
 async def test_a_gateway_that_was_only_slow_leaves_its_assessment_to_the_one_that_took_it(
     redis_url: str, tmp_path: Path, team: Team
 ) -> None:
-    with gateways(redis_url, tmp_path, count=2) as (first, second):
-        await first.start()
-        await second.start()
+    async with gateways(redis_url, tmp_path, count=2) as (first, second):
         held = team.hold("one")
         async with httpx.AsyncClient(timeout=30) as http:
             task_id = await begun(http, first, team, "one", "two")
@@ -123,9 +117,7 @@ async def test_a_gateway_that_was_only_slow_leaves_its_assessment_to_the_one_tha
 async def test_a_gateway_that_is_told_to_stop_leaves_its_assessments_to_the_next_at_once(
     redis_url: str, tmp_path: Path, team: Team
 ) -> None:
-    with gateways(redis_url, tmp_path) as (gateway,):
-        gateway.environment["CONCORD_LEASE_S"] = "3600"
-        await gateway.start()
+    async with gateways(redis_url, tmp_path, CONCORD_LEASE_S="3600") as (gateway,):
         held = team.hold("one")
         async with httpx.AsyncClient(timeout=30) as http:
             task_id = await begun(http, gateway, team, "one")
@@ -140,9 +132,7 @@ async def test_a_gateway_that_is_told_to_stop_leaves_its_assessments_to_the_next
 async def test_the_same_message_to_two_gateways_and_after_a_kill_is_one_assessment(
     redis_url: str, tmp_path: Path, team: Team
 ) -> None:
-    with gateways(redis_url, tmp_path, count=2) as (first, second):
-        await first.start()
-        await second.start()
+    async with gateways(redis_url, tmp_path, count=2) as (first, second):
         held = team.hold("one")
         asked = request(tasks("one"), {"a": team.url}, blocking=False)
         async with httpx.AsyncClient(timeout=30) as http:
@@ -162,9 +152,7 @@ async def test_the_same_message_to_two_gateways_and_after_a_kill_is_one_assessme
 async def test_a_task_that_is_canceled_at_another_gateway_ends_where_it_runs(
     redis_url: str, tmp_path: Path, team: Team
 ) -> None:
-    with gateways(redis_url, tmp_path, count=2) as (first, second):
-        await first.start()
-        await second.start()
+    async with gateways(redis_url, tmp_path, count=2) as (first, second):
         held = team.hold("one")
         async with httpx.AsyncClient(timeout=30) as http:
             task_id = await begun(http, first, team, "one", "two")
@@ -181,8 +169,7 @@ async def test_a_task_that_is_canceled_at_another_gateway_ends_where_it_runs(
 async def test_a_task_takes_no_further_message_while_it_runs_or_after_it_ended(
     redis_url: str, tmp_path: Path, team: Team
 ) -> None:
-    with gateways(redis_url, tmp_path) as (gateway,):
-        await gateway.start()
+    async with gateways(redis_url, tmp_path) as (gateway,):
         held = team.hold("one")
         async with httpx.AsyncClient(timeout=30) as http:
             task_id = await begun(http, gateway, team, "one")

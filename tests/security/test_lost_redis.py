@@ -2,7 +2,7 @@
 
 import shutil
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import httpx
@@ -21,19 +21,26 @@ async def team() -> AsyncIterator[Team]:
         yield team
 
 
+@pytest.fixture
+def evaluators(private_redis: PrivateServer, tmp_path: Path) -> Iterator[None]:
+    """A worker of each queue."""
+    with workers(private_redis.url, tmp_path):
+        yield
+
+
 def fsync(server: PrivateServer, how: str) -> None:
     """Has a Redis write its append-only file to disk so."""
     with redis.Redis.from_url(server.url) as client:
         client.config_set("appendfsync", how)
 
 
+@pytest.mark.usefixtures("evaluators")
 @pytest.mark.parametrize("how", ["always", "everysec"])
 async def test_a_redis_that_is_killed_and_comes_back_costs_the_assessment_nothing(
     private_redis: PrivateServer, tmp_path: Path, team: Team, how: str
 ) -> None:
     fsync(private_redis, how)
-    with workers(private_redis.url, tmp_path), gateways(private_redis.url, tmp_path) as (gateway,):
-        await gateway.start()
+    async with gateways(private_redis.url, tmp_path) as (gateway,):
         held = team.hold("two")
         async with httpx.AsyncClient(timeout=60) as http:
             task_id = await begun(http, gateway, team, "one", "two", "three")
@@ -50,9 +57,8 @@ async def test_everything_killed_at_once_goes_on_where_it_was(
     private_redis: PrivateServer, tmp_path: Path, team: Team
 ) -> None:
     fsync(private_redis, "always")
-    with gateways(private_redis.url, tmp_path) as (gateway,):
+    async with gateways(private_redis.url, tmp_path) as (gateway,):
         with workers(private_redis.url, tmp_path):
-            await gateway.start()
             held = team.hold("two")
             async with httpx.AsyncClient(timeout=60) as http:
                 task_id = await begun(http, gateway, team, "one", "two")
@@ -69,12 +75,11 @@ async def test_everything_killed_at_once_goes_on_where_it_was(
     assert (row["score"], row["detail"]["scoring"]["usable_trials"]) == (100, 2)
 
 
+@pytest.mark.usefixtures("evaluators")
 async def test_a_redis_that_comes_back_empty_fails_the_assessment_in_words_and_not_the_next(
     private_redis: PrivateServer, tmp_path: Path, team: Team
 ) -> None:
-    with workers(private_redis.url, tmp_path), gateways(private_redis.url, tmp_path) as (gateway,):
-        gateway.environment["CONCORD_EVALUATION_TIMEOUT_S"] = "15"
-        await gateway.start()
+    async with gateways(private_redis.url, tmp_path, CONCORD_EVALUATION_TIMEOUT_S="15") as (gateway,):
         held = team.hold("one")
         async with httpx.AsyncClient(timeout=60) as http:
             task_id = await begun(http, gateway, team, "one")

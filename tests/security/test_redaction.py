@@ -1,4 +1,4 @@
-"""No token and no key stands in what is kept, whoever wrote it there, and in which form."""
+"""Stored data contains no token and no key, in any form and from any author."""
 
 import base64
 import json

@@ -125,7 +125,7 @@ async def test_what_comes_in_band_is_limited_with_what_is_reported(
 
 @pytest.fixture
 async def flooded(storage: Storage) -> Storage:
-    """A trial of three, two calls of which were seen, and one of whom claims to have called 9,000 others."""
+    """A trial of three agents with two observed calls, and one agent's claims of 9,000 other calls."""
     await storage.assessments.save_plan(TEAM)
     claims = [call(f"c{number}", "", url=url_of(f"x{number}"), latency=1) for number in range(9000)]
     sent = [stored(0, carried(1, "A", "B")), stored(1, carried(2, "B", "C"))]

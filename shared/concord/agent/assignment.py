@@ -13,7 +13,7 @@ from concord.trace.step import Id, Url
 class Assignment(BaseModel):
     """Where an agent stands: its own id, its trace, the caller's step, and where reports and peers live.
 
-    `step_id` is the step of whoever sent the message: steps made while answering name it as their parent, which is
+    `step_id` is the step of the sender: steps made while answering name it as their parent, which is
     how the two ends of a call meet. The token is a secret: it is written to messages only, never to logs or rows.
     """
 

@@ -1,4 +1,4 @@
-"""The evaluator's jobs, as whoever drives trials asks for them: names, arguments, and the documents they leave."""
+"""The evaluator's jobs: names, arguments, and the documents in which they leave their results."""
 
 from abc import ABC, abstractmethod
 from typing import Annotated, ClassVar, Final, Literal

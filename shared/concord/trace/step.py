@@ -178,7 +178,7 @@ class StepAction(WireModel):
 
 
 class InteractionStep(StepFacts, WireModel):
-    """One call, as whoever made it reports it.
+    """One call, as its caller reports it.
 
     Reads both forms in use: the extension's specification (`step_action`, HOST as TOOL with an attribute) and its
     Python library's (`HOST`, `error`, `name`, `parameters`, `requests`). `spec_form` writes the former only.
