@@ -6,7 +6,7 @@ SHELL := /bin/sh
 VENV := .venv
 A2A_V03 := .venv-a2a-v03
 BIN := $(VENV)/bin
-MEMBERS := shared services/collector services/environment services/environment/client services/evaluator services/gateway services/purple cli
+MEMBERS := shared services/collector services/environment services/environment/client services/evaluator services/gateway services/purple suites cli
 # The longest first, and in this order, so that the processes that run them side by side end together.
 TESTS := tests/e2e tests/integration tests/security tests/conformance tests/unit
 # One more than there are cores: a test of processes waits for a third of its time.

@@ -1,0 +1,74 @@
+"""What a family of tasks offers, and where packages that bring families are found."""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib.metadata import entry_points
+from typing import Final, Protocol
+
+from pydantic import JsonValue
+
+from concord.suite.task import Answers, Fact, Grade, Neighbours, SuiteTask
+from concord.suite.value import Value
+
+ENTRY_POINT_GROUP: Final = "concord.suites"
+"""A package adds a suite by an entry point in this group: `name = "module:SUITE"`, a `Suite`."""
+
+MAX_DIFFICULTY: Final = 5
+
+
+class Group(StrEnum):
+    """What a family asks of a team."""
+
+    POOL = "pool"
+    PIPELINE = "pipeline"
+    ALL_TO_ALL = "all-to-all"
+    AGREE = "agree"
+    JUDGE = "judge-together"
+
+
+class Family(Protocol):
+    """Tasks of one kind. Every method is a pure function of its arguments."""
+
+    @property
+    def name(self) -> str:
+        """The family's id, unique in its suite."""
+
+    @property
+    def group(self) -> Group:
+        """What the family asks of a team."""
+
+    @property
+    def seats(self) -> range:
+        """The sizes of team that it makes sense for."""
+
+    @property
+    def summary(self) -> str:
+        """The task in a line, for a list of families."""
+
+    def generate(self, secret: bytes, neighbours: Neighbours, difficulty: int) -> SuiteTask:
+        """The task of that secret for these seats. `difficulty` is 1 to `MAX_DIFFICULTY`.
+
+        The same arguments give the same task, byte for byte. Raises ValueError for a number of seats outside `seats`.
+        """
+
+    def grade(self, answers: Answers, key: JsonValue) -> Grade:
+        """Compares the seats' last answers with a task's key. Never raises for an answer."""
+
+    def partial_results(self, task: SuiteTask, known: Collection[Fact]) -> Mapping[Value, frozenset[str]]:
+        """What somebody who knows these facts may state instead of them: each value, and the ids of the facts it stands
+        for, such as the sum of the numbers so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """Families that one package brings, by name."""
+
+    families: Mapping[str, Family]
+
+
+def installed_families() -> Iterator[Family]:
+    """The families of all installed suites."""
+    for entry_point in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda each: each.name):
+        suite: Suite = entry_point.load()
+        yield from suite.families.values()

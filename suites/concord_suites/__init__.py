@@ -1,0 +1,13 @@
+"""The shipped suite: tasks that need a team."""
+
+from typing import Final
+
+from concord.suite import Family, Suite
+from concord_suites.pipeline.prefix_sums import PrefixSums
+from concord_suites.pool.maximum import Maximum
+
+FAMILIES: Final[tuple[Family, ...]] = (Maximum(), PrefixSums())
+
+SUITE: Final = Suite({family.name: family for family in FAMILIES})
+
+__all__ = ["FAMILIES", "SUITE"]

@@ -1,0 +1,1 @@
+"""Agree: every seat answers, and the answers must fit together."""

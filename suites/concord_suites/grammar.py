@@ -1,0 +1,170 @@
+"""Sentences with blanks, which the same templates write and read."""
+
+import datetime
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from string import Formatter
+from typing import Final
+
+from concord.suite import Draw
+
+MONTHS: Final = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+
+_DATE = rf"\d{{4}}-\d\d-\d\d|\d{{1,2}} (?:{'|'.join(MONTHS)}) \d{{4}}|(?:{'|'.join(MONTHS)}) \d{{1,2}}, \d{{4}}"
+
+_PATTERNS: Final = {
+    "number": r"\d{1,3}(?:,\d{3})+|\d+",
+    "code": r"[A-Z]{2}-\d{5}",
+    "name": r"[A-Z][a-z]+",
+    "date": _DATE,
+    "word": r"[a-z]+(?:-[a-z]+)*",
+    "seat": r"[\w./-]*\w",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What a sentence states: the statement's name, and its blanks filled with canonical text."""
+
+    statement: str
+    fields: Mapping[str, str]
+
+    def __getitem__(self, field: str) -> str:
+        return self.fields[field]
+
+    def number(self, field: str) -> int:
+        """A number in the record."""
+        return int(self.fields[field])
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One thing that a brief or a question can state, in several wordings.
+
+    A template is a sentence with blanks: "The counter shows {reading:number}." The type of a blank is one of number,
+    code, name, date, word (lower-case) and seat. All templates of a statement have the same blanks.
+    """
+
+    name: str
+    templates: tuple[str, ...]
+
+    def write(self, draw: Draw, **fields: str | int) -> str:
+        """The statement in one of its wordings."""
+        template = draw.choice(self.templates)
+        text = []
+        for literal, field, kind, _ in Formatter().parse(template):
+            text.append(literal)
+            if field is not None:
+                text.append(_spelled(kind or "word", str(fields[field]), draw))
+        return "".join(text)
+
+    def read(self, text: str) -> Iterator[tuple[int, Record]]:
+        """The statement's occurrences in a text, each with its place there."""
+        for pattern, kinds in self._patterns:
+            for found in pattern.finditer(text):
+                fields = {field: _canonical(kind, found[field]) for field, kind in kinds.items()}
+                yield found.start(), Record(self.name, fields)
+
+    @cached_property
+    def _patterns(self) -> list[tuple[re.Pattern[str], dict[str, str]]]:
+        return [_compiled(template) for template in self.templates]
+
+
+def read_all(statements: tuple[Statement, ...], text: str) -> list[Record]:
+    """Every statement that a text makes, in its order."""
+    return [record for _, record in sorted(
+        (found for statement in statements for found in statement.read(text)), key=lambda each: each[0]
+    )]  # fmt: skip
+
+
+def _compiled(template: str) -> tuple[re.Pattern[str], dict[str, str]]:
+    pattern, kinds = "", dict[str, str]()
+    for literal, field, kind, _ in Formatter().parse(template):
+        pattern += re.escape(literal)
+        if field is not None:
+            kinds[field] = kind or "word"
+            pattern += f"(?P<{field}>{_PATTERNS[kind or 'word']})"
+    return re.compile(rf"(?<!\w){pattern}"), kinds
+
+
+def _spelled(kind: str, text: str, draw: Draw) -> str:
+    if kind == "number":
+        return f"{int(text):,}" if draw.chance(0.5) else text
+    if kind == "date":
+        day = datetime.date.fromisoformat(text)
+        month = MONTHS[day.month - 1]
+        return draw.choice((text, f"{day.day} {month} {day.year}", f"{month} {day.day}, {day.year}"))
+    return text
+
+
+def _canonical(kind: str, text: str) -> str:
+    if kind == "number":
+        return text.replace(",", "")
+    if kind == "date":
+        return _iso(text)
+    return text
+
+
+def _iso(text: str) -> str:
+    if re.fullmatch(r"\d{4}-\d\d-\d\d", text):
+        return text
+    words = text.replace(",", "").split()
+    day, month, year = (words[1], words[0], words[2]) if words[0] in MONTHS else (words[0], words[1], words[2])
+    return datetime.date(int(year), MONTHS.index(month) + 1, int(day)).isoformat()
+
+
+class Fresh:
+    """Draws values that no other value of the same task equals."""
+
+    def __init__(self, draw: Draw) -> None:
+        self._draw = draw
+        self._taken = set[str]()
+
+    def number(self, low: int = 10_000, high: int = 99_999) -> int:
+        """A number of five digits, or from the given range."""
+        return int(self._take(lambda: str(self._draw.between(low, high))))
+
+    def code(self) -> str:
+        """A code: two letters and five digits."""
+        letters = "ABCDEFGHJKLMNPQRSTUVWXYZ"
+        return self._take(
+            lambda: f"{self._draw.choice(letters)}{self._draw.choice(letters)}-{self._draw.between(10_000, 99_999)}"
+        )
+
+    def name(self) -> str:
+        """A rare name: three syllables that no English word has together."""
+        return self._take(
+            lambda: (self._draw.choice(_ONSETS) + self._draw.choice(_MIDDLES) + self._draw.choice(_ENDS)).capitalize()
+        )
+
+    def date(self, first: datetime.date, last: datetime.date) -> datetime.date:
+        """A day from `first` to `last`."""
+        days = (last - first).days
+        return datetime.date.fromisoformat(
+            self._take(lambda: (first + datetime.timedelta(self._draw.between(0, days))).isoformat())
+        )
+
+    def _take(self, candidate: Callable[[], str]) -> str:
+        for _ in range(10_000):
+            if (text := candidate()) not in self._taken:
+                self._taken.add(text)
+                return text
+        raise ValueError("there are not enough different values for such a task")
+
+
+_ONSETS: Final = (
+    "bra", "cho", "dre", "fyo", "gla", "hve", "jor", "kri", "lum", "mav", "nyx", "ost", "pra", "quo", "rhu", "skel",
+    "thal", "ulm", "vor", "wyn", "xan", "yso", "zeb", "drav",
+)  # fmt: skip
+_MIDDLES: Final = (
+    "bin", "dor", "fen", "gar", "hil", "kas", "len", "mor", "nev", "pol", "rin", "sev", "tar", "vik", "wan", "zor",
+    "lath", "mund", "quil", "rosk",
+)  # fmt: skip
+_ENDS: Final = (
+    "a", "ek", "ius", "old", "ra", "sk", "um", "yn", "ova", "eth", "and", "io", "esh", "ulf", "ane", "ork",
+)  # fmt: skip

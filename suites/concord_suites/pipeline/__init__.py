@@ -1,0 +1,1 @@
+"""Pipeline: each seat works on what others have worked out."""

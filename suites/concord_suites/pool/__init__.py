@@ -1,0 +1,1 @@
+"""Pool: one seat needs something from every other."""
