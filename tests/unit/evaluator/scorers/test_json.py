@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from pydantic import JsonValue
 
+from concord.json_text import MAX_DEPTH, NoJsonError, json_in
 from concord_evaluator.scorers import ScorerFailedError
 from concord_evaluator.scorers.json_schema import misfit
-from concord_evaluator.scorers.json_scorer import MAX_DEPTH, NoJsonError, json_in
 from tests.unit.evaluator.scorers.grades import graded, value
 
 TRIP = {"city": "Paris", "days": 3, "price": 199.5, "sure": True, "stops": [{"name": "Lyon"}, {"name": "Nice"}]}

@@ -1,0 +1,137 @@
+"""The state of a trial in rounds: who wrote what to whom, what arrived, and who has answered. No I/O."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import takewhile
+from typing import Literal
+
+from pydantic import JsonValue
+
+from concord.suite import SuiteTask
+from concord_gateway.rounds.reply import EVERYBODY, MAX_MESSAGE, Reply
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message from one seat to one other. `error` says why it was not delivered; None if it was."""
+
+    round: int
+    sender: str
+    receiver: str
+    text: str
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What became of one seat in one round."""
+
+    round: int
+    seat: str
+    state: Literal["replied", "unreadable", "late", "failed"]
+    error: str | None = None
+
+
+@dataclass(slots=True)
+class Rounds:
+    """A trial in rounds, which its driver takes from round to round."""
+
+    task: SuiteTask
+    max_rounds: int
+    silent: bool = False
+    """Whether no message is delivered (the control team without a channel)."""
+    round: int = 0
+    answers: dict[str, JsonValue] = field(default_factory=dict)
+    answered_in: dict[str, int] = field(default_factory=dict)
+    """The round of each seat's last answer."""
+    messages: list[Message] = field(default_factory=list)
+    turns: list[Turn] = field(default_factory=list)
+    _notices: dict[str, list[str]] = field(default_factory=dict)
+    _seen_by: dict[str, list[Message]] = field(default_factory=dict)
+    """The messages that each seat wrote or was to receive."""
+
+    @property
+    def over(self) -> bool:
+        """Whether the trial has ended: everybody who must has answered and no message is undelivered, or no round is
+        left."""
+        if self.round >= self.max_rounds:
+            return True
+        answered = all(seat in self.answers for seat in self.task.answerers)
+        return answered and not any(map(self._arriving, self.task.seats))
+
+    def begin(self) -> None:
+        """Begins the next round."""
+        self.round += 1
+
+    def inbox(self, seat: str) -> list[Message]:
+        """The messages that arrived for a seat since its last turn, sorted by sender."""
+        arrived = [each for each in self._seen_by.get(seat, []) if each.receiver == seat and each.error is None]
+        return sorted((each for each in arrived if each.round == self.round - 1), key=lambda each: each.sender)
+
+    def history(self, seat: str) -> list[Message]:
+        """All that a seat wrote and received before, in order, without its present inbox."""
+        return [
+            each
+            for each in self._seen_by.get(seat, [])
+            if each.sender == seat or (each.error is None and each.round < self.round - 1)
+        ]
+
+    def notices(self, seat: str) -> list[str]:
+        """What a seat is told about its own messages and replies of the round before."""
+        return self._notices.get(seat, [])
+
+    def take(self, replies: Mapping[str, Reply | Turn]) -> None:
+        """Takes the replies of the current round; a seat that did not reply has a turn that says so."""
+        self._notices = {}
+        for seat in self.task.seats:
+            reply = replies[seat]
+            if isinstance(reply, Turn):
+                self.turns.append(reply)
+                continue
+            self.turns.append(Turn(self.round, seat, "replied" if reply.readable else "unreadable"))
+            if not reply.readable:
+                self._notice(seat, "Your reply could not be read completely: it is not in the form given below.")
+            for outgoing in reply.messages:
+                for name in self._receivers(seat, outgoing.to):
+                    self._send(seat, name, outgoing.text)
+            self._answer(seat, reply)
+
+    def _arriving(self, seat: str) -> bool:
+        """Whether a message of this round is on its way to a seat."""
+        latest = reversed(self._seen_by.get(seat, []))
+        this_round = takewhile(lambda each: each.round == self.round, latest)
+        return any(each.receiver == seat and each.error is None for each in this_round)
+
+    def _answer(self, seat: str, reply: Reply) -> None:
+        answer = reply.answer
+        if answer is None and self.round == self.max_rounds and not reply.readable:
+            answer = reply.prose or None
+        if answer is not None and seat in self.task.answerers:
+            self.answers[seat] = answer
+            self.answered_in[seat] = self.round
+
+    def _receivers(self, seat: str, names: tuple[str, ...]) -> list[str]:
+        found: dict[str, None] = {}
+        for name in names:
+            found |= dict.fromkeys(self.task.neighbours[seat]) if name == EVERYBODY else {name: None}
+        return list(found)
+
+    def _send(self, sender: str, receiver: str, text: str) -> None:
+        error = None
+        if receiver not in self.task.neighbours:
+            error = f"nobody is called {receiver[:64]!r}"
+        elif receiver not in self.task.neighbours[sender]:
+            error = f"you may not write to {receiver}"
+        elif self.silent:
+            error = "no message is delivered in this trial"
+        if error is not None:
+            self._notice(sender, f"Your message to {receiver[:64]!r} was not delivered: {error}.")
+        elif len(text) > MAX_MESSAGE:
+            self._notice(sender, f"Your message to {receiver} was cut off after {MAX_MESSAGE} characters.")
+        message = Message(self.round, sender, receiver[:64], text[:MAX_MESSAGE], error)
+        self.messages.append(message)
+        for seat in (sender, receiver):
+            self._seen_by.setdefault(seat, []).append(message)
+
+    def _notice(self, seat: str, text: str) -> None:
+        self._notices.setdefault(seat, []).append(text)

@@ -1,0 +1,57 @@
+"""The text that a seat gets in each round: everything it needs, so that an agent without a memory can take part."""
+
+from typing import Final
+
+from concord_gateway.rounds.state import Message, Rounds
+
+MAX_HISTORY: Final = 200_000
+"""Characters of earlier messages in one text; the oldest are left out beyond."""
+
+FORM: Final = """Reply with one JSON object and nothing else:
+{"messages": [{"to": "NAME", "text": "..."}], "answer": null}
+"to" is a name, a list of names, or "all" for everybody you may write to; leave "messages" empty to send none. \
+"answer" stays null until you can answer; your last answer counts."""
+
+
+def turn_text(rounds: Rounds, seat: str) -> str:
+    """The message of the current round to a seat."""
+    task = rounds.task
+    last = rounds.round == rounds.max_rounds
+    must = "You have to answer." if seat in task.answerers else "You need not answer yourself."
+    sections = [
+        f"You are {seat}, one of {len(task.seats)} seats of a team. This is round {rounds.round} of at most "
+        f"{rounds.max_rounds}. Messages that you send now arrive at the beginning of the next round.",
+        f"What only you know:\n{task.briefs[seat]}",
+        f"The question to the team:\n{task.question}\n{must}",
+        f"You may write to: {', '.join(task.neighbours[seat])}.",
+    ]
+    if history := _history(rounds, seat):
+        sections.append(f"Earlier messages:\n{history}")
+    if inbox := rounds.inbox(seat):
+        sections.append("New messages:\n" + "\n".join(_received(each) for each in inbox))
+    if notices := rounds.notices(seat):
+        sections.append("\n".join(notices))
+    if last:
+        sections.append("This is the last round: messages that you send now arrive nowhere.")
+    return "\n\n".join([*sections, FORM])
+
+
+def _history(rounds: Rounds, seat: str) -> str:
+    lines = [_sent(each) if each.sender == seat else _received(each) for each in rounds.history(seat)]
+    size, kept = 0, list[str]()
+    for line in reversed(lines):
+        size += len(line)
+        if size > MAX_HISTORY:
+            kept.append(f"({len(lines) - len(kept)} older messages are left out)")
+            break
+        kept.append(line)
+    return "\n".join(reversed(kept))
+
+
+def _sent(message: Message) -> str:
+    fate = f" (not delivered: {message.error})" if message.error is not None else ""
+    return f"[round {message.round}] you to {message.receiver}{fate}: {message.text}"
+
+
+def _received(message: Message) -> str:
+    return f"[round {message.round}] {message.sender} to you: {message.text}"

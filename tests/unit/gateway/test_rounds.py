@@ -1,0 +1,205 @@
+"""The exchange by rounds: what a reply says, whom a message reaches, and when a trial is over."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from concord.suite import Draw, SuiteTask, Topology, neighbours_in, neighbours_of
+from concord_gateway.rounds.reply import MAX_MESSAGE, Outgoing, Reply, read_reply
+from concord_gateway.rounds.state import Rounds, Turn
+from concord_gateway.rounds.texts import turn_text
+from concord_suites.pool.maximum import Maximum
+
+CHAIN = neighbours_of(["a", "b", "c"], [("a", "b"), ("b", "c")])
+
+
+def task() -> SuiteTask:
+    """A task for three seats in a chain: a - b - c."""
+    return Maximum().generate(b"secret", CHAIN, 1)
+
+
+def reply(*messages: tuple[str, str], answer: Any = None) -> Reply:
+    """A reply that sends these texts to these receivers."""
+    entries = [{"to": to, "text": text} for to, text in messages]
+    return read_reply(json.dumps({"messages": entries, "answer": answer}))
+
+
+NOTHING = reply()
+
+
+class TestReply:
+    """A reply is read wherever its JSON stands."""
+
+    DOCUMENT = '{"messages": [{"to": "b", "text": "12345"}], "answer": 7}'
+
+    @pytest.mark.parametrize(
+        "text",
+        [DOCUMENT, f"Here is my reply:\n```json\n{DOCUMENT}\n```\nGood luck!", f"I say {DOCUMENT} and that is all."],
+    )
+    def test_json_anywhere_in_the_text_counts(self, text: str) -> None:
+        found = read_reply(text)
+        assert found.messages == (Outgoing(("b",), "12345"),)
+        assert found.answer == 7
+        assert found.readable
+
+    def test_a_data_part_goes_before_the_text(self) -> None:
+        assert read_reply("prose", [json.loads(self.DOCUMENT)]).answer == 7
+
+    @pytest.mark.parametrize(
+        ("to", "receivers"), [("b", ("b",)), (["b", "c"], ("b", "c")), (["b", "b"], ("b",)), ("all", ("all",))]
+    )
+    def test_receivers_are_a_name_or_a_list_of_names(self, to: Any, receivers: tuple[str, ...]) -> None:
+        [message] = read_reply(json.dumps({"messages": [{"to": to, "text": "x"}]})).messages
+        assert message.to == receivers
+
+    @pytest.mark.parametrize(
+        "entry", [{"to": "b"}, {"text": "x"}, {"to": [], "text": "x"}, {"to": 3, "text": "x"}, "x"]
+    )
+    def test_a_faulty_message_is_left_out_and_said(self, entry: Any) -> None:
+        found = read_reply(json.dumps({"messages": [entry, {"to": "b", "text": "x"}], "answer": 1}))
+        assert found.messages == (Outgoing(("b",), "x"),)
+        assert not found.readable
+
+    @pytest.mark.parametrize("text", ["", "The maximum is 7.", "[1, 2]", '{"result": 7}'])
+    def test_prose_and_other_json_are_no_reply(self, text: str) -> None:
+        found = read_reply(text)
+        assert (found.messages, found.answer, found.readable) == ((), None, False)
+
+    @given(st.text() | st.from_regex(r"[\[{\"a:1,\]} ]*", fullmatch=True))
+    def test_no_text_makes_the_reader_fail(self, text: str) -> None:
+        read_reply(text)
+
+
+class TestDelivery:
+    """Messages reach neighbours in the next round; everything else is told to their sender."""
+
+    def test_a_message_arrives_in_the_next_round_and_is_history_after_it(self) -> None:
+        rounds = Rounds(task(), max_rounds=5)
+        rounds.begin()
+        rounds.take({"a": reply(("b", "hello")), "b": NOTHING, "c": NOTHING})
+        rounds.begin()
+        assert [each.text for each in rounds.inbox("b")] == ["hello"]
+        assert [each.text for each in rounds.history("a")] == ["hello"]
+        rounds.take({seat: NOTHING for seat in "abc"})
+        rounds.begin()
+        assert rounds.inbox("b") == []
+        assert [each.text for each in rounds.history("b")] == ["hello"]
+
+    def test_an_inbox_is_sorted_by_sender(self) -> None:
+        rounds = Rounds(task(), max_rounds=5)
+        rounds.begin()
+        rounds.take({"a": reply(("b", "1")), "b": NOTHING, "c": reply(("b", "2"), ("b", "3"))})
+        rounds.begin()
+        assert [(each.sender, each.text) for each in rounds.inbox("b")] == [("a", "1"), ("c", "2"), ("c", "3")]
+
+    def test_all_means_the_neighbours(self) -> None:
+        rounds = Rounds(task(), max_rounds=5)
+        rounds.begin()
+        rounds.take({"a": reply(("all", "x")), "b": reply(("all", "y")), "c": NOTHING})
+        assert [(each.sender, each.receiver) for each in rounds.messages] == [("a", "b"), ("b", "a"), ("b", "c")]
+
+    @pytest.mark.parametrize(
+        ("receiver", "reason"), [("d", "nobody is called 'd'"), ("c", "you may not write to c"), ("a", "you may not")]
+    )
+    def test_a_message_to_a_stranger_or_past_the_topology_fails_and_is_told(self, receiver: str, reason: str) -> None:
+        rounds = Rounds(task(), max_rounds=5)
+        rounds.begin()
+        rounds.take({"a": reply((receiver, "x")), "b": NOTHING, "c": NOTHING})
+        [message] = rounds.messages
+        assert message.error is not None
+        rounds.begin()
+        assert not any(rounds.inbox(seat) for seat in "abc")
+        assert reason in turn_text(rounds, "a")
+
+    def test_no_message_is_delivered_to_a_silent_team(self) -> None:
+        rounds = Rounds(task(), max_rounds=5, silent=True)
+        rounds.begin()
+        rounds.take({"a": reply(("b", "x")), "b": NOTHING, "c": NOTHING})
+        rounds.begin()
+        assert rounds.inbox("b") == []
+
+    def test_a_long_message_is_cut_off_and_that_is_told(self) -> None:
+        rounds = Rounds(task(), max_rounds=5)
+        rounds.begin()
+        rounds.take({"a": reply(("b", "x" * (MAX_MESSAGE + 1))), "b": NOTHING, "c": NOTHING})
+        rounds.begin()
+        assert len(rounds.inbox("b")[0].text) == MAX_MESSAGE
+        assert "cut off" in turn_text(rounds, "a")
+
+
+class TestEnd:
+    """A trial ends when everybody who must has answered and nothing is undelivered, or with its last round."""
+
+    def test_it_ends_when_the_answerers_have_answered_and_nothing_is_undelivered(self) -> None:
+        given = task()
+        [answerer] = given.answerers
+        rounds = Rounds(given, max_rounds=5)
+        rounds.begin()
+        rounds.take({seat: reply(("b" if seat != "b" else "a", "x"), answer=1) for seat in "abc"})
+        assert not rounds.over
+        rounds.begin()
+        rounds.take({seat: NOTHING for seat in "abc"})
+        assert rounds.over
+        assert rounds.answers == {answerer: 1}
+        assert rounds.answered_in == {answerer: 1}
+
+    def test_it_ends_with_the_last_round(self) -> None:
+        rounds = Rounds(task(), max_rounds=2)
+        for _ in range(2):
+            assert not rounds.over
+            rounds.begin()
+            rounds.take({seat: NOTHING for seat in "abc"})
+        assert rounds.over
+
+    def test_the_last_answer_counts(self) -> None:
+        given = task()
+        rounds = Rounds(given, max_rounds=3)
+        for answer in (1, 2, None):
+            rounds.begin()
+            rounds.take({seat: reply(answer=answer) for seat in "abc"})
+        assert rounds.answers == {given.answerers[0]: 2}
+
+    def test_prose_is_an_answer_in_the_last_round_only(self) -> None:
+        given = task()
+        rounds = Rounds(given, max_rounds=2)
+        rounds.begin()
+        rounds.take({seat: read_reply("It is 12345.") for seat in "abc"})
+        assert rounds.answers == {}
+        rounds.begin()
+        rounds.take({seat: read_reply("It is 54321.") for seat in "abc"})
+        assert rounds.answers == {given.answerers[0]: "It is 54321."}
+
+    def test_a_seat_that_is_late_sends_nothing_and_is_counted(self) -> None:
+        rounds = Rounds(task(), max_rounds=2)
+        rounds.begin()
+        rounds.take({"a": Turn(1, "a", "late", "no reply within 5 s"), "b": NOTHING, "c": NOTHING})
+        assert [turn.state for turn in rounds.turns] == ["late", "replied", "replied"]
+        assert rounds.messages == []
+
+
+class TestText:
+    """The text of a round says all that an agent without a memory needs."""
+
+    def test_it_holds_the_brief_the_question_the_neighbours_and_the_form(self) -> None:
+        given = task()
+        rounds = Rounds(given, max_rounds=4)
+        rounds.begin()
+        text = turn_text(rounds, "a")
+        assert given.briefs["a"] in text
+        assert given.question in text
+        assert "You may write to: b." in text
+        assert "round 1 of at most 4" in text
+        assert given.briefs["b"] not in text
+
+    def test_a_large_team_that_repeats_everything_gets_a_bounded_text(self) -> None:
+        team = [f"s{number}" for number in range(10)]
+        rounds = Rounds(Maximum().generate(b"s", neighbours_in(Topology.COMPLETE, team, Draw(b"")), 1), max_rounds=20)
+        for _ in range(10):
+            rounds.begin()
+            rounds.take({seat: reply(("all", "x" * 20_000)) for seat in team})
+        rounds.begin()
+        assert "older messages are left out" in turn_text(rounds, "s0")
+        assert len(turn_text(rounds, "s0")) < 500_000
