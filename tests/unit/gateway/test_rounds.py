@@ -1,11 +1,11 @@
 """The exchange by rounds: what a reply says, whom a message reaches, and when a trial is over."""
 
 import json
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import JsonValue
 
 from concord.suite import Draw, SuiteTask, Topology, neighbours_in, neighbours_of
 from concord_gateway.rounds.reply import MAX_MESSAGE, Outgoing, Reply, read_reply
@@ -21,7 +21,7 @@ def task() -> SuiteTask:
     return Maximum().generate(b"secret", CHAIN, 1)
 
 
-def reply(*messages: tuple[str, str], answer: Any = None) -> Reply:
+def reply(*messages: tuple[str, str], answer: JsonValue = None) -> Reply:
     """A reply that sends these texts to these receivers."""
     entries = [{"to": to, "text": text} for to, text in messages]
     return read_reply(json.dumps({"messages": entries, "answer": answer}))
@@ -51,14 +51,14 @@ class TestReply:
     @pytest.mark.parametrize(
         ("to", "receivers"), [("b", ("b",)), (["b", "c"], ("b", "c")), (["b", "b"], ("b",)), ("all", ("all",))]
     )
-    def test_receivers_are_a_name_or_a_list_of_names(self, to: Any, receivers: tuple[str, ...]) -> None:
+    def test_receivers_are_a_name_or_a_list_of_names(self, to: JsonValue, receivers: tuple[str, ...]) -> None:
         [message] = read_reply(json.dumps({"messages": [{"to": to, "text": "x"}]})).messages
         assert message.to == receivers
 
     @pytest.mark.parametrize(
         "entry", [{"to": "b"}, {"text": "x"}, {"to": [], "text": "x"}, {"to": 3, "text": "x"}, "x"]
     )
-    def test_a_faulty_message_is_left_out_and_said(self, entry: Any) -> None:
+    def test_a_faulty_message_is_left_out_and_said(self, entry: JsonValue) -> None:
         found = read_reply(json.dumps({"messages": [entry, {"to": "b", "text": "x"}], "answer": 1}))
         assert found.messages == (Outgoing(("b",), "x"),)
         assert not found.readable
@@ -83,7 +83,7 @@ class TestDelivery:
         rounds.begin()
         assert [each.text for each in rounds.inbox("b")] == ["hello"]
         assert [each.text for each in rounds.history("a")] == ["hello"]
-        rounds.take({seat: NOTHING for seat in "abc"})
+        rounds.take(dict.fromkeys("abc", NOTHING))
         rounds.begin()
         assert rounds.inbox("b") == []
         assert [each.text for each in rounds.history("b")] == ["hello"]
@@ -141,7 +141,7 @@ class TestEnd:
         rounds.take({seat: reply(("b" if seat != "b" else "a", "x"), answer=1) for seat in "abc"})
         assert not rounds.over
         rounds.begin()
-        rounds.take({seat: NOTHING for seat in "abc"})
+        rounds.take(dict.fromkeys("abc", NOTHING))
         assert rounds.over
         assert rounds.answers == {answerer: 1}
         assert rounds.answered_in == {answerer: 1}
@@ -151,7 +151,7 @@ class TestEnd:
         for _ in range(2):
             assert not rounds.over
             rounds.begin()
-            rounds.take({seat: NOTHING for seat in "abc"})
+            rounds.take(dict.fromkeys("abc", NOTHING))
         assert rounds.over
 
     def test_the_last_answer_counts(self) -> None:
