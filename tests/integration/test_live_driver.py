@@ -96,6 +96,7 @@ async def drive(
                     traces=storage.traces,
                     watch=TrialWatch(),
                     progress=Unheard(),
+                    recorder=recorder,
                     budget_s=budget_s,
                 )
             )

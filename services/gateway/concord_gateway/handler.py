@@ -87,7 +87,7 @@ class AssessmentHandler:
             return begun
         request, work = await self._read(message)
         await progress.tell(f"assessing {len(request.participants) or 'a pattern of'} agents")
-        plan, failures = await make_plan(request, work, self._participants, progress)
+        plan, failures = await make_plan(request, work, self._participants, progress, self._settings.secret_of_tasks())
         record = await RunRecord.begin(self._storage.assessments, plan, work.limits, failures)
         await task.keep(plan.assessment_id)
         return record

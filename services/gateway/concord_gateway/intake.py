@@ -19,6 +19,7 @@ from concord.assessment import (
     plan_trials,
     time_limits,
 )
+from concord.assessment.suite_tasks import suite_tasks
 from concord.trust.urls import NoAddressError, PeerUrls, UrlRefusedError
 
 _SHOWN_ERRORS = 5
@@ -58,8 +59,8 @@ class Work:
 
 def plan_work(request: AssessmentRequest) -> Work:
     """Plans the trials of a request. Raises NotAnAssessmentError for too many trials or too little time."""
-    tasks = request.config.chosen_tasks(default_tasks())
     try:
+        tasks = suite_tasks(request.config) or request.config.chosen_tasks(default_tasks())
         trials = plan_trials(request.config, tasks)
         limits = time_limits(request.config, len(trials))
     except ValueError as error:

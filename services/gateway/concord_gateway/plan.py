@@ -25,7 +25,7 @@ class NobodyThereError(Exception):
 
 
 async def make_plan(
-    request: AssessmentRequest, work: Work, participants: Participants, progress: Progress
+    request: AssessmentRequest, work: Work, participants: Participants, progress: Progress, task_secret: bytes
 ) -> tuple[AssessmentPlan, list[InfrastructureFailure]]:
     """Fixes what an assessment consists of, and lists the participants it goes on without as failures.
 
@@ -46,6 +46,7 @@ async def make_plan(
         roster=await make_roster(request, contacts.cards, participants.peer_urls, participants.proxy_base),
         trials=work.trials,
         missing=sorted(missing),
+        task_secret=task_secret.hex() if any(task.family is not None for task in work.tasks) else None,
         observed=participants.proxy_base is not None and request.mode is Mode.LIVE,
     )
     _check(plan, missing)

@@ -21,7 +21,7 @@ from concord.trace.step import CallType, InteractionStep, StepAction, ToolInvoca
 from concord.trace.timing import StepClock
 from concord.trust.tokens import Claims
 from concord_gateway.closing import Reporters, wait_until_settled
-from concord_gateway.drivers import Driver, TrialContext, drive_live, drive_pattern, outcome_of
+from concord_gateway.drivers import Driver, TrialContext, drive_live, drive_pattern, drive_rounds, outcome_of
 from concord_gateway.evaluation import EvaluationFailedError, aggregate, evaluate_trial
 from concord_gateway.participants import Participants
 from concord_gateway.progress import Progress
@@ -180,9 +180,11 @@ class AssessmentRun:
                     traces=self.storage.traces,
                     watch=watch,
                     progress=self.progress,
+                    recorder=recorder,
                     budget_s=budget_s,
                 )
-                return await _DRIVERS[self.plan.mode](context)
+                drive = drive_rounds if task.family is not None else _DRIVERS[self.plan.mode]
+                return await drive(context)
         finally:
             recorder.add(_root_step(assignment, clock))
             await recorder.write()

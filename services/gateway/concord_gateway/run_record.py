@@ -98,7 +98,7 @@ class RunRecord:
         if self._attempt > MAX_ATTEMPTS:
             return None
         if again:
-            trial = trial.model_copy(update={"trace_id": new_trace_id()})
+            trial = trial.model_copy(update={"trace_id": new_trace_id(), "attempt": self._attempt})
             trials = [trial if each.trial_id == trial.trial_id else each for each in self.plan.trials]
             self.plan = self.plan.model_copy(update={"trials": trials})
             await self.assessments.save_plan(self.plan)

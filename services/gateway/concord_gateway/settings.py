@@ -1,12 +1,15 @@
 """The gateway's settings, from the environment."""
 
+import re
+import secrets
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, field_validator
 
 from concord.service import StatefulServiceSettings
 from concord.storage import MAX_STEPS, MAX_TRACE_BYTES, TraceLimits
+from concord.suite.draw import SECRET_BYTES
 from concord_gateway.proxy.bodies import BUDGET_BYTES, IDLE_S
 
 
@@ -45,6 +48,23 @@ class GatewaySettings(StatefulServiceSettings):
     """Bytes of request and answer bodies that the proxy holds at once; a participant gets a quarter."""
     body_idle_s: Annotated[float, Field(gt=0)] = IDLE_S
     """How long a body that has begun may pause. Event streams are exempt."""
+
+    task_secret: SecretStr | None = None
+    """What the tasks of families are generated from (64 hex digits): the same for shards and for paired runs. By
+    default, each assessment draws its own."""
+
+    @field_validator("task_secret")
+    @classmethod
+    def _is_a_secret(cls, secret: SecretStr | None) -> SecretStr | None:
+        if secret is not None and not re.fullmatch(r"[0-9a-f]{64}", secret.get_secret_value()):
+            raise ValueError("is not 64 hexadecimal digits: make one with `openssl rand -hex 32`")
+        return secret
+
+    def secret_of_tasks(self) -> bytes:
+        """The secret of an assessment that begins."""
+        if self.task_secret is None:
+            return secrets.token_bytes(SECRET_BYTES)
+        return bytes.fromhex(self.task_secret.get_secret_value())
 
     @property
     def trace_limits(self) -> TraceLimits:

@@ -3,8 +3,9 @@
 import random
 from dataclasses import dataclass
 from itertools import product
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from concord.assessment.request import (
     DRIVING_S,
@@ -18,6 +19,7 @@ from concord.assessment.request import (
     pattern_url,
 )
 from concord.assessment.roster import ParticipantId, RosterEntry
+from concord.assessment.seats import seats_of
 from concord.trace.ids import new_trace_id
 from concord.trace.step import Id
 
@@ -32,6 +34,8 @@ class TrialSpec(BaseModel):
     run: int
     seed: int
     trace_id: Id
+    attempt: int = 1
+    """Above 1 where the trial runs again because its gateway was lost: a family then generates another task."""
 
 
 class AssessmentPlan(BaseModel):
@@ -47,6 +51,8 @@ class AssessmentPlan(BaseModel):
     trials: list[TrialSpec]
     missing: list[ParticipantId] = []
     """Participants that could not be reached when the assessment began, and without which it goes on."""
+    task_secret: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None = Field(None, repr=False)
+    """What families generate tasks from (hex). Null without such tasks. Whoever knows it knows all answers."""
     observed: bool = False
     """Whether participants reach each other through the gateway alone, so that a call it did not see is no call."""
 
@@ -69,8 +75,12 @@ class AssessmentPlan(BaseModel):
         return named if named is not None else [entry.id for entry in self.recipients]
 
     def agents(self, task_id: str) -> list[RosterEntry]:
-        """Who is declared for a task: the agents of its pattern where it has one, else the assessment's roster."""
-        pattern = self.task(task_id).interaction_pattern
+        """Who is declared for a task: the agents of its pattern, the seats of its team, or the assessment's roster."""
+        task = self.task(task_id)
+        if task.family is not None:
+            present = [entry for entry in self.roster if entry.id not in self.missing]
+            return seats_of(present, self.config.seats, task.family.seats)
+        pattern = task.interaction_pattern
         if pattern is None:
             return self.roster
         return [RosterEntry(id=agent, url=pattern_url(agent)) for agent in pattern.agents]

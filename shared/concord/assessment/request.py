@@ -16,6 +16,7 @@ from concord.assessment.scorers import (
     TargetText,
     named_scorer,
 )
+from concord.suite import MAX_DIFFICULTY, Topology
 from concord.trace.step import Id
 
 MAX_PARTICIPANTS = 100
@@ -23,6 +24,7 @@ MAX_TASKS = 1000
 MAX_TRIALS = 1000
 MAX_PATTERN_EDGES = 10_000
 MAX_METRICS = 1000
+MAX_ROUNDS = 100
 MAX_EVALUATORS = 100
 
 MAX_TIMEOUT_S: Final = 300 * 60
@@ -59,12 +61,25 @@ Targets = Annotated[
 ]
 """One accepted answer, or several."""
 
+SeatCount = Annotated[int, Field(ge=1, le=MAX_PARTICIPANTS)]
+
 Answerers = Annotated[list[ParticipantId], BeforeValidator(_listed), Field(min_length=1, max_length=MAX_PARTICIPANTS)]
 """Whose answers are graded, by participant."""
 
 
 def _digit(text: str) -> bool:
     return any(map(str.isdecimal, text))
+
+
+class Exchange(StrEnum):
+    """How the members of a team exchange messages in a task of a family."""
+
+    AUTO = "auto"
+    """Calls if every participant's card says that it calls its peers, else rounds."""
+    ROUNDS = "rounds"
+    """The gateway asks every seat in rounds, and delivers the messages in their replies."""
+    CALLS = "calls"
+    """Every seat gets its brief and the question, and calls others through the proxy."""
 
 
 class Mode(StrEnum):
@@ -107,12 +122,39 @@ class InteractionPattern(_Strict):
         return self
 
 
+class Control(StrEnum):
+    """What a team's result is compared with, on the same instances."""
+
+    SOLO = "solo"
+    """One agent gets all briefs, and answers alone."""
+    SILENT = "silent"
+    """The team has no channel: no message is delivered."""
+
+
+class FamilyTask(_Strict):
+    """A task that a suite's family generates anew for every trial, from the assessment's secret."""
+
+    name: Id
+    difficulty: Annotated[int, Field(ge=1, le=MAX_DIFFICULTY)] = 2
+    seats: Annotated[int, Field(ge=2, le=MAX_PARTICIPANTS)] | None = None
+    """How many seats a lone participant takes; several participants take one each, or as the config's `seats` says."""
+    topology: Topology | list[tuple[Id, Id]] = Topology.COMPLETE
+    """Who may send messages to whom: a named topology, or edges between seats."""
+    exchange: Exchange = Exchange.AUTO
+    max_rounds: Annotated[int, Field(ge=1, le=MAX_ROUNDS)] | None = None
+    """None: twice the fewest rounds that suffice, and two."""
+    control: Control | None = None
+    paired_with: Id | None = None
+    """The task whose instances this control gets."""
+
+
 class TaskSpec(_Strict):
-    """One task: a text for the team to work on, or a pattern to assess as it is."""
+    """One task: a text for the team to work on, a pattern to assess as it is, or a family that generates the text."""
 
     id: Id
     text: Annotated[str, Field(max_length=100_000)] = ""
     interaction_pattern: InteractionPattern | None = None
+    family: FamilyTask | None = None
     target: Targets | None = None
     scorer: Annotated[ScorerChoice, BeforeValidator(named_scorer)] | None = None
     answer_from: Answerers | None = None
@@ -120,14 +162,18 @@ class TaskSpec(_Strict):
 
     @model_validator(mode="after")
     def _has_something_to_do(self) -> Self:
-        if not self.text.strip() and self.interaction_pattern is None:
-            raise ValueError("a task needs a `text` or an `interaction_pattern`")
+        if not self.text.strip() and self.interaction_pattern is None and self.family is None:
+            raise ValueError("a task needs a `text`, an `interaction_pattern` or a `family`")
+        if self.family is not None and (self.text or self.interaction_pattern is not None):
+            raise ValueError("a task with a `family` has no `text` and no `interaction_pattern`: the family makes them")
         return self
 
     @model_validator(mode="after")
     def _can_be_graded(self) -> Self:
         if self.interaction_pattern is not None and (self.target or self.scorer or self.answer_from):
             raise ValueError("a task with an `interaction_pattern` has no answer: no `target`, `scorer`, `answer_from`")
+        if self.family is not None and (self.target or self.scorer or self.answer_from):
+            raise ValueError("a task with a `family` is graded by it: no `target`, `scorer`, `answer_from`")
         if self.target is not None and self.scorer is None:
             raise ValueError("a `target` needs a `scorer`, which says how answers are compared with it")
         if self.target is None and self.scorer is not None and self.scorer.name in NEED_TARGET:
@@ -181,6 +227,16 @@ class AssessmentConfig(BaseModel):
     tasks: Annotated[list[TaskSpec], Field(min_length=1, max_length=MAX_TASKS)] | None = None
     task: Annotated[str, Field(min_length=1, max_length=100_000)] | None = None
     interaction_pattern: InteractionPattern | None = None
+    suite: Annotated[list[Id], BeforeValidator(_listed), Field(min_length=1, max_length=MAX_TASKS)] | None = None
+    """A manifest of an installed suite, or families or groups of families."""
+    seats: Annotated[int, Field(ge=1, le=MAX_PARTICIPANTS)] | dict[ParticipantId, SeatCount] | None = None
+    """Of tasks of families: how many seats each participant takes, or the named ones do."""
+    topology: Topology | list[tuple[Id, Id]] | None = None
+    difficulty: Annotated[int, Field(ge=1, le=MAX_DIFFICULTY)] | None = None
+    exchange: Exchange | None = None
+    max_rounds: Annotated[int, Field(ge=1, le=MAX_ROUNDS)] | None = None
+    """These four replace what a manifest or a family's task says."""
+    controls: Annotated[list[Control], BeforeValidator(_listed), Field(max_length=len(Control))] = []
     num_runs: Annotated[int, Field(ge=1, le=100)] = 1
     num_instances: Annotated[int, Field(ge=1, le=MAX_TRIALS)] | None = None
     """How many trials there are, all shards together; without it, one per task and run."""
@@ -209,9 +265,9 @@ class AssessmentConfig(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _one_source_of_tasks(cls, data: object) -> object:
-        sources = ("tasks", "task", "interaction_pattern")
+        sources = ("tasks", "task", "interaction_pattern", "suite")
         if isinstance(data, dict) and sum(data.get(source) is not None for source in sources) > 1:
-            raise ValueError("give only one of `tasks`, `task` and `interaction_pattern`")
+            raise ValueError("give only one of `tasks`, `task`, `interaction_pattern` and `suite`")
         return data
 
     @model_validator(mode="after")

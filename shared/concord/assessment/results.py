@@ -221,6 +221,24 @@ class AgentAnswer(Record):
     error: str | None
 
 
+class TurnRecord(Record):
+    """What became of one seat in one round of a trial."""
+
+    round: int
+    seat: str
+    state: Literal["replied", "unreadable", "late", "failed"]
+    error: str | None = None
+
+
+class RoundsRecord(Record):
+    """The rounds of a trial: how many there were, the round of each seat's last answer, and each seat's turns."""
+
+    rounds: int
+    max_rounds: int
+    answered_in: dict[str, int]
+    turns: list[TurnRecord]
+
+
 class TrialOutcome(Record):
     """What driving a trial came to, as the gateway saw it; `time_used` in seconds."""
 
@@ -231,6 +249,8 @@ class TrialOutcome(Record):
     """All answers as one text, to be shown; each is graded alone."""
     answers: list[AgentAnswer] = []
     time_used: float
+    rounds: RoundsRecord | None = None
+    """Of a trial in rounds."""
 
 
 class TrialRecord(Record):

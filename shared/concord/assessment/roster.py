@@ -41,11 +41,13 @@ class Roster:
 
     def __init__(self, entries: Iterable[RosterEntry]) -> None:
         self._entries = {entry.id: entry for entry in entries}
-        self._ids = {
-            normalise_url(name): entry.id
-            for entry in self._entries.values()
-            for name in (entry.id, entry.url, *entry.aliases)
-        }
+        self._ids: dict[str, str] = {}
+        self._shared: dict[str, set[str]] = {}
+        """The agents at each address that several share: seats of one participant."""
+        for entry in self._entries.values():
+            for name in map(normalise_url, (entry.id, entry.url, *entry.aliases)):
+                if self._ids.setdefault(name, entry.id) != entry.id:
+                    self._shared.setdefault(name, {self._ids[name]}).add(entry.id)
 
     def __iter__(self) -> Iterator[RosterEntry]:
         return iter(self._entries.values())
@@ -62,9 +64,13 @@ class Roster:
     def resolve(self, url: str, name: str = "") -> str:
         """The id of the agent at `url`, else of the agent called `name`, else `url:<normalised url>`.
 
-        The URL is where a message went and the name only what somebody called its reader, so the URL decides.
+        The URL is where a message went and the name only what somebody called its reader, so the URL decides. Where
+        several agents share the URL, the name decides among them.
         """
-        known = self._ids.get(normalise_url(url or name))
+        address = normalise_url(url or name)
+        if name in self._shared.get(address, ()):
+            return name
+        known = self._ids.get(address)
         if known is not None:
             return known
         return f"url:{normalise_url(url)}" if url else name or UNKNOWN_AGENT

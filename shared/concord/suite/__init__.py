@@ -1,7 +1,7 @@
 """What suites of tasks are made of: draws, values, topologies, tasks and the interface of a family."""
 
 from concord.suite.draw import Draw, commitment, instance_secret
-from concord.suite.family import MAX_DIFFICULTY, Family, Group, Suite, installed_families
+from concord.suite.family import MAX_DIFFICULTY, Family, Group, Suite, installed_families, installed_manifests
 from concord.suite.task import Answers, Bound, Fact, Grade, Neighbours, Part, SuiteTask
 from concord.suite.topology import Topology, distances, neighbours_in, neighbours_of
 from concord.suite.value import Kind, Value
@@ -25,6 +25,7 @@ __all__ = [
     "commitment",
     "distances",
     "installed_families",
+    "installed_manifests",
     "instance_secret",
     "neighbours_in",
     "neighbours_of",

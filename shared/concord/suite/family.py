@@ -1,8 +1,9 @@
 """What a family of tasks offers, and where packages that bring families are found."""
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cache
 from importlib.metadata import entry_points
 from typing import Final, Protocol
 
@@ -62,13 +63,23 @@ class Family(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """Families that one package brings, by name."""
+    """Families that one package brings, and manifests (JSON documents), each by name."""
 
     families: Mapping[str, Family]
+    manifests: Mapping[str, str] = field(default_factory=dict)
+
+
+@cache
+def installed_suites() -> tuple[Suite, ...]:
+    """The suites of all installed packages, sorted by the names of their entry points."""
+    return tuple(each.load() for each in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda each: each.name))
 
 
 def installed_families() -> Iterator[Family]:
     """The families of all installed suites."""
-    for entry_point in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda each: each.name):
-        suite: Suite = entry_point.load()
-        yield from suite.families.values()
+    return (family for suite in installed_suites() for family in suite.families.values())
+
+
+def installed_manifests() -> dict[str, str]:
+    """The manifests of all installed suites (JSON), by name."""
+    return {name: text for suite in installed_suites() for name, text in suite.manifests.items()}

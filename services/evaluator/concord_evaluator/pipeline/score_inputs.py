@@ -6,6 +6,7 @@ This module reads no report of a participant, so the score survives an evaluatio
 from collections.abc import Sequence
 
 from concord.assessment import AssessmentPlan, Mode
+from concord.assessment.instances import instance_of
 from concord.assessment.jobs import EvaluateTrial
 from concord.assessment.results import (
     Grading,
@@ -19,6 +20,7 @@ from concord.assessment.roster import Roster
 from concord.trace.report import ReportBatch
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.scorers import grade_answers
+from concord_evaluator.scorers.family_scorer import grade_team_task
 from concord_evaluator.scoring import Conduct, conduct_of
 from concord_evaluator.trace import MAX_CARRIED_TEXT, carried_calls
 
@@ -28,6 +30,8 @@ def graded(plan: AssessmentPlan, outcome: TrialOutcome) -> Grading | None:
     if plan.mode is not Mode.LIVE:
         return None
     task = plan.task(plan.trial(outcome.trial_id).task_id)
+    if task.family is not None:
+        return grade_team_task(task.family.name, instance_of(plan, plan.trial(outcome.trial_id)), outcome)
     try:
         return grade_answers(task, answerers(plan, outcome.trial_id), outcome)
     except Exception as error:
@@ -37,8 +41,11 @@ def graded(plan: AssessmentPlan, outcome: TrialOutcome) -> Grading | None:
 
 
 def answerers(plan: AssessmentPlan, trial_id: str) -> list[str]:
-    """The participants whose answers to a trial's task are graded."""
-    return plan.answerers(plan.trial(trial_id).task_id)
+    """The participants, or seats of a family's task, whose answers to a trial's task are graded."""
+    trial = plan.trial(trial_id)
+    if plan.task(trial.task_id).family is not None:
+        return list(instance_of(plan, trial).answerers)
+    return plan.answerers(trial.task_id)
 
 
 def conduct_in(plan: AssessmentPlan, outcome: TrialOutcome, in_time: Sequence[ReportBatch]) -> Conduct | None:
@@ -46,9 +53,10 @@ def conduct_in(plan: AssessmentPlan, outcome: TrialOutcome, in_time: Sequence[Re
     if plan.mode is not Mode.LIVE:
         return None
     counted = set(answerers(plan, outcome.trial_id))
+    team = plan.agents(plan.trial(outcome.trial_id).task_id)
     return conduct_of(
-        carried_calls(in_time, Roster(plan.roster), MAX_CARRIED_TEXT),
-        [entry.id for entry in plan.roster],
+        carried_calls(in_time, Roster(team), MAX_CARRIED_TEXT),
+        [entry.id for entry in team],
         plan.task(plan.trial(outcome.trial_id).task_id).text,
         [answer.agent for answer in outcome.answers],
         [answer.text for answer in outcome.answers if answer.text is not None and answer.agent in counted],

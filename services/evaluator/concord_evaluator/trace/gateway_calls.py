@@ -80,7 +80,8 @@ def _ends(step: StepFacts, roster: Roster) -> tuple[str, str] | None:
     caller = step.additional_attributes.get("agent_name", "")
     if invocation is None or caller not in roster or step.additional_attributes.get(REFUSED_BY):
         return None
-    callee = participant_of(roster.resolve(invocation.agent_url, invocation.agent_name))
+    resolved = roster.resolve(invocation.agent_url, invocation.agent_name)
+    callee = resolved if resolved in roster else participant_of(resolved)
     return None if callee not in roster or callee == caller else (caller, callee)
 
 

@@ -3,5 +3,6 @@
 from concord_gateway.drivers.driver import Driver, TrialContext
 from concord_gateway.drivers.ground_truth import drive_pattern
 from concord_gateway.drivers.live import drive_live, outcome_of
+from concord_gateway.drivers.rounds import drive_rounds
 
-__all__ = ["Driver", "TrialContext", "drive_live", "drive_pattern", "outcome_of"]
+__all__ = ["Driver", "TrialContext", "drive_live", "drive_pattern", "drive_rounds", "outcome_of"]

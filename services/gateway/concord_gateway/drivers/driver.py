@@ -13,6 +13,7 @@ from concord.storage import TraceStore
 from concord.trust.tokens import Claims
 from concord_gateway.assignments import Assignments
 from concord_gateway.progress import Progress
+from concord_gateway.recorder import Recorder
 from concord_gateway.watch import TrialWatch
 
 
@@ -33,12 +34,22 @@ class TrialContext:
     traces: TraceStore
     watch: TrialWatch
     progress: Progress
+    recorder: Recorder
     budget_s: float
 
-    async def send(self, entry: RosterEntry, text: str, on_update: Callable[[TaskUpdate], None]) -> Answer:
+    async def send(
+        self,
+        entry: RosterEntry,
+        text: str,
+        on_update: Callable[[TaskUpdate], None],
+        *,
+        step_id: str = "",
+        task_id: str = "",
+        context_id: str = "",
+    ) -> Answer:
         """Sends a message to a participant, with its token, and tracks the call. Raises as `Messenger.send` does."""
         token = await self.assignments.token(replace(self.claims, agent_id=entry.id))
-        call = self.watch.begin(GREEN_AGENT, entry.id, parent_id=self.assignment.step_id)
+        call = self.watch.begin(GREEN_AGENT, entry.id, step_id, parent_id=self.assignment.step_id)
         return await self.messenger.send(
             entry.url,
             text=text,
@@ -47,6 +58,8 @@ class TrialContext:
             on_update=on_update,
             step_id=call.step_id,
             token=token,
+            task_id=task_id,
+            context_id=context_id,
         )
 
 

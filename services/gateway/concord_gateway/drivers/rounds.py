@@ -1,0 +1,159 @@
+"""The rounds driver: asks every seat of a team in rounds, and delivers the messages in their replies."""
+
+import asyncio
+import json
+import time
+from dataclasses import dataclass
+from typing import Final
+
+from pydantic import JsonValue
+
+from concord.a2a import AgentTimeoutError, AgentUnreachableError, Answer, RemoteError, TaskState, TaskUpdate
+from concord.assessment.instances import instance_of
+from concord.assessment.request import Control
+from concord.assessment.results import AgentAnswer, RoundsRecord, TrialOutcome, TurnRecord
+from concord.assessment.roster import RosterEntry
+from concord.trace.ids import new_step_id
+from concord.trace.step import AgentInvocation, CallType, InteractionStep, StepAction
+from concord.trace.timing import StepClock
+from concord.trust.redaction import redact
+from concord_gateway.drivers.driver import TrialContext
+from concord_gateway.drivers.live import outcome_of
+from concord_gateway.rounds.reply import Reply, read_reply
+from concord_gateway.rounds.state import Message, Rounds, Turn
+from concord_gateway.rounds.texts import turn_text
+
+ROUND: Final = "round"
+"""Attribute of a step: the round in which its message was sent."""
+
+MAX_ANSWER: Final = 100_000
+"""Characters of an answer."""
+
+
+@dataclass(slots=True)
+class _Seat:
+    """A seat as its A2A server knows it: one context for the whole trial."""
+
+    entry: RosterEntry
+    context_id: str = ""
+    task_id: str = ""
+    """The task to continue, if the agent asked for input."""
+    step_id: str = ""
+    """The step of its present turn."""
+
+
+async def drive_rounds(context: TrialContext) -> TrialOutcome:
+    """Plays the trial's task in rounds until it is over or its time is up.
+
+    An agent that fails or is late in one round is asked again in the next.
+    """
+    started = time.monotonic()
+    spec = context.task.family
+    if spec is None:
+        raise ValueError(f"task {context.task.id!r} has no family")
+    task = await asyncio.to_thread(instance_of, context.plan, context.trial)
+    max_rounds = spec.max_rounds or 2 * task.fewest_rounds.value + 2
+    rounds = Rounds(task, max_rounds, silent=spec.control is Control.SILENT)
+    seats = {entry.id: _Seat(entry) for entry in context.plan.agents(context.task.id)}
+    while not rounds.over:
+        remaining_s = started + context.budget_s - time.monotonic()
+        if remaining_s <= 0:
+            break
+        rounds.begin()
+        context.progress.note(f"round {rounds.round} of at most {max_rounds}")
+        texts = {name: turn_text(rounds, name) for name in seats}
+        limit_s = min(context.plan.config.turn_timeout_s or remaining_s, remaining_s)
+        turns = [_turn(context, seat, texts[name], rounds.round, limit_s) for name, seat in seats.items()]
+        replies = dict(zip(seats, await asyncio.gather(*turns), strict=True))
+        sent = len(rounds.messages)
+        clock = StepClock()
+        rounds.take(replies)
+        for message in rounds.messages[sent:]:
+            context.recorder.add(_step(context, message, seats, clock))
+        await context.recorder.write()
+    return _outcome(context, rounds, time.monotonic() - started)
+
+
+async def _turn(context: TrialContext, seat: _Seat, text: str, number: int, limit_s: float) -> Reply | Turn:
+    name = seat.entry.id
+    seat.step_id = new_step_id()
+
+    def note(update: TaskUpdate) -> None:
+        context.progress.note(f"round {number}, {name}: {update.text or update.state}")
+
+    try:
+        async with asyncio.timeout(limit_s):
+            answer = await context.send(
+                seat.entry, text, note, step_id=seat.step_id, task_id=seat.task_id, context_id=seat.context_id
+            )
+    except (TimeoutError, AgentTimeoutError) as error:
+        seat.task_id = ""
+        return Turn(number, name, "late", redact(str(error)) or f"no reply within {limit_s:g} s")
+    except (AgentUnreachableError, RemoteError) as error:
+        seat.task_id = ""
+        return Turn(number, name, "failed", redact(str(error)))
+    return _reply(seat, answer, number)
+
+
+def _reply(seat: _Seat, answer: Answer, number: int) -> Reply | Turn:
+    seat.context_id = answer.context_id or seat.context_id
+    seat.task_id = answer.task_id if answer.state is TaskState.INPUT_REQUIRED else ""
+    if not answer.succeeded:
+        error = redact(f"ended with {answer.state}: {answer.status_text}")
+        return Turn(number, seat.entry.id, "failed", error)
+    return read_reply(answer.text or answer.status_text, answer.data_parts)
+
+
+def _step(context: TrialContext, message: Message, seats: dict[str, _Seat], clock: StepClock) -> InteractionStep:
+    """The observed step of a message between seats, below its sender's turn."""
+    receiver = seats.get(message.receiver)
+    attributes = {"agent_name": message.sender, ROUND: str(message.round)}
+    if message.error is None:
+        attributes["task_state"] = TaskState.COMPLETED.value
+    else:
+        attributes["error"] = message.error
+    return InteractionStep(
+        step_id=new_step_id(),
+        trace_id=context.trial.trace_id,
+        parent_step_id=seats[message.sender].step_id,
+        call_type=CallType.AGENT,
+        step_action=StepAction(
+            agent_invocation=AgentInvocation(
+                agent_url="" if receiver is None else receiver.entry.url,
+                agent_name=message.receiver,
+                requests={"text": redact(message.text)},
+            )
+        ),
+        additional_attributes=attributes,
+        **clock.times(),
+    )
+
+
+def _outcome(context: TrialContext, rounds: Rounds, time_used: float) -> TrialOutcome:
+    answers = [_answer(rounds, seat) for seat in rounds.task.answerers]
+    outcome = outcome_of(context.trial.trial_id, answers, time_used)
+    record = RoundsRecord(
+        rounds=rounds.round,
+        max_rounds=rounds.max_rounds,
+        answered_in=rounds.answered_in,
+        turns=[
+            TurnRecord(round=turn.round, seat=turn.seat, state=turn.state, error=turn.error) for turn in rounds.turns
+        ],
+    )
+    return outcome.model_copy(update={"rounds": record})
+
+
+def _answer(rounds: Rounds, seat: str) -> AgentAnswer:
+    if seat in rounds.answers:
+        return AgentAnswer(agent=seat, state="completed", text=_text(rounds.answers[seat]), error=None)
+    last = next((turn for turn in reversed(rounds.turns) if turn.seat == seat), None)
+    if last is not None and last.state in {"late", "failed"}:
+        return AgentAnswer(
+            agent=seat, state="timeout" if last.state == "late" else "failed", text=None, error=last.error
+        )
+    return AgentAnswer(agent=seat, state="failed", text=None, error=f"no answer in {rounds.round} rounds")
+
+
+def _text(answer: JsonValue) -> str:
+    text = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
+    return redact(text)[:MAX_ANSWER]

@@ -1,0 +1,79 @@
+"""The tasks that a request asks for by the name of a manifest, a family, or a group of families."""
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from concord.assessment.request import MAX_TASKS, AssessmentConfig, Control, FamilyTask, TaskSpec
+from concord.suite import Group, installed_families, installed_manifests
+from concord.trace.step import Id
+
+
+class ManifestTask(FamilyTask):
+    """A task of a manifest, with an id of its own."""
+
+    id: Id
+
+
+class Manifest(BaseModel):
+    """A versioned selection of tasks, so that assessments compare. It holds no seeds."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: Id
+    description: str
+    tasks: Annotated[list[ManifestTask], Field(min_length=1, max_length=MAX_TASKS)]
+
+
+def suite_tasks(config: AssessmentConfig) -> list[TaskSpec]:
+    """The tasks of `config.suite`, and of `config.tasks` those with a family, each followed by its controls.
+
+    What the config says of all tasks replaces what a manifest says. Raises ValueError for an unknown name.
+    """
+    chosen = list(config.tasks or ())
+    for name in config.suite or ():
+        chosen += _named(name)
+    return [each for task in chosen for each in _with_controls(task, config)]
+
+
+def _named(name: str) -> list[TaskSpec]:
+    manifests = installed_manifests()
+    if name in manifests:
+        manifest = Manifest.model_validate_json(manifests[name])
+        return [
+            TaskSpec(id=task.id, family=FamilyTask.model_validate(task.model_dump(exclude={"id"})))
+            for task in manifest.tasks
+        ]
+    families = [family for family in installed_families() if name in {family.name, family.group.value}]
+    if not families:
+        groups = ", ".join(Group)
+        raise ValueError(
+            f"`suite` names {name!r}, which is no manifest ({', '.join(sorted(manifests))}), no group ({groups}) "
+            "and no family (`concord tasks list` shows them)"
+        )
+    return [TaskSpec(id=family.name, family=FamilyTask(name=family.name)) for family in families]
+
+
+def _with_controls(task: TaskSpec, config: AssessmentConfig) -> Iterator[TaskSpec]:
+    if task.family is None:
+        yield task
+        return
+    said: dict[str, Any] = {
+        "topology": config.topology,
+        "difficulty": config.difficulty,
+        "exchange": config.exchange,
+        "max_rounds": config.max_rounds,
+    }
+    family = task.family.model_copy(update={name: value for name, value in said.items() if value is not None})
+    yield task.model_copy(update={"family": family})
+    for control in dict.fromkeys(config.controls):
+        if control is Control.SOLO and not _has_solo(family.name):
+            continue
+        paired = family.model_copy(update={"control": control, "paired_with": task.id})
+        yield TaskSpec(id=f"{task.id}.{control}", family=paired)
+
+
+def _has_solo(name: str) -> bool:
+    """Whether one agent alone can do the task: seats that must agree have nobody to agree with."""
+    return all(family.group is not Group.AGREE for family in installed_families() if family.name == name)
