@@ -2,11 +2,12 @@
 
 from typing import Final
 
-from concord.suite import Family, Suite
+from concord.suite import Suite
+from concord_suites.family import TextFamily
 from concord_suites.pipeline.prefix_sums import PrefixSums
 from concord_suites.pool.maximum import Maximum
 
-FAMILIES: Final[tuple[Family, ...]] = (Maximum(), PrefixSums())
+FAMILIES: Final[tuple[TextFamily, ...]] = (Maximum(), PrefixSums())
 
 SUITE: Final = Suite({family.name: family for family in FAMILIES})
 
