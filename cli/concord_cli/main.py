@@ -1,4 +1,4 @@
-"""The command line: `concord run`, `up`, `assess`, `evaluate`, `report`, `compare`, `judge`."""
+"""The command line: `concord run`, `up`, `assess`, `evaluate`, `report`, `compare`, `judge`, `tasks`."""
 
 from pathlib import Path
 from typing import Annotated
@@ -9,6 +9,7 @@ from concord_cli.display_text import printable
 from concord_cli.errors import UsageError
 from concord_cli.exits import execute, exit_codes, terminable
 from concord_cli.judge.app import app as judge_app
+from concord_cli.tasks.app import app as tasks_app
 from concord_cli.terminal import ProgressLog
 
 SHIPPED_SCENARIO = Path("scenarios/mesh.toml")
@@ -23,6 +24,7 @@ app = typer.Typer(
 )
 
 app.add_typer(judge_app, name="judge")
+app.add_typer(tasks_app, name="tasks")
 
 ScenarioFile = Annotated[Path, typer.Argument(metavar="SCENARIO", help="Who takes part, and how they are assessed.")]
 OutputFile = Annotated[Path, typer.Option("--output", "-o", help="Where the results go.")]

@@ -1,0 +1,90 @@
+"""The commands under `concord tasks`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from concord_cli.exits import exit_codes
+
+app = typer.Typer(help="Tasks that need a team: list, show, generate, grade, estimate, reveal.", no_args_is_help=True)
+
+FamilyName = Annotated[str, typer.Argument(metavar="FAMILY", help="A family, as `concord tasks list` shows them.")]
+Seats = Annotated[int, typer.Option(min=2, max=100, help="The size of the team.")]
+Difficulty = Annotated[int, typer.Option(min=1, max=5)]
+TopologyName = Annotated[
+    str, typer.Option("--topology", help="complete, star, chain, ring, tree, small-world or scale-free.")
+]
+Secret = Annotated[
+    str | None,
+    typer.Option(envvar="CONCORD_TASK_SECRET", help="64 hexadecimal digits; without it, a new one is drawn."),
+]
+
+
+@app.command("list")
+def list_families() -> None:
+    """List the families of all installed suites, with the outcome that a team reaches without a message."""
+    with exit_codes():
+        from concord_cli.tasks.command import families_table
+
+        families_table()
+
+
+@app.command()
+def show(
+    family: FamilyName,
+    seats: Seats = 5,
+    difficulty: Difficulty = 2,
+    topology: TopologyName = "complete",
+    key: Annotated[bool, typer.Option("--key", help="Show the right answers, too.")] = False,
+) -> None:
+    """Show a task of a family as a team gets it: the question, and each seat's brief."""
+    with exit_codes():
+        from concord_cli.tasks.command import Instance, show_task
+
+        show_task(Instance(family, seats, difficulty, topology), show_key=key)
+
+
+@app.command()
+def generate(
+    family: FamilyName,
+    secret: Secret = None,
+    task: Annotated[str | None, typer.Option(help="The id of the task; by default the family's name.")] = None,
+    run: Annotated[int, typer.Option(min=1)] = 1,
+    attempt: Annotated[int, typer.Option(min=1, help="Above 1 for a trial that was run again.")] = 1,
+    seats: Seats = 5,
+    difficulty: Difficulty = 2,
+    topology: TopologyName = "complete",
+    names: Annotated[str, typer.Option(help="The seats' names are this, a slash, and their number.")] = "agent",
+) -> None:
+    """Generate a task as JSON, its key included: the one that an assessment with this secret generates."""
+    with exit_codes():
+        from concord_cli.tasks.command import Instance, write_task
+
+        write_task(Instance(family, seats, difficulty, topology, names, secret, task, run, attempt))
+
+
+@app.command()
+def grade(
+    task: Annotated[Path, typer.Argument(metavar="TASK", help="A task, as `concord tasks generate` writes it.")],
+    answers: Annotated[Path, typer.Argument(metavar="ANSWERS", help="A JSON object from each seat to its answer.")],
+) -> None:
+    """Grade answers to a generated task: the outcome, and each part."""
+    with exit_codes():
+        from concord_cli.tasks.command import grade_answers
+
+        grade_answers(task, answers)
+
+
+@app.command()
+def estimate(
+    suite: Annotated[list[str], typer.Argument(metavar="SUITE", help="Manifests, families, or groups of families.")],
+    seats: Annotated[int | None, typer.Option(min=2, max=100, help="By default what the manifest says, or 5.")] = None,
+    trials: Annotated[int, typer.Option(min=1, max=100, help="Of each task.")] = 1,
+    turn_s: Annotated[float, typer.Option(min=0.01, help="How long an agent takes for a turn (seconds).")] = 5.0,
+) -> None:
+    """Estimate calls, tokens and time of an assessment in rounds, before it starts."""
+    with exit_codes():
+        from concord_cli.tasks.command import print_estimate
+
+        print_estimate(suite, seats, trials, turn_s)

@@ -1,0 +1,175 @@
+"""What the commands under `concord tasks` do."""
+
+import json
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Any, Final
+
+import typer
+from pydantic import JsonValue
+from rich.console import Console
+from rich.table import Table
+
+from concord.assessment.request import AssessmentConfig, FamilyTask
+from concord.assessment.seats import DEFAULT_SEATS
+from concord.assessment.suite_tasks import suite_tasks
+from concord.suite import (
+    Draw,
+    Family,
+    SuiteTask,
+    Topology,
+    installed_families,
+    instance_secret,
+    neighbours_in,
+)
+from concord.suite.draw import SECRET_BYTES
+from concord_cli.errors import UsageError
+
+CHARACTERS_PER_TOKEN: Final = 4
+"""Of English text, roughly, for the tokenisers of common language models."""
+
+OVERHEAD_TOKENS: Final = 250
+"""Tokens of a turn's text besides its brief, its question and its messages, and of a reply."""
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """Which task of a family: everything that it follows from."""
+
+    family: str
+    seats: int
+    difficulty: int
+    topology: str
+    names: str = "agent"
+    secret: str | None = None
+    task: str | None = None
+    run: int = 1
+    attempt: int = 1
+
+
+def families_table() -> None:
+    """Prints a table of all families."""
+    table = Table(box=None, header_style="bold")
+    for heading in ("family", "group", "seats"):
+        table.add_column(heading)
+    table.add_column("chance at 5", justify="right")
+    table.add_column("task")
+    for family in installed_families():
+        size = max(DEFAULT_SEATS, family.seats[0])
+        chance = fmean(_generate(Instance(family.name, size, 2, "complete", task=str(n))).chance for n in range(20))
+        seats = f"{family.seats[0]}-{family.seats[-1]}"
+        table.add_row(family.name, family.group.value, seats, f"{chance:.0%}", family.summary)
+    Console(highlight=False).print(table)
+
+
+def show_task(instance: Instance, *, show_key: bool) -> None:
+    """Prints a task as a team gets it."""
+    task = _generate(instance)
+    console = Console(highlight=False)
+    console.print(f"[bold]Question[/bold] to all {len(task.seats)} seats\n{task.question}\n", soft_wrap=True)
+    for seat in task.seats:
+        console.print(f"[bold]{seat}[/bold] may write to {', '.join(task.neighbours[seat])}, and knows:")
+        console.print(f"{task.briefs[seat]}\n", soft_wrap=True, markup=False)
+    messages, rounds = task.fewest_messages, task.fewest_rounds
+    least = "" if messages.exact else " at least"
+    console.print(f"It takes{least} {messages.value} messages ({messages.proof}) and {rounds.value} rounds.")
+    console.print(f"A team that sends no message reaches {task.chance:.0%}.")
+    if show_key:
+        console.print(f"Key: {json.dumps(task.key, ensure_ascii=False)}", soft_wrap=True, markup=False)
+
+
+def write_task(instance: Instance) -> None:
+    """Writes a task to standard output, as JSON."""
+    secret = instance.secret or secrets.token_hex(SECRET_BYTES)
+    task = _generate(instance, secret)
+    typer.echo(json.dumps({"secret": secret, **asdict(task)}, ensure_ascii=False, indent=1))
+
+
+def grade_answers(task_file: Path, answers_file: Path) -> None:
+    """Prints the grade of answers to a generated task. Raises UsageError for files that are none."""
+    task, answers = _json_object(task_file), _json_object(answers_file)
+    if not {"family", "key"} <= task.keys():
+        raise UsageError(f"{task_file}: no `family` and `key`: it is not a task of `concord tasks generate`")
+    grade = _family(str(task["family"])).grade(answers, task["key"])
+    console = Console(highlight=False)
+    for part, value in grade.parts.items():
+        console.print(f"{part}: {value:g}", markup=False)
+    for seat in grade.unreadable:
+        console.print(f"{seat}: its answer does not have the form that the question asks for", markup=False)
+    console.print(f"outcome {grade.outcome:.3f}")
+
+
+def print_estimate(suite: Sequence[str], seats: int | None, trials: int, turn_s: float) -> None:
+    """Prints the calls, tokens and time of an assessment in rounds whose team needs one round more than the fewest."""
+    table = Table(box=None, header_style="bold")
+    table.add_column("task")
+    for heading in ("seats", "rounds", "calls", "tokens in", "tokens out"):
+        table.add_column(heading, justify="right")
+    totals = [0, 0, 0, 0]
+    for spec in suite_tasks(AssessmentConfig(suite=list(suite), seats=seats)):
+        assert spec.family is not None  # noqa: S101 - a suite's tasks have families
+        size = seats or spec.family.seats or DEFAULT_SEATS
+        task = _of_spec(spec.id, spec.family, size)
+        rounds = task.fewest_rounds.value + 1
+        read, written = _tokens(task, rounds)
+        row = [rounds, rounds * size, read, written]
+        totals = [total + trials * each for total, each in zip(totals, row, strict=True)]
+        table.add_row(spec.id, str(size), *(f"{each:,}" for each in row))
+    console = Console(highlight=False)
+    console.print(table)
+    console.print(
+        f"\n{trials} trial(s) of each: {totals[1]:,} calls, {totals[2]:,} tokens read and {totals[3]:,} written, "
+        f"{totals[0] * turn_s / 60:.1f} min at {turn_s:g} s a turn. A team that needs more rounds costs more."
+    )
+
+
+def _tokens(task: SuiteTask, rounds: int) -> tuple[int, int]:
+    """The tokens that all seats read and write, if each passes on what it knows once."""
+    brief = fmean(map(len, task.briefs.values())) / CHARACTERS_PER_TOKEN
+    question = len(task.question) / CHARACTERS_PER_TOKEN
+    size = len(task.seats)
+    told = task.fewest_messages.value * brief * 2
+    read = size * rounds * (brief + question + OVERHEAD_TOKENS) + told * rounds / 2
+    return round(read), round(size * rounds * OVERHEAD_TOKENS / 5 + told)
+
+
+def _generate(instance: Instance, secret: str | None = None) -> SuiteTask:
+    family = _family(instance.family)
+    try:
+        master = bytes.fromhex(secret or instance.secret or secrets.token_hex(SECRET_BYTES))
+        topology = Topology(instance.topology)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    if len(master) != SECRET_BYTES:
+        raise UsageError(f"a secret has {2 * SECRET_BYTES} hexadecimal digits")
+    own = instance_secret(master, family.name, f"{instance.task or family.name}:{instance.run}", instance.attempt)
+    names = [f"{instance.names}/{number}" for number in range(1, instance.seats + 1)]
+    try:
+        return family.generate(own, neighbours_in(topology, names, Draw(own + b"topology")), instance.difficulty)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+
+
+def _of_spec(task_id: str, family: FamilyTask, size: int) -> SuiteTask:
+    topology = family.topology.value if isinstance(family.topology, Topology) else Topology.COMPLETE.value
+    return _generate(Instance(family.name, size, family.difficulty, topology, task=task_id))
+
+
+def _family(name: str) -> Family:
+    families = {family.name: family for family in installed_families()}
+    if name not in families:
+        raise UsageError(f"no family is called {name!r}: one of {', '.join(sorted(families))}")
+    return families[name]
+
+
+def _json_object(path: Path) -> Mapping[str, JsonValue]:
+    try:
+        document: Any = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path}: {error}") from error
+    if not isinstance(document, dict):
+        raise UsageError(f"{path}: not a JSON object")
+    return document
