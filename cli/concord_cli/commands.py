@@ -96,7 +96,7 @@ def _local_scenario(path: Path) -> Scenario:
 def _check_team(path: Path, scenario: Scenario) -> None:
     from concord_purple.teams import Function, TeamName
 
-    unknown = {each.function for each in scenario.local} - set(Function)
+    unknown = {each.function for each in scenario.local if each.cmd is None} - set(Function)
     if unknown:
         raise UsageError(f"{path}: unknown function {', '.join(map(str, unknown))}: one of {', '.join(Function)}")
     if scenario.team.wiring not in set(TeamName):

@@ -36,11 +36,13 @@ class Participant(_Table):
     endpoint: HttpUrl | None = None
     agentbeats_id: str | None = None
     function: Word | None = None
+    cmd: Annotated[str, Field(min_length=1, max_length=4096)] | None = None
+    """A command line, to which `--host`, `--port` and `--card-url` are added; `python` is Concord's own."""
 
     @model_validator(mode="after")
     def _runs_or_is_started(self) -> Self:
-        if (self.endpoint is None) == (self.function is None):
-            raise ValueError("give either an `endpoint` (it runs already) or a `function` (it is started here)")
+        if [self.endpoint, self.function, self.cmd].count(None) != 2:
+            raise ValueError("give one of `endpoint` (it runs already), `function` and `cmd` (it is started here)")
         return self
 
 
@@ -70,7 +72,7 @@ class Scenario(_Table):
     @property
     def local(self) -> list[Participant]:
         """The participants that the local stack starts."""
-        return [participant for participant in self.participants if participant.function is not None]
+        return [participant for participant in self.participants if participant.endpoint is None]
 
     @property
     def endpoints(self) -> dict[str, str]:

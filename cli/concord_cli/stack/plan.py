@@ -1,5 +1,6 @@
 """Plans the programs of a scenario: arguments, environment and port of each. Pure."""
 
+import shlex
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,6 +12,8 @@ from concord_cli.stack.supervisor import Program
 
 FAST_WORKERS = 2
 LLM_WORKERS = 1
+
+_CARD = "/.well-known/agent-card.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +69,16 @@ def _workers(env: Mapping[str, str]) -> list[Program]:
 
 
 def _agent(participant: Participant, wiring: str, port: int) -> Program:
+    if participant.cmd is not None:
+        program, *arguments = shlex.split(participant.cmd)
+        command = (sys.executable if program == "python" else program, *arguments)
+        address = ("--host", LOOPBACK, "--port", str(port), "--card-url", _url(port))
+        return Program(participant.role, (*command, *address), {}, HttpProbe(_url(port).rstrip("/") + _CARD))
     return _service(
         *(participant.role, "concord_purple", port, "--card-url", _url(port)),
         *("--agent-id", participant.role, "--function", str(participant.function), "--team", wiring),
         env={},
-        ready="/.well-known/agent-card.json",
+        ready=_CARD,
     )
 
 

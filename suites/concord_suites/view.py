@@ -1,0 +1,70 @@
+"""What a seat sees at its turn, read out of the text of the turn."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+_SEAT: Final = re.compile(r"You are (?P<seat>\S+), one of (?P<seats>\d+) seats")
+_SECTION: Final = re.compile(
+    r"What only you know:\n(?P<brief>.*?)\n\nThe question to the team:\n(?P<question>.*?)\n.*?You may write to: "
+    r"(?P<neighbours>[^\n]*)\.\n",
+    re.DOTALL,
+)
+_MESSAGE: Final = re.compile(
+    r"^\[round \d+\] (?:you to (?P<receiver>\S+)|(?P<sender>\S+) to you)(?: \(not delivered[^)]*\))?: ", re.MULTILINE
+)
+_TOLD: Final = re.compile(r"(?P<seat>[\w./-]*\w) \(next to (?P<neighbours>[^)]*)\) knows: (?P<brief>.*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """What a seat told: its brief, and the seats that it may write to."""
+
+    name: str
+    neighbours: tuple[str, ...]
+    brief: str
+
+    def told(self) -> str:
+        """The line that tells it to others."""
+        return f"{self.name} (next to {', '.join(self.neighbours)}) knows: {self.brief}"
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a seat sees at its turn."""
+
+    own: Seat
+    seats: int
+    question: str
+    known: Mapping[str, Seat]
+    """All seats that are known, its own among them."""
+    told: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """By neighbour, the seats that it was told of, or told of itself."""
+
+
+class NotATurnError(ValueError):
+    """A text is not the text of a turn."""
+
+
+def view_of(text: str) -> View:
+    """Reads the text of a turn. Raises NotATurnError."""
+    seat, section = _SEAT.search(text), _SECTION.search(text)
+    if seat is None or section is None:
+        raise NotATurnError("this is no turn of a task in rounds")
+    own = Seat(seat["seat"], tuple(section["neighbours"].split(", ")), section["brief"])
+    known, told = {own.name: own}, {neighbour: frozenset[str]() for neighbour in own.neighbours}
+    for other, line in _lines(text[section.end() :]):
+        for found in _TOLD.finditer(line):
+            about = Seat(found["seat"], tuple(found["neighbours"].split(", ")), found["brief"])
+            known.setdefault(about.name, about)
+            told[other] = told.get(other, frozenset()) | {about.name}
+    return View(own, int(seat["seats"]), section["question"], known, told)
+
+
+def _lines(text: str) -> Iterator[tuple[str, str]]:
+    """The messages in the text of a turn, each with the other end."""
+    starts = list(_MESSAGE.finditer(text))
+    for start, following in zip(starts, [*starts[1:], None], strict=False):
+        end = len(text) if following is None else following.start()
+        yield start["receiver"] or start["sender"], text[start.end() : end]
