@@ -40,15 +40,18 @@ def _is_news(view: View, seat: Seat, receiver: str, answerers: Sequence[str]) ->
 
 
 def answer(view: View, family: TextFamily) -> JsonValue:
-    """The seat's own answer once it knows what every seat knows, else None."""
-    if len(view.known) < view.seats:
+    """The seat's own answer once it knows what every seat knows, or in the last round from what it knows by then."""
+    if len(view.known) < view.seats and not view.is_last:
         return None
     setting = Setting(
         family.read(view.question),
         {name: family.read(seat.brief) for name, seat in sorted(view.known.items())},
         {name: seat.neighbours for name, seat in sorted(view.known.items())},
     )
-    return family.solve(setting).get(view.own.name)
+    try:
+        return family.solve(setting).get(view.own.name)
+    except (LookupError, ValueError):
+        return None  # the missing briefs, or wrong ones, leave nothing to solve
 
 
 def family_of(question: str, families: Sequence[TextFamily]) -> TextFamily | None:

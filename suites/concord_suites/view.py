@@ -5,7 +5,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-_SEAT: Final = re.compile(r"You are (?P<seat>\S+), one of (?P<seats>\d+) seats")
+_SEAT: Final = re.compile(
+    r"You are (?P<seat>\S+), one of (?P<seats>\d+) seats .*? round (?P<round>\d+) of at most (?P<rounds>\d+)"
+)
 _SECTION: Final = re.compile(
     r"What only you know:\n(?P<brief>.*?)\n\nThe question to the team:\n(?P<question>.*?)\n.*?You may write to: "
     r"(?P<neighbours>[^\n]*)\.\n",
@@ -36,6 +38,8 @@ class View:
 
     own: Seat
     seats: int
+    is_last: bool
+    """Whether this is the last round."""
     question: str
     known: Mapping[str, Seat]
     """All seats that are known, its own among them."""
@@ -59,7 +63,7 @@ def view_of(text: str) -> View:
             about = Seat(found["seat"], tuple(found["neighbours"].split(", ")), found["brief"])
             known.setdefault(about.name, about)
             told[other] = told.get(other, frozenset()) | {about.name}
-    return View(own, int(seat["seats"]), section["question"], known, told)
+    return View(own, int(seat["seats"]), seat["round"] == seat["rounds"], section["question"], known, told)
 
 
 def _lines(text: str) -> Iterator[tuple[str, str]]:

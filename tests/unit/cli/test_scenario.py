@@ -65,8 +65,8 @@ def test_the_local_form_names_agents_to_be_started(tmp_path: Path) -> None:
         ("participant = 1", "participant: unknown key"),
         ("[team]\nwirings = 'mesh'", "team.wirings: unknown key"),
         ("[[participants]]\nname = 'a'\nfunction = 'reviewer'\nport = 1", "participants[0].port: unknown key"),
-        ("[[participants]]\nname = 'a'", "participants[0]: give either an `endpoint`"),
-        ("[[participants]]\nname = 'a'\nfunction = 'b'\nendpoint = 'http://c'", "participants[0]: give either"),
+        ("[[participants]]\nname = 'a'", "participants[0]: give one of `endpoint`"),
+        ("[[participants]]\nname = 'a'\nfunction = 'b'\nendpoint = 'http://c'", "participants[0]: give one of"),
         ("[[participants]]\nname = 'a/b'\nfunction = 'reviewer'", "participants[0].name: String should match"),
         ("[[participants]]\nname = 'green-agent'\nfunction = 'reviewer'", "reserved role: green-agent"),
         (

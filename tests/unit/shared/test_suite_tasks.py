@@ -1,0 +1,76 @@
+"""Tasks of families in a request, and the seats that participants take."""
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from concord.assessment.request import AssessmentConfig, TaskSpec
+from concord.assessment.roster import Roster, RosterEntry
+from concord.assessment.seats import seats_of, shared_processes
+from concord.assessment.suite_tasks import suite_tasks
+from concord.suite import Topology
+
+
+def entry(name: str, url: str = "") -> RosterEntry:
+    """A participant."""
+    return RosterEntry(id=name, url=url or f"http://{name}:9009/")
+
+
+class TestSeats:
+    """A lone participant takes several seats, several participants take one each."""
+
+    @pytest.mark.parametrize(("configured", "of_task", "count"), [(None, None, 5), (None, 7, 7), (3, 7, 3)])
+    def test_a_lone_participant_takes_as_many_as_the_config_else_the_task_says(
+        self, configured: int | None, of_task: int | None, count: int
+    ) -> None:
+        seats = seats_of([entry("agent")], configured, of_task)
+        assert [seat.id for seat in seats] == [f"agent/{number}" for number in range(1, count + 1)]
+        assert shared_processes(seats)
+
+    def test_several_participants_take_one_each_under_their_own_names(self) -> None:
+        seats = seats_of([entry("a"), entry("b")], None, 7)
+        assert [seat.id for seat in seats] == ["a", "b"]
+        assert not shared_processes(seats)
+
+    def test_the_config_gives_some_participants_more(self) -> None:
+        assert [seat.id for seat in seats_of([entry("a"), entry("b")], {"b": 2})] == ["a", "b/1", "b/2"]
+
+    def test_seats_that_share_an_address_are_told_apart_by_name(self) -> None:
+        seats = seats_of([entry("agent")], 3)
+        roster = Roster(seats)
+        assert [roster.resolve(seat.url, seat.id) for seat in seats] == [seat.id for seat in seats]
+
+
+class TestSuite:
+    """`suite` names families or groups; what the config says of all tasks goes before."""
+
+    def test_a_family_is_one_task_and_a_group_all_of_its_families(self) -> None:
+        assert [task.id for task in suite_tasks(AssessmentConfig(suite=["maximum"]))] == ["maximum"]
+        assert "maximum" in [task.id for task in suite_tasks(AssessmentConfig(suite=["pool"]))]
+
+    def test_the_config_sets_topology_and_difficulty_of_all_tasks(self) -> None:
+        [task] = suite_tasks(AssessmentConfig(suite=["maximum"], topology=Topology.RING, difficulty=4))
+        assert task.family is not None
+        assert (task.family.topology, task.family.difficulty) == (Topology.RING, 4)
+
+    def test_controls_follow_their_task_and_share_its_instances(self) -> None:
+        tasks = suite_tasks(AssessmentConfig.model_validate({"suite": "maximum", "controls": ["solo", "silent"]}))
+        assert [task.id for task in tasks] == ["maximum", "maximum.solo", "maximum.silent"]
+        assert [task.family.paired_with for task in tasks if task.family is not None] == [None, "maximum", "maximum"]
+
+    def test_an_unknown_name_is_refused_with_what_there_is(self) -> None:
+        with pytest.raises(ValueError, match=r"'maximun', which is no manifest .*no group .*and no family"):
+            suite_tasks(AssessmentConfig(suite=["maximun"]))
+
+    @pytest.mark.parametrize(
+        ("more", "reason"),
+        [
+            ({"text": "x"}, "has no `text`"),
+            ({"target": "x", "scorer": "exact"}, "is graded by it"),
+            ({"answer_from": "a"}, "is graded by it"),
+        ],
+    )
+    def test_a_task_of_a_family_says_nothing_else(self, more: dict[str, Any], reason: str) -> None:
+        with pytest.raises(ValidationError, match=reason):
+            TaskSpec.model_validate({"id": "t", "family": {"name": "maximum"}, **more})
