@@ -1,4 +1,4 @@
-"""Teams by their shape: who calls whom, as names of agents and pairs of them."""
+"""Teams by shape: names of agents, and pairs of caller and callee."""
 
 from itertools import combinations, pairwise, permutations
 
@@ -54,7 +54,7 @@ def partial_mesh() -> Team:
 
 
 def side_by_side(*teams: Team) -> Team:
-    """Teams that know nothing of each other, as one."""
+    """Several teams without calls between them, as one team."""
     names = [f"{name}-{i}" for i, (members, _) in enumerate(teams) for name in members]
     return names, [(f"{a}-{i}", f"{b}-{i}") for i, (_, calls) in enumerate(teams) for a, b in calls]
 

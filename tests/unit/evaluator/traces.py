@@ -1,4 +1,4 @@
-"""Traces in the making: steps, reports and rosters with only what a test is about."""
+"""Steps, reports and rosters for tests, with only the fields that a test needs."""
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
@@ -19,7 +19,7 @@ def url_of(agent: str) -> str:
 
 
 def proxied(agent: str) -> str:
-    """The agent's address at the proxy, as it is kept."""
+    """The agent's address at the proxy, in its stored form."""
     return proxy_url("http://gateway.test:9009", agent)
 
 
@@ -96,6 +96,6 @@ def projected(
 
 
 def model_of(report: Report) -> InteractionStep:
-    """The step of a report that was made of a model, as all are that come from here."""
+    """The step of a report; all reports made here have models as steps."""
     assert isinstance(report.step, InteractionStep)
     return report.step

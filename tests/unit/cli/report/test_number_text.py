@@ -27,7 +27,7 @@ finite = st.floats(allow_nan=False, allow_infinity=False)
         (1e12, "1.00e+12"),
     ],
 )
-def test_a_figure(value: float | None, text: str) -> None:
+def test_a_figure_is_rounded_for_display(value: float | None, text: str) -> None:
     assert figure(value) == text
 
 

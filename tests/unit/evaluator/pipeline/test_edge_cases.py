@@ -1,4 +1,4 @@
-"""Traces as they should not be, but are: each from its stored batches to its evaluation."""
+"""Irregular traces, each from its stored batches to its evaluation."""
 
 from datetime import timedelta
 
@@ -13,7 +13,7 @@ from tests.unit.evaluator.trials import batch, evaluated, plan
 def evaluation(
     *reports: list[Report], agents: str = "ABC", seen: bool = True, mode: Mode = Mode.LIVE
 ) -> TrialEvaluation:
-    """`seen`: whether the agents declare that they report."""
+    """The evaluation of these reports; `seen`: whether the agents declare that they report."""
     planned = plan(agents, reports=seen).model_copy(update={"mode": mode})
     return evaluated(planned, [batch(number, each) for number, each in enumerate(reports)])
 
@@ -45,7 +45,7 @@ def test_an_empty_trace_has_only_values_that_are_zero_by_definition() -> None:
     assert (found.timeline, found.timeline_omitted, found.trace_integrity.completeness) == ([], 0, None)
 
 
-def test_an_empty_trace_of_agents_that_tell_nothing_says_nothing_of_them() -> None:
+def test_an_empty_trace_of_unobserved_agents_yields_no_values() -> None:
     found = evaluation(seen=False)
     assert set(values(found).values()) == {None}
     assert (found.findings, found.trace_integrity.observability) == ([], "none")
@@ -53,7 +53,7 @@ def test_an_empty_trace_of_agents_that_tell_nothing_says_nothing_of_them() -> No
     assert (found.structure.density, found.structure.coordination_quality) == (None, None)
 
 
-def test_of_one_whose_calls_nobody_could_see_silence_is_not_told_and_of_the_others_it_is() -> None:
+def test_agents_whose_calls_could_not_be_seen_are_not_called_silent() -> None:
     found = evaluated(
         plan("ABC", reports=False),
         [batch(1, observed(GREEN_AGENT, call("1", "B", attributes={"agent_name": "A"})))],
@@ -66,13 +66,13 @@ def test_of_one_whose_calls_nobody_could_see_silence_is_not_told_and_of_the_othe
     assert {finding.id for finding in found.findings} & {"isolated", "silent", "low_density"} == set()
 
 
-def test_an_empty_team_is_evaluated_all_the_same() -> None:
+def test_an_empty_team_is_evaluated() -> None:
     found = evaluation(agents="")
     assert {name for name, value in values(found).items() if value is not None} == {"messages_per_completed_task"}
     assert found.findings == []
 
 
-def test_one_agent_alone_has_nothing_to_coordinate() -> None:
+def test_a_lone_agent_has_no_coordination() -> None:
     found = evaluation(observed(GREEN_AGENT, call("g", "A", latency=5)), told("A", tool("1", parent="g")), agents="A")
     assert found.structure is not None
     assert (found.structure.coordination_quality, found.findings) == (None, [])
@@ -86,13 +86,13 @@ def test_self_calls_are_in_the_timeline_and_not_in_the_graph() -> None:
     assert [each.callee for each in found.timeline] == ["A", "B"]
 
 
-def test_a_missing_parent_lowers_completeness_and_costs_no_call() -> None:
+def test_a_missing_parent_lowers_completeness_and_keeps_the_call() -> None:
     found = evaluation(told("A", call("1", "B", parent="lost"), call("2", "C")))
     assert edges(found) == [("A", "B"), ("A", "C")]
     assert found.trace_integrity.completeness == 0.5
 
 
-def test_a_cycle_of_parents_is_refused_and_the_rest_stands() -> None:
+def test_calls_in_a_cycle_of_parents_are_left_out() -> None:
     found = evaluation(told("A", call("1", "B", parent="2"), call("2", "C", parent="1"), call("3", "B")))
     assert [each.step_id for each in found.timeline] == ["3"]
 
@@ -129,14 +129,14 @@ def test_a_recorded_step_that_ends_before_it_begins_took_no_time() -> None:
     assert (record.start_ms, record.duration_ms) == (0.0, 0.0)
 
 
-def test_a_caller_that_reports_late_is_found_all_the_same() -> None:
+def test_a_caller_that_reports_after_its_callee_is_matched() -> None:
     caller, callee = told("A", call("1", "B")), told("B", call("2", "C", parent="1"))
     late, early = evaluation(callee, caller), evaluation(caller, callee)
     assert late == early
     assert [each.parent_step_id for each in late.timeline] == [None, "1"]
 
 
-def test_an_unknown_caller_is_counted_and_no_agent() -> None:
+def test_an_unknown_caller_causes_a_warning_and_is_no_agent() -> None:
     relayed = told("A", call("1", "B", answer=[call("2", "C", parent="0")]), tool("0"))
     found = evaluation(relayed)
     assert edges(found) == [("A", "B")]
