@@ -34,7 +34,7 @@ from concord_evaluator.worker import EvaluationLimits, EvaluatorJobs, ProcessPoo
 from tests.integration.workers import alive, children, gone, pool_of, worker
 from tests.llm_server import FakeModel, fake_model, honest_judge
 from tests.unit.evaluator.graphs import mesh
-from tests.unit.evaluator.traces import TRACE_ID, call, told
+from tests.unit.evaluator.traces import TRACE_ID, call, reported_by
 from tests.unit.evaluator.trials import answered_by_all, batch, batches_of, outcome, plan
 
 TEAM = mesh(3)
@@ -127,7 +127,7 @@ class TestJobs:
         self, storage: Storage, pool: ProcessPool
     ) -> None:
         caller, callee = TEAM[1][0]
-        late = batch(7, told(caller, call("000", callee, latency=5, request="told too late")))
+        late = batch(7, reported_by(caller, call("000", callee, latency=5, request="told too late")))
         await storage.traces.append(late, BatchReceipt(accepted=1, rejected=[]))
         model = FakeModel(honest_judge())
         async with fake_model(model) as settings:

@@ -23,7 +23,7 @@ from concord_evaluator.judge.injection import MARKER
 from concord_evaluator.pipeline import evaluate_trial
 from tests.llm_server import Asked, FakeModel, evidence_in, fake_model, gullible_judge, honest_judge
 from tests.unit.evaluator.judge.injection.attacks import ATTACKS
-from tests.unit.evaluator.traces import TRACE_ID, call, observed, told
+from tests.unit.evaluator.traces import TRACE_ID, call, observed, reported_by
 from tests.unit.evaluator.trials import State, batch, outcome, plan
 
 ROOT = Assignment(assessment_id="assessment", trace_id=TRACE_ID, step_id="root", agent_id=GREEN_AGENT)
@@ -124,7 +124,7 @@ async def test_the_model_gets_the_texts_without_names_and_the_others_findings(tr
 
 
 async def test_what_participants_merely_tell_of_is_shown_to_no_model_that_judges_them() -> None:
-    invented = told("cyril", spoken("x", "anton", "Have you checked it?", "All of it was checked twice."))
+    invented = reported_by("cyril", spoken("x", "anton", "Have you checked it?", "All of it was checked twice."))
     model = FakeModel(honest_judge())
     async with fake_model(model) as settings:
         await Trial([*conversation(), *invented], "12").judged(settings)

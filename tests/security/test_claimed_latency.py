@@ -12,7 +12,7 @@ from concord_evaluator.aggregate import make_row
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.pipeline import verdict_on
 from tests.unit.evaluator.arbitrary import AGENTS, reports
-from tests.unit.evaluator.traces import call, model_of, told
+from tests.unit.evaluator.traces import call, model_of, reported_by
 from tests.unit.evaluator.trials import batch, carried, evaluated, plan
 
 LATENCIES = [None, *range(10)]
@@ -84,7 +84,7 @@ def test_who_is_called_slow_by_a_rival_is_not_the_slowest() -> None:
     ]
     slander = [call(f"{number:016x}", "B", latency=86_400_000) for number in range(200)]
     slander.append(call("0001", "B", latency=86_400_000))
-    evaluation = evaluated(plan(AGENTS), [*seen, batch(4, told("A", *slander, authenticated=True))])
+    evaluation = evaluated(plan(AGENTS), [*seen, batch(4, reported_by("A", *slander, authenticated=True))])
     assert evaluation.latency is not None
     assert (evaluation.latency.n, evaluation.latency.slowest_agent) == (4, "C")
     assert links_of(evaluation)["A", "B"] == 10

@@ -15,7 +15,7 @@ from concord_evaluator.pipeline import Budget, evaluate_trial
 from concord_evaluator.pipeline.budget import within
 from concord_evaluator.trace import is_observed
 from concord_evaluator.trace.attribution import MAX_UNDECLARED
-from tests.unit.evaluator.traces import call, told, tool, url_of
+from tests.unit.evaluator.traces import call, reported_by, tool, url_of
 from tests.unit.evaluator.trials import answered_by_all, batch, carried, outcome, plan
 
 TEAM = plan("ABC")
@@ -36,7 +36,7 @@ def traces(draw: st.DrawFn) -> list[ReportBatch]:
     for number in range(draw(st.integers(0, 12))):
         if draw(st.booleans()):
             steps = [tool(f"{number}.{i}") for i in range(draw(st.integers(1, 9)))]
-            found.append(batch(number, told(draw(st.sampled_from("ABC")), *steps, authenticated=True)))
+            found.append(batch(number, reported_by(draw(st.sampled_from("ABC")), *steps, authenticated=True)))
         else:
             found.append(batch(number, carried(number, "A", "B")))
     return found
@@ -64,8 +64,11 @@ def test_a_reporter_within_an_even_share_is_read_whole(batches: list[ReportBatch
 
 
 def test_what_is_not_read_counts_as_dropped_and_is_told() -> None:
-    flood = [batch(10 + lo, told("A", *[tool(f"{lo}.{i}") for i in range(100)], authenticated=True)) for lo in range(9)]
-    honest = batch(90, told("C", call("c", "B"), authenticated=True))
+    flood = [
+        batch(10 + lo, reported_by("A", *[tool(f"{lo}.{i}") for i in range(100)], authenticated=True))
+        for lo in range(9)
+    ]
+    honest = batch(90, reported_by("C", call("c", "B"), authenticated=True))
     found = evaluated([*SEEN, *flood, honest], Budget(steps=250), {"B": 7})
     assert found.trace_integrity.dropped == 700 + 7
     assert found.trace_integrity.steps == 2 + 200 + 1
@@ -86,7 +89,7 @@ def test_metrics_for_which_no_time_is_left_say_so_and_the_score_stands() -> None
 def test_names_of_agents_that_nobody_declared_are_bounded() -> None:
     claims = [call(f"c{number}", "", url=url_of(f"x{number}")) for number in range(MAX_UNDECLARED)]
     inner = [tool(f"t{number}", attributes={"agent_name": f"i{number}"}) for number in range(MAX_UNDECLARED)]
-    reports = told("A", *claims, authenticated=True), told("C", *inner, authenticated=True)
+    reports = reported_by("A", *claims, authenticated=True), reported_by("C", *inner, authenticated=True)
     found = evaluated([*SEEN, *(batch(5 + number, each) for number, each in enumerate(reports))], Budget())
     assert len(found.agents) <= MAX_UNDECLARED + 3
     assert ("A", "B") in {(each.caller, each.callee) for each in found.interactions}
@@ -94,5 +97,5 @@ def test_names_of_agents_that_nobody_declared_are_bounded() -> None:
 
 
 def test_reports_under_the_gateways_name_are_not_taken_for_what_it_saw() -> None:
-    flood = batch(7, told(GREEN_AGENT, *[tool(str(i)) for i in range(100)], authenticated=True))
+    flood = batch(7, reported_by(GREEN_AGENT, *[tool(str(i)) for i in range(100)], authenticated=True))
     assert within([*SEEN, flood], 10).omitted == {GREEN_AGENT: 100}

@@ -18,7 +18,7 @@ from concord.trace.step import ResponseTrace
 from tests.integration.collectors import SECRET, batch, bearer, collector, reports, step
 from tests.integration.observed import agent_that_answers, house, send
 from tests.integration.workers import worker
-from tests.unit.evaluator.traces import TRACE_ID, call, told, url_of
+from tests.unit.evaluator.traces import TRACE_ID, call, reported_by, url_of
 from tests.unit.evaluator.trials import answered_by_all, carried, outcome, plan
 from tests.unit.evaluator.trials import batch as stored
 
@@ -129,7 +129,9 @@ async def flooded(storage: Storage) -> Storage:
     await storage.assessments.save_plan(TEAM)
     claims = [call(f"c{number}", "", url=url_of(f"x{number}"), latency=1) for number in range(9000)]
     sent = [stored(0, carried(1, "A", "B")), stored(1, carried(2, "B", "C"))]
-    sent += [stored(2 + lo, told("A", *claims[lo : lo + 1000], authenticated=True)) for lo in range(0, 9000, 1000)]
+    sent += [
+        stored(2 + lo, reported_by("A", *claims[lo : lo + 1000], authenticated=True)) for lo in range(0, 9000, 1000)
+    ]
     for each in sent:
         await storage.traces.append(each, BatchReceipt(accepted=each.n_steps, rejected=[]))
     return storage

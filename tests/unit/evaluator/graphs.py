@@ -3,7 +3,7 @@
 from itertools import combinations, pairwise, permutations
 
 from concord_evaluator.graph import AgentGraph, build_graph
-from tests.unit.evaluator.traces import call, projected, told
+from tests.unit.evaluator.traces import call, projected, reported_by
 
 Team = tuple[list[str], list[tuple[str, str]]]
 
@@ -63,5 +63,5 @@ def graph_of(team: Team, *, failing: bool = False) -> AgentGraph:
     """The agent graph of a team in which every pair is one call."""
     names, calls = team
     error = "no answer" if failing else None
-    reports = [told(a, call(f"{number:03}", b, error=error)) for number, (a, b) in enumerate(calls)]
+    reports = [reported_by(a, call(f"{number:03}", b, error=error)) for number, (a, b) in enumerate(calls)]
     return build_graph(projected(*reports, agents=names))

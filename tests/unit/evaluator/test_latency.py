@@ -4,7 +4,7 @@ import pytest
 
 from concord.assessment.results import LatencySummary
 from concord_evaluator.latency import CalleeLatencies, latencies_of, summarise
-from tests.unit.evaluator.traces import call, observed, projected, roster, told, url_of
+from tests.unit.evaluator.traces import call, observed, projected, reported_by, roster, url_of
 
 
 def summary(**latencies_ms: list[float]) -> LatencySummary:
@@ -62,7 +62,9 @@ def test_a_million_values_are_all_counted() -> None:
 
 def test_latencies_include_retries_and_the_assessors_calls() -> None:
     steps = [call("1", "B", latency=5, error="busy"), call("2", "B", latency=7, attributes={"retry_of": "1"})]
-    projection = projected(told("A", *steps, call("3", "C")), observed("green-agent", call("g", "A", latency=20)))
+    projection = projected(
+        reported_by("A", *steps, call("3", "C")), observed("green-agent", call("g", "A", latency=20))
+    )
     assert latencies_of(projection.all_links) == [
         CalleeLatencies(agent="A", latencies_ms=[20.0]),
         CalleeLatencies(agent="B", latencies_ms=[5.0, 7.0]),

@@ -10,7 +10,7 @@ from concord_evaluator.formats import Origin, TraceBuilder
 from concord_evaluator.offline import evaluate_trace
 from concord_evaluator.scoring import structure_of
 from tests.unit.evaluator.graphs import Team, chain, graph_of, mesh, star, with_isolated
-from tests.unit.evaluator.traces import TRACE_ID, call, model_of, told, url_of
+from tests.unit.evaluator.traces import TRACE_ID, call, model_of, reported_by, url_of
 
 
 def row_of(reports: list[Report], agents: list[str], task_success: float | None = None, **config: object) -> ResultRow:
@@ -26,7 +26,7 @@ def row_of(reports: list[Report], agents: list[str], task_success: float | None 
 
 def row_of_team(team: Team, task_success: float | None = None, **config: object) -> ResultRow:
     names, calls = team
-    reports = [report for number, (a, b) in enumerate(calls) for report in told(a, call(f"{number:03}", b))]
+    reports = [report for number, (a, b) in enumerate(calls) for report in reported_by(a, call(f"{number:03}", b))]
     return row_of(reports, names, task_success, **config)
 
 
@@ -107,7 +107,7 @@ def test_messages_per_completed_task_is_undefined_for_a_failed_task(
 
 def test_a_declared_agent_precedes_the_one_found_at_its_address() -> None:
     declared = {"id": "writer", "url": "http://writer:1", "aliases": [url_of("B")]}
-    row = row_of(told("A", call("s", "B")), ["A"], roster=[declared])
+    row = row_of(reported_by("A", call("s", "B")), ["A"], roster=[declared])
     [pair] = row.detail.trials[0].interactions
     assert (pair.caller, pair.callee, [agent.id for agent in row.detail.agents]) == ("A", "writer", ["A", "writer"])
 

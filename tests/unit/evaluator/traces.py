@@ -75,14 +75,14 @@ def tool(step_id: str, *, parent: str | None = None, attributes: Mapping[str, st
     )
 
 
-def told(
+def reported_by(
     reporter: str, *steps: InteractionStep, channel: Channel = Channel.HTTP, authenticated: bool = False
 ) -> list[Report]:
     return [Report(step, reporter, authenticated, channel, RECEIVED_AT, digest(step)) for step in steps]
 
 
 def observed(reporter: str, *steps: InteractionStep) -> list[Report]:
-    return told(reporter, *steps, channel=Channel.OBSERVED, authenticated=True)
+    return reported_by(reporter, *steps, channel=Channel.OBSERVED, authenticated=True)
 
 
 def edges(projection: Projection) -> list[tuple[str, str]]:

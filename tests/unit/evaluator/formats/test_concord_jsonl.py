@@ -13,7 +13,7 @@ from concord.trace.report import Channel, Report
 from concord_evaluator.formats.concord_jsonl import TraceFacts, as_lines
 from tests.strategies import steps
 from tests.unit.evaluator.formats.sources import agents_of, calls_between, evaluated, read, refusal
-from tests.unit.evaluator.traces import TRACE_ID, call, model_of, observed, roster, told, url_of
+from tests.unit.evaluator.traces import TRACE_ID, call, model_of, observed, reported_by, roster, url_of
 
 
 def report_line(report: Report, **changes: object) -> str:
@@ -76,7 +76,7 @@ def test_written_reports_are_read_back(drawn_reports: list[tuple[Any, str, Chann
 
 
 def test_a_stored_trace_survives_writing_and_reading() -> None:
-    (stored,) = read(lines(team("A", "B"), batch_line(told("A", call("s1", "B"))[:1])), format_name="concord")
+    (stored,) = read(lines(team("A", "B"), batch_line(reported_by("A", call("s1", "B"))[:1])), format_name="concord")
     facts = TraceFacts(trace_id=TRACE_ID, roster=list(stored.roster), task="Count.", answer="Three.")
     (again,) = read(lines(*as_lines(facts, stored.batches)))
     assert (again.task, again.answer, again.roster) == ("Count.", "Three.", stored.roster)
@@ -90,7 +90,7 @@ def test_a_first_line_longer_than_the_inspected_head_is_recognised() -> None:
 
 
 def test_single_reports_and_batches_yield_the_same_trace() -> None:
-    reports = told("A", call("s1", "B"), call("s2", "C"))
+    reports = reported_by("A", call("s1", "B"), call("s2", "C"))
     singly = read(lines(team("A", "B", "C"), *map(report_line, reports)), format_name="concord")
     together = read(lines(team("A", "B", "C"), batch_line(reports)), format_name="concord")
     assert [evaluated(trace) for trace in singly] == [evaluated(trace) for trace in together]
@@ -98,7 +98,9 @@ def test_single_reports_and_batches_yield_the_same_trace() -> None:
 
 
 def test_interleaved_traces_are_separated_in_the_order_of_their_first_lines() -> None:
-    reports = told("A", *(call(f"s{number}", "B", trace_id=f"trace-{number % 3}") for number in (2, 0, 1, 2, 1, 2)))
+    reports = reported_by(
+        "A", *(call(f"s{number}", "B", trace_id=f"trace-{number % 3}") for number in (2, 0, 1, 2, 1, 2))
+    )
     traces = read(lines(*map(report_line, reports)))
     assert [trace.trace_id for trace in traces] == ["trace-2", "trace-0", "trace-1"]
     assert [trace.origin.line for trace in traces] == [1, 2, 3]
@@ -106,7 +108,7 @@ def test_interleaved_traces_are_separated_in_the_order_of_their_first_lines() ->
 
 
 def test_the_roster_may_come_after_the_steps() -> None:
-    reports = list(map(report_line, told("A", call("s1", "B"))))
+    reports = list(map(report_line, reported_by("A", call("s1", "B"))))
     before, after = read(lines(team("A", "B", "C"), *reports)), read(lines(*reports, team("A", "B", "C")))
     assert agents_of(before[0]) == agents_of(after[0]) == ["A", "B", "C"]
     assert evaluated(after[0]).detail.graph_metrics.isolated_agents == ["C"]
@@ -118,7 +120,9 @@ def test_a_roster_without_steps_is_a_trace() -> None:
 
 
 def test_task_and_success_are_taken_from_the_file() -> None:
-    [trace] = read(lines(facts_line(task="Plan a trip.", task_success=0.5), report_line(*told("A", call("s", "B")))))
+    [trace] = read(
+        lines(facts_line(task="Plan a trip.", task_success=0.5), report_line(*reported_by("A", call("s", "B"))))
+    )
     assert trace.task == "Plan a trip."
     row = evaluated(trace)
     assert (row.score, row.detail.scoring.judged_by_record) == (50.0, 1)
@@ -131,7 +135,7 @@ def test_observed_reports_count_as_authenticated() -> None:
 
 
 def test_dropped_steps_are_counted_in_the_row() -> None:
-    [trace] = read(batch_line(told("A", call("s", "B")), dropped={"full": 2, "closed": 1}))
+    [trace] = read(batch_line(reported_by("A", call("s", "B")), dropped={"full": 2, "closed": 1}))
     assert evaluated(trace).detail.trace_integrity.dropped == 3
 
 
@@ -165,7 +169,7 @@ def test_an_invalid_line_is_refused_with_its_number_and_the_reason(line: str, re
 
 
 def test_the_roster_resolves_addresses_to_agents() -> None:
-    reports: Iterable[Report] = told("planner", call("s", "Anything", url="http://10.0.0.7:9009/"))
+    reports: Iterable[Report] = reported_by("planner", call("s", "Anything", url="http://10.0.0.7:9009/"))
     entries = [entry.model_dump() for entry in roster("planner")]
     entries.append({"id": "worker", "url": "http://worker:9009", "aliases": ["http://10.0.0.7:9009"]})
     [trace] = read(lines(facts_line(roster=entries), *map(report_line, reports)))

@@ -2,7 +2,7 @@
 
 from concord_evaluator.graph import build_graph, tally_calls
 from tests.unit.evaluator.graphs import graph_of
-from tests.unit.evaluator.traces import call, projected, told
+from tests.unit.evaluator.traces import call, projected, reported_by
 
 
 def test_a_call_is_one_request_and_two_messages() -> None:
@@ -27,7 +27,7 @@ def test_edges_are_weighted_by_the_number_of_messages() -> None:
 
 def test_a_retried_call_is_one_request() -> None:
     attempts = call("1", "B", error="busy"), call("2", "B", attributes={"retry_of": "1"})
-    graph = build_graph(projected(told("A", *attempts)))
+    graph = build_graph(projected(reported_by("A", *attempts)))
     assert graph.messages.edges["A", "B"]["weight"] == graph.messages.edges["B", "A"]["weight"] == 1
 
 
@@ -47,7 +47,7 @@ def test_calls_are_counted_by_outcome() -> None:
         call("5", "C"),
         call("6", "C"),
     ]
-    tally = tally_calls(build_graph(projected(told("A", *steps))))
+    tally = tally_calls(build_graph(projected(reported_by("A", *steps))))
     assert (tally.calls, tally.failed_calls) == (5, 1)
     assert (tally.attempts, tally.failed_attempts, tally.own_attempts, tally.retries) == (6, 2, 6, 1)
     assert (tally.comparable, tally.repeats) == (3, 1)

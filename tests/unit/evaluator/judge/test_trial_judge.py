@@ -7,11 +7,11 @@ import pytest
 from concord.assessment import AssessmentPlan, Mode
 from concord.trace.report import ReportBatch
 from concord_evaluator.judge import evidence_of, needs_trace
-from tests.unit.evaluator.traces import call, told
+from tests.unit.evaluator.traces import call, reported_by
 from tests.unit.evaluator.trials import batch, carried, evaluated, plan
 
 CARRIED = batch(0, carried(1, "A", "B"))
-CLAIMED = batch(1, told("B", call("claimed", "A")))
+CLAIMED = batch(1, reported_by("B", call("claimed", "A")))
 
 
 def in_mode(mode: Mode) -> AssessmentPlan:

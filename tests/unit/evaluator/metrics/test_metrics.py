@@ -18,7 +18,7 @@ from tests.unit.evaluator.graphs import (
     star,
     with_isolated,
 )
-from tests.unit.evaluator.traces import call, observed, projected, told
+from tests.unit.evaluator.traces import call, observed, projected, reported_by
 
 
 def team_value(graph: AgentGraph, metric_id: str) -> float | None:
@@ -96,13 +96,13 @@ def test_load_balance_is_1_for_even_loads_and_low_for_uneven_ones() -> None:
 
 def test_the_error_rate_counts_finally_failed_calls_including_the_assessors() -> None:
     steps = [call("1", "B", error="busy"), call("2", "B", attributes={"retry_of": "1"}), call("3", "C", error="down")]
-    graph = build_graph(projected(told("A", *steps), observed(GREEN_AGENT, call("g", "A"), call("h", "B"))))
+    graph = build_graph(projected(reported_by("A", *steps), observed(GREEN_AGENT, call("g", "A"), call("h", "B"))))
     assert team_value(graph, "error_rate") == pytest.approx(1 / 4)
 
 
 def test_the_repeat_ratio_counts_only_calls_with_a_text() -> None:
     steps = [call("1", "B", request="x"), call("2", "B", request="x"), call("3", "B", request="y"), call("4", "B")]
-    assert team_value(build_graph(projected(told("A", *steps))), "repeat_ratio") == pytest.approx(1 / 3)
+    assert team_value(build_graph(projected(reported_by("A", *steps))), "repeat_ratio") == pytest.approx(1 / 3)
 
 
 @pytest.mark.parametrize(

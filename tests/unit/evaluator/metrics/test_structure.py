@@ -23,7 +23,7 @@ from tests.unit.evaluator.graphs import (
     with_isolated,
 )
 from tests.unit.evaluator.timed import value_of, values_of
-from tests.unit.evaluator.traces import call, projected, told
+from tests.unit.evaluator.traces import call, projected, reported_by
 
 SIZES = pytest.mark.parametrize("n", range(3, 9))
 
@@ -138,7 +138,7 @@ class TestCentrality:
 class TestOverhead:
     def test_overhead_is_the_number_of_messages_of_a_completed_task(self) -> None:
         steps = [call(str(n), "B") for n in range(3)]
-        projection = projected(told("A", *steps, call("x", "C", error="down")))
+        projection = projected(reported_by("A", *steps, call("x", "C", error="down")))
         assert value_of(build_graph(projection, completed=True), "messages_per_completed_task") == 7
         (record,) = measure(build_graph(projection, completed=False), {"messages_per_completed_task": {}})
         assert (record.value, record.reason) == (None, "the task was not completed")
@@ -147,7 +147,7 @@ class TestOverhead:
         whole = call("1", "B").model_copy(update={"total_tokens": 100})
         part = call("2", "C", parent="1").model_copy(update={"total_tokens": 40})
         apart = call("3", "A").model_copy(update={"total_tokens": 5})
-        graph = build_graph(projected(told("A", whole), told("B", part), told("C", apart)))
+        graph = build_graph(projected(reported_by("A", whole), reported_by("B", part), reported_by("C", apart)))
         assert value_of(graph, "tokens_per_completed_task") == 105
         (record,) = measure(graph_of(mesh(3)), {"tokens_per_completed_task": {}})
         assert (record.value, record.reason) == (None, "no step tells its tokens")

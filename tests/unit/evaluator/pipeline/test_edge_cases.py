@@ -6,7 +6,7 @@ from concord.assessment import Mode
 from concord.assessment.roster import GREEN_AGENT
 from concord.trace.report import Report
 from concord_evaluator.documents import TrialEvaluation
-from tests.unit.evaluator.traces import RECEIVED_AT, call, observed, told, tool
+from tests.unit.evaluator.traces import RECEIVED_AT, call, observed, reported_by, tool
 from tests.unit.evaluator.trials import batch, evaluated, plan
 
 
@@ -73,7 +73,9 @@ def test_an_empty_team_is_evaluated() -> None:
 
 
 def test_a_lone_agent_has_no_coordination() -> None:
-    found = evaluation(observed(GREEN_AGENT, call("g", "A", latency=5)), told("A", tool("1", parent="g")), agents="A")
+    found = evaluation(
+        observed(GREEN_AGENT, call("g", "A", latency=5)), reported_by("A", tool("1", parent="g")), agents="A"
+    )
     assert found.structure is not None
     assert (found.structure.coordination_quality, found.findings) == (None, [])
     assert values(found)["density"] is None
@@ -81,30 +83,32 @@ def test_a_lone_agent_has_no_coordination() -> None:
 
 
 def test_self_calls_are_in_the_timeline_and_not_in_the_graph() -> None:
-    found = evaluation(told("A", call("1", "A"), call("2", "B")))
+    found = evaluation(reported_by("A", call("1", "A"), call("2", "B")))
     assert edges(found) == [("A", "B")]
     assert [each.callee for each in found.timeline] == ["A", "B"]
 
 
 def test_a_missing_parent_lowers_completeness_and_keeps_the_call() -> None:
-    found = evaluation(told("A", call("1", "B", parent="lost"), call("2", "C")))
+    found = evaluation(reported_by("A", call("1", "B", parent="lost"), call("2", "C")))
     assert edges(found) == [("A", "B"), ("A", "C")]
     assert found.trace_integrity.completeness == 0.5
 
 
 def test_calls_in_a_cycle_of_parents_are_left_out() -> None:
-    found = evaluation(told("A", call("1", "B", parent="2"), call("2", "C", parent="1"), call("3", "B")))
+    found = evaluation(reported_by("A", call("1", "B", parent="2"), call("2", "C", parent="1"), call("3", "B")))
     assert [each.step_id for each in found.timeline] == ["3"]
 
 
 def test_conflicting_variants_cancel_each_other_and_are_counted() -> None:
-    found = evaluation(told("A", call("1", "B")), told("A", call("1", "C")), told("A", call("2", "B")))
+    found = evaluation(
+        reported_by("A", call("1", "B")), reported_by("A", call("1", "C")), reported_by("A", call("2", "B"))
+    )
     assert edges(found) == [("A", "B")]
     assert found.trace_integrity.conflicting == 2
 
 
 def test_retries_are_one_call_in_the_graph_and_several_in_the_timeline() -> None:
-    found = evaluation(told("A", call("1", "B", error="busy"), call("2", "B", attributes={"retry_of": "1"})))
+    found = evaluation(reported_by("A", call("1", "B", error="busy"), call("2", "B", attributes={"retry_of": "1"})))
     assert [(each.calls, each.errors, each.retries) for each in found.interactions] == [(1, 0, 1)]
     assert [each.error for each in found.timeline] == ["busy", None]
 
@@ -113,7 +117,7 @@ def test_clock_skew_in_a_recorded_trace_moves_neither_order_nor_durations() -> N
     def at(skew: timedelta) -> TrialEvaluation:
         outer = call("1", "B", latency=5000, start_time=RECEIVED_AT)
         inner = call("2", "C", parent="1", latency=2000, start_time=RECEIVED_AT + skew)
-        return evaluation(told("A", outer), told("B", inner), mode=Mode.RECORDED)
+        return evaluation(reported_by("A", outer), reported_by("B", inner), mode=Mode.RECORDED)
 
     right, behind, ahead = at(timedelta(seconds=1)), at(timedelta(hours=-3)), at(timedelta(days=400))
     for found in (behind, ahead):
@@ -125,19 +129,19 @@ def test_clock_skew_in_a_recorded_trace_moves_neither_order_nor_durations() -> N
 
 def test_a_recorded_step_that_ends_before_it_begins_took_no_time() -> None:
     step = call("1", "B", start_time=RECEIVED_AT, end_time=RECEIVED_AT - timedelta(seconds=9))
-    (record,) = evaluation(told("A", step), mode=Mode.RECORDED).timeline
+    (record,) = evaluation(reported_by("A", step), mode=Mode.RECORDED).timeline
     assert (record.start_ms, record.duration_ms) == (0.0, 0.0)
 
 
 def test_a_caller_that_reports_after_its_callee_is_matched() -> None:
-    caller, callee = told("A", call("1", "B")), told("B", call("2", "C", parent="1"))
+    caller, callee = reported_by("A", call("1", "B")), reported_by("B", call("2", "C", parent="1"))
     late, early = evaluation(callee, caller), evaluation(caller, callee)
     assert late == early
     assert [each.parent_step_id for each in late.timeline] == [None, "1"]
 
 
 def test_an_unknown_caller_causes_a_warning_and_is_no_agent() -> None:
-    relayed = told("A", call("1", "B", answer=[call("2", "C", parent="0")]), tool("0"))
+    relayed = reported_by("A", call("1", "B", answer=[call("2", "C", parent="0")]), tool("0"))
     found = evaluation(relayed)
     assert edges(found) == [("A", "B")]
     assert [each.caller for each in found.timeline] == ["A", "unknown"]
@@ -146,7 +150,7 @@ def test_an_unknown_caller_causes_a_warning_and_is_no_agent() -> None:
 
 def test_mixed_trace_ids_share_no_step_and_no_parent() -> None:
     nested = call("1", "C", parent="9", trace_id="the-callee-started-its-own")
-    found = evaluation(told("A", call("1", "B", answer=[nested])))
+    found = evaluation(reported_by("A", call("1", "B", answer=[nested])))
     assert edges(found) == [("A", "B"), ("B", "C")]
     assert [(each.step_id, each.caller, each.parent_step_id) for each in found.timeline] == [
         ("1", "A", None),

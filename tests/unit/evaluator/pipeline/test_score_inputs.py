@@ -6,7 +6,7 @@ from concord_evaluator.judge import judge_by_rules
 from concord_evaluator.pipeline import verdict_on, without_metrics
 from concord_evaluator.trace import is_observed
 from tests.unit.evaluator.graphs import mesh
-from tests.unit.evaluator.traces import call, told
+from tests.unit.evaluator.traces import call, reported_by
 from tests.unit.evaluator.trials import batch, batches_of, evaluated, outcome, plan
 
 
@@ -82,7 +82,7 @@ class TestAnswers:
 
 def test_a_failed_evaluation_keeps_the_score_and_yields_no_metrics() -> None:
     team, planned = mesh(3), plan(mesh(3)[0])
-    batches = [*batches_of(team), batch(99, told("a00", call("x", "a01")))]
+    batches = [*batches_of(team), batch(99, reported_by("a00", call("x", "a01")))]
     whole = verdict_on(planned, evaluated(planned, batches), None)
     request = EvaluateTrial(assessment_id="assessment", trial_id="trial-1", outcome=evaluated(planned, []).outcome)
     bare = verdict_on(planned, without_metrics(planned, request, list(filter(is_observed, batches)), "it broke"), None)

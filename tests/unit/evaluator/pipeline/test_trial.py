@@ -28,7 +28,7 @@ from concord_evaluator.pipeline import (
     run_evaluators,
 )
 from tests.unit.evaluator.graphs import agents, mesh, star
-from tests.unit.evaluator.traces import TRACE_ID, call, projected, roster, told, tool
+from tests.unit.evaluator.traces import TRACE_ID, call, projected, reported_by, roster, tool
 from tests.unit.evaluator.trials import batch, batches_of, carried, evaluated, plan
 
 TRIAL = TrialInput(projected(), roster("A"), AssessmentConfig())
@@ -193,7 +193,9 @@ class TestTrial:
             call("4", "C", error="down"),
         ]
         recorded = plan("ABC").model_copy(update={"mode": Mode.RECORDED})
-        evaluation = evaluated(recorded, [batch(1, told("A", *steps)), batch(2, told("B", tool("5", parent="1")))])
+        evaluation = evaluated(
+            recorded, [batch(1, reported_by("A", *steps)), batch(2, reported_by("B", tool("5", parent="1")))]
+        )
         to_b, to_c = evaluation.interactions
         assert (to_b.caller, to_b.callee, to_b.calls, to_b.errors, to_b.retries) == ("A", "B", 2, 0, 1)
         assert (to_b.observed, to_b.corroborated, to_b.reported) == (0, 1, 1)
@@ -205,7 +207,10 @@ class TestTrial:
         assert tallies == {"A": (3, 0, 0), "B": (0, 2, 0), "C": (0, 1, 1)}
 
     def test_reports_after_closing_are_only_counted(self) -> None:
-        batches = [*batches_of((agents(3), [("a00", "a01"), ("a00", "a02")])), batch(9, told("a02", call("x", "a00")))]
+        batches = [
+            *batches_of((agents(3), [("a00", "a01"), ("a00", "a02")])),
+            batch(9, reported_by("a02", call("x", "a00"))),
+        ]
         evaluation = evaluated(plan(agents(3)), batches, closed_after=2)
         assert [(record.caller, record.callee) for record in evaluation.interactions] == [
             ("a00", "a01"),
@@ -214,15 +219,21 @@ class TestTrial:
         assert (evaluation.trace_integrity.steps, evaluation.trace_integrity.late) == (2, 1)
 
     def test_dropped_steps_are_summed_over_reporters(self) -> None:
-        batches = [batch(1, told("A", call("1", "B")), dropped=3), batch(2, told("B", tool("2")), dropped=4)]
+        batches = [
+            batch(1, reported_by("A", call("1", "B")), dropped=3),
+            batch(2, reported_by("B", tool("2")), dropped=4),
+        ]
         assert evaluated(plan("AB"), batches).trace_integrity.dropped == 7
 
     def test_an_agent_whose_reports_are_unusable_is_not_silent(self) -> None:
-        asked = batch(0, told("A", call("1", "A")))
-        contradictory = [batch(1, told("B", tool("2"))), batch(2, told("B", tool("2", attributes={"name": "other"})))]
-        late = batch(1, told("B", tool("2")))
+        asked = batch(0, reported_by("A", call("1", "A")))
+        contradictory = [
+            batch(1, reported_by("B", tool("2"))),
+            batch(2, reported_by("B", tool("2", attributes={"name": "other"}))),
+        ]
+        late = batch(1, reported_by("B", tool("2")))
         nothing = StepBatch(trace_id=TRACE_ID, reporter="B", steps=[]).model_dump_json().encode()
-        dropped = replace(batch(1, told("B", tool("2")), dropped=1), n_steps=0, body=pack(nothing))
+        dropped = replace(batch(1, reported_by("B", tool("2")), dropped=1), n_steps=0, body=pack(nothing))
 
         def silent_in(*batches: ReportBatch, closed_after: int | None = None) -> list[str]:
             trial = evaluated(plan("AB", reports=True), batches, closed_after=closed_after)
@@ -233,7 +244,7 @@ class TestTrial:
         assert silent_in(asked, late, closed_after=1) == []
 
     def test_calls_left_out_of_the_structure_cause_warnings(self) -> None:
-        evaluation = evaluated(plan("AB"), [batch(1, told("A", call("1", "A"), call("2", "", url="")))])
+        evaluation = evaluated(plan("AB"), [batch(1, reported_by("A", call("1", "A"), call("2", "", url="")))])
         assert len(evaluation.warnings) == 2
 
     def test_only_the_chosen_evaluators_and_metrics_run(self) -> None:

@@ -16,7 +16,7 @@ from concord.trace.report import Report
 from concord_evaluator.aggregate import make_row
 from concord_evaluator.documents import JudgedTrial
 from concord_evaluator.pipeline import evaluate_trial, verdict_on
-from tests.unit.evaluator.traces import RECEIVED_AT, TRACE_ID, call, observed, told, url_of
+from tests.unit.evaluator.traces import RECEIVED_AT, TRACE_ID, call, observed, reported_by, url_of
 from tests.unit.evaluator.trials import batch
 
 TARGETS: Final = ("oaks", "elms", "firs", "ashes")
@@ -149,5 +149,5 @@ def team_trials(draw: st.DrawFn, *, least: int = 2, n_calls: int = 8) -> TeamTri
 
 def reported(caller: str, callee: str, number: int) -> Report:
     """A participant's own report of a call, true or false."""
-    (report,) = told(caller, call(f"told-{number}", callee), authenticated=True)
+    (report,) = reported_by(caller, call(f"told-{number}", callee), authenticated=True)
     return report

@@ -7,7 +7,7 @@ from concord.trace.observation import REFUSED_BY, RESPONSE_WORDS
 from concord_evaluator.scoring import TOLERANCE, WORST, Conduct, conduct_of
 from concord_evaluator.trace import carried_calls
 from tests.unit.evaluator.scoring.played import CarriedCall, TeamTrial
-from tests.unit.evaluator.traces import call, observed, roster, told
+from tests.unit.evaluator.traces import call, observed, reported_by, roster
 from tests.unit.evaluator.trials import batch
 
 TASK = "Count the trees in the park; report plot 12."
@@ -119,8 +119,8 @@ class TestWhatACallBuys:
 
 class TestWhatCounts:
     def test_only_calls_that_the_gateway_carried_count(self) -> None:
-        reported = batch(1, told("ann", call("1", "bob", request="maples"), authenticated=True))
-        forged = batch(2, told("green-agent", call("2", "bob", attributes={"agent_name": "ann"})))
+        reported = batch(1, reported_by("ann", call("1", "bob", request="maples"), authenticated=True))
+        forged = batch(2, reported_by("green-agent", call("2", "bob", attributes={"agent_name": "ann"})))
         assert carried_calls([reported, forged], roster("ann", "bob")).calls == {}
 
     def test_calls_of_the_assessor_to_oneself_and_to_strangers_do_not_count(self) -> None:

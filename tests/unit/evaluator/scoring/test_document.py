@@ -35,7 +35,7 @@ from concord_evaluator.scoring import (
 )
 from concord_evaluator.statistics import Interval, confidence_in, mean_interval, pass_power, rate_interval
 from tests.unit.evaluator.graphs import mesh
-from tests.unit.evaluator.traces import RECEIVED_AT, call, projected, told
+from tests.unit.evaluator.traces import RECEIVED_AT, call, projected, reported_by
 from tests.unit.evaluator.trials import batch, carried, evaluated, judged, outcome, plan
 
 TEXT = Path("docs/scoring.md").read_text(encoding="utf-8")
@@ -114,7 +114,7 @@ def test_a_worked_trial_is_scored_as_the_document_works_it_out(title: str) -> No
 
 def patterned(team: Mapping[str, Any]) -> tuple[TeamStructure, Score]:
     """The structure and the score of a worked example's pattern, through the evaluator."""
-    reports = [told(each["from"], call(str(number), each["to"])) for number, each in enumerate(team["calls"])]
+    reports = [reported_by(each["from"], call(str(number), each["to"])) for number, each in enumerate(team["calls"])]
     graph = build_graph(projected(*reports, agents=team["agents"]))
     needed: dict[str, dict[str, float]] = {metric_id: {} for metric_id in METRICS_NEEDED}
     structure = structure_of(graph, find(graph, measure(graph, needed), Thresholds()))

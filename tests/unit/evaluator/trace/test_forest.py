@@ -6,7 +6,7 @@ from concord.trace.report import Report
 from concord_evaluator.trace.fold import fold
 from concord_evaluator.trace.forest import Forest, build_forest
 from concord_evaluator.trace.trees import ROOT
-from tests.unit.evaluator.traces import call, told, tool
+from tests.unit.evaluator.traces import call, reported_by, tool
 
 
 def forest_of(*reports: list[Report]) -> Forest:
@@ -23,13 +23,15 @@ def test_a_forest_without_steps_has_no_completeness() -> None:
 
 
 def test_the_two_ends_of_a_call_join_at_the_callers_step_id() -> None:
-    forest = forest_of(told("B", tool("2", parent="1")), told("A", call("1", "B")))
+    forest = forest_of(reported_by("B", tool("2", parent="1")), reported_by("A", call("1", "B")))
     assert parents(forest) == {"1": None, "2": "1"}
     assert forest.completeness == 1.0
 
 
 def test_a_missing_parent_keeps_the_step_and_lowers_completeness() -> None:
-    forest = forest_of(told("A", tool("1"), tool("2", parent="lost"), tool("3", parent="2"), tool("4", parent="1")))
+    forest = forest_of(
+        reported_by("A", tool("1"), tool("2", parent="lost"), tool("3", parent="2"), tool("4", parent="1"))
+    )
     assert parents(forest) == {"1": None, "2": None, "3": "2", "4": "1"}
     assert forest.orphaned == 1
     assert forest.completeness == 0.75
@@ -38,37 +40,37 @@ def test_a_missing_parent_keeps_the_step_and_lowers_completeness() -> None:
 @pytest.mark.parametrize("length", [1, 2, 5])
 def test_a_cycle_of_parents_is_refused(length: int) -> None:
     cycle = [tool(f"c{i}", parent=f"c{(i + 1) % length}") for i in range(length)]
-    forest = forest_of(told("A", *cycle, tool("below", parent="c0"), tool("root")))
+    forest = forest_of(reported_by("A", *cycle, tool("below", parent="c0"), tool("root")))
     assert parents(forest) == {"below": None, "root": None}
     assert forest.refused == length
     assert forest.completeness == pytest.approx(1 / (length + 2))
 
 
 def test_a_relayed_step_without_a_parent_is_placed_under_its_call() -> None:
-    assert parents(forest_of(told("A", call("1", "B", answer=[tool("2")]))))["2"] == "1"
+    assert parents(forest_of(reported_by("A", call("1", "B", answer=[tool("2")]))))["2"] == "1"
 
 
 def test_an_answer_with_its_own_trace_is_placed_under_its_call() -> None:
     nested = call("x", "C", parent="1", trace_id="the-callee-started-its-own")
-    assert parents(forest_of(told("A", call("1", "B", answer=[nested]))))["x"] == "1"
+    assert parents(forest_of(reported_by("A", call("1", "B", answer=[nested]))))["x"] == "1"
 
 
 def test_relaying_a_step_does_not_move_it() -> None:
     root = call("1", "B")
-    forest = forest_of(told("A", root), told("mallory", call("m", "A", parent="1", answer=[root])))
+    forest = forest_of(reported_by("A", root), reported_by("mallory", call("m", "A", parent="1", answer=[root])))
     assert parents(forest) == {"1": None, "m": "1"}
     assert forest.refused == 0
 
 
 def test_with_two_contents_for_one_id_a_step_is_placed_under_its_own_reporters() -> None:
     mine, theirs = call("1", "B"), call("1", "C")
-    forest = forest_of(told("Z", theirs, tool("z", parent="1")), told("A", mine, tool("a", parent="1")))
+    forest = forest_of(reported_by("Z", theirs, tool("z", parent="1")), reported_by("A", mine, tool("a", parent="1")))
     kept_by = {forest.records[place].step_id: forest.parents[place] for place in forest.order}
     assert kept_by["a"] != kept_by["z"]
 
 
 def test_parents_come_before_their_children() -> None:
-    forest = forest_of(told("A", *(tool(str(i), parent=str(i + 1)) for i in range(50)), tool("50")))
+    forest = forest_of(reported_by("A", *(tool(str(i), parent=str(i + 1)) for i in range(50)), tool("50")))
     placed = list(forest.order)
     parents = [forest.parents[place] for place in placed]
     assert all(parent == ROOT or placed.index(parent) < number for number, parent in enumerate(parents))
