@@ -59,7 +59,7 @@ async def test_the_end_of_an_attack_decides_its_verdict(run: object, verdict: Ve
     assert (outcome.verdict, outcome.seen) == (verdict, seen)
 
 
-async def test_a_stack_that_does_not_answer_afterwards_did_not_hold() -> None:
+async def test_an_attack_after_which_the_stack_does_not_answer_was_not_held() -> None:
     with reserved() as holder:
         gone = Target(url_of(holder), url_of(holder), "127.0.0.1")
         outcome = await made(Attack("it", "Does it.", refused_attack), gone)

@@ -87,7 +87,7 @@ def test_indistinguishable_teams_form_a_group_and_share_its_ranks(tmp_path: Path
     assert found.pair_level == pytest.approx(1 - 0.05 / 3)
 
 
-def test_few_tasks_are_insufficient_however_far_apart_the_teams_are(tmp_path: Path) -> None:
+def test_a_large_difference_on_few_tasks_is_insufficient(tmp_path: Path) -> None:
     found = compared(tmp_path, good=team(0.2, tasks=3), bad=team(tasks=3))
     assert [pair.verdict for pair in found.pairs] == ["insufficient"]
     assert found.groups == [["good", "bad"]]
@@ -252,7 +252,7 @@ def test_trials_without_an_evaluation_are_warned_of_although_their_tasks_are_unk
     st.lists(st.sampled_from([0.0, 1.0, 0.5]), min_size=2, max_size=8),
     st.lists(st.sampled_from([0.0, 1.0]), min_size=2, max_size=8),
 )
-def test_no_interval_leaves_the_scale(one: list[float], other: list[float]) -> None:
+def test_intervals_stay_within_the_scale(one: list[float], other: list[float]) -> None:
     teams = [_scored(name, scores) for name, scores in (("a", one), ("b", other))]
     found = compare_teams(teams)
     for team_line in found.teams:

@@ -40,7 +40,7 @@ def scored(**changes: object) -> Scoring:
 class TestOutcome:
     """Scores that rest on the outcome."""
 
-    def test_a_score_is_outcome_times_conduct_and_says_who_judged(self) -> None:
+    def test_a_score_is_outcome_times_conduct_and_names_the_judge(self) -> None:
         rating = rating_of(row(scoring=scored(sub_scores=factors(0.75, 0.92))))
         assert (rating.number, rating.rests_on) == ("80.0", "outcome 0.75 (by code) x conduct 0.92")
 
@@ -75,7 +75,7 @@ class TestOutcome:
             assert rating.number is None
             assert rating.rests_on == "nobody judged the outcome (no scorer, and no key for a judge)"
 
-    def test_without_conduct_the_outcome_stands_alone(self) -> None:
+    def test_without_conduct_the_score_is_the_outcome(self) -> None:
         rating = rating_of(lone_participant())
         assert (rating.number, rating.rests_on) == ("70.0", "outcome 0.70 (by code)")
 

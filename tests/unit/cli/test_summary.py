@@ -105,7 +105,7 @@ def test_graph_metrics_are_shown_with_their_values() -> None:
     assert line_with("reciprocity", text).split() == ["reciprocity", "0.25"]
 
 
-def test_a_finding_names_the_agents_the_figure_and_what_to_do() -> None:
+def test_a_finding_shows_its_agents_its_figure_and_its_advice() -> None:
     graph = GraphMetricsSummary(
         graph_density=0.3, has_bottleneck=True, isolated_agents=["alone"], coordination_quality="bottleneck"
     )
@@ -133,7 +133,7 @@ def test_calls_are_summed_over_the_trials_with_those_that_failed() -> None:
     assert "hub  →  reviewer x3 (1 failed)" in text
 
 
-def test_a_large_team_is_cut_short_and_says_so() -> None:
+def test_callers_beyond_the_limit_are_counted() -> None:
     calls = [interaction(f"agent_{number:02}", "hub") for number in range(MAX_CALLERS + 3)]
 
     assert "and 3 more" in shown(row(trials=[trial(*calls)]))

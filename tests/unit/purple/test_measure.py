@@ -107,7 +107,7 @@ def test_two_softening_words_in_a_sentence_are_flagged_and_one_is_not() -> None:
     assert _overall(text, Aspect.HEDGING).claim == "The text has 3 softening words, 42.9 in a hundred."
 
 
-def test_aspects_are_measured_in_the_order_asked_and_once_each() -> None:
+def test_aspects_are_measured_once_each_in_the_requested_order() -> None:
     facts = measure("Plain text.", [Aspect.HEDGING, Aspect.SENTENCES, Aspect.HEDGING], "r")
     assert [fact.aspect for fact in facts] == [Aspect.HEDGING, Aspect.SENTENCES]
 

@@ -115,7 +115,7 @@ def test_the_two_directions_between_two_agents_are_two_lines() -> None:
     assert there.line != back.line
 
 
-def test_a_flow_with_errors_is_marked_with_how_many() -> None:
+def test_a_flow_with_errors_is_marked_with_their_number() -> None:
     (arrow,) = draw(list("ab"), [flow("a", "b", 5, errors=2)]).arrows
 
     assert arrow.failed

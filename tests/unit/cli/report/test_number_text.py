@@ -51,7 +51,7 @@ def test_a_duration_has_the_unit_that_fits_it(ms: float | None, text: str) -> No
 
 @law
 @given(finite)
-def test_no_figure_is_longer_than_a_column(value: float) -> None:
+def test_every_number_fits_into_a_column(value: float) -> None:
     assert len(figure(value)) <= 14
     assert len(duration(value)) <= 14
 

@@ -99,7 +99,7 @@ def test_calls_in_a_cycle_of_parents_are_left_out() -> None:
     assert [each.step_id for each in found.timeline] == ["3"]
 
 
-def test_conflicting_variants_cancel_each_other_and_are_counted() -> None:
+def test_conflicting_variants_are_dropped_and_counted() -> None:
     found = evaluation(
         reported_by("A", call("1", "B")), reported_by("A", call("1", "C")), reported_by("A", call("2", "B"))
     )
