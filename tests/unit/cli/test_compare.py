@@ -313,7 +313,7 @@ def test_the_table_shows_ranks_and_indistinguishable_teams(tmp_path: Path) -> No
     assert lines[1].split()[:2] == ["a", "1"]
     assert lines[2].split()[1] == lines[3].split()[1] == "2-3"
     assert any(line.rstrip().endswith("a is better") for line in lines)
-    assert any(line.startswith("Not described apart: ") for line in lines)
+    assert any(line.startswith("Not told apart: ") for line in lines)
 
 
 def test_files_with_the_same_name_are_distinguished_by_their_folders(tmp_path: Path) -> None:
