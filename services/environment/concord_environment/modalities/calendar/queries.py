@@ -18,14 +18,17 @@ from concord_environment.modalities.fields import Address, Id, Ids, Line, Moment
 CalendarDay = Annotated[date, Field(ge=date(1970, 1, 2), le=date(2199, 12, 30))]
 DEFAULT_WINDOW: Final = timedelta(days=365)
 MAX_EXPANDED: Final = 20_000
-"""The maximum number of occurrences in one query."""
+"""The maximum number of occurrences that match a query."""
 
 
 class CalendarQuery(Page):
-    """Every filter that is given has to hold.
+    """Finds calendar events that match all given filters, sorted by start unless `sort_by` says otherwise.
 
-    Events of [start, end), or of one `date`. With `expand_recurring` series are given as their occurrences there, from
-    now on and for a year where no window is given.
+    The time window is [`start`, `end`), or the `date` in the user's time zone, which replaces `start` and `end`. A
+    series counts as one event. With `expand_recurring`, each occurrence in the window counts as an event; the window
+    then defaults to 365 days from `start`, and `start` to the current time. More than 20,000 occurrences are an error
+    (422). `search` is a substring of title, description or location, in any case. `recurring` selects series (true)
+    or single events (false).
     """
 
     calendar_id: Id | None = None
@@ -61,10 +64,10 @@ def find_events(state: CalendarState, query: CalendarQuery, now: datetime) -> tu
     tests = list(_tests(query))
     candidates = [event for event in _candidates(state, start, end) if all(test(event) for test in tests)]
     if query.expand_recurring:
-        expanded = (one for event in candidates for one in _expand(state, event, start, end))
+        expanded = (occurrence for event in candidates for occurrence in _expand(state, event, start, end))
         found = list(islice(expanded, MAX_EXPANDED + 1))
         if len(found) > MAX_EXPANDED:
-            raise Invalid(f"more than {MAX_EXPANDED} occurrences: narrow the window")
+            raise Invalid(f"more than {MAX_EXPANDED} occurrences: shorten the window between start and end")
     else:
         found = [event for event in candidates if _in_window(event, start, end)]
     found.sort(key=_SORT_KEYS[query.sort_by], reverse=query.sort_order == "desc")
@@ -72,7 +75,7 @@ def find_events(state: CalendarState, query: CalendarQuery, now: datetime) -> tu
 
 
 def _candidates(state: CalendarState, start: datetime | None, end: datetime | None) -> Iterable[CalendarEvent]:
-    """At least all events that overlap [start, end). No series has occurrences before its start."""
+    """All events that may overlap [start, end). No series has occurrences before its start."""
     if end is None:
         return state.events.rows()
     if start is None:
@@ -81,7 +84,7 @@ def _candidates(state: CalendarState, start: datetime | None, end: datetime | No
 
 
 def events_on(state: CalendarState, moment: datetime) -> list[CalendarEvent]:
-    """The events of a moment's day in the user's time zone, in order. Series are expanded."""
+    """The events on the day of a moment in the user's time zone, by start. A series counts as its occurrences."""
     day = moment.astimezone(ZoneInfo(state.current_settings.user_timezone)).date()
     return find_events(state, CalendarQuery(date=day, expand_recurring=True, limit=1000), moment)[0]
 
@@ -97,8 +100,8 @@ def _window(state: CalendarState, query: CalendarQuery) -> tuple[datetime | None
 def _in_window(event: CalendarEvent, start: datetime | None, end: datetime | None) -> bool:
     if event.recurrence is not None and not (start is None and end is None):
         return next(occurrences(event, start, end), None) is not None
-    after = start is None or event.end > start or event.start == start
-    return after and (end is None or event.start < end)
+    ends_after_start = start is None or event.end > start or event.start == start
+    return ends_after_start and (end is None or event.start < end)
 
 
 def _expand(
@@ -119,8 +122,8 @@ def _tests(query: CalendarQuery) -> Iterable[Callable[[CalendarEvent], bool]]:
         calendars = {*(query.calendar_ids or ()), *filter(None, (query.calendar_id,))}
         yield lambda event: event.calendar_id in calendars
     if query.search is not None:
-        words = query.search.casefold()
-        yield lambda event: words in f"{event.title}\n{event.description}\n{event.location}".casefold()
+        text = query.search.casefold()
+        yield lambda event: text in f"{event.title}\n{event.description}\n{event.location}".casefold()
     if (status := query.status) is not None:
         yield lambda event: event.status == status
     if query.organizer is not None:

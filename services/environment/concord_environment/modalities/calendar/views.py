@@ -1,4 +1,4 @@
-"""The calendar's queries and views."""
+"""Views of the calendar."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -20,7 +20,7 @@ from concord_environment.modalities.modality import (
 
 
 class CalendarView(BaseModel):
-    """A calendar; `event_ids` are those of its events that the page shows."""
+    """A calendar. `event_ids` lists the events of the calendar on this page only."""
 
     calendar_id: str
     name: str
@@ -34,7 +34,7 @@ class CalendarView(BaseModel):
 
 
 class EventSummary(BaseModel):
-    """An event in one line."""
+    """An event without its details."""
 
     event_id: str
     title: str
@@ -45,7 +45,7 @@ class EventSummary(BaseModel):
 
 
 class CalendarCounts(StateView):
-    """How much is in the calendars."""
+    """The number of calendars and events. Today is the current simulated day in the user's time zone."""
 
     default_calendar_id: str
     user_timezone: str
@@ -55,7 +55,7 @@ class CalendarCounts(StateView):
 
 
 class CalendarStateView(CalendarCounts):
-    """A page of the events, by their start; series as such."""
+    """All calendars, and a page of the events by start. A series is one event."""
 
     calendars: dict[str, CalendarView]
     events: dict[str, CalendarEvent]
@@ -64,7 +64,7 @@ class CalendarStateView(CalendarCounts):
 
 
 class CalendarBriefView(CalendarCounts):
-    """What happens today, series as occurrences, and what is on now."""
+    """Today's events, including occurrences of series, with the current event and the next one today."""
 
     today: list[EventSummary]
     current_event: EventSummary | None
@@ -72,20 +72,20 @@ class CalendarBriefView(CalendarCounts):
 
 
 class CalendarAnswer(QueryAnswer):
-    """The events found."""
+    """The calendar events that match a query."""
 
     events: list[CalendarEvent]
 
 
 class CalendarList(BaseModel):
-    """The calendars."""
+    """All calendars, and the id of the default calendar."""
 
     calendars: list[CalendarView]
     default_calendar_id: str
 
 
 def list_calendars(world: States) -> CalendarList:
-    """Every calendar, without event ids."""
+    """All calendars, without event ids."""
     state = world[CalendarState]
     calendars = [_calendar(state, calendar, ()) for calendar in state.calendars.rows()]
     return CalendarList(calendars=calendars, default_calendar_id=state.current_settings.default_calendar_id)
@@ -147,14 +147,14 @@ def _brief(world: States, now: datetime) -> CalendarBriefView:
     return CalendarBriefView.model_validate(
         {
             **_counts(world, now, len(today)),
-            "today": [_summary(event) for event in today],
-            "current_event": current and _summary(current),
-            "next_event": following and _summary(following),
+            "today": [_summarised(event) for event in today],
+            "current_event": current and _summarised(current),
+            "next_event": following and _summarised(following),
         }
     )
 
 
-def _summary(event: CalendarEvent) -> EventSummary:
+def _summarised(event: CalendarEvent) -> EventSummary:
     return EventSummary(
         event_id=event.event_id,
         title=event.title,
