@@ -68,9 +68,9 @@ def _inconsistencies(state: CalendarState) -> Iterator[str]:
         yield f"calendar: the default calendar {default} does not exist"
     for event in state.events.rows():
         if event.calendar_id not in state.calendars:
-            yield f"calendar: event {event.event_id} is in calendar {event.calendar_id}, which does not exist"
+            yield f"calendar: calendar {event.calendar_id} of event {event.event_id} does not exist"
         if event.parent_event_id is not None and event.parent_event_id not in state.events:
-            yield f"calendar: event {event.event_id} is part of series {event.parent_event_id}, which does not exist"
+            yield f"calendar: series {event.parent_event_id} of event {event.event_id} does not exist"
         if event.end < event.start:
             yield f"calendar: event {event.event_id} ends before it starts"
 

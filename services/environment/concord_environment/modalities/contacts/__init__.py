@@ -13,7 +13,7 @@ from concord_environment.modalities.modality import Modality
 
 
 class ContactsDocument(StateDocument):
-    """The address book."""
+    """The contacts of the address book."""
 
     contacts: dict[Id, Contact] = Field(default_factory=dict)
 

@@ -18,7 +18,12 @@ _SORT_KEYS: Final[dict[str, Callable[[Email], Any]]] = {
 
 
 class EmailQuery(Page):
-    """Every filter that is given has to hold. Words are found in any case; an address may be part of one."""
+    """Finds emails that match all given filters, sorted by arrival, latest first, unless `sort_by` says otherwise.
+
+    Address and text filters are substrings, in any case. `to_address` includes Cc and Bcc. `search` covers subject and
+    plain-text body. `received_after`, `date_from` and `since` all mean the earliest arrival, and `received_before` and
+    `date_to` the latest; all are inclusive. An email has one folder and any number of labels.
+    """
 
     folder: Name | None = None
     label: Name | None = None
@@ -41,7 +46,7 @@ class EmailQuery(Page):
 
 
 def find_emails(state: EmailState, query: EmailQuery) -> tuple[list[Email], int]:
-    """The page of mails that match a query, and the number of all matches."""
+    """The page of emails that match a query, and the number of all matches."""
     tests, groups, latest_first = list(_tests(query)), _groups(query), query.sort_order == "desc"
     key = _SORT_KEYS.get(query.sort_by)
     if key is None and query.thread_id is None and len(tests) == len(groups) <= 1:
@@ -55,11 +60,11 @@ def find_emails(state: EmailState, query: EmailQuery) -> tuple[list[Email], int]
 
 
 Groups = list[tuple[str, str]]
-"""Pairs of an index and a value whose group a query selects."""
+"""Index groups that contain all matches of a query: pairs of the index and the value."""
 
 
 def _window(state: EmailState, query: EmailQuery, groups: Groups, latest_first: bool) -> tuple[list[Email], int]:
-    """A page of one group or of all mails, which the table keeps in order."""
+    """A page of one group or of all emails. The table keeps both in order."""
     emails, first, stop = state.emails, query.first, query.stop
     if not groups:
         return emails.window(first, stop, latest_first=latest_first), len(emails)
@@ -67,13 +72,13 @@ def _window(state: EmailState, query: EmailQuery, groups: Groups, latest_first: 
 
 
 def _candidates(state: EmailState, query: EmailQuery, groups: Groups) -> Iterable[Email]:
-    """The smallest group of mails that has all matches, from the latest back to the query's earliest moment."""
+    """The smallest group of emails with all matches, from the latest back to the earliest arrival of the query."""
     emails = state.emails
     if query.thread_id is not None:
         candidates = reversed(emails.found("thread", query.thread_id))
     elif query.from_address is not None:
-        part = query.from_address.casefold()
-        senders = [sender for sender in emails.lookup_values("sender") if part in sender]
+        substring = query.from_address.casefold()
+        senders = [sender for sender in emails.lookup_values("sender") if substring in sender]
         candidates = reversed(emails.found("sender", *senders))
     elif groups:
         narrowest = min(groups, key=lambda group: emails.group_size(*group))
@@ -89,14 +94,14 @@ def _candidates(state: EmailState, query: EmailQuery, groups: Groups) -> Iterabl
 
 def _groups(query: EmailQuery) -> Groups:
     return [
-        (index, word)
-        for index, word, asked in (
+        (index, value)
+        for index, value, is_filtered in (
             ("folder", query.folder, query.folder is not None),
             ("label", query.label, query.label is not None),
             ("flag", UNREAD, query.is_read is False),
             ("flag", STARRED, query.is_starred is True),
         )
-        if asked and word is not None
+        if is_filtered and value is not None
     ]
 
 
@@ -127,8 +132,8 @@ def _tests(query: EmailQuery) -> Iterable[Callable[[Email], bool]]:
         body = query.body_contains.casefold()
         yield lambda email: body in email.body_text.casefold()
     if query.search is not None:
-        words = query.search.casefold()
-        yield lambda email: words in email.subject.casefold() or words in email.body_text.casefold()
+        text = query.search.casefold()
+        yield lambda email: text in email.subject.casefold() or text in email.body_text.casefold()
     for after in filter(None, (query.received_after, query.date_from, query.since)):
         yield lambda email, after=after: email.received_at >= after  # type: ignore[misc]  # bound in the loop
     for before in filter(None, (query.received_before, query.date_to)):

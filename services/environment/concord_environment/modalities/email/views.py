@@ -1,4 +1,4 @@
-"""The mailbox's queries and views."""
+"""Views of the mailbox."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -21,11 +21,11 @@ from concord_environment.modalities.modality import (
 )
 
 BRIEF: Final = 50
-"""The number of mails in the compact state."""
+"""The number of emails in the compact state."""
 
 
 class EmailSummary(BaseModel):
-    """A mail without its text."""
+    """An email without its body."""
 
     message_id: str
     thread_id: str
@@ -41,7 +41,7 @@ class EmailSummary(BaseModel):
 
 
 class EmailCounts(StateView):
-    """How many mails there are of each kind, in the whole mailbox."""
+    """The numbers of emails and threads in the whole mailbox."""
 
     user_email_address: str
     total_email_count: int
@@ -54,7 +54,7 @@ class EmailCounts(StateView):
 
 
 class EmailStateView(EmailCounts):
-    """A page of the mailbox, latest mails first; threads, folders and labels as far as they show on it."""
+    """A page of the emails, latest first, with the threads, folders, labels and drafts of that page."""
 
     emails: dict[str, Email]
     threads: dict[str, EmailThread]
@@ -66,13 +66,13 @@ class EmailStateView(EmailCounts):
 
 
 class EmailBriefView(EmailCounts):
-    """The latest mails of the inbox, without their texts."""
+    """The latest 50 emails of the inbox, without bodies."""
 
     emails: list[EmailSummary]
 
 
 class EmailAnswer(QueryAnswer):
-    """The mails found."""
+    """The emails that match a query."""
 
     emails: list[Email]
 
@@ -96,7 +96,7 @@ def _counts(world: States, now: datetime) -> dict[str, object]:
 def _state(world: States, now: datetime, page: StatePage) -> EmailStateView:
     state, counts = world[EmailState], _counts(world, now)
     latest, total = _page(state, page)
-    emails = [_as_seen(state, email) for email in latest]
+    emails = [_visible(state, email) for email in latest]
     folders: dict[str, list[str]] = {name: [] for name in FOLDERS}
     labels: dict[str, list[str]] = {}
     for email in emails:
@@ -146,12 +146,12 @@ def _summaries(emails: Iterable[Email]) -> Iterable[EmailSummary]:
 
 def _answer(world: States, now: datetime, query: EmailQuery) -> EmailAnswer:  # noqa: ARG001 - one signature
     emails, total = find_emails(world[EmailState], query)
-    shown = [_as_seen(world[EmailState], email) for email in emails]
-    return EmailAnswer.model_validate({**answer_fields("email", query, len(emails), total), "emails": shown})
+    visible = [_visible(world[EmailState], email) for email in emails]
+    return EmailAnswer.model_validate({**answer_fields("email", query, len(emails), total), "emails": visible})
 
 
-def _as_seen(state: EmailState, email: Email) -> Email:
-    """The mail without its blind copies, unless the user sent it."""
+def _visible(state: EmailState, email: Email) -> Email:
+    """The email as the user sees it: without Bcc, unless the user sent it."""
     return email if same_address(email.from_address, state.address) else replace(email, bcc_addresses=())
 
 

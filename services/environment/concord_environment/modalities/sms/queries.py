@@ -9,7 +9,11 @@ from concord_environment.modalities.sms.state import UNREAD, Direction, MessageT
 
 
 class SMSQuery(Page):
-    """Every filter that is given has to hold. Deleted messages are left out unless they are asked for."""
+    """Finds text messages that match all given filters, latest first by default.
+
+    `phone_number` is the sender or a recipient. `search_text` is a substring of the text, in any case. `since` and
+    `until` are inclusive. `include_deleted` adds deleted messages, which have no text.
+    """
 
     thread_id: Id | None = None
     phone_number: Phone | None = None
@@ -39,7 +43,7 @@ def find_messages(state: SMSState, query: SMSQuery) -> tuple[list[SMSMessage], i
 
 
 def _candidates(state: SMSState, query: SMSQuery) -> Iterable[SMSMessage]:
-    """Messages from the latest back to the query's `since`."""
+    """Messages from the latest back to `since` of the query."""
     if query.thread_id is not None:
         candidates = state.messages.group("thread", query.thread_id, latest_first=True)
     elif query.is_read is False and query.direction == "incoming":
@@ -68,8 +72,8 @@ def _tests(query: SMSQuery) -> Iterable[Callable[[SMSMessage], bool]]:
     if (has_attachments := query.has_attachments) is not None:
         yield lambda message: bool(message.attachments) == has_attachments
     if query.search_text is not None:
-        words = query.search_text.casefold()
-        yield lambda message: words in message.body.casefold()
+        text = query.search_text.casefold()
+        yield lambda message: text in message.body.casefold()
     if (since := query.since) is not None:
         yield lambda message: message.sent_at >= since
     if (until := query.until) is not None:

@@ -1,4 +1,4 @@
-"""The queries and views of text messages."""
+"""Views of text messages."""
 
 from collections.abc import Iterable
 from dataclasses import asdict
@@ -20,13 +20,13 @@ from concord_environment.modalities.sms.queries import SMSQuery, find_messages
 from concord_environment.modalities.sms.state import UNREAD, Conversation, Participant, SMSMessage, SMSState
 
 PREVIEW: Final = 100
-"""The number of characters of a message in the compact state."""
+"""The maximum length of a message in the compact state, in characters."""
 BRIEF: Final = 50
 """The number of conversations in the compact state."""
 
 
 class ConversationView(BaseModel):
-    """A conversation with what is worked out from its messages."""
+    """A conversation with the numbers of its messages, without the messages."""
 
     thread_id: str
     conversation_type: Literal["one_on_one", "group"]
@@ -45,7 +45,7 @@ class ConversationView(BaseModel):
 
 
 class ConversationBrief(BaseModel):
-    """A conversation in one line."""
+    """A conversation with its last message, cut after 100 characters."""
 
     thread_id: str
     participants: tuple[str, ...]
@@ -57,7 +57,7 @@ class ConversationBrief(BaseModel):
 
 
 class SMSCounts(StateView):
-    """How many messages there are, in all conversations."""
+    """The numbers of conversations and of messages in all of them."""
 
     user_phone_number: str
     total_message_count: int
@@ -66,7 +66,7 @@ class SMSCounts(StateView):
 
 
 class SMSStateView(SMSCounts):
-    """A page of the messages, latest first, and the conversations that they belong to."""
+    """A page of the messages, latest first, and their conversations. Up to 50 conversations are always complete."""
 
     messages: dict[str, SMSMessage]
     conversations: dict[str, ConversationView]
@@ -75,13 +75,13 @@ class SMSStateView(SMSCounts):
 
 
 class SMSBriefView(SMSCounts):
-    """The conversations, each with its last message."""
+    """The 50 conversations with the latest messages, each with its last message."""
 
     conversations: list[ConversationBrief]
 
 
 class SMSAnswer(QueryAnswer):
-    """The messages found."""
+    """The text messages that match a query."""
 
     messages: list[SMSMessage]
 
@@ -111,12 +111,14 @@ def _state(world: States, now: datetime, page: StatePage) -> SMSStateView:
     state = world[SMSState]
     query = SMSQuery(since=page.since, limit=page.limit, offset=page.offset, include_deleted=True)
     messages, total = find_messages(state, query)
-    shown = _conversations(state, messages)
+    conversations = _conversations(state, messages)
     return SMSStateView.model_validate(
         {
             **_counts(world, now),
             "messages": {message.message_id: message for message in messages},
-            "conversations": {one.thread_id: conversation_view(state, one) for one in shown},
+            "conversations": {
+                conversation.thread_id: conversation_view(state, conversation) for conversation in conversations
+            },
             "returned_count": len(messages),
             "has_more": page.stop < total,
         }
@@ -124,7 +126,7 @@ def _state(world: States, now: datetime, page: StatePage) -> SMSStateView:
 
 
 def _conversations(state: SMSState, messages: Iterable[SMSMessage]) -> Iterable[Conversation]:
-    """The conversations of messages. If there are few in all, every conversation."""
+    """The conversations of messages, or all conversations if there are at most `BRIEF`."""
     if len(state.conversations) <= BRIEF:
         return state.conversations.rows()
     threads = dict.fromkeys(message.thread_id for message in messages)
@@ -134,11 +136,11 @@ def _conversations(state: SMSState, messages: Iterable[SMSMessage]) -> Iterable[
 def _brief(world: States, now: datetime) -> SMSBriefView:
     state = world[SMSState]
     latest = sorted(state.conversations.rows(), key=state.last_message_at, reverse=True)[:BRIEF]
-    briefs = [_in_one_line(state, conversation) for conversation in latest]
+    briefs = [_conversation_brief(state, conversation) for conversation in latest]
     return SMSBriefView.model_validate({**_counts(world, now), "conversations": briefs})
 
 
-def _in_one_line(state: SMSState, conversation: Conversation) -> ConversationBrief:
+def _conversation_brief(state: SMSState, conversation: Conversation) -> ConversationBrief:
     last = state.messages.group_window("thread", conversation.thread_id, 0, 1, latest_first=True)
     return ConversationBrief(
         thread_id=conversation.thread_id,
@@ -158,8 +160,8 @@ def _answer(world: States, now: datetime, query: SMSQuery) -> SMSAnswer:  # noqa
 
 def _as_text(brief: SMSBriefView) -> Iterable[str]:
     yield f"SMS: {brief.unread_count} unread, {brief.total_message_count} in all"
-    for one in [one for one in brief.conversations if one.unread_count][:5]:
-        yield f"  - {', '.join(one.participants)}: {one.last_message}"
+    for conversation in [conversation for conversation in brief.conversations if conversation.unread_count][:5]:
+        yield f"  - {', '.join(conversation.participants)}: {conversation.last_message}"
 
 
 SMS_VIEWS: Final = Views(_state, SMSStateView, _brief, SMSBriefView, SMSQuery, _answer, SMSAnswer, _as_text)
