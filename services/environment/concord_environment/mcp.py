@@ -24,7 +24,13 @@ from concord_environment.api.responses import action_response
 from concord_environment.core.faults import Fault, Invalid
 from concord_environment.environment import Environment
 from concord_environment.modalities.modality import AnyModality, AnyOperation, QueryAnswer, StatePage, StateView
-from concord_environment.modalities.registry import MODALITY_BY_NAME, OPERATIONS, reasons
+from concord_environment.modalities.registry import (
+    MODALITY_BY_NAME,
+    OPERATIONS,
+    query_description,
+    reasons,
+    state_description,
+)
 
 
 class NoArguments(BaseModel):
@@ -100,10 +106,7 @@ def _state_tool(modality: AnyModality) -> EnvironmentTool:
             return brief
         return views.state(simulation.world, simulation.now, arguments)
 
-    description = (
-        f"Returns a page of the state of {modality.name}, by default the first 500 items. With `compact`, returns the "
-        "compact state instead: counts and the latest items."
-    )
+    description = state_description(modality)
     return EnvironmentTool(f"{modality.name}_state", description, StateArguments, modality.state_permission, run)
 
 
@@ -114,7 +117,7 @@ def _query_tool(modality: AnyModality) -> EnvironmentTool:
         simulation = environment.simulation
         return views.answer(simulation.world, simulation.now, arguments)
 
-    description = f"Queries {modality.name}. {getdoc(views.query_type) or ''}"
+    description = query_description(modality)
     return EnvironmentTool(f"{modality.name}_query", description, views.query_type, modality.query_permission, run)
 
 
@@ -131,7 +134,7 @@ _INSTRUCTIONS: Final = (
     "You act for one simulated user, in simulated time. Read email, messages, calendars and so on with the state and "
     "query tools. The other tools are actions: the service checks an action at once and executes it when time moves, "
     "unless your key has the permission `events:execute`, which executes actions at once. You cannot move time. "
-    "The text of a failed call says why it failed."
+    "The text of a failed call says why it failed. The numbers in the descriptions are status codes of the REST API."
 )
 
 Context = ServerRequestContext[Any, Any]

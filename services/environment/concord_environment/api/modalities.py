@@ -15,7 +15,7 @@ from concord_environment.api.responses import ModalityActionResponse, action_res
 from concord_environment.core.actions import Action
 from concord_environment.modalities.calendar.views import CalendarList, list_calendars
 from concord_environment.modalities.modality import AnyModality, AnyOperation, StatePage
-from concord_environment.modalities.registry import MODALITY_BY_NAME
+from concord_environment.modalities.registry import MODALITY_BY_NAME, query_description, state_description
 
 _EXECUTION: Final = (
     "Executes at once for a key with the permission `events:execute`. For other keys, the service checks the action at "
@@ -61,8 +61,7 @@ def _add_state(router: APIRouter, modality: AnyModality) -> None:
         response_model=views.state_type | views.brief_type,
         operation_id=f"{modality.name}_state",
         summary=f"State of {modality.name}",
-        description="Returns a page of the state, by default the first 500 items. With `compact`, returns the compact "
-        "state instead: counts and the latest items.",
+        description=state_description(modality),
         dependencies=[Depends(permitted(modality.state_permission))],
     )
 
@@ -81,7 +80,7 @@ def _add_query(router: APIRouter, modality: AnyModality) -> None:
         response_model=views.answer_type,
         operation_id=f"{modality.name}_query",
         summary=f"Query {modality.name}",
-        description=getdoc(query_type),
+        description=query_description(modality),
         dependencies=[Depends(permitted(modality.query_permission))],
     )
 

@@ -101,7 +101,8 @@ router = APIRouter(prefix="/webhooks", tags=["webhooks"])
 
 @router.post("", status_code=201, dependencies=[Depends(permitted("webhooks:create"))])
 async def register(request: WebhookRequest, environment: Served) -> WebhookView:
-    """Registers a webhook. With a secret, each post has the header X-UES-Signature: the HMAC-SHA256 of the body.
+    """Registers a webhook. With a secret, each post has the header X-UES-Signature: `sha256=` and the HMAC-SHA256 of
+    the body in hexadecimal.
 
     The service tries each delivery three times, and disables a webhook after ten failed deliveries in a row. Responds
     with 422 if the host of the URL is neither on the public internet nor in an allowed private network, and with 409 if

@@ -224,6 +224,7 @@ def _dump(state: LocationState) -> dict[str, Any]:
 
 MODALITY: Final = Modality(
     name="location",
+    description="the user's current place and the places before it",
     state=LocationState,
     operations=(Operation(UpdateLocation, _update, "update", "location:update", "location.updated"),),
     default_operation="update",

@@ -193,11 +193,13 @@ def _no_inconsistencies(state: State) -> Iterable[str]:  # noqa: ARG001 - one si
 class Modality(Generic[S]):
     """One modality. The service derives its routes, MCP tools, permissions, snapshots and scenario documents.
 
-    `name` identifies the modality in paths, permissions, events and scenario files. An event without an operation in
+    `name` identifies the modality in paths, permissions, events and scenario files. `description` is a noun phrase for
+    the content of the state, as in "Returns the user's mailbox". An event without an operation in
     its data has the `default_operation`. `inconsistencies` describes the broken references in a state.
     """
 
     name: str
+    description: str
     state: type[S]
     operations: tuple[AnyOperation, ...]
     views: Views[Any, Any]

@@ -122,6 +122,7 @@ def _dump(state: PreferencesState) -> dict[str, Any]:
 
 MODALITY: Final = Modality(
     name=NAME,
+    description="the user's preferences for times and dates",
     state=PreferencesState,
     operations=(Operation(UpdatePreferences, _update, "update", "time:preferences", "time.preferences"),),
     default_operation="update",

@@ -1,6 +1,7 @@
 """All modalities and their operations, by name and by request class."""
 
 from collections.abc import Mapping
+from inspect import getdoc
 from operator import attrgetter
 from typing import Any, Final
 
@@ -9,6 +10,7 @@ from pydantic import ValidationError
 from concord_environment.core.actions import Action
 from concord_environment.core.faults import Invalid
 from concord_environment.core.transaction import Transaction
+from concord_environment.modalities.fields import DEFAULT_PAGE, MAX_PAGE
 from concord_environment.modalities.installed import MODALITIES
 from concord_environment.modalities.modality import AnyModality, AnyOperation
 from concord_environment.modalities.world import EnvironmentWorld
@@ -52,6 +54,19 @@ def parse(modality: str, data: Mapping[str, Any]) -> Action:
         return operation.request.model_validate(fields)  # type: ignore[no-any-return]  # erased in the table
     except ValidationError as error:
         raise Invalid(reasons(error)) from error
+
+
+def state_description(modality: AnyModality) -> str:
+    """The description of the route and the tool that return the state of a modality."""
+    return (
+        f"Returns {modality.description}. Long states have pages of `limit` items, by default {DEFAULT_PAGE} and at most "
+        f"{MAX_PAGE}. With `compact`, returns the compact state instead: counts and the latest items."
+    )
+
+
+def query_description(modality: AnyModality) -> str:
+    """The description of the route and the tool that query a modality."""
+    return f"Searches {modality.description}. {getdoc(modality.views.query_type) or ''}"
 
 
 def inconsistencies(world: EnvironmentWorld) -> list[str]:

@@ -298,6 +298,7 @@ def _dump(state: WeatherState) -> dict[str, Any]:
 
 MODALITY: Final = Modality(
     name="weather",
+    description="the weather reports by place",
     state=WeatherState,
     operations=(Operation(UpdateWeather, _update, "update", "weather:update", "weather.updated"),),
     default_operation="update",

@@ -77,6 +77,7 @@ def _inconsistencies(state: CalendarState) -> Iterator[str]:
 
 MODALITY: Final = Modality(
     name="calendar",
+    description="the user's calendars and their events",
     state=CalendarState,
     operations=CALENDAR_OPERATIONS,
     views=CALENDAR_VIEWS,

@@ -48,8 +48,8 @@ class CreateEvent(CalendarAction):
 
     By default, the calendar is the user's default calendar, the time zone is the user's, and the service generates
     the `event_id`. The organiser is the user; another `organizer` requires the permission `calendar:create:others`.
-    Fails with 404 if the calendar does not exist, 409 if the `event_id` exists, and 422 if the event ends before it
-    starts or no date matches the recurrence.
+    Fails if the calendar does not exist (404), if the `event_id` exists (409), or if the event ends before it starts or
+    no date matches the recurrence (422).
     """
 
     operation: Literal["create"] = "create"
@@ -89,8 +89,8 @@ class UpdateEvent(_EventAction):
     is `this` with a `recurrence_id` and `all` without. Null clears `description`, `location`, `color`,
     `conference_link` and `recurrence`. A change of time, recurrence or status resets the responses of the attendees.
     Changes to another organiser's meeting require the permission `calendar:update:others`, except for the user's own
-    `calendar_id`, `color`, `reminders`, `visibility` and `transparency`. Fails with 404 if the event, its calendar or
-    the occurrence does not exist.
+    `calendar_id`, `color`, `reminders`, `visibility` and `transparency`. Fails if the event, its calendar or the
+    occurrence does not exist (404).
     """
 
     operation: Literal["update"] = "update"
@@ -120,7 +120,7 @@ class DeleteEvent(_EventAction):
 
     For a series, `recurrence_scope` selects one occurrence (`this`), an occurrence and all later ones
     (`this_and_future`), or the whole series (`all`). `recurrence_id` is the date of the occurrence. The default scope
-    is `this` with a `recurrence_id` and `all` without. Fails with 404 if the event or the occurrence does not exist.
+    is `this` with a `recurrence_id` and `all` without. Fails if the event or the occurrence does not exist (404).
     """
 
     operation: Literal["delete"] = "delete"
@@ -130,8 +130,8 @@ class Respond(CalendarAction):
     """Sets the response of one attendee to an invitation, by default the user's.
 
     With `recurrence_id`, a date, the response is to that occurrence of a series only. Another `attendee_email` requires
-    the permission `calendar:respond:others`. Fails with 404 if the event does not exist or the attendee is not invited,
-    and with 409 if the event is cancelled.
+    the permission `calendar:respond:others`. Fails if the event does not exist or the attendee is not invited
+    (404), or if the event is cancelled (409).
     """
 
     operation: Literal["respond"] = "respond"
@@ -143,7 +143,7 @@ class Respond(CalendarAction):
 
 
 class CreateCalendar(CalendarAction):
-    """Creates a calendar. The service generates the `calendar_id` by default. Fails with 409 if the id exists."""
+    """Creates a calendar. The service generates the `calendar_id` by default. Fails if the id exists (409)."""
 
     operation: Literal["create_calendar"] = "create_calendar"
     name: Name
@@ -154,7 +154,7 @@ class CreateCalendar(CalendarAction):
 
 
 class UpdateCalendar(CalendarAction):
-    """Changes the given fields of a calendar. Fails with 404 if the calendar does not exist."""
+    """Changes the given fields of a calendar. Fails if the calendar does not exist (404)."""
 
     operation: Literal["update_calendar"] = "update_calendar"
     calendar_id: Id
@@ -167,7 +167,7 @@ class UpdateCalendar(CalendarAction):
 class DeleteCalendar(CalendarAction):
     """Deletes a calendar and all its events.
 
-    Fails with 404 if the calendar does not exist, and with 409 if it is the default calendar.
+    Fails if the calendar does not exist (404) or is the default calendar (409).
     """
 
     operation: Literal["delete_calendar"] = "delete_calendar"
@@ -175,7 +175,7 @@ class DeleteCalendar(CalendarAction):
 
 
 class SetDefaultCalendar(CalendarAction):
-    """Makes a calendar the default for new events. Fails with 404 if the calendar does not exist."""
+    """Makes a calendar the default for new events. Fails if the calendar does not exist (404)."""
 
     operation: Literal["set_default_calendar"] = "set_default_calendar"
     calendar_id: Id

@@ -91,6 +91,8 @@ def _method_as_type(value: object) -> object:
 
 
 class _Reminder(BaseModel):
+    """A reminder, `minutes_before` the start of an event."""
+
     model_config = ConfigDict(frozen=True)
 
     minutes_before: Annotated[int, Field(ge=0, le=1_000_000)] = 10

@@ -52,6 +52,7 @@ def _inconsistencies(state: ChatState) -> Iterator[str]:
 
 MODALITY: Final = Modality(
     name="chat",
+    description="the chat between the user and the assistant",
     state=ChatState,
     operations=CHAT_OPERATIONS,
     default_operation="send_message",

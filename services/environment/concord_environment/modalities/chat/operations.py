@@ -24,8 +24,8 @@ class SendChat(ChatAction):
 
     `role` defaults to `assistant`; `user` requires the permission `chat:send:user`. `content` is a text or a list of
     blocks, each with a `type`. The service generates the `message_id` by default. When a conversation exceeds
-    `max_history_size`, the service deletes its oldest messages. Fails with 403 without the permission, and with 409 if
-    the `message_id` exists.
+    `max_history_size`, the service deletes its oldest messages. Fails without the permission (403), or if the
+    `message_id` exists (409).
     """
 
     operation: Literal["send_message"] = "send_message"
@@ -43,7 +43,7 @@ class SendChat(ChatAction):
 
 
 class DeleteChatMessage(ChatAction):
-    """Deletes a message from the chat. Fails with 404 if the message does not exist."""
+    """Deletes a message from the chat. Fails if the message does not exist (404)."""
 
     operation: Literal["delete_message"] = "delete_message"
     message_id: Id
@@ -53,7 +53,7 @@ class DeleteChatMessage(ChatAction):
 class ClearConversation(ChatAction):
     """Deletes all messages of a conversation, by default the default conversation, and keeps the conversation.
 
-    Fails with 404 if the conversation does not exist.
+    Fails if the conversation does not exist (404).
     """
 
     operation: Literal["clear_conversation"] = "clear_conversation"

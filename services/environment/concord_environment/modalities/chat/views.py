@@ -98,7 +98,7 @@ class ChatCounts(StateView):
 
 
 class ChatStateView(ChatCounts):
-    """A page of the chat messages, starting with the latest page. Within a page, the oldest message is first."""
+    """A page of the chat messages. The first page has the latest messages; each page starts with its oldest message."""
 
     messages: list[ChatMessageView]
     returned_count: int

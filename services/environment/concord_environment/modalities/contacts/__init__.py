@@ -28,6 +28,7 @@ def _dump(state: ContactsState) -> dict[str, Any]:
 
 MODALITY: Final = Modality(
     name="contacts",
+    description="the user's address book",
     state=ContactsState,
     operations=CONTACTS_OPERATIONS,
     views=CONTACTS_VIEWS,

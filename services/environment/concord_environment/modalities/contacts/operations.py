@@ -37,7 +37,7 @@ class CreateContact(_ContactFields):
     """Creates a contact in the address book.
 
     `identifiers` are the phone numbers, email addresses and handles of the contact. The service generates the
-    `contact_id` by default. Fails with 409 if the id exists or another contact has one of the identifiers.
+    `contact_id` by default. Fails if the id exists or another contact has one of the identifiers (409).
     """
 
     operation: Literal["create_contact"] = "create_contact"
@@ -53,8 +53,8 @@ class UpdateContact(_ContactFields):
     """Changes the given fields of a contact.
 
     `identifiers`, `addresses` and `groups` replace the whole list; `add_identifiers`, `add_groups` and `remove_groups`
-    change single items. Null clears text fields and the birthday. Fails with 404 if the contact does not exist, and
-    with 409 if another contact has one of the identifiers.
+    change single items. Null clears text fields and the birthday. Fails if the contact does not exist (404), or if
+    another contact has one of the identifiers (409).
     """
 
     operation: Literal["update_contact"] = "update_contact"
@@ -74,7 +74,7 @@ class _ContactReference(ContactsAction):
 
 
 class DeleteContact(_ContactReference):
-    """Deletes a contact from the address book. Fails with 404 if the contact does not exist."""
+    """Deletes a contact from the address book. Fails if the contact does not exist (404)."""
 
     operation: Literal["delete_contact"] = "delete_contact"
 
@@ -82,14 +82,14 @@ class DeleteContact(_ContactReference):
 class BlockContact(_ContactReference):
     """Blocks a contact: new emails go to the spam folder, and new text messages are rejected.
 
-    Fails with 404 if the contact does not exist.
+    Fails if the contact does not exist (404).
     """
 
     operation: Literal["block_contact"] = "block_contact"
 
 
 class UnblockContact(_ContactReference):
-    """Unblocks a contact. Fails with 404 if the contact does not exist."""
+    """Unblocks a contact. Fails if the contact does not exist (404)."""
 
     operation: Literal["unblock_contact"] = "unblock_contact"
 

@@ -52,6 +52,7 @@ def _dump(state: EmailState) -> dict[str, Any]:
 
 MODALITY: Final = Modality(
     name="email",
+    description="the user's mailbox",
     state=EmailState,
     operations=EMAIL_OPERATIONS,
     views=EMAIL_VIEWS,

@@ -48,7 +48,7 @@ class SendEmail(_Message):
 
     `from_address` defaults to the user's address and cannot be another address. To reply, set `in_reply_to` to the
     `message_id` of the email; the service then adds the References header and the thread. An email to the user's own
-    address also arrives in the inbox. Fails with 403 for another `from_address`.
+    address also arrives in the inbox. Fails for another `from_address` (403).
     """
 
     operation: Literal["send"] = "send"
@@ -59,7 +59,7 @@ class ReceiveEmail(_Message):
     """Delivers an email from somebody else to the mailbox.
 
     The email arrives at once, or at `sent_at` if that is in the future. Email from a blocked contact goes to the spam
-    folder instead of the inbox. The service generates the `message_id` by default. Fails with 409 if it exists.
+    folder instead of the inbox. The service generates the `message_id` by default. Fails if it exists (409).
     """
 
     operation: Literal["receive"] = "receive"
@@ -90,31 +90,31 @@ class _Selection(EmailAction):
 
 
 class MarkRead(_Selection):
-    """Marks emails as read. Fails with 404, and changes none, if an email does not exist."""
+    """Marks emails as read. Fails without changes if an email does not exist (404)."""
 
     operation: Literal["mark_read"] = "mark_read"
 
 
 class MarkUnread(_Selection):
-    """Marks emails as unread. Fails with 404, and changes none, if an email does not exist."""
+    """Marks emails as unread. Fails without changes if an email does not exist (404)."""
 
     operation: Literal["mark_unread"] = "mark_unread"
 
 
 class Star(_Selection):
-    """Adds the star to emails. Fails with 404, and changes none, if an email does not exist."""
+    """Adds the star to emails. Fails without changes if an email does not exist (404)."""
 
     operation: Literal["star"] = "star"
 
 
 class Unstar(_Selection):
-    """Removes the star from emails. Fails with 404, and changes none, if an email does not exist."""
+    """Removes the star from emails. Fails without changes if an email does not exist (404)."""
 
     operation: Literal["unstar"] = "unstar"
 
 
 class Archive(_Selection):
-    """Moves emails to the archive folder. Fails with 404, and changes none, if an email does not exist."""
+    """Moves emails to the archive folder. Fails without changes if an email does not exist (404)."""
 
     operation: Literal["archive"] = "archive"
 
@@ -122,7 +122,7 @@ class Archive(_Selection):
 class Delete(_Selection):
     """Moves emails to the trash folder. Emails that are in the trash already are deleted permanently.
 
-    Fails with 404, and changes none, if an email does not exist.
+    Fails without changes if an email does not exist (404).
     """
 
     operation: Literal["delete"] = "delete"
@@ -140,13 +140,13 @@ class _Labelling(_Selection):
 
 
 class AddLabel(_Labelling):
-    """Adds labels to emails. Fails with 404, and changes none, if an email does not exist."""
+    """Adds labels to emails. Fails without changes if an email does not exist (404)."""
 
     operation: Literal["add_label"] = "add_label"
 
 
 class RemoveLabel(_Labelling):
-    """Removes labels from emails. Fails with 404, and changes none, if an email does not exist."""
+    """Removes labels from emails. Fails without changes if an email does not exist (404)."""
 
     operation: Literal["remove_label"] = "remove_label"
 
@@ -154,7 +154,7 @@ class RemoveLabel(_Labelling):
 class Move(_Selection):
     """Moves emails to a folder, and creates the folder if it does not exist.
 
-    Fails with 404, and changes none, if an email does not exist.
+    Fails without changes if an email does not exist (404).
     """
 
     operation: Literal["move"] = "move"

@@ -42,6 +42,7 @@ def _inconsistencies(state: SMSState) -> Iterator[str]:
 
 MODALITY: Final = Modality(
     name="sms",
+    description="the user's text messages",
     state=SMSState,
     operations=SMS_OPERATIONS,
     views=SMS_VIEWS,

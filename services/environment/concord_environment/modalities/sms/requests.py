@@ -51,7 +51,7 @@ class SendMessage(_Message):
 
     `from_number` defaults to the user's number and cannot be another number. The message joins the conversation
     `thread_id`, which the service creates if it does not exist. Without a `thread_id`, the message joins the
-    conversation with exactly these participants, or a new one. Fails with 403 for another `from_number`.
+    conversation with exactly these participants, or a new one. Fails for another `from_number` (403).
     """
 
     operation: Literal["send_message"] = "send_message"
@@ -63,8 +63,8 @@ class ReceiveMessage(_Message):
     """Delivers a text message from somebody else to the user's phone.
 
     The message arrives at once, or at `sent_at` if that is in the future. `to_numbers` defaults to the user's number.
-    The service generates the `message_id` by default. Fails with 409 if the id exists, or if the user blocks the
-    sender.
+    The service generates the `message_id` by default. Fails if the id exists or the user blocks the sender
+    (409).
     """
 
     operation: Literal["receive_message"] = "receive_message"
@@ -94,13 +94,13 @@ class _Selection(SMSAction):
 
 
 class MarkMessagesRead(_Selection):
-    """Marks text messages as read. Fails with 404, and changes none, if a message does not exist."""
+    """Marks text messages as read. Fails without changes if a message does not exist (404)."""
 
     operation: Literal["mark_read"] = "mark_read"
 
 
 class MarkMessagesUnread(_Selection):
-    """Marks text messages as unread. Fails with 404, and changes none, if a message does not exist."""
+    """Marks text messages as unread. Fails without changes if a message does not exist (404)."""
 
     operation: Literal["mark_unread"] = "mark_unread"
 
@@ -108,7 +108,7 @@ class MarkMessagesUnread(_Selection):
 class DeleteMessages(_Selection):
     """Deletes text messages. Deleted messages lose text, attachments and reactions, and stay in the state as deleted.
 
-    Fails with 404, and changes none, if a message does not exist.
+    Fails without changes if a message does not exist (404).
     """
 
     operation: Literal["delete_message"] = "delete_message"
@@ -117,8 +117,8 @@ class DeleteMessages(_Selection):
 class AddReaction(SMSAction):
     """Adds a reaction to a text message, by default from the user's number.
 
-    Another `phone_number` requires the permission `sms:receive`. Fails with 404 if the message does not exist, and with
-    409 if the message has this reaction from the number already.
+    Another `phone_number` requires the permission `sms:receive`. Fails if the message does not exist (404), or if it
+    has this reaction from the number already (409).
     """
 
     operation: Literal["add_reaction"] = "add_reaction"
@@ -130,7 +130,7 @@ class AddReaction(SMSAction):
 class CreateGroup(SMSAction):
     """Creates a group conversation with the participants and the creator, by default the user.
 
-    The service generates the `thread_id` by default. Fails with 409 if the id exists.
+    The service generates the `thread_id` by default. Fails if the id exists (409).
     """
 
     operation: Literal["create_group"] = "create_group"
@@ -143,7 +143,7 @@ class CreateGroup(SMSAction):
 class UpdateConversation(SMSAction):
     """Changes the given flags of a conversation, sets its draft, or marks all its messages as read.
 
-    A `draft_message` of null deletes the draft. Fails with 404 if the conversation does not exist.
+    A `draft_message` of null deletes the draft. Fails if the conversation does not exist (404).
     """
 
     operation: Literal["update_conversation"] = "update_conversation"
@@ -158,7 +158,7 @@ class UpdateConversation(SMSAction):
 class UpdateDeliveryStatus(SMSAction):
     """Sets the delivery status of a text message. `read` also marks the message as read.
 
-    Fails with 404 if the message does not exist.
+    Fails if the message does not exist (404).
     """
 
     operation: Literal["update_delivery_status"] = "update_delivery_status"

@@ -66,7 +66,7 @@ class SMSCounts(StateView):
 
 
 class SMSStateView(SMSCounts):
-    """A page of the messages, latest first, and their conversations. Up to 50 conversations are always complete."""
+    """A page of the messages, latest first, and their conversations, or all conversations if there are at most 50."""
 
     messages: dict[str, SMSMessage]
     conversations: dict[str, ConversationView]
