@@ -59,7 +59,7 @@ def parse(modality: str, data: Mapping[str, Any]) -> Action:
 def state_description(modality: AnyModality) -> str:
     """The description of the route and the tool that return the state of a modality."""
     return (
-        f"Returns {modality.description}. Long states have pages of `limit` items, by default {DEFAULT_PAGE} and at most "
+        f"Returns {modality.description}. A long state has pages of `limit` items, by default {DEFAULT_PAGE}, at most "
         f"{MAX_PAGE}. With `compact`, returns the compact state instead: counts and the latest items."
     )
 
