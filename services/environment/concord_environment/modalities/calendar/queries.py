@@ -25,8 +25,8 @@ class CalendarQuery(Page):
     """Finds calendar events that match all given filters, sorted by start unless `sort_by` says otherwise.
 
     The time window is [`start`, `end`), or the `date` in the user's time zone, which replaces `start` and `end`. A
-    series counts as one event. With `expand_recurring`, each occurrence in the window counts as an event; the window
-    then defaults to 365 days from `start`, and `start` to the current time. The query fails for more than 20,000
+    series counts as one event. With `expand_recurring`, each occurrence in the window counts as an event. Without an
+    `end`, that window is 365 days from `start`, by default from the current time. The query fails for more than 20,000
     occurrences (422). `search` is a substring of title, description or location, in any case. `recurring` selects
     series (true) or single events (false).
     """
