@@ -7,10 +7,10 @@ from contextlib import asynccontextmanager
 import pytest
 from fastapi import FastAPI
 
-from attacks import answers, bodies, closing, doors, floods, hosts, names, telling, waiting
+from attacks import access, answers, bodies, closing, floods, hosts, names, token_leaks, waiting
 from attacks.attack import Attack, NotHeldError, NotTriedError, Verdict
 from attacks.catalogue import ATTACKS
-from attacks.making import made
+from attacks.runner import run_attack
 from attacks.target import Target
 from tests.serving import reserved, served, url_of
 
@@ -55,20 +55,20 @@ async def cannot_be_made(_: Target) -> str:
 )
 async def test_an_attack_ends_as_it_says(run: object, verdict: Verdict, seen: str) -> None:
     async with ready() as target:
-        outcome = await made(Attack("it", "Does it.", run), target)  # type: ignore[arg-type]
+        outcome = await run_attack(Attack("it", "Does it.", run), target)  # type: ignore[arg-type]
     assert (outcome.verdict, outcome.seen) == (verdict, seen)
 
 
 async def test_a_stack_that_does_not_answer_afterwards_did_not_hold() -> None:
     with reserved() as holder:
         gone = Target(url_of(holder), url_of(holder), "127.0.0.1")
-        outcome = await made(Attack("it", "Does it.", comes_to_nothing), gone)
+        outcome = await run_attack(Attack("it", "Does it.", comes_to_nothing), gone)
     assert outcome.verdict is Verdict.NOT_HELD
     assert outcome.seen.startswith("the gateway does not answer any more")
 
 
 def test_every_attack_there_is_is_listed_under_a_name_of_its_own() -> None:
-    modules = (answers, bodies, closing, doors, floods, hosts, names, telling, waiting)
+    modules = (access, answers, bodies, closing, floods, hosts, names, token_leaks, waiting)
     written = {
         function
         for module in modules
