@@ -1,4 +1,4 @@
-"""Result rows for tests that need one and do not care how it came about."""
+"""Result rows for tests in which their origin does not matter."""
 
 from concord.assessment import Mode
 from concord.assessment.results import (
@@ -23,11 +23,11 @@ ONE_TRIAL = Statistics(
     score_method=None,
     pass_power=[],
 )
-"""What one trial tells of the spread of others: nothing."""
+"""Statistics of a single trial, which has no spread."""
 
 
 def factors(outcome: float | None, conduct: float | None = 1.0, *, reason: str | None = None) -> list[SubScore]:
-    """The two factors of a score that rests on the outcome; `reason`: why there is none."""
+    """The two factors of a score based on the outcome. `reason`: why the outcome is undefined."""
     return [
         SubScore(id="outcome", value=outcome, weight=1, reason=reason),
         SubScore(id="conduct", value=conduct, weight=1, reason=None),
@@ -35,7 +35,7 @@ def factors(outcome: float | None, conduct: float | None = 1.0, *, reason: str |
 
 
 def scoring_of_one(overall_score: float) -> Scoring:
-    """How one trial was scored that code judged, that passed, and whose calls cost nothing."""
+    """The scoring of one trial that passed, was judged by code, and has full conduct."""
     return Scoring(
         version="2",
         basis="outcome",

@@ -1,4 +1,4 @@
-"""Rows of teams at work, for tests of what shows them: calls played out in time, and the figures that follow."""
+"""Rows of teams at work for tests of their display: simulated calls with times, and the figures computed from them."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -38,7 +38,7 @@ FIVE = ["coordinator", "researcher_1", "researcher_2", "synthesizer", "reviewer"
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A call to an agent, its own work in milliseconds, and its own calls: those of one round are made together."""
+    """A call of an agent, with the agent's work in milliseconds and its own calls; those of a round are concurrent."""
 
     callee: str
     work: float = 100.0
@@ -48,12 +48,12 @@ class Ask:
 
 @dataclass(slots=True)
 class _Stage:
-    """Plays asks out in time, on one clock."""
+    """Simulates the times of asks on one clock."""
 
     calls: list[CallRecord] = field(default_factory=list)
 
     def play(self, ask: Ask, caller: str = GREEN_AGENT, start: float = 0.0, parent: str | None = None) -> float:
-        """Records the call and all below it, in causal order; returns when it ended."""
+        """Records a call and all calls below it in causal order; returns the time at which it ended."""
         place, step_id = len(self.calls), f"{len(self.calls) + 1:016x}"
         self.calls.append(_record(step_id, parent, caller, ask, start))
         now = start + ask.work / 2
@@ -79,7 +79,7 @@ def _record(step_id: str, parent: str | None, caller: str, ask: Ask, start: floa
 
 
 def _with_critical_path(calls: Sequence[CallRecord]) -> list[CallRecord]:
-    """From the first call down, always into the call of the last round that ended last."""
+    """Marks the critical path: from the first call down, always into the call of the last round that ended last."""
     critical = {calls[0].step_id} if calls else set()
     for call in calls:
         if call.step_id in critical:
@@ -195,14 +195,14 @@ def _findings(metrics: Sequence[MetricRecord], calls: Sequence[CallRecord]) -> I
         if flag is None or metric.agent is None or metric.value is None:
             continue
         if (flag == "bottleneck" and metric.value > 0.5) or (flag == "isolated" and metric.value == 0):
-            shown = [call.step_id for call in _between_agents(calls) if metric.agent in (call.caller, call.callee)]
+            step_ids = [call.step_id for call in _between_agents(calls) if metric.agent in (call.caller, call.callee)]
             yield Finding(
                 id=flag,
                 agents=[metric.agent],
                 metric_id=metric.id,
                 value=metric.value,
                 threshold=0.5 if flag == "bottleneck" else 0.0,
-                step_ids=shown[:20],
+                step_ids=step_ids[:20],
                 advice=f"{metric.agent} {advice[flag]}",
             )
     failed = [call for call in calls if call.error is not None]
@@ -232,7 +232,7 @@ def _latency(calls: Sequence[CallRecord]) -> LatencySummary:
 
 
 def trial_of(agents: Sequence[str], calls: Sequence[CallRecord], *, number: int = 1, score: float = 0.8) -> TrialRecord:
-    """A trial in which these calls were made, judged by code."""
+    """A trial with these calls, judged by code."""
     metrics = list(_metrics(agents, calls))
     known = Counter(call.provenance for call in calls)
     outcome, conduct = _outcome_and_conduct(score, agents, calls)
@@ -273,7 +273,7 @@ def trial_of(agents: Sequence[str], calls: Sequence[CallRecord], *, number: int 
 
 
 def _outcome_and_conduct(score: float, agents: Sequence[str], calls: Sequence[CallRecord]) -> tuple[SubScore, SubScore]:
-    """Factors of this score, conduct as the failed calls have it."""
+    """The factors of this score, with conduct computed from the failed calls."""
     between = _between_agents(calls)
     failed = sum(call.error is not None for call in between)
     counted = {"participants": len(agents), "k": 5, "carried": len(between), "failed": failed, "bought_nothing": 0}
@@ -375,7 +375,7 @@ def row_of(names: Sequence[str], *trials: TrialRecord, **changes: object) -> Res
 
 
 def _at_best(trial: TrialRecord) -> float:
-    """The trial's score, had it been perfect where nobody judged it."""
+    """The trial's score, with 1 in place of an unjudged one."""
     return 1.0 if trial.overall_score is None else trial.overall_score
 
 
@@ -399,7 +399,8 @@ def _mean_part(parts: Sequence[SubScore]) -> SubScore:
 
 
 def mesh_of_five() -> ResultRow:
-    """Two researchers at once, who ask the reviewer; a synthesizer who asks back; all within one call."""
+    """Two concurrent researchers, who ask the reviewer, and a synthesizer who asks back, all within one call. One
+    trial."""
     review = Ask("reviewer", 120)
     asks = Ask(
         "coordinator",
@@ -417,7 +418,7 @@ def mesh_of_five() -> ResultRow:
 
 
 def star_of_five() -> ResultRow:
-    """A hub that asks each of four, one after another; nobody else asks anyone. Three trials."""
+    """A hub that asks four agents in turn; there are no other calls. Three trials."""
     hub, *spokes = FIVE
     trials = [
         trial_of(
@@ -430,7 +431,8 @@ def star_of_five() -> ResultRow:
 
 
 def troubled_six() -> ResultRow:
-    """Six agents, one of them left out; some calls fail, a trial timed out, and the infrastructure had a bad day."""
+    """Six agents, one of them without calls. Some calls failed, one trial timed out, and there is an infrastructure
+    failure."""
     names = [*FIVE, "archivist"]
     down, slow = "the reviewer did not answer (HTTP 503)", "no answer within 2 s"
     asks = Ask(
@@ -466,7 +468,7 @@ def troubled_six() -> ResultRow:
 
 
 def ground_truth() -> ResultRow:
-    """A chain of four, given as a pattern: nothing has a time."""
+    """A given pattern: a chain of four, without times."""
     names = ["planner", "writer", "editor", "publisher"]
     timeless = {"start_ms": None, "duration_ms": None}
     calls = [
@@ -483,7 +485,7 @@ def ground_truth() -> ResultRow:
 
 
 def half_judged() -> ResultRow:
-    """Three trials: code judged the first, a model the second, nobody the third."""
+    """Three trials: judged by code, judged by a model, and unjudged."""
     hub, *others = FIVE
     first, second, third = (
         trial_of(FIVE, played(Ask(hub, 60, [[Ask(each, 120 + run)] for each in others])), number=run, score=0.9)
@@ -502,7 +504,7 @@ def _by_a_model(trial: TrialRecord) -> TrialRecord:
 
 
 def by_nobody(trial: TrialRecord) -> TrialRecord:
-    """The same trial, had it no scorer and its assessment no judge."""
+    """The trial without a grade, as for a task without a scorer in an assessment without a judge."""
     reason = "the task has no scorer, and AGENTBEATS_LLM_API_KEY is not set"
     nobody = Grading(value=None, source="nobody", scorer=None, reason=reason)
     parts = [part.model_copy(update={"value": None, "reason": reason}) if part.id == "outcome" else part
@@ -511,7 +513,7 @@ def by_nobody(trial: TrialRecord) -> TrialRecord:
 
 
 def unjudged_and_unseen() -> ResultRow:
-    """A team whose work nobody judged, and of which two call where nobody sees it."""
+    """A team with an unjudged trial, in which two agents were observed partly or not at all."""
     asks = Ask("coordinator", 90, [[Ask("researcher_1", 200)], [Ask("researcher_2", 120)]])
     trial = by_nobody(trial_of(FIVE, played(asks)))
     partly = {"researcher_2": "partly", "reviewer": "none"}
@@ -524,7 +526,7 @@ def unjudged_and_unseen() -> ResultRow:
 
 
 def unseen() -> ResultRow:
-    """A team of which nothing could be seen: its answer is judged, its coordination is not."""
+    """A team of unobserved agents: its answer is judged, its coordination is undefined."""
     names = ["planner", "writer"]
     undefined = {"coordination_quality": None, "coordination_status": MetricStatus.UNDEFINED}
     trial = trial_of(names, played(Ask("planner", 400)), score=0.5).model_copy(
@@ -536,7 +538,7 @@ def unseen() -> ResultRow:
 
 
 def lone_participant() -> ResultRow:
-    """One participant alone: there is nobody to coordinate with."""
+    """A lone participant, which has nobody to coordinate with."""
     alone = {"coordination_quality": None, "coordination_status": MetricStatus.NOT_APPLICABLE}
     trial = trial_of(["writer"], played(Ask("writer", 300)), score=0.7).model_copy(
         update={**alone, "coordination_value": None, "findings": []}
@@ -545,14 +547,14 @@ def lone_participant() -> ResultRow:
 
 
 def recorded() -> ResultRow:
-    """A trace from a file that tells how it ended; what was not seen has no conduct."""
+    """A trace from a file with a recorded result; it was not observed live, so that there is no conduct."""
     trial = trial_of(FIVE, played(Ask(FIVE[0], 60, [[Ask(each, 80)] for each in FIVE[1:]])), score=1.0)
-    told = Grading(value=1.0, source="recorded", scorer=None, reason=None)
+    grading = Grading(value=1.0, source="recorded", scorer=None, reason=None)
     integrity = trial.trace_integrity.model_copy(update={"observability": None, "participants": []})
     row = row_of(
         FIVE,
         trial.model_copy(
-            update={"grading": told, "judge": None, "sub_scores": factors(1.0)[:1], "trace_integrity": integrity}
+            update={"grading": grading, "judge": None, "sub_scores": factors(1.0)[:1], "trace_integrity": integrity}
         ),
         mode=Mode.RECORDED,
     )
@@ -561,7 +563,7 @@ def recorded() -> ResultRow:
 
 
 def crowd(n: int = 40, asks: int = 160) -> ResultRow:
-    """Many agents, each with an id as long as they come, and calls between neighbours mostly."""
+    """Many agents with ids of the greatest length, and calls mostly between neighbours."""
     random = Random(7)  # noqa: S311
     names = [f"department-{i // 10}/analyst_{i:03}" for i in range(n)]
 
@@ -576,7 +578,7 @@ def crowd(n: int = 40, asks: int = 160) -> ResultRow:
 
 
 def all_with_all(n: int) -> ResultRow:
-    """Everyone asks everyone."""
+    """A team in which every agent calls every other."""
     names = [f"agent_{i:02}" for i in range(n)]
     calls = [
         _record(f"{i:016x}", None, caller, Ask(callee), 10.0 * i).model_copy(update={"duration_ms": 25.0})
@@ -586,6 +588,6 @@ def all_with_all(n: int) -> ResultRow:
 
 
 def silent_team() -> ResultRow:
-    """Three agents of which nobody called anybody, the assessor's own call aside."""
+    """Three agents without calls among themselves."""
     names = ["planner", "writer", "editor"]
     return row_of(names, trial_of(names, played(Ask("planner", 400)), score=0.0), coordination_quality="low")
