@@ -121,6 +121,7 @@ def test_wrong_params_of_a_known_method_get_the_code_for_invalid_params(green_ag
         (b'{"jsonrpc": "2.0", "id": 1, "method": "no/such"}', -32601),
         (b'{"jsonrpc": "2.0", "id": 1, "method": "tasks/get", "params": {"id": "unknown"}}', -32001),
     ],
+    ids=["no JSON", "list", "no method", "unknown method", "unknown task"],
 )
 def test_errors_have_the_codes_of_json_rpc_and_a2a(green_agent: str, body: bytes, code: int) -> None:
     answer = httpx.post(green_agent, content=body, headers={"content-type": "application/json"})

@@ -120,7 +120,7 @@ def test_teams_of_different_participants_are_listed_together(tmp_path: Path) -> 
     assert [line["id"] for line in leaderboard(tmp_path, one, other)] == ["uuid-a", "uuid-b"]
 
 
-@pytest.mark.parametrize("results", [[], None])
+@pytest.mark.parametrize("results", [[], None], ids=["no rows", "null"])
 def test_a_submission_without_a_row_is_omitted_and_others_are_listed(
     tmp_path: Path, results: list[object] | None
 ) -> None:

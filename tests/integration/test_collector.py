@@ -94,6 +94,19 @@ async def test_a_repeated_batch_gets_the_same_answer_and_is_stored_once(
         (b"{}", JSON | {"content-encoding": "br"}, 415),
         (b" " * 100_001, JSON, 413),
     ],
+    ids=[
+        "truncated JSON",
+        "list",
+        "no reporter",
+        "reserved reporter",
+        "long trace id",
+        "too many steps",
+        "not UTF-8",
+        "deeply nested",
+        "media type",
+        "content encoding",
+        "too large",
+    ],
 )
 async def test_a_body_that_is_no_batch_is_refused_and_not_stored(
     client: httpx.AsyncClient, storage: Storage, body: bytes, headers: dict[str, str], status: int
@@ -164,6 +177,7 @@ async def test_the_peers_of_an_assessment_are_its_roster_and_not_the_open_regist
         {"id": "a", "url": "http://x", "assessment_id": "a1"},
         {"id": "a", "url": "http://x", "functions": ["f"] * 17},
     ],
+    ids=["reserved id", "slash in id", "file URL", "assessment without token", "too many functions"],
 )
 async def test_an_invalid_registration_is_refused(client: httpx.AsyncClient, registration: dict[str, object]) -> None:
     assert (await client.post("/register", json=registration)).status_code in {400, 422}

@@ -161,6 +161,7 @@ async def test_an_export_is_split_by_trace_and_a_long_one_is_stored_whole(
         (b"", {"content-type": "text/plain"}, 415),
         (b"", PROTOBUF | {"content-encoding": "br"}, 415),
     ],
+    ids=["truncated JSON", "wrong type", "invalid protobuf", "media type", "content encoding"],
 )
 async def test_a_body_that_is_no_export_is_refused(
     client: httpx.AsyncClient, body: bytes, headers: dict[str, str], status: int

@@ -101,6 +101,7 @@ async def test_an_assessment_fails_with_the_name_and_url_of_an_unreachable_parti
         ({"timeout_s": 60, "trial_timeout_s": 61}, "1 trials x `trial_timeout_s` 61 s = 61 s do not fit"),
         ({"num_runs": 100, "num_instances": None, "tasks": [{"id": str(n), "text": "x"} for n in range(11)]}, "1100"),
     ],
+    ids=["time limit", "number of trials"],
 )
 async def test_a_request_whose_trials_do_not_fit_the_limits_is_rejected(
     redis_url: str, tmp_path: Path, config: dict[str, object], complaint: str

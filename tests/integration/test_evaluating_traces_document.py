@@ -32,7 +32,7 @@ def paste(lines: str, folder: Path) -> "subprocess.CompletedProcess[str]":
     )
 
 
-def test_the_commands_run_one_block_after_the_other_and_print_what_is_shown(tmp_path: Path) -> None:
+def test_the_commands_run_one_block_after_the_other_and_print_the_shown_output(tmp_path: Path) -> None:
     first, second = blocks("sh")
     [table] = blocks("text")
 

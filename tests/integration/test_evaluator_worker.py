@@ -254,7 +254,7 @@ def _slow_pid(seconds: float) -> int:
 
 
 class TestWorkers:
-    async def test_workers_take_a_trial_from_the_queue_to_its_row_and_stop_on_sigterm(
+    async def test_workers_process_a_trial_from_the_queue_to_its_row_and_stop_on_sigterm(
         self, storage: Storage, redis_url: str, tmp_path: Path
     ) -> None:
         with (

@@ -62,7 +62,7 @@ def test_the_files_in_the_document_are_those_of_the_example() -> None:
     assert files() == kept
 
 
-def test_the_commands_print_what_is_shown_and_the_packages_tests_pass(
+def test_the_commands_print_the_shown_output_and_the_packages_tests_pass(
     package: Path, environment: dict[str, str]
 ) -> None:
     outputs = blocks("text")
@@ -88,6 +88,7 @@ WORKER = ["concord_evaluator", "--queue", "fast"]
 @pytest.mark.parametrize(
     ("program", "plugin"),
     [(["concord_cli", "evaluate", "docs/scoring.md"], "evaluator"), (WORKER, "evaluator"), (WORKER, "scorer")],
+    ids=["evaluator in the command", "evaluator in a worker", "scorer in a worker"],
 )
 def test_a_package_that_cannot_be_loaded_is_named_on_one_line(tmp_path: Path, program: list[str], plugin: str) -> None:
     about = tmp_path / "broken-1.dist-info"

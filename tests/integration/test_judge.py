@@ -133,7 +133,7 @@ async def test_calls_that_only_a_participant_reported_are_not_shown_to_the_model
     assert len(evidence_in(asked)["calls"]) == 2
 
 
-@pytest.mark.parametrize("unsupported", [400, 422])
+@pytest.mark.parametrize("unsupported", [400, 422], ids=["JSON objects", "text alone"])
 @pytest.mark.parametrize("formats", [("json_object", "none"), ("none",)])
 async def test_an_endpoint_without_json_schemas_is_asked_in_a_format_that_it_supports(
     trial: Trial, formats: tuple[str, ...], unsupported: int
@@ -152,7 +152,7 @@ async def test_a_rate_limited_request_is_repeated_after_the_time_to_wait(trial: 
     assert (judgment.source, len(model.asked)) == ("llm", 2)
 
 
-@pytest.mark.parametrize("statuses", [[503, 429], [500, 503, 502]])
+@pytest.mark.parametrize("statuses", [[503, 429], [500, 503, 502]], ids=["two failures", "three failures"])
 async def test_a_failed_request_is_repeated_until_the_model_answers(trial: Trial, statuses: list[int]) -> None:
     model = FakeModel(honest_judge(), statuses=[*statuses, 200])
     async with fake_model(model) as settings:
@@ -361,7 +361,9 @@ async def test_a_failed_trials_task_counts_as_failed_whatever_the_answers() -> N
     assert (judgment.source, judgment.task_success) == ("llm", 0.0)
 
 
-@pytest.mark.parametrize(("scorer", "has_targets"), [(ModelScorer(), True), (ExactScorer(), False)])
+@pytest.mark.parametrize(
+    ("scorer", "has_targets"), [(ModelScorer(), True), (ExactScorer(), False)], ids=["model scorer", "exact scorer"]
+)
 async def test_the_targets_are_in_the_prompt_where_the_model_is_the_scorer(
     scorer: ModelScorer | ExactScorer, has_targets: bool
 ) -> None:

@@ -200,6 +200,7 @@ async def test_the_outputs_in_the_document_are_those_of_the_commands(capsys: pyt
         ('{"trace": "two.jsonl", "label": "pass"}', AssessmentError, "a label is for one trace, and there are 2"),
         ('{"trace": [{"what": 1}], "label": "pass"}', AssessmentError, "neither a report"),
     ],
+    ids=["empty file", "no JSON", "unknown label", "missing trace", "two traces", "no report"],
 )
 async def test_unusable_labels_are_refused_with_the_reason(
     line: str, error: type[Exception], reason: str, trace: Path

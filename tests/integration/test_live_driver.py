@@ -142,6 +142,15 @@ async def test_the_gateways_own_calls_are_stored_as_observed(storage: Storage) -
         ({"a": ABSENT, "b": answer}, "completed"),
         ({"a": sleep, "b": refuse}, "timeout"),
     ],
+    ids=[
+        "one answers, one refuses",
+        "refusal",
+        "exception",
+        "no answer in time",
+        "absent",
+        "one absent, one answers",
+        "one too slow, one refuses",
+    ],
 )
 async def test_the_trials_state_follows_from_the_participants_answers(
     storage: Storage, team: dict[str, Handler | None], state: str

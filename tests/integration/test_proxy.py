@@ -223,6 +223,7 @@ async def test_a_callees_failure_is_passed_on_unchanged_and_recorded_in_the_step
         (PlainTextResponse("what?", 418), "HTTP status 418"),
         (Response(b"", 204), "no answer of A2A: an empty body"),
     ],
+    ids=["JSON-RPC error", "status 503", "status 418", "status 204"],
 )
 async def test_an_error_of_http_or_json_rpc_is_passed_on_unchanged_and_recorded(
     gateway: RunningGateway, response: Response, failure: str | None
@@ -353,6 +354,19 @@ ANSWER_TO_ANOTHER_REQUEST = {"jsonrpc": "2.0", "id": 99, "result": {"kind": "mes
         (JSONResponse(ANSWER_TO_ANOTHER_REQUEST), "neither a task nor a message for this request"),
         (Response(b"data: {}", media_type="text/event-stream"), "ended within an event"),
         (Response(b": hello\n\n", media_type="text/event-stream"), "neither a task nor a message"),
+    ],
+    ids=[
+        "empty",
+        "HTML",
+        "truncated JSON",
+        "deeply nested",
+        "redirect",
+        "no JSON-RPC",
+        "null result",
+        "list",
+        "another request's answer",
+        "truncated event",
+        "comment alone",
     ],
 )
 async def test_an_answer_that_is_not_a2a_is_a_failed_call_with_the_reason(
@@ -547,6 +561,15 @@ async def test_a_callee_outside_the_assessment_gets_404(gateway: RunningGateway,
         (".well-known/../admin", "GET", 404),
         ("%2e%2e/%2e%2e/etc/passwd", "GET", 404),
     ],
+    ids=[
+        "another path",
+        "GET",
+        "DELETE",
+        "another interface",
+        "POST to the card",
+        "dot segments",
+        "encoded dot segments",
+    ],
 )
 async def test_requests_other_than_for_the_card_and_json_rpc_are_refused(
     gateway: RunningGateway, path: str, method: str, status: int
@@ -569,6 +592,7 @@ async def test_requests_other_than_for_the_card_and_json_rpc_are_refused(
         (b'{"jsonrpc": "2.0", "method": 7}', -32600),
         (b"\xff\xfe", -32700),
     ],
+    ids=["empty", "no JSON", "NaN", "too large a number", "deeply nested", "list", "method is a number", "not UTF-8"],
 )
 async def test_an_invalid_request_body_gets_the_error_code_of_json_rpc(
     gateway: RunningGateway, body: bytes, code: int

@@ -283,6 +283,7 @@ async def test_a_researcher_does_its_own_part_of_a_task_without_calls(mesh_urls:
         ("", {"kind": "review", "text": TEXT}, "a researcher does not review the draft"),
         ("?!", None, "there is no text to work on"),
     ],
+    ids=["another function's task", "no text"],
 )
 async def test_a_task_that_an_agent_cannot_do_is_rejected_with_the_reason(
     mesh_urls: dict[str, str], text: str, data: JsonValue, reason: str
@@ -291,7 +292,7 @@ async def test_a_task_that_an_agent_cannot_do_is_rejected_with_the_reason(
     assert (answer.state, answer.status_text) == (TaskState.REJECTED, reason)
 
 
-async def test_an_agent_confirms_that_it_is_there(mesh_urls: dict[str, str]) -> None:
+async def test_an_agent_answers_a_ping(mesh_urls: dict[str, str]) -> None:
     present = ["coordinator", "researcher", "synthesizer"]
     answers = [await _send(mesh_urls[name], "Are you there?", _assignment("green-agent"), name) for name in present]
     assert [(answer.state, answer.text, answer.data_parts) for answer in answers] == [

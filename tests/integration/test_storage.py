@@ -169,6 +169,7 @@ class TestJobs:
             (StorageUnavailableError("gone"), 3, "StorageUnavailableError: gone (try 3 of 3)"),
             (ValueError("poison"), 1, "ValueError: poison"),
         ],
+        ids=["retries exhausted", "storage unavailable", "invalid job"],
     )
     async def test_a_job_that_fails_permanently_is_a_dead_letter_that_can_be_replayed(
         self, storage: Storage, redis_url: str, fault: Exception, tries: int, error: str

@@ -79,6 +79,7 @@ OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
         (b"HTTP/1.1 204 No Content\r\n\r\n", 204, b""),
         (b"HTTP/1.1 503 Busy\r\ncontent-length: 4\r\n\r\nbusy", 503, b"busy"),
     ],
+    ids=["content length", "chunked", "until closed", "HTTP 1.0", "after 100 Continue", "no content", "error status"],
 )
 async def test_an_answer_is_read_to_its_end_however_its_length_is_given(
     answer: bytes, status: int, body: bytes
@@ -106,7 +107,11 @@ async def test_a_connection_is_reused_once_its_answer_was_read() -> None:
     assert len(requests) == 3
 
 
-@pytest.mark.parametrize("answer", [b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok", OK])
+@pytest.mark.parametrize(
+    "answer",
+    [b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok", OK],
+    ids=["announced", "unannounced"],
+)
 async def test_a_connection_that_the_server_closed_is_not_reused(answer: bytes) -> None:
     async with server(answering(answer)) as url, Upstream() as upstream:
         for _ in range(3):
@@ -148,6 +153,7 @@ async def test_a_connection_that_was_idle_too_long_is_closed(monkeypatch: pytest
         b"SSH-2.0-OpenSSH\r\n",
         b"HTTP/1.1 200 OK\r\na: " + b"x" * 10**6,
     ],
+    ids=["nothing", "no HTTP", "truncated head", "SSH", "endless head"],
 )
 async def test_a_callee_that_does_not_answer_in_http_is_unreachable(answer: bytes) -> None:
     async with server(answering(answer)) as url, Upstream() as upstream:

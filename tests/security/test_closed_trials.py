@@ -66,7 +66,7 @@ async def test_the_token_of_a_closed_trial_is_refused_everywhere(redis_url: str,
         assert len(agent.assignments) == 1
 
 
-async def test_an_open_call_is_aborted_when_its_trial_closes(redis_url: str, tmp_path: Path) -> None:
+async def test_an_open_call_gets_403_when_its_trial_closes(redis_url: str, tmp_path: Path) -> None:
     """An agent that starts a call and answers before it ends gets no result of it."""
     agent, asked = LateReporter(), asyncio.Event()
     outcome: asyncio.Future[httpx.Response] = asyncio.get_running_loop().create_future()

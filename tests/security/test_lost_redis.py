@@ -1,4 +1,4 @@
-"""Lost Redis: what an assessment keeps when its Redis is killed, by how that Redis writes to disk."""
+"""Lost Redis: an assessment's data after a kill of its Redis, by how that Redis writes to disk."""
 
 import shutil
 import signal

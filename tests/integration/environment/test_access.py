@@ -132,6 +132,19 @@ async def test_an_admin_key_shorter_than_32_characters_is_refused() -> None:
         ("email", {"operation": "receive", "from_address": EVE, "to_addresses": [USER]}),
         ("sms", {"operation": "receive_message", "from_number": "+15559999999"}),
     ],
+    ids=[
+        "mail from another address",
+        "SMS from another number",
+        "reaction by another number",
+        "chat message of the user",
+        "response for another attendee",
+        "another's meeting moved",
+        "another's response changed",
+        "meeting of another organizer",
+        "attendee who has accepted",
+        "received mail",
+        "received SMS",
+    ],
 )
 async def test_an_event_on_behalf_of_someone_else_is_refused_at_every_endpoint(
     app: FastAPI, proctor: httpx.AsyncClient, modality: str, data: dict[str, Any]

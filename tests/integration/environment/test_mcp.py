@@ -68,6 +68,7 @@ async def test_a_tool_has_the_effect_of_its_endpoint_once_time_advances(
         ("email_send", {"to_addresses": []}, "to_addresses"),
         ("email_fly", {}, "there is no tool email_fly"),
     ],
+    ids=["tool not granted", "another sender", "another role", "invalid argument", "unknown tool"],
 )
 async def test_a_forbidden_or_invalid_tool_call_is_refused_with_the_reason(
     url: str, agent: httpx.AsyncClient, tool: str, arguments: dict[str, Any], reason: str

@@ -90,6 +90,7 @@ def test_a_modality_is_part_of_the_environments_state_and_validation(proctor: ht
 @pytest.mark.parametrize(
     ("path", "body", "permission"),
     [("/mood/feel", {"feeling": "calm"}, "mood:feel"), ("/mood/query", {"feeling": "calm"}, "mood:query")],
+    ids=["operation", "query"],
 )
 def test_each_route_of_a_modality_requires_its_own_permission(
     url: str, proctor: httpx.Client, path: str, body: dict[str, str], permission: str

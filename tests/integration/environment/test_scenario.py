@@ -110,6 +110,7 @@ async def test_an_unknown_modality_is_refused_or_skipped_as_requested(proctor: h
 @pytest.mark.parametrize(
     ("handling", "statuses"),
     [("ignore", {"skipped": 1, "pending": 1}), ("delete", {"pending": 1}), ("apply", {"executed": 1, "pending": 1})],
+    ids=["ignore", "delete", "apply"],
 )
 async def test_events_made_past_by_a_new_environment_are_handled_as_requested(
     proctor: httpx.AsyncClient, handling: str, statuses: dict[str, int]
@@ -132,7 +133,7 @@ async def test_events_made_past_by_a_new_environment_are_handled_as_requested(
     assert Counter(event["status"] for event in events) == statuses
 
 
-async def test_events_are_loaded_beside_or_instead_of_those_there_are(proctor: httpx.AsyncClient) -> None:
+async def test_imported_events_are_merged_with_or_replace_the_existing_ones(proctor: httpx.AsyncClient) -> None:
     await load(proctor)
     one = {"events": DAY["events"]["events"][:1]}
     merged = (await proctor.post("/scenario/import/events", json={"data": one, "merge": True})).json()
@@ -142,7 +143,7 @@ async def test_events_are_loaded_beside_or_instead_of_those_there_are(proctor: h
     assert (await proctor.get("/events/summary")).json()["total"] == 1
 
 
-async def test_older_names_of_fields_are_understood(proctor: httpx.AsyncClient) -> None:
+async def test_older_field_names_are_read(proctor: httpx.AsyncClient) -> None:
     older = {
         "metadata": DAY["metadata"],
         "environment": {
