@@ -14,8 +14,7 @@ NO_SUCH_TASK = -32001
 
 
 async def own_assessment(target: Target) -> str:
-    """Reads, lists, cancels and follows its assessment's task, and starts another assessment, with its token in eight
-    places."""
+    """Reads, lists, cancels and follows its task, and starts an assessment, with its token in eight places."""
     async with assessment_with_spy(target) as spied:
         mine = {"id": spied.task_id}
         tried = 0
@@ -85,8 +84,7 @@ async def without_token(target: Target) -> str:
 
 
 async def forged_token(target: Target) -> str:
-    """Forges its token: with another's name, without a signature, with a part of it, without an algorithm, or with a
-    wrong one."""
+    """Forges its token: another's name, a missing, cut or wrong signature, or no algorithm."""
     async with honest_participant(target) as url, assessment_with_spy(target, {"other": url}) as spied:
         head, payload, signature = spied.spy.token.split(".")
         claims = base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4))

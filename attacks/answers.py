@@ -140,8 +140,7 @@ def _always_working(ends: bool) -> Serve:
 
 
 async def one_task_for_all(target: Target) -> str:
-    """Answers five calls with the same task, still working. The caller asks for the task; it has ended once, and once
-    it has not."""
+    """Answers five calls with one unfinished task, which its caller then finds ended once, and unfinished once."""
     seen = []
     for ends in (True, False):
         async with (
