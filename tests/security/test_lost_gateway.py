@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from concord.storage.redis import connect
+from concord_cli.assessment_client import LostGreenAgentError, assess
 from tests.security.assessing import request, rpc, task_of, workers
 from tests.security.gateways import (
     LEASE_S,
@@ -192,3 +193,35 @@ async def test_a_further_message_to_a_task_is_refused_while_it_runs_and_after_it
             after = (await http.post(gateway.url, json=document)).json()
     assert (answer["error"]["code"], after["error"]["code"]) == (-32004, -32004)
     assert agent.received == {"one": 1}
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+async def test_a_client_whose_stream_broke_receives_the_result_from_the_restarted_gateway(
+    redis_url: str, tmp_path: Path, agent: CountingAgent, number: signal.Signals
+) -> None:
+    progress = list[str]()
+    async with gateways(redis_url, tmp_path) as (gateway,):
+        withheld = agent.withhold("one")
+        results = asyncio.create_task(assess(gateway.url, {"a": agent.url}, tasks("one"), progress.append))
+        await agent.has_received("one")
+        gateway.signal(number)
+        await gateway.start()
+        await agent.has_received("one", times=2)
+        withheld.set()
+        [row] = await results
+    assert isinstance(row, dict)
+    assert row["score"] == 100
+    assert [line.partition(":")[0] for line in progress].count("the connection broke") == 1
+
+
+async def test_a_client_gives_up_on_a_gateway_that_stays_away(
+    redis_url: str, tmp_path: Path, agent: CountingAgent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("concord_cli.assessment_client.RECONNECT_S", 0.5)
+    async with gateways(redis_url, tmp_path) as (gateway,):
+        agent.withhold("one")
+        results = asyncio.create_task(assess(gateway.url, {"a": agent.url}, tasks("one"), lambda _: None))
+        await agent.has_received("one")
+        gateway.signal(signal.SIGKILL)
+        with pytest.raises(LostGreenAgentError, match="cannot be reached"):
+            await results
