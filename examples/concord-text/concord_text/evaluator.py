@@ -1,4 +1,4 @@
-"""The evaluator: measures the texts of a trial and makes metrics and findings of the values."""
+"""The evaluator: which texts of a trial are measured, and what is told of them."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -37,7 +37,7 @@ MAX_STEP_IDS: Final = 20
     definitions=DEFINITIONS,
 )
 def evaluate_text(trial: TrialInput, _: Mapping[str, Contribution], words: float, alike: float) -> Contribution:
-    """Compares the agents' texts by phrases of `words` words. Likenesses from `alike` on are a finding."""
+    """Compares what agents say by phrases of `words` words; answers at least `alike` alike are a finding."""
     said = exchanges(trial)
     agents = set(trial.projection.agents)
     requests = [each for each in said if each.caller in agents and phrases_of(each.request, 1)]
@@ -59,7 +59,7 @@ def evaluate_text(trial: TrialInput, _: Mapping[str, Contribution], words: float
 
 
 def doubt_of(said: Sequence[Exchange], calls: int) -> str | None:
-    """The reason why values are approximate: not all texts are known. None if they are."""
+    """Why a value stands for more than was read, if it does."""
     known = sum(bool(each.request or each.response) for each in said)
     return None if known == calls else f"{known} of {calls} calls say what was said"
 
@@ -67,7 +67,7 @@ def doubt_of(said: Sequence[Exchange], calls: int) -> str | None:
 def drift_records(
     task: str, requests: Sequence[Exchange], record: Callable[..., MetricRecord]
 ) -> Iterator[MetricRecord]:
-    """The drift of the team, and of each agent with requests."""
+    """The drift of the team, and of each agent that asked anything."""
     found = drifts(task, [each.request for each in requests]) if phrases_of(task, 1) else []
     yield record("text_drift", DRIFT, mean(found), len(found))
     by_agent: defaultdict[str, list[float]] = defaultdict(list)
@@ -78,7 +78,7 @@ def drift_records(
 
 
 def likenesses(answers: Sequence[Exchange], words: int) -> dict[tuple[str, str], float]:
-    """The likeness of all answers of one agent to all answers of another, for the first `MAX_PAIRS` pairs."""
+    """How alike the answers of two agents are, all answers of an agent together; the first `MAX_PAIRS` pairs."""
     phrases: defaultdict[str, set[tuple[str, ...]]] = defaultdict(set)
     for each in answers:
         phrases[each.callee] |= phrases_of(each.response, words)
@@ -89,7 +89,7 @@ def likenesses(answers: Sequence[Exchange], words: int) -> dict[tuple[str, str],
 def same_answers(
     pairs: Mapping[tuple[str, str], float], answers: Sequence[Exchange], alike: float
 ) -> Iterator[Finding]:
-    """Findings for the `MAX_FINDINGS` pairs of agents with the most similar answers, from a likeness of `alike` on."""
+    """The pairs of agents whose answers are most alike, if they are alike enough to be worth telling."""
     for agents, likeness in sorted(pairs.items(), key=lambda pair: (-pair[1], pair[0]))[:MAX_FINDINGS]:
         if likeness >= alike:
             yield Finding(
@@ -113,7 +113,7 @@ def record_of(
     agent: str | None = None,
     params: Mapping[str, float] | None = None,
 ) -> MetricRecord:
-    """A value as a record of the row. An unknown value is undefined, with the reason, and not 0."""
+    """A value as the row has it. What cannot be known is no 0, but undefined, and says why."""
     status, reason = MetricStatus.OK, doubt
     if value is None:
         status, reason = MetricStatus.UNDEFINED, "too little is known of what was asked and answered"
@@ -133,5 +133,5 @@ def record_of(
 
 
 def mean(values: Collection[float]) -> float | None:
-    """The mean; None without values."""
+    """The mean; None of nothing."""
     return fmean(values) if values else None
