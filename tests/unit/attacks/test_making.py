@@ -7,10 +7,10 @@ from contextlib import asynccontextmanager
 import pytest
 from fastapi import FastAPI
 
-from attacks import answers, bodies, closing, doors, floods, hosts, names, telling, waiting
+from attacks import access, answers, bodies, closing, floods, hosts, names, token_leaks, waiting
 from attacks.attack import Attack, NotHeldError, NotTriedError, Verdict
 from attacks.catalogue import ATTACKS
-from attacks.making import made
+from attacks.runner import run_attack
 from attacks.target import Target
 from tests.serving import reserved, served, url_of
 
@@ -53,22 +53,22 @@ async def unmakeable_attack(_: Target) -> str:
         (unmakeable_attack, Verdict.NOT_TRIED, "it takes more"),
     ],
 )
-async def test_the_end_of_an_attack_decides_its_verdict(run: object, verdict: Verdict, seen: str) -> None:
+async def test_an_attack_ends_as_it_says(run: object, verdict: Verdict, seen: str) -> None:
     async with ready_stack() as target:
-        outcome = await made(Attack("it", "Does it.", run), target)  # type: ignore[arg-type]
+        outcome = await run_attack(Attack("it", "Does it.", run), target)  # type: ignore[arg-type]
     assert (outcome.verdict, outcome.seen) == (verdict, seen)
 
 
 async def test_an_attack_after_which_the_stack_does_not_answer_was_not_held() -> None:
     with reserved() as holder:
         gone = Target(url_of(holder), url_of(holder), "127.0.0.1")
-        outcome = await made(Attack("it", "Does it.", refused_attack), gone)
+        outcome = await run_attack(Attack("it", "Does it.", refused_attack), gone)
     assert outcome.verdict is Verdict.NOT_HELD
     assert outcome.seen.startswith("the gateway does not answer any more")
 
 
-def test_the_catalogue_lists_every_attack_under_a_unique_name() -> None:
-    modules = (answers, bodies, closing, doors, floods, hosts, names, telling, waiting)
+def test_every_attack_there_is_is_listed_under_a_name_of_its_own() -> None:
+    modules = (access, answers, bodies, closing, floods, hosts, names, token_leaks, waiting)
     written = {
         function
         for module in modules
