@@ -64,6 +64,30 @@ def test_a_series_ends_before_an_occurrence_that_is_deleted_with_those_after_it(
     assert days(simulation) == []
 
 
+@pytest.mark.parametrize(
+    "recurrence",
+    [
+        {"frequency": "daily", "end_type": "until", "end_date": "2026-03-04"},
+        {"frequency": "daily", "rrule": "FREQ=DAILY;UNTIL=20260304T225959Z"},
+    ],
+)
+@pytest.mark.parametrize(("hours", "first"), [(-11, 1), (5, 2), (20, 3)])
+def test_a_series_that_ends_on_a_date_happens_as_often_after_it_moves_to_other_days(
+    recurrence: dict[str, object], hours: int, first: int
+) -> None:
+    simulation = new_simulation()
+    create(simulation, recurrence=recurrence)
+    do(simulation, UpdateEvent(event_id="e", start=MONDAY + timedelta(hours=hours)))
+    assert days(simulation) == [f"2026-03-0{day}" for day in range(first, first + 3)]
+
+
+def test_a_series_that_ends_before_it_begins_can_be_moved() -> None:
+    simulation = new_simulation()
+    create(simulation, recurrence={"frequency": "daily", "end_type": "until", "end_date": "2026-03-01"})
+    do(simulation, UpdateEvent(event_id="e", start=MONDAY + timedelta(days=1)))
+    assert days(simulation) == []
+
+
 def test_all_of_a_series_goes_with_its_changed_occurrences() -> None:
     simulation = new_simulation()
     create(simulation, recurrence=weekly())

@@ -20,6 +20,7 @@ from concord_environment.modalities.calendar.recurrence import (
     moved_days,
     occurrence_on,
     occurrences,
+    with_moved_end,
 )
 from concord_environment.modalities.calendar.state import CalendarEvent, CalendarState
 from concord_environment.modalities.email.state import EmailState
@@ -105,12 +106,12 @@ def _put(state: CalendarState, event: CalendarEvent, transaction: Transaction) -
 
 
 def _put_series(state: CalendarState, before: CalendarEvent, after: CalendarEvent, transaction: Transaction) -> None:
-    """Replaces an event. If a series moves to other days, its exceptions move along."""
+    """Replaces an event. If a series moves to other days, its exceptions and its end date move along."""
     changed = state.changed_occurrences(before)
     days = moved_days(before, after, {*before.recurrence_exceptions, *changed})
     if after.recurrence_exceptions == before.recurrence_exceptions:
         after = replace(after, recurrence_exceptions=tuple(days.get(day, day) for day in after.recurrence_exceptions))
-    _put(state, after, transaction)
+    _put(state, with_moved_end(before, after), transaction)
     for day, single in changed.items():
         if days.get(day, day) != day:
             transaction.put(state.events, single.event_id, replace(single, recurrence_id=days[day]))

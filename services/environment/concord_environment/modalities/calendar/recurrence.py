@@ -1,6 +1,7 @@
 """The occurrences of a series, and splitting and moving a series."""
 
 from bisect import bisect_left
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
@@ -97,10 +98,13 @@ def occurrence_on(event: CalendarEvent, day: str) -> Occurrence | None:
 
 def ended_before(event: CalendarEvent, day: str) -> CalendarEvent:
     """The series, ended on the day before."""
-    if event.recurrence is None:
-        return event
-    last = date.fromisoformat(day) - timedelta(days=1)
+    return _ended_on(event, date.fromisoformat(day) - timedelta(days=1))
+
+
+def _ended_on(event: CalendarEvent, last: date) -> CalendarEvent:
     rule = event.recurrence
+    if rule is None:
+        return event
     if rule.rrule is None:
         ended = rule.model_copy(update={"end_type": "until", "end_date": last, "count": None})
     else:
@@ -113,8 +117,7 @@ def begun_at(event: CalendarEvent, occurrence: Occurrence) -> CalendarEvent:
     """The series from an occurrence on. A COUNT decreases by the occurrences before it."""
     rule = event.recurrence
     if rule is not None and rule.end_type == "count" and rule.count is not None:
-        unbroken = replace(event, recurrence_exceptions=())
-        gone = sum(1 for _ in occurrences(unbroken, None, occurrence.start))
+        gone = sum(1 for _ in occurrences(_unbroken(event), None, occurrence.start))
         rule = rule.model_copy(update={"count": max(1, rule.count - gone)})
     return replace(event, recurrence=rule, start=occurrence.start, end=occurrence.end)
 
@@ -125,11 +128,36 @@ def moved_days(before: CalendarEvent, after: CalendarEvent, days: Iterable[str])
     The nth occurrence stays the nth. If the rule has changed, no occurrence corresponds to an earlier one.
     """
     wanted = set(days)
-    if not wanted or before.recurrence != after.recurrence:
+    stays = (before.start, before.timezone) == (after.start, after.timezone)
+    if not wanted or stays or before.recurrence != after.recurrence:
         return {}
-    whole = (replace(series, recurrence_exceptions=()) for series in (before, after))
-    pairs = zip(*(occurrences(series, None, None) for series in whole), strict=False)
+    pairs = zip(occurrences(_unbroken(before), None, None), occurrences(_endless(after), None, None), strict=False)
     return dict(islice(((was.day, now.day) for was, now in pairs if was.day in wanted), len(wanted)))
+
+
+def with_moved_end(before: CalendarEvent, after: CalendarEvent) -> CalendarEvent:
+    """The moved series with as many occurrences as before: its end date moves along with its last occurrence."""
+    rule = before.recurrence
+    if rule is None or not (rule.end_type == "until" if rule.rrule is None else "UNTIL=" in rule.rrule):
+        return after
+    last = deque((one.day for one in occurrences(_unbroken(before), None, None)), maxlen=1)
+    for was, now in moved_days(before, after, last).items():
+        if was != now:
+            return _ended_on(after, date.fromisoformat(now))
+    return after
+
+
+def _unbroken(event: CalendarEvent) -> CalendarEvent:
+    return replace(event, recurrence_exceptions=())
+
+
+def _endless(event: CalendarEvent) -> CalendarEvent:
+    """The series without exceptions and without an end."""
+    rule = event.recurrence
+    if rule is not None:
+        ended = {"end_type": "never", "rrule": None if rule.rrule is None else without_end(rule.rrule)}
+        event = replace(event, recurrence=rule.model_copy(update=ended))
+    return _unbroken(event)
 
 
 def _moments(event: CalendarEvent, zone: ZoneInfo, start: datetime | None, end: datetime | None) -> Iterable[datetime]:
