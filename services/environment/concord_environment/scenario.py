@@ -1,4 +1,4 @@
-"""Scenarios: whole simulations as JSON documents.
+"""Scenarios: simulations as JSON documents.
 
 A scenario has metadata, an environment (the clock and the state of each modality) and events.
 """
@@ -160,11 +160,11 @@ def with_events(present: EventsDocument, given: EventsDocument, *, merge: bool) 
     return EventsDocument(events=[*(event for event in present.events if event.event_id not in ids), *given.events])
 
 
-# --- reading ---
+# --- loading ---
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class LoadedScenario:
     """A simulation read from documents, with the names of the modalities loaded and skipped."""
 
     simulation: Simulation[EnvironmentWorld]
@@ -179,7 +179,7 @@ def read_scenario(
     seed: int,
     strict: bool = True,
     regenerate_ids: bool = False,
-) -> Reading:
+) -> LoadedScenario:
     """The simulation that a scenario describes. Raises Invalid, in strict mode also for unknown modalities.
 
     New ids differ from those in the documents, even if the documents come from a simulation of the same seed.
@@ -202,7 +202,7 @@ def read_scenario(
     start = to_us(environment.time_state.current_time)
     position = Position(start, len(rows), sha256(f"{GENESIS}{lineage}".encode()).hexdigest())
     simulation = Simulation(world, apply, position, rows, Terms(seed, lineage))
-    return Reading(simulation, tuple(sorted(set(environment.modality_states) - set(unknown))), unknown)
+    return LoadedScenario(simulation, tuple(sorted(set(environment.modality_states) - set(unknown))), unknown)
 
 
 def _digest(*documents: BaseModel) -> str:

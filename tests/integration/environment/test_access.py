@@ -71,7 +71,7 @@ async def test_a_secret_is_shown_once_and_kept_nowhere(app: FastAPI, proctor: ht
     assert made["key_id"].startswith("ues_")
     told = (await proctor.get("/keys")).text + (await proctor.get(f"/keys/{made['key_id']}")).text
     assert made["secret"] not in told
-    assert made["secret"] not in repr(app.state.environment.keyring.keys)
+    assert made["secret"] not in repr(app.state.environment.keys.all())
 
 
 async def test_a_revoked_key_opens_nothing(app: FastAPI, proctor: httpx.AsyncClient) -> None:
@@ -101,7 +101,7 @@ async def test_nobody_grants_what_they_do_not_have(app: FastAPI, proctor: httpx.
 async def test_a_short_admin_key_is_no_key() -> None:
     environment = new_environment()
     with pytest.raises(Exception, match="at least 32"):
-        environment.keyring.make_admin("short", environment.simulation.now)
+        environment.keys.set_admin("short", environment.simulation.now)
 
 
 @pytest.mark.parametrize(

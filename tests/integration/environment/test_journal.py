@@ -23,8 +23,8 @@ from concord_environment.app import create_app
 from concord_environment.core.events import Submission
 from concord_environment.environment import Environment, new_simulation
 from concord_environment.modalities.email.state import EmailState
-from concord_environment.persistence.capture import capture
-from concord_environment.persistence.segments import DamagedError, segment_head, segments_of
+from concord_environment.persistence.capture import capture_all
+from concord_environment.persistence.segments import StoreError, segment_header, segments_of
 from concord_environment.persistence.store import Store
 from concord_environment.settings import EnvironmentSettings
 from tests.integration.environment.conftest import ADMIN_KEY, calling, new_environment
@@ -39,12 +39,12 @@ MBOX = (
     b"From: bob@example.com\nTo: user@example.com\nMessage-ID: <m@x>\n\nHi\n"
 )
 WRITERS = 8
-HEAD = len(segment_head("0" * 32, 1))
+HEAD = len(segment_header("0" * 32, 1))
 
 
 def everything(environment: Environment) -> bytes:
     """All that is kept of an environment, in a form that can be compared."""
-    return capture(environment).snapshot("", 0)
+    return capture_all(environment).snapshot("", 0)
 
 
 @contextmanager
@@ -229,7 +229,7 @@ async def test_while_the_disk_is_busy_reads_are_answered_and_writes_wait_for_one
     environment = new_environment()
     async with kept_app(tmp_path, environment) as app, calling(app, ADMIN_KEY) as http:
         await http.post("/email/receive", json=MAIL)
-        frames = app.state.keeper._store.frame
+        frames = app.state.journal_writer._store.last_frame
         gate.clear()
         writes = [asyncio.create_task(http.post("/email/receive", json=MAIL)) for _ in range(50)]
         try:
@@ -239,7 +239,7 @@ async def test_while_the_disk_is_busy_reads_are_answered_and_writes_wait_for_one
         finally:
             gate.set()
         assert all([(await write).is_success for write in writes])
-        assert app.state.keeper._store.frame <= frames + 2
+        assert app.state.journal_writer._store.last_frame <= frames + 2
 
 
 # --- a disk that fails ---
@@ -279,7 +279,7 @@ def test_a_process_whose_disk_is_full_refuses_stops_and_has_lost_nothing(tmp_pat
                     break
                 acknowledged.add(f"m{number}")
         assert answer.status_code == 503
-        assert "nothing more can be kept" in answer.json()["detail"]
+        assert "no further change can be written" in answer.json()["detail"]
         assert process.wait(timeout=60) == 1
     assert "File too large" in log.read_text()
     with environment_process(tmp_path / "snapshot.json") as (_, url), UESClient(url, ADMIN_KEY) as proctor:
@@ -368,7 +368,7 @@ def test_files_that_do_not_hold_everything_are_refused(damage: str, two_segments
     assert mails(folder) == ["a", "b", "c", "d"]
     deed, message = DAMAGES[damage]
     deed(folder)
-    with pytest.raises(DamagedError, match=message):
+    with pytest.raises(StoreError, match=message):
         mails(folder)
 
 
@@ -418,7 +418,7 @@ def test_a_process_that_is_stopped_leaves_a_snapshot_alone(tmp_path: Path) -> No
 
 
 def test_a_snapshot_of_the_version_before_the_journal_is_read(tmp_path: Path) -> None:
-    snapshot = json.loads(capture(new_environment(seed=7)).snapshot("", 0))
+    snapshot = json.loads(capture_all(new_environment(seed=7)).snapshot("", 0))
     for name in ("journal", "frame", "webhooks"):
         del snapshot[name]
     (tmp_path / "snapshot.json").write_text(json.dumps({**snapshot, "version": 1}))
@@ -427,5 +427,5 @@ def test_a_snapshot_of_the_version_before_the_journal_is_read(tmp_path: Path) ->
 
 
 def test_files_are_for_one_process(tmp_path: Path) -> None:
-    with environment_process(tmp_path / "snapshot.json"), pytest.raises(DamagedError, match="another process"):
+    with environment_process(tmp_path / "snapshot.json"), pytest.raises(StoreError, match="another process"):
         Store(tmp_path / "snapshot.json")

@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from concord_environment.core.faults import Conflict, Invalid, NotThere
+from concord_environment.core.faults import Conflict, Invalid, NotFound
 from concord_environment.modalities.calendar.requests import (
     DeleteEvent,
     Respond,
@@ -100,7 +100,7 @@ def test_an_occurrence_that_there_is_not_can_be_neither_changed_nor_deleted() ->
     simulation = new_simulation()
     create(simulation, recurrence=weekly())
     for day in ("2026-03-03", "2027-03-01"):
-        with pytest.raises(NotThere):
+        with pytest.raises(NotFound):
             do(simulation, DeleteEvent(event_id="e", recurrence_scope="this", recurrence_id=day))
     with pytest.raises(Invalid):
         do(simulation, DeleteEvent(event_id="e", recurrence_scope="this"))
@@ -141,7 +141,7 @@ def test_an_answer_changes_one_attendee_and_nothing_else() -> None:
 def test_who_is_not_invited_cannot_answer_nor_anybody_a_cancelled_meeting() -> None:
     simulation = new_simulation()
     create(simulation, attendees=ATTENDEES)
-    with pytest.raises(NotThere):
+    with pytest.raises(NotFound):
         do(simulation, Respond(event_id="e", attendee_email="nobody@example.com", response="accepted"))
     do(simulation, UpdateEvent(event_id="e", status="cancelled"))
     with pytest.raises(Conflict):

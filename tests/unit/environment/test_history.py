@@ -128,9 +128,9 @@ def test_what_is_new_after_an_undo_ends_what_could_be_redone() -> None:
     assert simulation.redo(5) == []
 
 
-def test_a_reset_leads_back_to_where_the_simulation_was_settled() -> None:
+def test_a_reset_leads_back_to_the_origin_that_was_set() -> None:
     simulation = full_run()
-    simulation.settle()
+    simulation.set_origin()
     origin = seen(simulation)
     schedule(simulation, (20, mail("c")))
     simulation.advance(seconds(60))
@@ -140,7 +140,7 @@ def test_a_reset_leads_back_to_where_the_simulation_was_settled() -> None:
 
 def test_two_runs_of_the_same_calls_have_the_same_chain_link_by_link() -> None:
     one, other = full_run(), full_run()
-    assert one.journal.heads() == other.journal.heads()
+    assert one.history.heads() == other.history.heads()
 
 
 def test_another_seed_gives_other_ids_and_another_chain() -> None:

@@ -13,7 +13,7 @@ from concord_environment.api.access import Addressed, Served, permitted
 from concord_environment.api.errors import Problem
 from concord_environment.api.responses import EventView, event_view
 from concord_environment.core.events import DEFAULT_PRIORITY, Event, EventStatus, Submission
-from concord_environment.core.faults import Conflict, Fault, NotThere
+from concord_environment.core.faults import Conflict, Fault, NotFound
 from concord_environment.environment import Environment, EnvironmentSimulation
 from concord_environment.modalities.fields import JsonObject, Moment
 from concord_environment.modalities.registry import MODALITY_BY_NAME, parse
@@ -239,7 +239,7 @@ async def next_event(simulation: Addressed) -> EventView:
     """The event that comes next; 404 where nothing is pending."""
     event = simulation.next_event()
     if event is None:
-        raise NotThere("no event is pending")
+        raise NotFound("no event is pending")
     return event_view(event)
 
 
@@ -264,7 +264,7 @@ async def read_event(event_id: str, simulation: Addressed) -> EventView:
     """One event."""
     event = simulation.events.get(event_id)
     if event is None:
-        raise NotThere(f"there is no event {event_id}")
+        raise NotFound(f"there is no event {event_id}")
     return event_view(event)
 
 

@@ -75,7 +75,7 @@ async def undo(environment: Served, simulation: Addressed, request: CountRequest
 async def redo(environment: Served, simulation: Addressed, request: CountRequest | None = None) -> Redone:
     """Takes as many undone steps again."""
     steps = simulation.redo(request.count if request else 1)
-    first = len(simulation.journal.steps) - len(steps)
+    first = len(simulation.history.steps) - len(steps)
     environment.announce("redo.performed", steps=len(steps))
     back, forth = _can(simulation)
     return Redone(
@@ -102,7 +102,7 @@ async def chain(
     offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
 ) -> Chain:
     """The steps since the simulation was last loaded, each with its hash."""
-    total = len(simulation.journal.steps)
+    total = len(simulation.history.steps)
     return Chain(head=simulation.position.head, total=total, links=_links(simulation, offset, offset + limit))
 
 
@@ -204,11 +204,11 @@ def _branch(environment: Environment, name: str) -> Branch:
 
 
 def _can(simulation: EnvironmentSimulation) -> tuple[bool, bool]:
-    return bool(simulation.journal.steps), bool(simulation.journal.undone)
+    return bool(simulation.history.steps), bool(simulation.history.undone)
 
 
 def _links(simulation: EnvironmentSimulation, start: int, stop: int | None) -> list[StepView]:
-    journal = simulation.journal
+    journal = simulation.history
     return [
         StepView(kind=step.kind, event_ids=list(step.event_ids), at=from_us(step.at), hash=head)
         for step, head in zip(journal.steps[start:stop], journal.heads()[start:stop], strict=True)

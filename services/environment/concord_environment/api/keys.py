@@ -58,29 +58,29 @@ async def create_key(
     request: KeyRequest, environment: Served, caller: Annotated[Key, Depends(permitted("keys:create"))]
 ) -> NewKey:
     """Makes a key. Nobody can grant what they do not have."""
-    key, secret = environment.keyring.make(request.name, request.permissions, caller, datetime.now(UTC))
+    key, secret = environment.keys.create(request.name, request.permissions, caller, datetime.now(UTC))
     return NewKey(**_fields(key), secret=secret)
 
 
 @router.get("", dependencies=[Depends(permitted("keys:list"))])
 async def list_keys(environment: Served) -> KeyList:
     """Every key, the revoked too."""
-    keys = [KeyView(**_fields(key)) for key in environment.keyring.keys]
+    keys = [KeyView(**_fields(key)) for key in environment.keys.all()]
     return KeyList(keys=keys, count=len(keys))
 
 
 @router.get("/{key_id}", dependencies=[Depends(permitted("keys:read"))])
 async def read_key(key_id: str, environment: Served) -> KeyView:
     """One key."""
-    return KeyView(**_fields(environment.keyring.get(key_id)))
+    return KeyView(**_fields(environment.keys.get(key_id)))
 
 
 @router.delete("/{key_id}", dependencies=[Depends(permitted("keys:revoke"))])
 async def revoke_key(key_id: str, environment: Served) -> Revocation:
     """Ends a key for good. The admin key cannot be ended."""
-    if environment.keyring.is_admin(environment.keyring.get(key_id).key_id):
+    if environment.keys.is_admin(environment.keys.get(key_id).key_id):
         raise HTTPException(400, "the admin key cannot be revoked")
-    key = environment.keyring.revoke(key_id, datetime.now(UTC))
+    key = environment.keys.revoke(key_id, datetime.now(UTC))
     return Revocation(key_id=key.key_id, revoked=True, revoked_at=key.revoked_at)
 
 

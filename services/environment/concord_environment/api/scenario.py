@@ -14,7 +14,7 @@ from concord_environment.scenario import (
     EventsDocument,
     HistoricEvents,
     ImportReport,
-    Reading,
+    LoadedScenario,
     ScenarioDocument,
     ScenarioMetadata,
     environment_document,
@@ -118,7 +118,7 @@ async def import_full(request: ScenarioImport, environment: Served) -> ImportRep
     """Loads a whole scenario. 409 while the simulation runs."""
     environment.lifecycle.require_stopped("stop the simulation before loading a scenario")
     scenario = request.scenario
-    reading = read_scenario(
+    loaded = read_scenario(
         scenario.environment,
         scenario.events,
         seed=environment.seed,
@@ -126,7 +126,7 @@ async def import_full(request: ScenarioImport, environment: Served) -> ImportRep
         regenerate_ids=request.regenerate_ids,
     )
     environment.scenario_metadata = scenario.metadata.model_dump(mode="json")
-    return _loaded(environment, reading, scenario.environment, scenario.metadata)
+    return _loaded(environment, loaded, scenario.environment, scenario.metadata)
 
 
 @router.post("/import/environment", dependencies=_imports)
@@ -134,8 +134,8 @@ async def import_environment(request: EnvironmentImport, environment: Served, si
     """Loads an environment. 409 while the simulation runs."""
     environment.lifecycle.require_stopped("stop the simulation before loading an environment")
     events = with_environment(events_document(simulation), request.data, request.historic_event_handling)
-    reading = read_scenario(request.data, events, seed=environment.seed, strict=request.strict_modalities)
-    report = _loaded(environment, reading, request.data, None)
+    loaded = read_scenario(request.data, events, seed=environment.seed, strict=request.strict_modalities)
+    report = _loaded(environment, loaded, request.data, None)
     if request.historic_event_handling == "apply":
         _catch_up(environment.simulation)
     return report
@@ -147,10 +147,10 @@ async def import_events(request: EventsImport, environment: Served, simulation: 
     environment.lifecycle.require_stopped("stop the simulation before loading events")
     present = environment_document(simulation, environment.lifecycle)
     events = with_events(events_document(simulation), request.data, merge=request.merge)
-    reading = read_scenario(
+    loaded = read_scenario(
         present, events, seed=environment.seed, regenerate_ids=request.regenerate_ids, strict=request.strict_modalities
     )
-    report = _loaded(environment, reading, present, None)
+    report = _loaded(environment, loaded, present, None)
     return report.model_copy(update={"environment_loaded": False, "events_loaded": len(request.data.events)})
 
 
@@ -160,19 +160,19 @@ def _catch_up(simulation: EnvironmentSimulation) -> None:
 
 
 def _loaded(
-    environment: Environment, reading: Reading, document: EnvironmentDocument, metadata: ScenarioMetadata | None
+    environment: Environment, loaded: LoadedScenario, document: EnvironmentDocument, metadata: ScenarioMetadata | None
 ) -> ImportReport:
-    environment.replace(reading.simulation)
+    environment.replace(loaded.simulation)
     environment.lifecycle.time_scale = document.time_state.time_scale
     environment.announce("simulation.loaded")
-    warnings = [f"nobody knows the modality {name}: skipped" for name in reading.skipped]
+    warnings = [f"nobody knows the modality {name}: skipped" for name in loaded.skipped]
     return ImportReport(
         success=True,
         environment_loaded=True,
-        events_loaded=len(reading.simulation.events),
-        modalities_loaded=list(reading.loaded),
-        modalities_skipped=list(reading.skipped),
+        events_loaded=len(loaded.simulation.events),
+        modalities_loaded=list(loaded.loaded),
+        modalities_skipped=list(loaded.skipped),
         warnings=warnings,
-        current_time=reading.simulation.now,
+        current_time=loaded.simulation.now,
         scenario_metadata=metadata,
     )

@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 from concord_environment.api.access import Served, permitted
 from concord_environment.core.faults import Conflict
-from concord_environment.persistence.keeper import Keeper
+from concord_environment.persistence.writer import JournalWriter
 
 
 class SnapshotTaken(BaseModel):
@@ -25,10 +25,10 @@ router = APIRouter(prefix="/simulation", tags=["simulation"])
 @router.post("/snapshot", dependencies=[Depends(permitted("simulation:snapshot"))])
 async def take_snapshot(request: Request, environment: Served) -> SnapshotTaken:
     """Writes the snapshot that a restart goes on from. 409 where the process was given no file for it."""
-    keeper: Keeper | None = request.app.state.keeper
-    if keeper is None:
+    writer: JournalWriter | None = request.app.state.journal_writer
+    if writer is None:
         raise Conflict("set CONCORD_SNAPSHOT_FILE to keep snapshots")
-    size = await keeper.save()
+    size = await writer.checkpoint()
     position = environment.simulation.position
     return SnapshotTaken(
         saved=size is not None,

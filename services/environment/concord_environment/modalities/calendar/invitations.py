@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
-from concord_environment.core.faults import Conflict, NotThere
+from concord_environment.core.faults import Conflict, NotFound
 from concord_environment.modalities.calendar.state import Answer, CalendarEvent
 from concord_environment.modalities.fields import same_address
 
@@ -34,11 +34,11 @@ def revised(event: CalendarEvent, changes: Mapping[str, Any], now: datetime) -> 
 
 
 def answered(event: CalendarEvent, email: str, response: Answer, comment: str | None, now: datetime) -> CalendarEvent:
-    """The event with one attendee's answer (RFC 5546 §3.2.3). Raises Conflict if cancelled, NotThere if not invited."""
+    """The event with one attendee's answer (RFC 5546 §3.2.3). Raises Conflict if cancelled, NotFound if not invited."""
     if event.status == "cancelled":
         raise Conflict("the event is cancelled")
     if not any(same_address(attendee.email, email) for attendee in event.attendees):
-        raise NotThere(f"{email} is not invited to this event")
+        raise NotFound(f"{email} is not invited to this event")
     attendees = tuple(
         attendee.model_copy(update={"response": response, "comment": comment})
         if same_address(attendee.email, email)

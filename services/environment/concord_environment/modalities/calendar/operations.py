@@ -6,7 +6,7 @@ from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from concord_environment.core.clock import as_utc
-from concord_environment.core.faults import Conflict, Invalid, NotThere
+from concord_environment.core.faults import Conflict, Invalid, NotFound
 from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.calendar import requests
 from concord_environment.modalities.calendar.authorisation import bind_create, bind_respond, bind_update
@@ -94,7 +94,7 @@ def _respond(world: States, action: requests.Respond, transaction: Transaction) 
 def _existing(state: CalendarState, event_id: str) -> CalendarEvent:
     event = state.events.get(event_id)
     if event is None:
-        raise NotThere(f"there is no event {event_id}")
+        raise NotFound(f"there is no event {event_id}")
     return event
 
 
@@ -146,14 +146,14 @@ def _occurrence(
         raise Invalid("recurrence_id: say which occurrence is meant")
     following = next(occurrences(event, now, None), None)
     if following is None:
-        raise NotThere("the series has no occurrence from now on")
+        raise NotFound("the series has no occurrence from now on")
     return following
 
 
 def _known_occurrence(event: CalendarEvent, day: str) -> Occurrence:
     occurrence = occurrence_on(event, day)
     if occurrence is None:
-        raise NotThere(f"the series does not happen on {day}")
+        raise NotFound(f"the series does not happen on {day}")
     return occurrence
 
 
