@@ -21,7 +21,7 @@ from concord_environment.notices.bus import Bus, Notice
 from concord_environment.notices.webhooks import Webhooks
 
 START: Final = datetime(2026, 1, 1, 9, tzinfo=UTC)
-"""The default start of a simulation. It is not the wall clock's time, so that runs can be compared."""
+"""The default start of a simulation. It does not depend on the wall clock, so runs can be compared."""
 
 PROCTOR: Final = "events:execute"
 """The permission that makes a caller a proctor. A proctor's actions execute at once, other actions when time moves."""
@@ -33,7 +33,7 @@ EnvironmentSimulation = Simulation[EnvironmentWorld]
 
 
 class Environment:
-    """Everything that one process serves."""
+    """The environment that one process serves: simulations, keys, lifecycle, access log, message bus and webhooks."""
 
     def __init__(self, seed: int, simulation: EnvironmentSimulation | None = None, keys: Sequence[Key] = ()) -> None:
         self.seed = seed
@@ -82,8 +82,8 @@ class Environment:
     ) -> Event:
         """Executes or schedules an action for a caller. Raises Forbidden as `submission` does.
 
-        An action due later is scheduled. An action due now executes at once for a proctor; for any other caller it is
-        checked at once and executes when time moves.
+        An action due later is scheduled. A proctor's action due now executes at once. Any other caller's action due now
+        is checked at once and executes when time moves.
         """
         submission = self.submission(simulation, caller, action, due=due, priority=priority, metadata=metadata)
         if submission.due > simulation.now:

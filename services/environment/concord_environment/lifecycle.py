@@ -34,7 +34,7 @@ class HeldError(Conflict):
 
 
 class Lifecycle:
-    """Start, stop, pause, time scale and holds. They are not part of the simulation, and a replay ignores them."""
+    """Whether a simulation runs, is paused or held, and its time scale. A replay ignores the lifecycle."""
 
     def __init__(self) -> None:
         self.is_running = False

@@ -30,7 +30,7 @@ SCENARIO_VERSION: Final = "1"
 
 
 class ScenarioMetadata(BaseModel):
-    """What a scenario is, and who wrote it."""
+    """A scenario's versions, creation time, author and description."""
 
     ues_version: Annotated[str, Field(max_length=50)] = "0.1.0"
     scenario_version: Annotated[str, Field(max_length=20)] = SCENARIO_VERSION
@@ -40,7 +40,7 @@ class ScenarioMetadata(BaseModel):
 
 
 class TimeStateDocument(BaseModel):
-    """The clock. `last_wall_time_update` is there for the format's sake: nothing here reads a wall clock."""
+    """The clock. `last_wall_time_update` belongs to the format of UES; the environment does not read it."""
 
     current_time: Moment
     time_scale: Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)] = 1.0
@@ -57,7 +57,7 @@ class EnvironmentDocument(BaseModel):
 
 
 class EventDocument(BaseModel):
-    """An event. Without an id it gets one."""
+    """An event. An import assigns an id to an event without one."""
 
     event_id: Annotated[str | None, Field(min_length=1, max_length=100)] = None
     scheduled_time: Moment
@@ -73,7 +73,7 @@ class EventDocument(BaseModel):
 
 
 class EventsDocument(BaseModel):
-    """Events, in the order in which they were made: of two at one time the first comes first."""
+    """Events in the order of creation, which is their order of execution at one due time and priority."""
 
     events: Annotated[list[EventDocument], Field(max_length=200_000)] = []
 
@@ -90,7 +90,7 @@ HistoricEvents = Literal["ignore", "delete", "apply"]
 
 
 class ImportReport(BaseModel):
-    """What was loaded."""
+    """The outcome of an import."""
 
     success: bool
     environment_loaded: bool
@@ -141,7 +141,7 @@ def events_document(simulation: Simulation[EnvironmentWorld]) -> EventsDocument:
 def with_environment(
     events: EventsDocument, environment: EnvironmentDocument, historic: HistoricEvents
 ) -> EventsDocument:
-    """Events for another environment. `historic` decides on pending events due before its time."""
+    """The events for another environment. `historic` decides what becomes of pending events due by its time."""
     now = environment.time_state.current_time
     kept = []
     for event in events.events:
@@ -153,7 +153,7 @@ def with_environment(
 
 
 def with_events(present: EventsDocument, given: EventsDocument, *, merge: bool) -> EventsDocument:
-    """The present and the given events if `merge`, else the given ones. Of two with one id, the given one wins."""
+    """The given events. With `merge`, also the present events whose ids differ from those of the given events."""
     if not merge:
         return given
     ids = {event.event_id for event in given.events}
@@ -182,11 +182,11 @@ def read_scenario(
 ) -> LoadedScenario:
     """The simulation that a scenario describes. Raises Invalid, in strict mode also for unknown modalities.
 
-    New ids differ from those in the documents, even if the documents come from a simulation of the same seed.
+    The simulation's new ids differ from the ids in the documents, even if both have the same seed.
     """
     unknown = tuple(sorted(set(environment.modality_states) - set(MODALITY_BY_NAME)))
     if unknown and strict:
-        raise Invalid(f"modality_states: nobody knows {', '.join(unknown)}")
+        raise Invalid(f"modality_states: unknown: {', '.join(unknown)}")
     world = EnvironmentWorld()
     for modality, document in _state_documents(environment):
         world.set_updates(modality.name, Updates(document.last_updated, document.update_count))
