@@ -70,7 +70,7 @@ class Capture:
                 for name, rows in self.tables.items()
             },
             "events": [
-                StoredEvent(**as_record(event), sequence=event.sequence)
+                StoredEvent.model_construct(**as_record(event), sequence=event.sequence)
                 for event in self.events.values()
                 if event is not None
             ],
