@@ -215,7 +215,7 @@ def _in_prose(draw: Draw, value: Value) -> str:
 def _text_slips(text: str) -> list[list[str]]:
     """Every text with one character changed, and every text with two neighbouring characters swapped.
 
-    A digit is changed to a digit, and a letter to a letter of the same case. The first digit of a number does not become 0.
+    A digit becomes a digit, and a letter becomes a letter of the same case. The first digit does not become 0.
     """
     changed, swapped = list[str](), list[str]()
     for at, character in enumerate(text):
