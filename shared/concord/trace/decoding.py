@@ -1,8 +1,8 @@
 """Fast decoding of batches: several times pydantic's rate for the usual form, with the models as fallback.
 
 These structs mirror the models of `concord.trace.report` and `concord.trace.step` and are stricter: no unknown or
-camelCase fields, no deep nesting, no conversion. A test checks that whatever they accept, the models read the same.
-Whatever they refuse, the models decide.
+camelCase fields, no deep nesting, no conversion. Tests check that both have the same fields, with the same types and
+limits, and that the models read everything that the structs accept in the same way. The models decide about the rest.
 """
 
 from collections.abc import Iterator
@@ -13,15 +13,19 @@ import msgspec
 from msgspec import Meta
 
 from concord.trace.digest import digest
-from concord.trace.report import MAX_BATCH_STEPS, Report, ReportBatch, StepBatch, unpack
-from concord.trace.step import MAX_ID_LENGTH, CallType, StepFacts
+from concord.trace.report import MAX_BATCH_STEPS, DropCounts, Report, ReportBatch, StepBatch, unpack
+from concord.trace.step import (
+    AttributeName,
+    Attributes,
+    CallType,
+    Id,
+    Int64,
+    Milliseconds,
+    ParentId,
+    StepFacts,
+    Url,
+)
 
-_Id = Annotated[str, Meta(min_length=1, max_length=MAX_ID_LENGTH)]
-_ParentId = Annotated[str, Meta(max_length=MAX_ID_LENGTH)]
-_Url = Annotated[str, Meta(max_length=2048)]
-_Name = Annotated[str, Meta(max_length=256)]
-_Text = Annotated[str, Meta(max_length=8192)]
-_Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 _Scalar = str | int | float | bool | None
 _Flat = _Scalar | list[_Scalar] | dict[str, _Scalar]
 _Json = _Scalar | list[_Flat] | dict[str, _Flat]
@@ -29,13 +33,13 @@ _Object = dict[str, _Json]
 
 
 class _ToolInvocation(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    tool_name: _Name
+    tool_name: AttributeName
     parameters: _Object | None = None
 
 
 class _AgentInvocation(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    agent_url: _Url = ""
-    agent_name: _Name = ""
+    agent_url: Url = ""
+    agent_name: AttributeName = ""
     requests: _Object | None = None
 
 
@@ -47,19 +51,19 @@ class _StepAction(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 class FastStep(StepFacts, msgspec.Struct, forbid_unknown_fields=True, gc=False):
     """An `InteractionStep` without nested steps."""
 
-    step_id: _Id
-    trace_id: _Id
+    step_id: Id
+    trace_id: Id
     call_type: CallType
-    parent_step_id: _ParentId | None = None
+    parent_step_id: ParentId | None = None
     step_action: _StepAction | None = None
-    cost: _Int64 | None = None
-    total_tokens: _Int64 | None = None
-    additional_attributes: Annotated[dict[_Name, _Text], Meta(max_length=64)] = {}
-    latency: Annotated[int, Meta(ge=0, le=2**63 - 1)] | None = None
+    cost: Int64 | None = None
+    total_tokens: Int64 | None = None
+    additional_attributes: Attributes = {}
+    latency: Milliseconds | None = None
     start_time: datetime | None = None
     end_time: datetime | None = None
     error: _Json = None
-    name: _Name | None = None
+    name: AttributeName | None = None
     parameters: _Object | None = None
     requests: _Object | None = None
 
@@ -67,11 +71,11 @@ class FastStep(StepFacts, msgspec.Struct, forbid_unknown_fields=True, gc=False):
 class FastBatch(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     """A `StepBatch` with an id of its own."""
 
-    batch_id: _Id
-    trace_id: _Id
-    reporter: _Id
+    batch_id: Id
+    trace_id: Id
+    reporter: Id
     steps: Annotated[list[FastStep], Meta(max_length=MAX_BATCH_STEPS)] = []
-    dropped: Annotated[dict[_Name, Annotated[int, Meta(ge=0)]], Meta(max_length=16)] = {}
+    dropped: DropCounts = {}
 
 
 _DECODER: Final = msgspec.json.Decoder(FastBatch)

@@ -8,11 +8,17 @@ from enum import StrEnum
 from typing import Annotated, Final, NamedTuple
 from uuid import uuid4
 
+from msgspec import Meta
 from pydantic import BaseModel, ConfigDict, Field
 
 from concord.trace.step import AttributeName, Id, InteractionStep, StepFacts
 
 MAX_BATCH_STEPS = 1000
+
+DropCounts = Annotated[
+    dict[AttributeName, Annotated[int, Field(ge=0), Meta(ge=0)]], Field(max_length=16), Meta(max_length=16)
+]
+"""How many steps were dropped, by reason."""
 
 _ZLIB_OR_GZIP: Final = 47
 """zlib's window bits for either header."""
@@ -36,7 +42,7 @@ class StepBatch(BaseModel):
     trace_id: Id
     reporter: Id
     steps: Annotated[list[InteractionStep], Field(max_length=MAX_BATCH_STEPS)] = []
-    dropped: Annotated[dict[AttributeName, Annotated[int, Field(ge=0)]], Field(max_length=16)] = {}
+    dropped: DropCounts = {}
 
 
 class RejectedStep(BaseModel):

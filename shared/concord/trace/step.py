@@ -5,17 +5,24 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
+from msgspec import Meta
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints
 from pydantic.alias_generators import to_camel
 
 MAX_ID_LENGTH = 64
 """Longest step, trace, batch or agent id that is taken (characters)."""
 
-Id = Annotated[str, StringConstraints(min_length=1, max_length=MAX_ID_LENGTH)]
-Url = Annotated[str, StringConstraints(max_length=2048)]
-Int64 = Annotated[int, Field(ge=-(2**63), lt=2**63)]
-AttributeName = Annotated[str, StringConstraints(max_length=256)]
-AttributeValue = Annotated[str, StringConstraints(max_length=8192)]
+# The types of a step's fields, for both of its readers: pydantic takes the first annotation, msgspec the second.
+Id = Annotated[
+    str, StringConstraints(min_length=1, max_length=MAX_ID_LENGTH), Meta(min_length=1, max_length=MAX_ID_LENGTH)
+]
+ParentId = Annotated[str, StringConstraints(max_length=MAX_ID_LENGTH), Meta(max_length=MAX_ID_LENGTH)]
+Url = Annotated[str, StringConstraints(max_length=2048), Meta(max_length=2048)]
+Int64 = Annotated[int, Field(ge=-(2**63), lt=2**63), Meta(ge=-(2**63), le=2**63 - 1)]
+Milliseconds = Annotated[int, Field(ge=0, lt=2**63), Meta(ge=0, le=2**63 - 1)]
+AttributeName = Annotated[str, StringConstraints(max_length=256), Meta(max_length=256)]
+AttributeValue = Annotated[str, StringConstraints(max_length=8192), Meta(max_length=8192)]
+Attributes = Annotated[dict[AttributeName, AttributeValue], Field(max_length=64), Meta(max_length=64)]
 
 
 class CallType(StrEnum):
@@ -74,42 +81,31 @@ class ActionFacts(Protocol):
 
 
 class StepFacts:
-    """The fields of a step, parsed by the model below or by `concord.trace.decoding`."""
+    """What follows from a step's fields, however it was read: as `InteractionStep` or as `decoding.FastStep`."""
 
     __slots__ = ()
 
     if TYPE_CHECKING:
+        # The fields of `InteractionStep` that are read here and by those who take either form.
+        step_id: str
+        trace_id: str
+        parent_step_id: str | None
+        call_type: CallType
+        cost: int | None
+        total_tokens: int | None
+        latency: int | None
+        start_time: datetime | None
+        end_time: datetime | None
+        name: str | None
+        parameters: dict[str, Any] | None
+        requests: dict[str, Any] | None
 
-        @property
-        def step_id(self) -> str: ...
-        @property
-        def trace_id(self) -> str: ...
-        @property
-        def parent_step_id(self) -> str | None: ...
-        @property
-        def call_type(self) -> CallType: ...
         @property
         def step_action(self) -> ActionFacts | None: ...
         @property
-        def cost(self) -> int | None: ...
-        @property
-        def total_tokens(self) -> int | None: ...
-        @property
         def additional_attributes(self) -> Mapping[str, str]: ...
         @property
-        def latency(self) -> int | None: ...
-        @property
-        def start_time(self) -> datetime | None: ...
-        @property
-        def end_time(self) -> datetime | None: ...
-        @property
         def error(self) -> object: ...
-        @property
-        def name(self) -> str | None: ...
-        @property
-        def parameters(self) -> dict[str, Any] | None: ...
-        @property
-        def requests(self) -> dict[str, Any] | None: ...
 
     @property
     def kind(self) -> CallType:
@@ -187,15 +183,13 @@ class InteractionStep(StepFacts, WireModel):
 
     step_id: Id
     trace_id: Id
-    parent_step_id: Annotated[str, StringConstraints(max_length=MAX_ID_LENGTH)] | None = None
+    parent_step_id: ParentId | None = None
     call_type: CallType
     step_action: StepAction | None = None
     cost: Int64 | None = None
     total_tokens: Int64 | None = None
-    additional_attributes: Annotated[dict[AttributeName, AttributeValue], Field(max_length=64)] = Field(
-        default_factory=dict
-    )
-    latency: Annotated[int, Field(ge=0, lt=2**63)] | None = None
+    additional_attributes: Attributes = Field(default_factory=dict)
+    latency: Milliseconds | None = None
     start_time: datetime | None = None
     end_time: datetime | None = None
 

@@ -1,17 +1,18 @@
 """The fast reading and the models agree: whatever the first takes, the second takes and understands the same."""
 
 import json
-from typing import Any
+from typing import Any, get_type_hints
 
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import JsonValue
+from pydantic import BaseModel, JsonValue
 
+from concord.trace import decoding
 from concord.trace.decoding import FastBatch, FastStep, read_fast
 from concord.trace.report import StepBatch
-from concord.trace.step import InteractionStep
+from concord.trace.step import AgentInvocation, InteractionStep, StepAction, ToolInvocation
 from tests.strategies import steps
 
 STEP_KEYS = sorted(InteractionStep.model_fields)
@@ -90,9 +91,40 @@ def test_odd_json_is_read_alike_or_left_to_the_models(text: bytes) -> None:
     assert_read_alike(text)
 
 
-def test_the_mirrors_have_the_fields_of_the_models() -> None:
-    assert {field.name for field in msgspec.structs.fields(FastStep)} == InteractionStep.model_fields.keys()
-    assert {field.name for field in msgspec.structs.fields(FastBatch)} == StepBatch.model_fields.keys()
+MIRRORS = [
+    (FastBatch, StepBatch),
+    (FastStep, InteractionStep),
+    (decoding._StepAction, StepAction),
+    (decoding._AgentInvocation, AgentInvocation),
+    (decoding._ToolInvocation, ToolInvocation),
+]
+NESTED = {"steps", "step_action", "tool_invocation", "agent_invocation"}
+"""Fields whose types are mirrors themselves."""
+SHALLOW = {"error", "parameters", "requests"}
+"""Fields of any JSON, of which the mirrors take no deep nesting."""
+LEFT_TO_THE_MODELS = {"response_trace"}
+
+
+@pytest.mark.parametrize(("mirror", "model"), MIRRORS, ids=lambda each: each.__name__)
+def test_a_mirror_has_the_fields_of_its_model(mirror: type[msgspec.Struct], model: type[BaseModel]) -> None:
+    assert set(mirror.__struct_fields__) == model.model_fields.keys() - LEFT_TO_THE_MODELS
+
+
+@pytest.mark.parametrize(("mirror", "model"), MIRRORS, ids=lambda each: each.__name__)
+def test_a_mirrors_fields_have_the_types_and_limits_of_its_model(
+    mirror: type[msgspec.Struct], model: type[BaseModel]
+) -> None:
+    ours, theirs = get_type_hints(mirror, include_extras=True), get_type_hints(model, include_extras=True)
+    for name in set(mirror.__struct_fields__) - NESTED - SHALLOW:
+        assert ours[name] == theirs[name], name
+
+
+@pytest.mark.parametrize(("mirror", "model"), MIRRORS, ids=lambda each: each.__name__)
+def test_a_mirrors_optional_fields_are_those_of_its_model(mirror: type[msgspec.Struct], model: type[BaseModel]) -> None:
+    required = {field.name for field in msgspec.structs.fields(mirror) if field.required}
+    assert required == {name for name, field in model.model_fields.items() if field.is_required()} | (
+        {"batch_id"} if mirror is FastBatch else set()
+    )
 
 
 def test_the_usual_form_is_read_fast() -> None:
