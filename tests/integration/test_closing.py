@@ -8,10 +8,9 @@ import pytest
 
 from concord.storage.redis import Storage, connect
 from concord.trace.ids import new_step_id, new_trace_id
-from concord.trace.report import Channel, StepBatch
+from concord.trace.report import Channel, SerialisedBatch, StepBatch
 from concord.trace.step import CallType, InteractionStep
 from concord_gateway.closing import Reporters, wait_until_settled
-from concord_gateway.recorder import receipt, stored
 from concord_gateway.watch import TrialWatch, WatchedCall
 
 HOURS = 3600.0
@@ -38,7 +37,8 @@ class Trial:
             step_id=new_step_id(), trace_id=self.trace_id, parent_step_id=parent, call_type=CallType.TOOL
         )
         batch = StepBatch(trace_id=self.trace_id, reporter=reporter, steps=[step])
-        await self.storage.traces.append(stored(batch, channel), receipt(batch))
+        serialised = SerialisedBatch.of(batch)
+        await self.storage.traces.append(serialised.received(channel, authenticated=True), serialised.receipt())
 
     async def close(self, *, quiet_s: float, cap_s: float) -> int:
         """Waits until the trace can be closed; returns how many batches it has then. Fails if that is not soon."""

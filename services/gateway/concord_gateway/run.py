@@ -17,7 +17,8 @@ from concord.assessment.roster import GREEN_AGENT
 from concord.storage import StorageUnavailableError
 from concord.storage.redis import Storage
 from concord.trace.ids import new_step_id
-from concord.trace.step import CallType, InteractionStep, StepAction, ToolInvocation
+from concord.trace.step import InteractionStep
+from concord.trace.timed_steps import root_step
 from concord.trace.timing import StepClock
 from concord.trust.tokens import Claims
 from concord_gateway.closing import Reporters, wait_until_settled
@@ -184,7 +185,8 @@ class AssessmentRun:
                 )
                 return await _DRIVERS[self.plan.mode](context)
         finally:
-            recorder.add(_root_step(assignment, clock))
+            root = root_step("drive_trial", clock, step_id=assignment.step_id, trace_id=assignment.trace_id)
+            recorder.add(root)
             await recorder.write()
 
     async def _evaluate(self, request: EvaluateTrial) -> None:
@@ -200,17 +202,6 @@ class AssessmentRun:
         self.record.failures.append(
             InfrastructureFailure.model_validate({"trial_id": trial.trial_id, "stage": stage, "message": message})
         )
-
-
-def _root_step(assignment: Assignment, clock: StepClock) -> InteractionStep:
-    """The root step of a trial's trace: the gateway's own work of driving it."""
-    return InteractionStep(
-        step_id=assignment.step_id,
-        trace_id=assignment.trace_id,
-        call_type=CallType.HOST,
-        step_action=StepAction(tool_invocation=ToolInvocation(tool_name="drive_trial")),
-        **clock.times(),
-    )
 
 
 def _headline(verdict: TrialVerdict) -> str:

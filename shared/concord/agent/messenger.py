@@ -15,7 +15,8 @@ from concord.agent.assignment import Assignment
 from concord.agent.extensions import ASSIGNMENT_URI, TIMESTAMP_KEY, TIMESTAMP_URI, TRACEABILITY_URI
 from concord.assessment.roster import normalise_url
 from concord.trace.ids import new_step_id
-from concord.trace.step import AgentInvocation, CallType, InteractionStep, StepAction
+from concord.trace.step import AgentInvocation, InteractionStep
+from concord.trace.timed_steps import MAX_QUOTED, call_step
 from concord.trace.timing import StepClock
 from concord.trust.redaction import redact
 from concord.trust.urls import PeerUrls
@@ -26,9 +27,6 @@ StepSink = Callable[[InteractionStep, Assignment], None]
 """Called with the step of each call that ended, and the caller's assignment. Must not block."""
 
 OnUpdate = Callable[[TaskUpdate], None]
-
-MAX_QUOTED: Final = 4000
-"""Characters of a request and of its answer that a step quotes."""
 
 _CANCEL_S: Final = 2.0
 _EXTENSIONS: Final = (TRACEABILITY_URI, TIMESTAMP_URI, ASSIGNMENT_URI)
@@ -139,21 +137,19 @@ class _Call:
                 error = f"the agent ended with {answer.state}: {answer.status_text[:MAX_QUOTED]}"
         if error is not None:
             attributes["error"] = redact(error)[:MAX_QUOTED]
-        return InteractionStep(
+        call = AgentInvocation(
+            agent_url=self._url,
+            agent_name=self._callee_id,
+            requests=_quoted(self.request),
+            response_trace=None if answer is None else answer.response_trace,
+        )
+        return call_step(
+            call,
+            self._clock,
             step_id=step_id,
             trace_id=parent.trace_id,
             parent_step_id=parent.step_id,
-            call_type=CallType.AGENT,
-            step_action=StepAction(
-                agent_invocation=AgentInvocation(
-                    agent_url=self._url,
-                    agent_name=self._callee_id,
-                    requests=_quoted(self.request),
-                    response_trace=None if answer is None else answer.response_trace,
-                )
-            ),
-            additional_attributes=attributes,
-            **self._clock.times(),
+            attributes=attributes,
         )
 
 

@@ -17,7 +17,8 @@ from concord.assessment.roster import RosterEntry
 from concord.storage import StorageUnavailableError, TraceLimits, TraceStore
 from concord.trace.ids import traceparent
 from concord.trace.observation import GATEWAY, MAX_WORDS, REFUSED_BY, RESPONSE_WORDS, WORDS_FIELD
-from concord.trace.step import AgentInvocation, CallType, InteractionStep, StepAction
+from concord.trace.step import AgentInvocation, InteractionStep
+from concord.trace.timed_steps import MAX_QUOTED, call_step
 from concord.trace.timing import StepClock
 from concord.trace.vocabulary import words_beyond
 from concord.trust.redaction import redact
@@ -26,7 +27,7 @@ from concord_gateway.assignments import Assignments
 from concord_gateway.instruments import Instruments
 from concord_gateway.proxy.bodies import Bodies, Held, NoRoomError
 from concord_gateway.proxy.callees import UnusableCardError, rewritten
-from concord_gateway.proxy.jsonrpc import MAX_QUOTED, AnswerReader, RpcRequest
+from concord_gateway.proxy.jsonrpc import AnswerReader, RpcRequest
 from concord_gateway.proxy.relay import (
     CallerStalledError,
     CrowdedOutError,
@@ -89,21 +90,19 @@ class CarriedCall:
             attributes[REFUSED_BY] = GATEWAY
         if (error := self.error or self.answer.error) is not None:
             attributes["error"] = redact(error)[:MAX_QUOTED]
-        return InteractionStep(
+        call = AgentInvocation(
+            agent_url=self.callee_url,
+            agent_name=self.watched.callee,
+            requests=self._request() or None,
+            response_trace=self.answer.response_trace,
+        )
+        return call_step(
+            call,
+            self.clock,
             step_id=self.watched.step_id,
             trace_id=self.trace_id,
             parent_step_id=self.watched.parent_id or None,
-            call_type=CallType.AGENT,
-            step_action=StepAction(
-                agent_invocation=AgentInvocation(
-                    agent_url=self.callee_url,
-                    agent_name=self.watched.callee,
-                    requests=self._request() or None,
-                    response_trace=self.answer.response_trace,
-                )
-            ),
-            additional_attributes=attributes,
-            **self.clock.times(),
+            attributes=attributes,
         )
 
     def _request(self) -> dict[str, JsonValue]:

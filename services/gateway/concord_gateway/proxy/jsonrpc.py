@@ -13,6 +13,7 @@ from concord.agent.assignment import Assignment
 from concord.agent.extensions import ASSIGNMENT_KEY, ASSIGNMENT_URI, TRACEABILITY_KEY, TRACEPARENT_KEY
 from concord.trace.observation import MAX_WORDS
 from concord.trace.step import ResponseTrace
+from concord.trace.timed_steps import MAX_QUOTED
 from concord.trace.vocabulary import MAX_READ, strings_in, words_beyond
 
 _CARD_METHODS: Final = frozenset({"agent/getAuthenticatedExtendedCard", "GetExtendedAgentCard"})
@@ -152,9 +153,6 @@ def _finite(text: str) -> float:
         return number
     raise ValueError(f"{text} is no number")
 
-
-MAX_QUOTED: Final = 4000
-"""Characters of an answer that a step quotes; the messenger has the same limit."""
 
 _ANY: Final = object()
 _MAX_ARTIFACTS: Final = 64
