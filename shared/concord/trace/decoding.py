@@ -13,18 +13,27 @@ import msgspec
 from msgspec import Meta
 
 from concord.trace.digest import digest
-from concord.trace.report import MAX_BATCH_STEPS, DropCounts, Report, ReportBatch, StepBatch, unpack
+from concord.trace.report import MAX_BATCH_STEPS, MAX_DROP_REASONS, Report, ReportBatch, StepBatch, unpack
 from concord.trace.step import (
-    AttributeName,
-    Attributes,
+    MAX_ATTRIBUTES,
+    MAX_ID_LENGTH,
+    MAX_NAME_LENGTH,
+    MAX_URL_LENGTH,
+    MAX_VALUE_LENGTH,
     CallType,
-    Id,
-    Int64,
-    Milliseconds,
-    ParentId,
     StepFacts,
-    Url,
 )
+
+# The types of `concord.trace.step`, under their names there.
+_Id = Annotated[str, Meta(min_length=1, max_length=MAX_ID_LENGTH)]
+_ParentId = Annotated[str, Meta(max_length=MAX_ID_LENGTH)]
+_Url = Annotated[str, Meta(max_length=MAX_URL_LENGTH)]
+_Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+_Milliseconds = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+_AttributeName = Annotated[str, Meta(max_length=MAX_NAME_LENGTH)]
+_AttributeValue = Annotated[str, Meta(max_length=MAX_VALUE_LENGTH)]
+_Attributes = Annotated[dict[_AttributeName, _AttributeValue], Meta(max_length=MAX_ATTRIBUTES)]
+_DropCounts = Annotated[dict[_AttributeName, Annotated[int, Meta(ge=0)]], Meta(max_length=MAX_DROP_REASONS)]
 
 _Scalar = str | int | float | bool | None
 _Flat = _Scalar | list[_Scalar] | dict[str, _Scalar]
@@ -33,13 +42,13 @@ _Object = dict[str, _Json]
 
 
 class _ToolInvocation(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    tool_name: AttributeName
+    tool_name: _AttributeName
     parameters: _Object | None = None
 
 
 class _AgentInvocation(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    agent_url: Url = ""
-    agent_name: AttributeName = ""
+    agent_url: _Url = ""
+    agent_name: _AttributeName = ""
     requests: _Object | None = None
 
 
@@ -51,19 +60,19 @@ class _StepAction(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 class FastStep(StepFacts, msgspec.Struct, forbid_unknown_fields=True, gc=False):
     """An `InteractionStep` without nested steps."""
 
-    step_id: Id
-    trace_id: Id
+    step_id: _Id
+    trace_id: _Id
     call_type: CallType
-    parent_step_id: ParentId | None = None
+    parent_step_id: _ParentId | None = None
     step_action: _StepAction | None = None
-    cost: Int64 | None = None
-    total_tokens: Int64 | None = None
-    additional_attributes: Attributes = {}
-    latency: Milliseconds | None = None
+    cost: _Int64 | None = None
+    total_tokens: _Int64 | None = None
+    additional_attributes: _Attributes = {}
+    latency: _Milliseconds | None = None
     start_time: datetime | None = None
     end_time: datetime | None = None
     error: _Json = None
-    name: AttributeName | None = None
+    name: _AttributeName | None = None
     parameters: _Object | None = None
     requests: _Object | None = None
 
@@ -71,11 +80,11 @@ class FastStep(StepFacts, msgspec.Struct, forbid_unknown_fields=True, gc=False):
 class FastBatch(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     """A `StepBatch` with an id of its own."""
 
-    batch_id: Id
-    trace_id: Id
-    reporter: Id
+    batch_id: _Id
+    trace_id: _Id
+    reporter: _Id
     steps: Annotated[list[FastStep], Meta(max_length=MAX_BATCH_STEPS)] = []
-    dropped: DropCounts = {}
+    dropped: _DropCounts = {}
 
 
 _DECODER: Final = msgspec.json.Decoder(FastBatch)

@@ -8,7 +8,6 @@ from enum import StrEnum
 from typing import Annotated, Final, NamedTuple, Self
 from uuid import uuid4
 
-from msgspec import Meta
 from pydantic import BaseModel, ConfigDict, Field
 
 from concord.trace.step import AttributeName, Id, InteractionStep, StepFacts
@@ -16,9 +15,9 @@ from concord.trust.redaction import redact
 
 MAX_BATCH_STEPS = 1000
 
-DropCounts = Annotated[
-    dict[AttributeName, Annotated[int, Field(ge=0), Meta(ge=0)]], Field(max_length=16), Meta(max_length=16)
-]
+MAX_DROP_REASONS = 16
+
+DropCounts = Annotated[dict[AttributeName, Annotated[int, Field(ge=0)]], Field(max_length=MAX_DROP_REASONS)]
 """How many steps were dropped, by reason."""
 
 _ZLIB_OR_GZIP: Final = 47

@@ -5,24 +5,25 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
-from msgspec import Meta
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints
 from pydantic.alias_generators import to_camel
 
 MAX_ID_LENGTH = 64
 """Longest step, trace, batch or agent id that is taken (characters)."""
 
-# The types of a step's fields, for both of its readers: pydantic takes the first annotation, msgspec the second.
-Id = Annotated[
-    str, StringConstraints(min_length=1, max_length=MAX_ID_LENGTH), Meta(min_length=1, max_length=MAX_ID_LENGTH)
-]
-ParentId = Annotated[str, StringConstraints(max_length=MAX_ID_LENGTH), Meta(max_length=MAX_ID_LENGTH)]
-Url = Annotated[str, StringConstraints(max_length=2048), Meta(max_length=2048)]
-Int64 = Annotated[int, Field(ge=-(2**63), lt=2**63), Meta(ge=-(2**63), le=2**63 - 1)]
-Milliseconds = Annotated[int, Field(ge=0, lt=2**63), Meta(ge=0, le=2**63 - 1)]
-AttributeName = Annotated[str, StringConstraints(max_length=256), Meta(max_length=256)]
-AttributeValue = Annotated[str, StringConstraints(max_length=8192), Meta(max_length=8192)]
-Attributes = Annotated[dict[AttributeName, AttributeValue], Field(max_length=64), Meta(max_length=64)]
+MAX_URL_LENGTH = 2048
+MAX_NAME_LENGTH = 256
+MAX_VALUE_LENGTH = 8192
+MAX_ATTRIBUTES = 64
+
+Id = Annotated[str, StringConstraints(min_length=1, max_length=MAX_ID_LENGTH)]
+ParentId = Annotated[str, StringConstraints(max_length=MAX_ID_LENGTH)]
+Url = Annotated[str, StringConstraints(max_length=MAX_URL_LENGTH)]
+Int64 = Annotated[int, Field(ge=-(2**63), lt=2**63)]
+Milliseconds = Annotated[int, Field(ge=0, lt=2**63)]
+AttributeName = Annotated[str, StringConstraints(max_length=MAX_NAME_LENGTH)]
+AttributeValue = Annotated[str, StringConstraints(max_length=MAX_VALUE_LENGTH)]
+Attributes = Annotated[dict[AttributeName, AttributeValue], Field(max_length=MAX_ATTRIBUTES)]
 
 
 class CallType(StrEnum):

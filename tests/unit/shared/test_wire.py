@@ -1,7 +1,7 @@
 """The fast reading and the models agree: whatever the first takes, the second takes and understands the same."""
 
 import json
-from typing import Any, get_type_hints
+from typing import Any
 
 import msgspec
 import pytest
@@ -41,6 +41,18 @@ def step(**changes: JsonValue) -> dict[str, JsonValue]:
 
 def body(*steps: JsonValue, **changes: JsonValue) -> bytes:
     return json.dumps({"batch_id": "b", "trace_id": "t", "reporter": "r", "steps": list(steps)} | changes).encode()
+
+
+def limits(schema: Any) -> Any:  # noqa: ANN401 - JSON
+    """A JSON schema without titles, defaults and formats, and with the largest integer in one notation."""
+    if isinstance(schema, list):
+        return [limits(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    kept = {key: limits(value) for key, value in schema.items() if key not in ("title", "default", "format")}
+    if "exclusiveMaximum" in kept:
+        kept["maximum"] = kept.pop("exclusiveMaximum") - 1
+    return {key: value.rpartition("/")[2] if key == "$ref" else value for key, value in kept.items()}
 
 
 def assert_read_alike(text: bytes) -> None:
@@ -114,9 +126,12 @@ def test_a_mirror_has_the_fields_of_its_model(mirror: type[msgspec.Struct], mode
 def test_a_mirrors_fields_have_the_types_and_limits_of_its_model(
     mirror: type[msgspec.Struct], model: type[BaseModel]
 ) -> None:
-    ours, theirs = get_type_hints(mirror, include_extras=True), get_type_hints(model, include_extras=True)
+    _, mirrors = msgspec.json.schema_components([FastBatch])
+    batch = StepBatch.model_json_schema(by_alias=False)
+    models = batch["$defs"] | {"StepBatch": batch}
+    ours, theirs = mirrors[mirror.__name__]["properties"], models[model.__name__]["properties"]
     for name in set(mirror.__struct_fields__) - NESTED - SHALLOW:
-        assert ours[name] == theirs[name], name
+        assert limits(ours[name]) == limits(theirs[name]), name
 
 
 @pytest.mark.parametrize(("mirror", "model"), MIRRORS, ids=lambda each: each.__name__)
