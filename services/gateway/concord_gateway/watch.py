@@ -1,10 +1,11 @@
 """The open calls of each trial, from begin to end: those that the gateway makes, and those that it carries."""
 
-from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
+
+from cachetools import LRUCache
 
 from concord.trace.ids import new_step_id
 
@@ -66,7 +67,7 @@ class Watches:
 
     def __init__(self) -> None:
         self._driven: dict[str, TrialWatch] = {}
-        self._guests: OrderedDict[str, TrialWatch] = OrderedDict()
+        self._guests: LRUCache[str, TrialWatch] = LRUCache(_MAX_GUESTS)
 
     @contextmanager
     def trial(self, trace_id: str) -> Iterator[TrialWatch]:
@@ -81,8 +82,4 @@ class Watches:
         """The open calls of a trial, temporary ones if another gateway drives it or nobody does any more."""
         if (watch := self._driven.get(trace_id)) is not None:
             return watch
-        watch = self._guests.setdefault(trace_id, TrialWatch())
-        self._guests.move_to_end(trace_id)
-        while len(self._guests) > _MAX_GUESTS:
-            self._guests.popitem(last=False)
-        return watch
+        return self._guests.setdefault(trace_id, TrialWatch())

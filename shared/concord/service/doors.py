@@ -1,16 +1,12 @@
 """Restricts participants' tokens to the paths that accept them."""
 
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Final
 from urllib.parse import unquote_to_bytes
 
-from concord.trust.redaction import holds_token
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-Message = MutableMapping[str, Any]
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
+from concord.trust.redaction import holds_token
 
 _BODY: Final = b'{"detail":"a participant\'s token opens nothing here"}'
 _HEADERS: Final = [(b"content-type", b"application/json"), (b"content-length", str(len(_BODY)).encode())]
@@ -24,7 +20,7 @@ class TokenDoor:
     its participants share one.
     """
 
-    def __init__(self, app: App, opens: Callable[[str], bool]) -> None:
+    def __init__(self, app: ASGIApp, opens: Callable[[str], bool]) -> None:
         self._app = app
         self._opens = opens
 
