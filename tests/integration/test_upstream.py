@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from concord_gateway.proxy import upstream as module
-from concord_gateway.proxy.upstream import SilentError, UnreachableError, Upstream
+from concord_gateway.proxy.upstream import AnswerTimeoutError, UnreachableError, Upstream
 
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
@@ -163,7 +163,7 @@ async def test_an_answer_that_breaks_off_is_told_from_one_that_ends() -> None:
 async def test_a_server_that_says_nothing_is_silent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "READ_S", 0.2)
     async with server(answering(b"", hang=True)) as url, Upstream() as upstream:
-        with pytest.raises(SilentError):
+        with pytest.raises(AnswerTimeoutError):
             await post(upstream, url)
 
 

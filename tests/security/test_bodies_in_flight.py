@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from concord.assessment.roster import Roster, RosterEntry
 from concord.trace.observation import GATEWAY, REFUSED_BY
 from concord_evaluator.trace import carried_calls
-from concord_gateway.proxy.bodies import Bodies, Held, NoRoomError
+from concord_gateway.proxy.byte_budget import BudgetExhaustedError, ByteBudget, Reservation
 from tests.integration.observed import House, Seat, agent_that_answers, house, send
 from tests.security.hostile import stalling
 from tests.serving import listening
@@ -175,15 +175,15 @@ async def test_an_answer_of_any_length_comes_whole_with_its_length(gateway: Hous
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 3), st.integers(0, 60)), max_size=60))
 def test_whatever_is_held_and_let_go_the_budget_and_every_share_hold(moves: list[tuple[int, int, int]]) -> None:
-    bodies = Bodies(budget_bytes=100)
-    held: dict[tuple[int, int], Held] = {}
+    bodies = ByteBudget(budget_bytes=100)
+    held: dict[tuple[int, int], Reservation] = {}
     sizes: dict[tuple[int, int], int] = {}
     for sender, number, size in moves:
         body = held.setdefault((sender, number), bodies.of("t", str(sender)))
         try:
             body.resize(size)
             sizes[sender, number] = size
-        except NoRoomError:
+        except BudgetExhaustedError:
             pass
         assert bodies.in_flight == sum(sizes.values()) <= 100
         assert sum(taken for (each, _), taken in sizes.items() if each == sender) <= 25

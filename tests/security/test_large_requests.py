@@ -36,7 +36,7 @@ from concord_gateway.drivers import ground_truth
 from concord_gateway.instruments import Instruments
 from concord_gateway.intake import NotAnAssessmentError, plan_work
 from concord_gateway.participants import Participants
-from concord_gateway.proxy import Bodies, Carrier, Upstream
+from concord_gateway.proxy import ByteBudget, Carrier, Upstream
 from concord_gateway.run import AssessmentRun
 from concord_gateway.run_record import RunRecord
 from concord_gateway.settings import GatewaySettings
@@ -83,7 +83,7 @@ async def run_of(plan: AssessmentPlan, storage: Storage, slots: int = 64) -> Asy
     token_keys = TokenKeys(SecretStr("s" * 40), storage.secrets.token_secret)
     assignments, watches = Assignments(token_keys, "http://collector"), Watches()
     async with Upstream() as upstream:
-        carrier = Carrier(upstream, storage.traces, assignments, watches, Instruments(), TraceLimits(), Bodies())
+        carrier = Carrier(upstream, storage.traces, assignments, watches, Instruments(), TraceLimits(), ByteBudget())
         closed = ClosedTrials(storage.traces.is_closed)
         participants = Participants(assignments, watches, carrier, None, PeerUrls(()), storage.traces, closed)
         record = await RunRecord.begin(storage.assessments, plan, TimeLimits(60, 60), [])

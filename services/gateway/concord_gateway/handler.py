@@ -17,7 +17,7 @@ from concord_gateway.evaluation import EvaluationFailedError
 from concord_gateway.instruments import Instruments
 from concord_gateway.intake import NotAnAssessmentError, Work, check_hosts, plan_work, read_request
 from concord_gateway.participants import Participants
-from concord_gateway.plan import NobodyThereError, make_plan
+from concord_gateway.plan import NoParticipantError, make_plan
 from concord_gateway.progress import Progress
 from concord_gateway.results_file import write_results
 from concord_gateway.run import AssessmentRun
@@ -64,7 +64,7 @@ class AssessmentHandler:
     async def _assess(self, message: IncomingMessage, task: TaskHandle, progress: Progress) -> None:
         try:
             record = await self._record(message, task, progress)
-        except NobodyThereError as error:
+        except NoParticipantError as error:
             await self._fail(task, f"could not reach {error}")
             return
         except StorageUnavailableError as error:
@@ -78,7 +78,7 @@ class AssessmentHandler:
     async def _record(self, message: IncomingMessage, task: TaskHandle, progress: Progress) -> RunRecord:
         """The record of this task's run: the one that a lost gateway left, or a new one.
 
-        Raises NotAnAssessmentError, NobodyThereError, StorageUnavailableError.
+        Raises NotAnAssessmentError, NoParticipantError, StorageUnavailableError.
         """
         if task.kept is not None and (begun := await RunRecord.of(self._storage.assessments, task.kept)) is not None:
             await progress.tell(

@@ -89,7 +89,7 @@ class Messenger:
         try:
             async with asyncio.timeout(self._timeout_s):
                 client = await self._client(url)
-                answer = await _Exchange(client, call, task_id, context_id).run(on_update)
+                answer = await _MessageStream(client, call, task_id, context_id).run(on_update)
             return answer
         except TimeoutError:
             error = f"no answer within {self._timeout_s:g} s"
@@ -153,7 +153,7 @@ class _Call:
         )
 
 
-class _Exchange:
+class _MessageStream:
     """A message in transit and its answer. The callee's task id is known once the callee has sent it."""
 
     def __init__(self, client: A2AClient, call: _Call, task_id: str, context_id: str) -> None:

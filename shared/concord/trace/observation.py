@@ -2,10 +2,10 @@
 
 from typing import Final
 
-WORDS_FIELD: Final = "words"
+UNQUOTED_WORDS: Final = "words"
 """In `requests`: words of the message that the quoted text does not contain, such as those in data parts."""
 
-RESPONSE_WORDS: Final = "response_words"
+UNQUOTED_RESPONSE_WORDS: Final = "response_words"
 """Attribute: the same for the answer."""
 
 REFUSED_BY: Final = "refused_by"
@@ -13,5 +13,5 @@ REFUSED_BY: Final = "refused_by"
 
 GATEWAY: Final = "gateway"
 
-MAX_WORDS: Final = 8000
+MAX_UNQUOTED: Final = 8000
 """Limit on such words (characters): the size of an attribute."""

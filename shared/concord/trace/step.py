@@ -38,7 +38,7 @@ _AGENT, _HOST = CallType.AGENT, CallType.HOST
 """Looking a member up takes a third of a microsecond on Python 3.11, and this is asked of every step, many times."""
 
 
-class WireModel(BaseModel):
+class ExtensionModel(BaseModel):
     """A message of the extension: read in snake_case or camelCase, unknown fields ignored, written in snake_case."""
 
     model_config = ConfigDict(
@@ -151,14 +151,14 @@ class StepFacts:
         return max(0.0, (as_utc(self.end_time) - as_utc(self.start_time)).total_seconds() * 1000)
 
 
-class ToolInvocation(WireModel):
+class ToolInvocation(ExtensionModel):
     """The tool that a step used."""
 
     tool_name: AttributeName
     parameters: dict[str, JsonValue] | None = None
 
 
-class AgentInvocation(WireModel):
+class AgentInvocation(ExtensionModel):
     """The agent that a step called, what it was asked, and, where it told, its own steps."""
 
     agent_url: Url = ""
@@ -167,14 +167,14 @@ class AgentInvocation(WireModel):
     response_trace: "ResponseTrace | None" = None
 
 
-class StepAction(WireModel):
+class StepAction(ExtensionModel):
     """Exactly one of the two is set in the extension's own form."""
 
     tool_invocation: ToolInvocation | None = None
     agent_invocation: AgentInvocation | None = None
 
 
-class InteractionStep(StepFacts, WireModel):
+class InteractionStep(StepFacts, ExtensionModel):
     """One call, as its caller reports it.
 
     Reads both forms in use: the extension's specification (`step_action`, HOST as TOOL with an attribute) and its
@@ -238,7 +238,7 @@ class InteractionStep(StepFacts, WireModel):
         return written
 
 
-class ResponseTrace(WireModel):
+class ResponseTrace(ExtensionModel):
     """The steps that an agent took to answer, as it sends them back with its answer."""
 
     trace_id: Id

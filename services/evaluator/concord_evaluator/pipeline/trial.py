@@ -19,7 +19,7 @@ from concord_evaluator.pipeline.evaluator import Contribution, TrialInput
 from concord_evaluator.pipeline.registry import installed_evaluators
 from concord_evaluator.pipeline.running import run_evaluators
 from concord_evaluator.pipeline.score_inputs import conduct_in, graded
-from concord_evaluator.trace import LinkCalls, Projection, Provenance, observability_of, of_team, project
+from concord_evaluator.trace import LinkCalls, Projection, Provenance, observability_of, project, team_observability
 
 UNSEEN: Final = (
     "no call between participants could have been seen: call peers at the addresses that `/peers` gives, or report "
@@ -102,7 +102,7 @@ def _evaluate(
     done = run_evaluators(evaluators, trial, plan.config.chosen_evaluators(evaluators))
     unread = sum(selection.omitted.values()) + sum(refused.values())
     integrity = _integrity(projection, batches, in_time, unread).model_copy(
-        update={"observability": of_team(participants), "participants": list(participants)}
+        update={"observability": team_observability(participants), "participants": list(participants)}
     )
     evaluation = _evaluation(request, projection, done, integrity)
     return evaluation.model_copy(

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from concord.assessment.roster import GREEN_AGENT, Roster
 from concord.trace.decoding import read
-from concord.trace.observation import REFUSED_BY, RESPONSE_WORDS, WORDS_FIELD
+from concord.trace.observation import REFUSED_BY, UNQUOTED_RESPONSE_WORDS, UNQUOTED_WORDS
 from concord.trace.report import Channel, ReportBatch, unpack
 from concord.trace.step import StepFacts, as_utc
 from concord_evaluator.trace.agent_ids import participant_of
@@ -87,11 +87,11 @@ def _ends(step: StepFacts, roster: Roster) -> tuple[str, str] | None:
 def _deliveries(step: StepFacts, caller: str, callee: str) -> Iterator[Delivery]:
     """The request and the answer of a carried call."""
     asked = (None if step.agent_call is None else step.agent_call.requests) or {}
-    request = tuple(text for key in ("text", WORDS_FIELD) if isinstance(text := asked.get(key), str))
+    request = tuple(text for key in ("text", UNQUOTED_WORDS) if isinstance(text := asked.get(key), str))
     began, ended = _time(step.start_time), _time(step.end_time)
     if request:
         yield Delivery(began, began, step.step_id, False, caller, callee, request)
-    answer = tuple(filter(None, map(step.additional_attributes.get, ("response_text", RESPONSE_WORDS))))
+    answer = tuple(filter(None, map(step.additional_attributes.get, ("response_text", UNQUOTED_RESPONSE_WORDS))))
     if answer and step.failure is None:
         yield Delivery(ended, began, step.step_id, True, callee, caller, answer)
 

@@ -10,9 +10,9 @@ from concord.assessment.roster import GREEN_AGENT, Roster
 from concord.trace.report import Report
 from concord.trace.step import CallType
 from concord_evaluator.trace.agent_ids import NOT_IN_GRAPH, participant_of
+from concord_evaluator.trace.attempts import Contradictions, find_attempts, without_refuted
 from concord_evaluator.trace.attribution import Attribution, attribute, bound_undeclared, step_reporters
 from concord_evaluator.trace.causal_order import Timeline, causal_order
-from concord_evaluator.trace.claims import Contradictions, find_attempts, without_refuted
 from concord_evaluator.trace.fold import FoldedTrace, fold
 from concord_evaluator.trace.forest import Forest, build_forest
 from concord_evaluator.trace.interactions import (
@@ -141,9 +141,9 @@ def _calls(
     made: Attribution, forest: Forest, roster: Roster, evidence: Evidence, *, observed: bool
 ) -> tuple[Contradictions, Timeline]:
     """The refuted claims of calls, and the believed calls in causal order."""
-    claims = find_attempts(made.calls, forest.records, step_reporters(forest.records))
-    attempts = without_refuted(claims.attempts, roster, claims.contradicted) if observed else claims.attempts
-    return claims.contradicted, causal_order(attempts, len(forest.records), _COUNTED[evidence])
+    found = find_attempts(made.calls, forest.records, step_reporters(forest.records))
+    attempts = without_refuted(found.attempts, roster, found.contradicted) if observed else found.attempts
+    return found.contradicted, causal_order(attempts, len(forest.records), _COUNTED[evidence])
 
 
 def _size(links: Links) -> int:

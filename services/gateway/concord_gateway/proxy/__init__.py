@@ -6,13 +6,13 @@ from concord.storage.redis import Storage
 from concord.trust.closed_trials import ClosedTrials
 from concord.trust.proxy_urls import PROXY_PATH
 from concord.trust.token_keys import TokenKeys
-from concord_gateway.proxy.bodies import Bodies
+from concord_gateway.proxy.byte_budget import ByteBudget
 from concord_gateway.proxy.callees import Callees
 from concord_gateway.proxy.calls import Carrier
 from concord_gateway.proxy.endpoint import ProxyEndpoint
 from concord_gateway.proxy.upstream import Upstream
 
-__all__ = ["Bodies", "Carrier", "Upstream", "proxy_routes"]
+__all__ = ["ByteBudget", "Carrier", "Upstream", "proxy_routes"]
 
 
 def proxy_routes(

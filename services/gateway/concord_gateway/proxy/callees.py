@@ -14,7 +14,7 @@ from concord.assessment.roster import RosterEntry
 from concord.storage import AssessmentStore
 from concord.trust.tokens import Claims
 from concord.trust.urls import lies_under
-from concord_gateway.proxy.upstream import SilentError, UnreachableError, Upstream
+from concord_gateway.proxy.upstream import AnswerTimeoutError, UnreachableError, Upstream
 
 CARD_PATH: Final = ".well-known/agent-card.json"
 
@@ -178,7 +178,7 @@ async def _fetch(upstream: Upstream, url: str) -> dict[str, Any]:
                 if len(body) > MAX_CARD_BYTES:
                     raise CardFailedError(502, "the agent's card is too large")
         document = json.loads(body) if answer.status == 200 else None
-    except (TimeoutError, SilentError) as error:
+    except (TimeoutError, AnswerTimeoutError) as error:
         raise CardFailedError(504, "the agent's card did not come in time") from error
     except UnreachableError as error:
         raise CardFailedError(502, str(error)) from error

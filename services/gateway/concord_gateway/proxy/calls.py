@@ -16,28 +16,28 @@ from concord.agent.assignment import Assignment
 from concord.assessment.roster import RosterEntry
 from concord.storage import StorageUnavailableError, TraceLimits, TraceStore
 from concord.trace.ids import traceparent
-from concord.trace.observation import GATEWAY, MAX_WORDS, REFUSED_BY, RESPONSE_WORDS, WORDS_FIELD
+from concord.trace.observation import GATEWAY, MAX_UNQUOTED, REFUSED_BY, UNQUOTED_RESPONSE_WORDS, UNQUOTED_WORDS
 from concord.trace.step import AgentInvocation, InteractionStep
 from concord.trace.timed_steps import MAX_QUOTED, call_step
 from concord.trace.timing import StepClock
-from concord.trace.vocabulary import words_beyond
+from concord.trace.vocabulary import unquoted_words
 from concord.trust.redaction import redact
 from concord.trust.tokens import Claims
 from concord_gateway.assignments import Assignments
 from concord_gateway.instruments import Instruments
-from concord_gateway.proxy.bodies import Bodies, Held, NoRoomError
+from concord_gateway.proxy.byte_budget import BudgetExhaustedError, ByteBudget, Reservation
 from concord_gateway.proxy.callees import UnusableCardError, rewritten
 from concord_gateway.proxy.jsonrpc import AnswerReader, RpcRequest
 from concord_gateway.proxy.relay import (
+    AnswerOverBudgetError,
     CallerStalledError,
-    CrowdedOutError,
     OnDocument,
     Relay,
     UncarriedAnswerError,
     named,
     to_callee,
 )
-from concord_gateway.proxy.upstream import Header, SilentError, UnreachableError, Upstream
+from concord_gateway.proxy.upstream import AnswerTimeoutError, Header, UnreachableError, Upstream
 from concord_gateway.recorder import Recorder
 from concord_gateway.watch import WatchedCall, Watches
 
@@ -64,13 +64,13 @@ class CarriedCall:
     callee_url: str
     answer: AnswerReader
     request_text: str = ""
-    request_words: str = ""
+    unquoted_words: str = ""
     """The words of the request that `request_text` does not contain."""
     error: str | None = None
     """What went wrong in transit. The callee's own error is in its answer."""
     refused: bool = False
     """Whether one of the gateway's limits caused the error."""
-    kept: Held | None = None
+    kept: Reservation | None = None
     """The bytes held for the answer while nobody waits for the end of its task."""
     clock: StepClock = field(default_factory=StepClock)
 
@@ -85,7 +85,7 @@ class CarriedCall:
         if self.answer.state:
             attributes |= {"task_state": self.answer.state, "response_text": self.answer.text}
         if words := self.answer.words:
-            attributes[RESPONSE_WORDS] = words
+            attributes[UNQUOTED_RESPONSE_WORDS] = words
         if self.refused:
             attributes[REFUSED_BY] = GATEWAY
         if (error := self.error or self.answer.error) is not None:
@@ -106,7 +106,7 @@ class CarriedCall:
         )
 
     def _request(self) -> dict[str, JsonValue]:
-        told = {"text": self.request_text[:MAX_QUOTED], WORDS_FIELD: self.request_words}
+        told = {"text": self.request_text[:MAX_QUOTED], UNQUOTED_WORDS: self.unquoted_words}
         return {name: text for name, text in told.items() if text}
 
 
@@ -149,9 +149,9 @@ class Carrier:
         watches: Watches,
         instruments: Instruments,
         trace_limits: TraceLimits,
-        bodies: Bodies,
+        budget: ByteBudget,
     ) -> None:
-        self.bodies = bodies
+        self.budget = budget
         self._upstream = upstream
         self._traces = traces
         self._assignments = assignments
@@ -164,7 +164,7 @@ class Carrier:
         """By step id, the tasks that nobody waits for: their callers left."""
         self._writing: set[asyncio.Task[None]] = set()
 
-    async def carry(self, request: AuthorisedRequest, url: str, rpc: RpcRequest, held: Held, send: Send) -> None:
+    async def carry(self, request: AuthorisedRequest, url: str, rpc: RpcRequest, held: Reservation, send: Send) -> None:
         """Forwards a request to its callee at `url`, and the answer to the caller.
 
         `held` is the byte reservation for the request's body. Raises Refusal, BrokenOffError, StorageUnavailableError.
@@ -176,12 +176,12 @@ class Carrier:
             else:
                 await self._call(request, rpc, forward)
 
-    def unreached(self, claims: Claims, callee: RosterEntry, reason: str) -> None:
+    def record_unreachable(self, claims: Claims, callee: RosterEntry, reason: str) -> None:
         """Records a call that failed before its message was sent, because the callee's card could not be fetched."""
         watched = self._watches.of(claims.trace_id).begin(claims.agent_id, callee.id)
         self._record(self._accepted(CarriedCall(watched, claims.trace_id, callee.url, AnswerReader(), error=reason)))
 
-    def crowded_out(self, claims: Claims, callee: RosterEntry, reason: str) -> None:
+    def record_over_budget(self, claims: Claims, callee: RosterEntry, reason: str) -> None:
         """Records a call refused because the byte budget was exhausted. It is nobody's failure."""
         watched = self._watches.of(claims.trace_id).begin(claims.agent_id, callee.id)
         call = CarriedCall(watched, claims.trace_id, callee.url, AnswerReader(), error=reason, refused=True)
@@ -204,7 +204,7 @@ class Carrier:
         token = await self._assignments.token(replace(claims, agent_id=callee.id))
         wanted = rpc.wanted_step_id(claims.trace_id, named(request.headers))
         watched = self._watches.of(claims.trace_id).begin(claims.agent_id, callee.id, wanted)
-        words = words_beyond(rpc.said, rpc.text[:MAX_QUOTED], MAX_WORDS)
+        words = unquoted_words(rpc.said, rpc.text[:MAX_QUOTED], MAX_UNQUOTED)
         call = self._accepted(
             CarriedCall(watched, claims.trace_id, callee.url, AnswerReader(rpc.id), rpc.text[:MAX_QUOTED], words)
         )
@@ -219,7 +219,7 @@ class Carrier:
             raise
         except (Refusal, BrokenOffError) as error:
             call.error = str(error)
-            call.refused = isinstance(error.__cause__, UncarriedAnswerError | NoRoomError)
+            call.refused = isinstance(error.__cause__, UncarriedAnswerError | BudgetExhaustedError)
             raise
         finally:
             self._leave_or_record(call)
@@ -242,7 +242,7 @@ class Carrier:
         request: AuthorisedRequest,
         url: str,
         rpc: RpcRequest,
-        held: Held,
+        held: Reservation,
         send: Send,
         assignment: Assignment | None,
         on_document: OnDocument,
@@ -253,17 +253,17 @@ class Carrier:
         headers = to_callee(request.headers, request.token, context)
         body = rpc.rewritten(assignment)
         rpc.forget()
-        with self.bodies.of(request.claims.trace_id, request.callee.id) as held_answer:
-            relay = Relay(self._upstream, send, held_answer, self.bodies.idle_s)
+        with self.budget.of(request.claims.trace_id, request.callee.id) as answer_bytes:
+            relay = Relay(self._upstream, send, answer_bytes, self.budget.idle_s)
             try:
                 held.resize(len(body))
                 async with asyncio.timeout(request.claims.expires_at - time.time()):
                     return await relay.run(url, headers, body, on_document, rewrite)
-            except (CrowdedOutError, NoRoomError) as error:
+            except (AnswerOverBudgetError, BudgetExhaustedError) as error:
                 raise _failed(relay, 503, str(error), RETRY_LATER) from error
             except CallerStalledError as error:
                 raise BrokenOffError(str(error)) from error
-            except (TimeoutError, SilentError) as error:
+            except (TimeoutError, AnswerTimeoutError) as error:
                 raise _failed(relay, 504, "the agent did not answer in time") from error
             except (UnreachableError, UncarriedAnswerError, UnusableCardError) as error:
                 raise _failed(relay, 502, str(error)) from error
@@ -300,10 +300,10 @@ class Carrier:
         """Reserves bytes for an unfinished answer; returns whether that succeeded. A recorded call needs none."""
         if self._open.get(call.trace_id, {}).get(call.watched.step_id) is not call:
             return True
-        call.kept = self.bodies.of(call.trace_id, call.watched.callee)
+        call.kept = self.budget.of(call.trace_id, call.watched.callee)
         try:
             call.kept.resize(call.answer.size)
-        except NoRoomError as error:
+        except BudgetExhaustedError as error:
             call.error, call.refused = str(error), True
             return False
         return True

@@ -11,10 +11,10 @@ from pydantic import ValidationError
 
 from concord.agent.assignment import Assignment
 from concord.agent.extensions import ASSIGNMENT_KEY, ASSIGNMENT_URI, TRACEABILITY_KEY, TRACEPARENT_KEY
-from concord.trace.observation import MAX_WORDS
+from concord.trace.observation import MAX_UNQUOTED
 from concord.trace.step import ResponseTrace
 from concord.trace.timed_steps import MAX_QUOTED
-from concord.trace.vocabulary import MAX_READ, strings_in, words_beyond
+from concord.trace.vocabulary import MAX_READ, strings_in, unquoted_words
 
 _CARD_METHODS: Final = frozenset({"agent/getAuthenticatedExtendedCard", "GetExtendedAgentCard"})
 _TRACEPARENT: Final = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}")
@@ -209,7 +209,7 @@ class AnswerReader:
     @property
     def words(self) -> str:
         """The callee's words that `text` does not contain: from data parts and from progress messages."""
-        return words_beyond(self._heard, self.text, MAX_WORDS)
+        return unquoted_words(self._heard, self.text, MAX_UNQUOTED)
 
     @property
     def size(self) -> int:

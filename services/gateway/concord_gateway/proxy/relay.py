@@ -10,7 +10,7 @@ from starlette.types import Send
 
 from concord.agent.extensions import TRACEPARENT_KEY
 from concord.trust.redaction import redact
-from concord_gateway.proxy.bodies import Held, NoRoomError
+from concord_gateway.proxy.byte_budget import BudgetExhaustedError, Reservation
 from concord_gateway.proxy.upstream import Answer, Header, Upstream
 
 _HOP_BY_HOP: Final = frozenset(
@@ -76,7 +76,7 @@ class UncarriedAnswerError(Exception):
     """The callee's answer cannot be relayed; the message says why."""
 
 
-class CrowdedOutError(UncarriedAnswerError):
+class AnswerOverBudgetError(UncarriedAnswerError):
     """The byte budget has no room for the callee's answer."""
 
 
@@ -92,7 +92,7 @@ class Relay:
     (seconds).
     """
 
-    def __init__(self, upstream: Upstream, send: Send, held: Held, idle_s: float) -> None:
+    def __init__(self, upstream: Upstream, send: Send, held: Reservation, idle_s: float) -> None:
         self._upstream = upstream
         self._send = send
         self._held = held
@@ -115,8 +115,8 @@ class Relay:
         """
         try:
             return await self._run(url, headers, body, on_document, rewrite)
-        except NoRoomError as error:
-            raise CrowdedOutError(str(error)) from error
+        except BudgetExhaustedError as error:
+            raise AnswerOverBudgetError(str(error)) from error
 
     async def _run(
         self, url: str, headers: Iterable[Header], body: bytes, on_document: OnDocument, rewrite: Rewrite | None

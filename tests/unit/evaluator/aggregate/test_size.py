@@ -24,7 +24,7 @@ def size_of(*records: TrialRecord) -> int:
 
 def test_what_has_room_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(size, "MAX_SUBMISSION", size_of(RECORD, RECORD))
-    assert size.fitted([RECORD, RECORD], 1) == [RECORD, RECORD]
+    assert size.shortened_to_fit([RECORD, RECORD], 1) == [RECORD, RECORD]
 
 
 @pytest.mark.parametrize(("share", "gone"), [
@@ -32,7 +32,7 @@ def test_what_has_room_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
 ])  # fmt: skip
 def test_what_has_not_loses_its_bulk_first(share: float, gone: set[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(size, "MAX_SUBMISSION", int(share * size_of(RECORD)))
-    [fitted] = size.fitted([RECORD], 1)
+    [fitted] = size.shortened_to_fit([RECORD], 1)
     assert size_of(fitted) <= share * size_of(RECORD)
     assert {name for name in ("calls", "metrics", "interactions") if not getattr(fitted, name)} == gone
     assert fitted.calls_omitted == len(RECORD.calls)
@@ -45,7 +45,7 @@ def test_what_has_not_loses_its_bulk_first(share: float, gone: set[str], monkeyp
 
 def test_the_last_to_go_is_the_end_of_a_long_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(size, "MAX_SUBMISSION", 0)
-    [fitted] = size.fitted([RECORD.model_copy(update={"answer": "word " * 1000})], 1)
+    [fitted] = size.shortened_to_fit([RECORD.model_copy(update={"answer": "word " * 1000})], 1)
     assert len(fitted.answer or "") == size.MAX_ANSWER
 
 
@@ -68,5 +68,5 @@ def test_shards_share_the_room(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_thousand_trials_can_be_read() -> None:
-    fitted = size.fitted([RECORD] * 1000, 1)
+    fitted = size.shortened_to_fit([RECORD] * 1000, 1)
     assert len(json.dumps([record.model_dump(mode="json") for record in fitted], indent=2)) < 16 * 1024 * 1024

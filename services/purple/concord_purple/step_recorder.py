@@ -19,7 +19,7 @@ MAX_TRACE_DEPTH: Final = 4
 """Levels of nested traces in an in-band trace: protobuf refuses JSON that is nested a hundred deep."""
 
 
-class Journal:
+class StepRecorder:
     """Records the steps taken for one message. Without an assignment, it records none."""
 
     def __init__(self, assignment: Assignment | None, reporter: TraceReporter) -> None:

@@ -8,21 +8,21 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from concord.trust.redaction import holds_token
 
-_BODY: Final = b'{"detail":"a participant\'s token opens nothing here"}'
+_BODY: Final = b'{"detail":"a participant\'s token accepts nothing here"}'
 _HEADERS: Final = [(b"content-type", b"application/json"), (b"content-length", str(len(_BODY)).encode())]
 _DECODINGS: Final = 3
 
 
-class TokenDoor:
-    """ASGI middleware: answers 403 to a request with a participant's token, unless `opens` accepts its path.
+class TokenPathLimit:
+    """ASGI middleware: answers 403 to a request with a participant's token, unless `accepts` accepts its path.
 
     The token may be in any header or anywhere in the URL. Source addresses do not matter: on one machine, a client and
     its participants share one.
     """
 
-    def __init__(self, app: ASGIApp, opens: Callable[[str], bool]) -> None:
+    def __init__(self, app: ASGIApp, accepts: Callable[[str], bool]) -> None:
         self._app = app
-        self._opens = opens
+        self._opens = accepts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handles or refuses a request."""

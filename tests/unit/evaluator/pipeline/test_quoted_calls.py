@@ -9,15 +9,17 @@ from hypothesis import strategies as st
 from concord.assessment import AssessmentConfig
 from concord.trace.report import Report
 from concord.trace.step import InteractionStep
-from concord_evaluator.pipeline import Exchange, TrialInput, exchanges
+from concord_evaluator.pipeline import QuotedCall, TrialInput, quoted_calls
 from concord_evaluator.trace import project
 from tests.unit.evaluator.traces import call, observed, roster, told
 
 AGENTS = roster("A", "B", "C")
 
 
-def said(reports: Sequence[Report], limit: int = 500) -> list[Exchange]:
-    return exchanges(TrialInput(project(reports, AGENTS), AGENTS, AssessmentConfig(), reports=lambda: reports), limit)
+def said(reports: Sequence[Report], limit: int = 500) -> list[QuotedCall]:
+    return quoted_calls(
+        TrialInput(project(reports, AGENTS), AGENTS, AssessmentConfig(), reports=lambda: reports), limit
+    )
 
 
 def asked(step_id: str, callee: str, request: str, response: str = "", *, parent: str | None = None) -> InteractionStep:
@@ -27,12 +29,12 @@ def asked(step_id: str, callee: str, request: str, response: str = "", *, parent
 
 def test_a_call_has_its_two_ends_and_what_was_said_in_it() -> None:
     assert said(told("A", asked("1", "B", "Where to?", "To the coast."))) == [
-        Exchange("A", "B", "1", "Where to?", "To the coast.")
+        QuotedCall("A", "B", "1", "Where to?", "To the coast.")
     ]
 
 
 def test_what_nobody_tells_is_empty() -> None:
-    assert said(told("A", call("1", "B"))) == [Exchange("A", "B", "1", "", "")]
+    assert said(told("A", call("1", "B"))) == [QuotedCall("A", "B", "1", "", "")]
 
 
 def test_they_come_in_causal_order() -> None:
@@ -64,9 +66,9 @@ def test_of_too_many_as_many_are_taken_from_everywhere() -> None:
 
 def test_of_a_trace_that_is_too_long_to_be_read_again_there_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
     reports = told("A", asked("1", "B", "one"), asked("2", "B", "two"))
-    monkeypatch.setattr("concord_evaluator.pipeline.exchange.MAX_STEPS", 2)
+    monkeypatch.setattr("concord_evaluator.pipeline.quoted_calls.MAX_STEPS", 2)
     assert len(said(reports)) == 2
-    monkeypatch.setattr("concord_evaluator.pipeline.exchange.MAX_STEPS", 1)
+    monkeypatch.setattr("concord_evaluator.pipeline.quoted_calls.MAX_STEPS", 1)
     assert said(reports) == []
 
 
