@@ -175,19 +175,19 @@ async def test_an_answer_of_any_length_comes_whole_with_its_length(gateway: Hous
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 3), st.integers(0, 60)), max_size=60))
 def test_whatever_is_held_and_let_go_the_budget_and_every_share_hold(moves: list[tuple[int, int, int]]) -> None:
-    bodies = ByteBudget(budget_bytes=100)
+    budget = ByteBudget(budget_bytes=100)
     held: dict[tuple[int, int], Reservation] = {}
     sizes: dict[tuple[int, int], int] = {}
     for sender, number, size in moves:
-        body = held.setdefault((sender, number), bodies.of("t", str(sender)))
+        body = held.setdefault((sender, number), budget.of("t", str(sender)))
         try:
             body.resize(size)
             sizes[sender, number] = size
         except BudgetExhaustedError:
             pass
-        assert bodies.in_flight == sum(sizes.values()) <= 100
+        assert budget.in_flight == sum(sizes.values()) <= 100
         assert sum(taken for (each, _), taken in sizes.items() if each == sender) <= 25
     for body in held.values():
         body.release()
         body.release()
-    assert bodies.in_flight == 0
+    assert budget.in_flight == 0

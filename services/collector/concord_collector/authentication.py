@@ -62,7 +62,7 @@ class Authenticator:
         """As `authenticate`. Raises 403, too, for the token of a closed trial."""
         caller = await self.authenticate(request)
         try:
-            if caller.claims is not None and await self._closed.contain(caller.claims.trace_id):
+            if caller.claims is not None and await self._closed.is_closed(caller.claims.trace_id):
                 raise trial_closed()
         except StorageUnavailableError as error:
             raise storage_unavailable() from error

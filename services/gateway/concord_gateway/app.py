@@ -19,10 +19,10 @@ from concord_gateway import __version__
 from concord_gateway.assignments import Assignments
 from concord_gateway.handler import AssessmentHandler
 from concord_gateway.instruments import Instruments
+from concord_gateway.open_calls import OpenCalls
 from concord_gateway.participants import Participants
 from concord_gateway.proxy import ByteBudget, Carrier, Upstream, proxy_routes
 from concord_gateway.settings import GatewaySettings
-from concord_gateway.watch import Watches
 
 logger = logging.getLogger(__name__)
 
@@ -96,15 +96,15 @@ def _participants(
     card_url: str,
     peer_urls: PeerUrls,
 ) -> Participants:
-    assignments, watches = Assignments(token_keys, settings.collector_url), Watches()
+    assignments, open_calls = Assignments(token_keys, settings.collector_url), OpenCalls()
     return Participants(
         assignments=assignments,
-        watches=watches,
+        open_calls=open_calls,
         carrier=Carrier(
             upstream,
             storage.traces,
             assignments,
-            watches,
+            open_calls,
             instruments,
             settings.trace_limits,
             ByteBudget(settings.body_budget_bytes, settings.body_idle_s),

@@ -24,12 +24,12 @@ from concord.trust.tokens import Claims
 from concord_gateway.closing import Reporters, wait_until_settled
 from concord_gateway.drivers import Driver, TrialContext, drive_live, drive_pattern, outcome_of
 from concord_gateway.evaluation import EvaluationFailedError, aggregate, evaluate_trial
+from concord_gateway.open_calls import TrialCalls
 from concord_gateway.participants import Participants
 from concord_gateway.progress import Progress
 from concord_gateway.recorder import Recorder
 from concord_gateway.run_record import MAX_ATTEMPTS, RunRecord
 from concord_gateway.settings import GatewaySettings
-from concord_gateway.watch import TrialWatch
 
 logger = logging.getLogger(__name__)
 
@@ -139,13 +139,13 @@ class AssessmentRun:
 
     async def _drive_and_close(self, trial: TrialSpec, task: TaskSpec, budget_s: float) -> tuple[TrialOutcome, int]:
         """The outcome of a trial, and the number of batches in its trace when it was closed."""
-        with self.participants.watches.trial(trial.trace_id) as watch:
+        with self.participants.open_calls.trial(trial.trace_id) as trial_calls:
             try:
-                outcome = await self._drive(trial, task, watch, budget_s)
+                outcome = await self._drive(trial, task, trial_calls, budget_s)
                 await wait_until_settled(
                     self.storage.traces,
                     trial.trace_id,
-                    watch,
+                    trial_calls,
                     self._reporters,
                     quiet_s=self.plan.config.quiet_s,
                     cap_s=self.plan.config.closing_cap_s,
@@ -157,7 +157,7 @@ class AssessmentRun:
             await self.participants.close(trial.trace_id)
             return outcome, await self.storage.traces.length(trial.trace_id)
 
-    async def _drive(self, trial: TrialSpec, task: TaskSpec, watch: TrialWatch, budget_s: float) -> TrialOutcome:
+    async def _drive(self, trial: TrialSpec, task: TaskSpec, trial_calls: TrialCalls, budget_s: float) -> TrialOutcome:
         recorder = Recorder(self.storage.traces, trial.trace_id, self.settings.trace_limits)
         claims = Claims(self.plan.assessment_id, trial.trace_id, GREEN_AGENT, self._expires_at)
         own = self.participants.assignments.own(self.plan.assessment_id, trial.trace_id, new_step_id())
@@ -165,7 +165,7 @@ class AssessmentRun:
 
         def on_step(step: InteractionStep, _: Assignment) -> None:
             recorder.add(step)
-            watch.end(step.step_id, answered="task_state" in step.additional_attributes)
+            trial_calls.end(step.step_id, answered="task_state" in step.additional_attributes)
 
         clock = StepClock()
         try:
@@ -179,7 +179,7 @@ class AssessmentRun:
                     assignments=self.participants.assignments,
                     messenger=messenger,
                     traces=self.storage.traces,
-                    watch=watch,
+                    trial_calls=trial_calls,
                     progress=self.progress,
                     budget_s=budget_s,
                 )

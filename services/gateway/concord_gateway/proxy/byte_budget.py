@@ -47,8 +47,8 @@ class ByteBudget:
 class Reservation:
     """The bytes reserved for one body, returned when the context ends."""
 
-    def __init__(self, bodies: ByteBudget, sender: str) -> None:
-        self._bodies = bodies
+    def __init__(self, budget: ByteBudget, sender: str) -> None:
+        self._budget = budget
         self._sender = sender
         self._size = 0
 
@@ -62,7 +62,7 @@ class Reservation:
 
     def resize(self, size: int) -> None:
         """Adjusts the reservation to the size of the body. Raises BudgetExhaustedError."""
-        self._bodies.change(self._sender, size - self._size)
+        self._budget.change(self._sender, size - self._size)
         self._size = size
 
     def release(self) -> None:

@@ -25,6 +25,7 @@ from concord.trust.redaction import redact
 from concord.trust.tokens import Claims
 from concord_gateway.assignments import Assignments
 from concord_gateway.instruments import Instruments
+from concord_gateway.open_calls import OpenCall, OpenCalls
 from concord_gateway.proxy.byte_budget import BudgetExhaustedError, ByteBudget, Reservation
 from concord_gateway.proxy.callees import UnusableCardError, rewritten
 from concord_gateway.proxy.jsonrpc import AnswerReader, RpcRequest
@@ -39,7 +40,6 @@ from concord_gateway.proxy.relay import (
 )
 from concord_gateway.proxy.upstream import AnswerTimeoutError, Header, UnreachableError, Upstream
 from concord_gateway.recorder import Recorder
-from concord_gateway.watch import WatchedCall, Watches
 
 
 class Refusal(Exception):  # noqa: N818 - an answer, not an error of ours
@@ -59,7 +59,7 @@ class BrokenOffError(Exception):
 class CarriedCall:
     """A call that the proxy carries."""
 
-    watched: WatchedCall
+    open_call: OpenCall
     trace_id: str
     callee_url: str
     answer: AnswerReader
@@ -81,7 +81,7 @@ class CarriedCall:
 
     def step(self) -> InteractionStep:
         """The observed step: the caller is taken from its token, the callee from the roster."""
-        attributes = {"agent_name": self.watched.caller}
+        attributes = {"agent_name": self.open_call.caller}
         if self.answer.state:
             attributes |= {"task_state": self.answer.state, "response_text": self.answer.text}
         if words := self.answer.words:
@@ -92,16 +92,16 @@ class CarriedCall:
             attributes["error"] = redact(error)[:MAX_QUOTED]
         call = AgentInvocation(
             agent_url=self.callee_url,
-            agent_name=self.watched.callee,
+            agent_name=self.open_call.callee,
             requests=self._request() or None,
             response_trace=self.answer.response_trace,
         )
         return call_step(
             call,
             self.clock,
-            step_id=self.watched.step_id,
+            step_id=self.open_call.step_id,
             trace_id=self.trace_id,
-            parent_step_id=self.watched.parent_id or None,
+            parent_step_id=self.open_call.parent_id or None,
             attributes=attributes,
         )
 
@@ -146,7 +146,7 @@ class Carrier:
         upstream: Upstream,
         traces: TraceStore,
         assignments: Assignments,
-        watches: Watches,
+        open_calls: OpenCalls,
         instruments: Instruments,
         trace_limits: TraceLimits,
         budget: ByteBudget,
@@ -155,7 +155,7 @@ class Carrier:
         self._upstream = upstream
         self._traces = traces
         self._assignments = assignments
-        self._watches = watches
+        self._open_calls = open_calls
         self._instruments = instruments
         self._trace_limits = trace_limits
         self._open: defaultdict[str, dict[str, CarriedCall]] = defaultdict(dict)
@@ -178,13 +178,13 @@ class Carrier:
 
     def record_unreachable(self, claims: Claims, callee: RosterEntry, reason: str) -> None:
         """Records a call that failed before its message was sent, because the callee's card could not be fetched."""
-        watched = self._watches.of(claims.trace_id).begin(claims.agent_id, callee.id)
-        self._record(self._accepted(CarriedCall(watched, claims.trace_id, callee.url, AnswerReader(), error=reason)))
+        open_call = self._open_calls.of(claims.trace_id).begin(claims.agent_id, callee.id)
+        self._record(self._accepted(CarriedCall(open_call, claims.trace_id, callee.url, AnswerReader(), error=reason)))
 
     def record_over_budget(self, claims: Claims, callee: RosterEntry, reason: str) -> None:
         """Records a call refused because the byte budget was exhausted. It is nobody's failure."""
-        watched = self._watches.of(claims.trace_id).begin(claims.agent_id, callee.id)
-        call = CarriedCall(watched, claims.trace_id, callee.url, AnswerReader(), error=reason, refused=True)
+        open_call = self._open_calls.of(claims.trace_id).begin(claims.agent_id, callee.id)
+        call = CarriedCall(open_call, claims.trace_id, callee.url, AnswerReader(), error=reason, refused=True)
         self._record(self._accepted(call))
 
     async def settle(self, trace_id: str) -> None:
@@ -203,14 +203,14 @@ class Carrier:
         claims, callee = request.claims, request.callee
         token = await self._assignments.token(replace(claims, agent_id=callee.id))
         wanted = rpc.wanted_step_id(claims.trace_id, named(request.headers))
-        watched = self._watches.of(claims.trace_id).begin(claims.agent_id, callee.id, wanted)
+        open_call = self._open_calls.of(claims.trace_id).begin(claims.agent_id, callee.id, wanted)
         words = unquoted_words(rpc.said, rpc.text[:MAX_QUOTED], MAX_UNQUOTED)
         call = self._accepted(
-            CarriedCall(watched, claims.trace_id, callee.url, AnswerReader(rpc.id), rpc.text[:MAX_QUOTED], words)
+            CarriedCall(open_call, claims.trace_id, callee.url, AnswerReader(rpc.id), rpc.text[:MAX_QUOTED], words)
         )
-        own = self._assignments.own(claims.assessment_id, claims.trace_id, watched.step_id)
+        own = self._assignments.own(claims.assessment_id, claims.trace_id, open_call.step_id)
         try:
-            theirs = own.for_call(watched.step_id, callee.id, token)
+            theirs = own.for_call(open_call.step_id, callee.id, token)
             fault = await forward(theirs, call.answer.read)
             if call.answer.error is None:
                 call.error = fault or (None if call.answer.known else NOT_A2A)
@@ -269,7 +269,7 @@ class Carrier:
                 raise _failed(relay, 502, str(error)) from error
 
     def _accepted(self, call: CarriedCall) -> CarriedCall:
-        self._open[call.trace_id][call.watched.step_id] = call
+        self._open[call.trace_id][call.open_call.step_id] = call
         return call
 
     def _hear(self, trace_id: str, step_id: str, document: object) -> None:
@@ -287,9 +287,9 @@ class Carrier:
         if call.error is not None or not call.answer.under_way or not self._keep(call):
             self._record(call)
             return
-        step_id = call.watched.step_id
-        self._left[step_id] = (call.trace_id, call.watched.callee, call.answer.task_id)
-        self._watches.of(call.trace_id).leave(step_id)
+        step_id = call.open_call.step_id
+        self._left[step_id] = (call.trace_id, call.open_call.callee, call.answer.task_id)
+        self._open_calls.of(call.trace_id).leave(step_id)
         if len(self._left) > _MAX_LEFT:
             oldest, (trace_id, _, _) = self._left.popitem(last=False)
             if (forgotten := self._open[trace_id].get(oldest)) is not None:
@@ -298,9 +298,9 @@ class Carrier:
 
     def _keep(self, call: CarriedCall) -> bool:
         """Reserves bytes for an unfinished answer; returns whether that succeeded. A recorded call needs none."""
-        if self._open.get(call.trace_id, {}).get(call.watched.step_id) is not call:
+        if self._open.get(call.trace_id, {}).get(call.open_call.step_id) is not call:
             return True
-        call.kept = self.budget.of(call.trace_id, call.watched.callee)
+        call.kept = self.budget.of(call.trace_id, call.open_call.callee)
         try:
             call.kept.resize(call.answer.size)
         except BudgetExhaustedError as error:
@@ -311,7 +311,7 @@ class Carrier:
     def _record(self, call: CarriedCall) -> None:
         """Records a call, unless its trial was closed first."""
         calls = self._open[call.trace_id]
-        if calls.pop(call.watched.step_id, None) is not None:
+        if calls.pop(call.open_call.step_id, None) is not None:
             self._write_beside(call)
         if not calls:
             del self._open[call.trace_id]
@@ -331,9 +331,9 @@ class Carrier:
         try:
             await recorder.write()
         except StorageUnavailableError as error:
-            logger.error("an observed call of %s was lost: %s", call.watched.caller, error)
+            logger.error("an observed call of %s was lost: %s", call.open_call.caller, error)
         finally:
-            self._watches.of(call.trace_id).end(call.watched.step_id, answered=bool(call.answer.state))
+            self._open_calls.of(call.trace_id).end(call.open_call.step_id, answered=bool(call.answer.state))
 
 
 def _failed(

@@ -81,7 +81,7 @@ class ProxyEndpoint:
         )
 
     async def _expect_open(self, claims: Claims) -> None:
-        if await self._closed.contain(claims.trace_id):
+        if await self._closed.is_closed(claims.trace_id):
             raise Refusal(403, _OVER)
 
     @contextmanager
@@ -137,7 +137,7 @@ class ProxyEndpoint:
                 await send(message)
 
             carrying = asyncio.create_task(self._carrier.carry(authorised, url, rpc, held, forward))
-            with self._closed.leaving(claims.trace_id, carrying.cancel):
+            with self._closed.calling_on_close(claims.trace_id, carrying.cancel):
                 gone = await _while_connected(request, carrying)
             if not gone and carrying.cancelled():
                 raise BrokenOffError(_OVER) if begun else Refusal(403, _OVER)
