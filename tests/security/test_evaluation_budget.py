@@ -12,7 +12,7 @@ from concord.trace.report import ReportBatch
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.metrics import LEFT_OUT
 from concord_evaluator.pipeline import Budget, evaluate_trial
-from concord_evaluator.pipeline.budget import within
+from concord_evaluator.pipeline.budget import select_batches
 from concord_evaluator.trace import is_observed
 from concord_evaluator.trace.attribution import MAX_UNDECLARED
 from tests.unit.evaluator.traces import call, told, tool, url_of
@@ -46,7 +46,7 @@ def traces(draw: st.DrawFn) -> list[ReportBatch]:
 def test_what_was_seen_is_always_read_and_no_more_reports_than_the_budget_has_room_for(
     batches: list[ReportBatch], steps: int
 ) -> None:
-    reading = within(batches, steps)
+    reading = select_batches(batches, steps)
     assert [each for each in batches if is_observed(each)] == [each for each in reading.batches if is_observed(each)]
     assert sum(each.n_steps for each in reading.batches if not is_observed(each)) <= steps
     assert sum(each.n_steps for each in batches) == sum(
@@ -59,7 +59,7 @@ def test_a_reporter_within_an_even_share_is_read_whole(batches: list[ReportBatch
     told_by = Counter[str]()
     for each in batches:
         told_by[each.reporter] += each.n_steps
-    reading = within(batches, steps)
+    reading = select_batches(batches, steps)
     assert all(told_by[account] > steps // 3 for account in reading.omitted)
 
 
@@ -95,4 +95,4 @@ def test_names_of_agents_that_nobody_declared_are_bounded() -> None:
 
 def test_reports_under_the_gateways_name_are_not_taken_for_what_it_saw() -> None:
     flood = batch(7, told(GREEN_AGENT, *[tool(str(i)) for i in range(100)], authenticated=True))
-    assert within([*SEEN, flood], 10).omitted == {GREEN_AGENT: 100}
+    assert select_batches([*SEEN, flood], 10).omitted == {GREEN_AGENT: 100}

@@ -37,7 +37,7 @@ from concord_gateway.instruments import Instruments
 from concord_gateway.intake import NotAnAssessmentError, plan_work
 from concord_gateway.open_calls import OpenCalls
 from concord_gateway.participants import Participants
-from concord_gateway.proxy import ByteBudget, Carrier, Upstream
+from concord_gateway.proxy import ByteBudget, CallRecorder, Carrier, Upstream
 from concord_gateway.run import AssessmentRun
 from concord_gateway.run_record import RunRecord
 from concord_gateway.settings import GatewaySettings
@@ -83,7 +83,9 @@ async def run_of(plan: AssessmentPlan, storage: Storage, slots: int = 64) -> Asy
     token_keys = TokenKeys(SecretStr("s" * 40), storage.secrets.token_secret)
     assignments, open_calls = Assignments(token_keys, "http://collector"), OpenCalls()
     async with Upstream() as upstream:
-        carrier = Carrier(upstream, storage.traces, assignments, open_calls, Instruments(), TraceLimits(), ByteBudget())
+        budget, instruments = ByteBudget(), Instruments()
+        calls = CallRecorder(storage.traces, TraceLimits(), open_calls, instruments, budget)
+        carrier = Carrier(upstream, assignments, instruments, calls, budget)
         closed = ClosedTrials(storage.traces.is_closed)
         participants = Participants(assignments, open_calls, carrier, None, PeerUrls(()), storage.traces, closed)
         record = await RunRecord.begin(storage.assessments, plan, TimeLimits(60, 60), [])

@@ -21,7 +21,7 @@ from concord_gateway.handler import AssessmentHandler
 from concord_gateway.instruments import Instruments
 from concord_gateway.open_calls import OpenCalls
 from concord_gateway.participants import Participants
-from concord_gateway.proxy import ByteBudget, Carrier, Upstream, proxy_routes
+from concord_gateway.proxy import ByteBudget, CallRecorder, Carrier, Upstream, proxy_routes
 from concord_gateway.settings import GatewaySettings
 
 logger = logging.getLogger(__name__)
@@ -52,13 +52,13 @@ def create_app(settings: GatewaySettings, card_url: str, bound_to: str = "") -> 
             records = storage.tasks(lease_s=settings.lease_s, keep_s=settings.keep_s)
             agent = mount_agent(app, _profile(card_url), handler, keys=keys, records=records)
             app.include_router(probe_routes(storage.ping, instruments.registry))
-            _say_who_may_use_it(keys, bound_to or card_url)
+            _log_who_may_assess(keys, bound_to or card_url)
             agent.take_over()
             try:
                 yield
             finally:
                 await agent.aclose()
-                await participants.carrier.written()
+                await participants.carrier.calls.written()
 
     app = FastAPI(title="Concord gateway", version=__version__, lifespan=lifespan)
     app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)
@@ -80,7 +80,7 @@ def _peer_urls(settings: GatewaySettings, card_url: str, bound_to: str) -> PeerU
     return PeerUrls(settings.hosts.networks, exact=settings.hosts, declared=declared)
 
 
-def _say_who_may_use_it(keys: ApiKeys, where: str) -> None:
+def _log_who_may_assess(keys: ApiKeys, where: str) -> None:
     if keys:
         logger.info("%s: assessments are for those who have one of CONCORD_API_KEYS", where)
     else:
@@ -97,18 +97,12 @@ def _participants(
     peer_urls: PeerUrls,
 ) -> Participants:
     assignments, open_calls = Assignments(token_keys, settings.collector_url), OpenCalls()
+    budget = ByteBudget(settings.body_budget_bytes, settings.body_idle_s)
+    calls = CallRecorder(storage.traces, settings.trace_limits, open_calls, instruments, budget)
     return Participants(
         assignments=assignments,
         open_calls=open_calls,
-        carrier=Carrier(
-            upstream,
-            storage.traces,
-            assignments,
-            open_calls,
-            instruments,
-            settings.trace_limits,
-            ByteBudget(settings.body_budget_bytes, settings.body_idle_s),
-        ),
+        carrier=Carrier(upstream, assignments, instruments, calls, budget),
         proxy_base=(settings.proxy_url or card_url) if settings.observe else None,
         peer_urls=peer_urls,
         traces=storage.traces,

@@ -38,5 +38,5 @@ class Participants:
         """
         self.closed.add(trace_id)
         await self.traces.close(trace_id)
-        await self.carrier.settle(trace_id)
+        await self.carrier.calls.settle(trace_id)
         self.closed.notify(trace_id)

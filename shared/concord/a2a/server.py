@@ -171,16 +171,7 @@ def mount_agent(
     """
     callers = Callers(keys)
     card = card_of(profile, with_keys=bool(keys))
-    executor = _Executor(handler, records)
-    requests = IdempotentRequests(
-        BegunTasks(None if records is None else records.begin),
-        records,
-        agent_executor=executor,
-        task_store=BoundedTaskStore(max_tasks) if records is None else DurableTaskStore(records),
-        event_stream=None if records is None else StoredChanges(records),
-        agent_card=card,
-        interrupted_task_timeout=_INTERRUPTED_S,
-    )
+    requests = _request_handler(card, handler, max_tasks, records)
     dispatcher = JsonRpcDispatcher(requests, callers, enable_v0_3_compat=True)
     dispatcher._v03_adapter = _Adapter03(requests, callers)
 
@@ -195,6 +186,20 @@ def mount_agent(
         jsonrpc_routes=[Route("/", handle, methods=["POST"])],
     )
     return AgentServer(requests, records)
+
+
+def _request_handler(
+    card: pb.AgentCard, handler: Handler, max_tasks: int, records: TaskRecords | None
+) -> IdempotentRequests:
+    return IdempotentRequests(
+        BegunTasks(None if records is None else records.begin),
+        records,
+        agent_executor=_Executor(handler, records),
+        task_store=BoundedTaskStore(max_tasks) if records is None else DurableTaskStore(records),
+        event_stream=None if records is None else StoredChanges(records),
+        agent_card=card,
+        interrupted_task_timeout=_INTERRUPTED_S,
+    )
 
 
 class _Adapter03(JSONRPC03Adapter):

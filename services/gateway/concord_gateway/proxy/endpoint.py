@@ -20,7 +20,7 @@ from concord.trust.token_keys import TokenKeys
 from concord.trust.tokens import Claims, TokenRejectedError
 from concord_gateway.proxy.byte_budget import BudgetExhaustedError, Reservation
 from concord_gateway.proxy.callees import CARD_PATH, Callees, CardFailedError, UnusableCardError, rewritten
-from concord_gateway.proxy.calls import RETRY_LATER, AuthorisedRequest, BrokenOffError, Carrier, Refusal
+from concord_gateway.proxy.carrier import RETRY_LATER, AuthorisedRequest, BrokenOffError, Carrier, Refusal
 from concord_gateway.proxy.jsonrpc import UnreadableRequestError, read_request
 
 MAX_CALLS: Final = 2048
@@ -110,7 +110,7 @@ class ProxyEndpoint:
         try:
             card = rewritten(await self._callees.card(callee), callee.url, authorised.proxy_url)
         except CardFailedError as error:
-            self._carrier.record_unreachable(authorised.claims, callee, str(error))
+            self._carrier.calls.record_unsent(authorised.claims, callee, str(error))
             raise Refusal(error.status, str(error)) from None
         except UnusableCardError as error:
             raise Refusal(502, str(error)) from None
@@ -159,7 +159,7 @@ class ProxyEndpoint:
         except BudgetExhaustedError as error:
             body.clear()
             held.release()
-            self._carrier.record_over_budget(authorised.claims, authorised.callee, str(error))
+            self._carrier.calls.record_unsent(authorised.claims, authorised.callee, str(error), refused=True)
             # A caller that is still sending would see a connection reset instead of the answer.
             with suppress(TimeoutError):
                 async with asyncio.timeout(_DRAIN_S):
