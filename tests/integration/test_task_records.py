@@ -93,12 +93,12 @@ class TestLeases:
 
     async def test_a_lost_process_leaves_its_task_to_one_other(self, here: TaskRecords, storage: Storage) -> None:
         await here.save(RUNNING, 0)
-        await here.keep("task", "as far as it came")
+        await here.save_checkpoint("task", "as far as it came")
         await lost()
         others = [process_of(storage) for _ in range(4)]
         found = [each for each in await asyncio.gather(*(other.adopt() for other in others)) if each is not None]
         assert [(each.task_id, each.owner, each.starts) for each in found] == [("task", "owner", 2)]
-        assert (found[0].request, found[0].kept) == (b"request", "as far as it came")
+        assert (found[0].request, found[0].checkpoint) == (b"request", "as far as it came")
 
     async def test_one_that_comes_back_hears_that_it_lost_its_task_and_writes_nothing(
         self, here: TaskRecords, there: TaskRecords

@@ -80,7 +80,10 @@ class AssessmentHandler:
 
         Raises NotAnAssessmentError, NoParticipantError, StorageUnavailableError.
         """
-        if task.kept is not None and (begun := await RunRecord.of(self._storage.assessments, task.kept)) is not None:
+        if (
+            task.checkpoint is not None
+            and (begun := await RunRecord.of(self._storage.assessments, task.checkpoint)) is not None
+        ):
             await progress.tell(
                 f"the gateway was lost; going on after {len(begun.over)} of {len(begun.plan.trials)} trials"
             )
@@ -89,7 +92,7 @@ class AssessmentHandler:
         await progress.tell(f"assessing {len(request.participants) or 'a pattern of'} agents")
         plan, failures = await make_plan(request, work, self._participants, progress)
         record = await RunRecord.begin(self._storage.assessments, plan, work.limits, failures)
-        await task.keep(plan.assessment_id)
+        await task.save_checkpoint(plan.assessment_id)
         return record
 
     async def _finish(self, run: AssessmentRun, task: TaskHandle) -> None:
