@@ -8,7 +8,7 @@ A package adds an evaluator with an entry point in the group `concord.evaluators
 
 from concord_evaluator.pipeline.budget import Budget
 from concord_evaluator.pipeline.evaluator import Contribution, Evaluator, Tier, TrialInput, evaluator
-from concord_evaluator.pipeline.quoted_calls import MAX_QUOTED_CALLS, QuotedCall, quoted_calls
+from concord_evaluator.pipeline.quoted_call import MAX_QUOTED_CALLS, QuotedCall, quoted_calls
 from concord_evaluator.pipeline.registry import (
     BUILT_IN_EVALUATORS,
     ENTRY_POINT_GROUP,

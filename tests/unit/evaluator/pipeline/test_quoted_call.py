@@ -66,9 +66,9 @@ def test_of_too_many_as_many_are_taken_from_everywhere() -> None:
 
 def test_of_a_trace_that_is_too_long_to_be_read_again_there_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
     reports = told("A", asked("1", "B", "one"), asked("2", "B", "two"))
-    monkeypatch.setattr("concord_evaluator.pipeline.quoted_calls.MAX_STEPS", 2)
+    monkeypatch.setattr("concord_evaluator.pipeline.quoted_call.MAX_STEPS", 2)
     assert len(said(reports)) == 2
-    monkeypatch.setattr("concord_evaluator.pipeline.quoted_calls.MAX_STEPS", 1)
+    monkeypatch.setattr("concord_evaluator.pipeline.quoted_call.MAX_STEPS", 1)
     assert said(reports) == []
 
 
