@@ -20,7 +20,7 @@ from concord.assessment import (
 )
 from concord.assessment import plan_trials as plan_trials_of
 from concord.assessment.jobs import ROW_DOCUMENT, EvaluateTrial, TrialVerdict, trial_document
-from concord.assessment.results import InfrastructureFailure
+from concord.assessment.result_row import InfrastructureFailure
 from concord.llm import LLMSettings
 from concord.storage import Queue, TraceLimits
 from concord.storage.redis import Storage, connect

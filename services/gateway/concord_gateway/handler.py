@@ -8,7 +8,7 @@ import structlog
 
 from concord.a2a import IncomingMessage, TaskHandle
 from concord.assessment import AssessmentRequest
-from concord.assessment.results import ResultRow
+from concord.assessment.result_row import ResultRow
 from concord.storage import StorageUnavailableError
 from concord.storage.redis import Storage
 from concord.trust.redaction import redact

@@ -9,7 +9,7 @@ from typing import Final
 from concord.a2a import CardSummary
 from concord.agent.extensions import ASSIGNMENT_URI, TRACEABILITY_URI
 from concord.assessment import AssessmentPlan, AssessmentRequest, Mode
-from concord.assessment.results import InfrastructureFailure
+from concord.assessment.result_row import InfrastructureFailure
 from concord.assessment.roster import RosterEntry, normalise_url
 from concord.trace.ids import new_trace_id
 from concord.trust.proxy_urls import proxy_url

@@ -12,7 +12,8 @@ from concord.agent.assignment import Assignment
 from concord.agent.messenger import Messenger
 from concord.assessment import AssessmentPlan, Mode, TaskSpec, TrialSpec
 from concord.assessment.jobs import AggregateAssessment, EvaluateTrial, TrialVerdict
-from concord.assessment.results import AgentAnswer, InfrastructureFailure, ResultRow, TrialOutcome
+from concord.assessment.result_row import InfrastructureFailure, ResultRow
+from concord.assessment.results import AgentAnswer, TrialOutcome
 from concord.assessment.roster import GREEN_AGENT
 from concord.storage import StorageUnavailableError
 from concord.storage.redis import Storage

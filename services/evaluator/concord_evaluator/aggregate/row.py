@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from concord.assessment import AssessmentPlan, Mode
-from concord.assessment.results import Detail, InfrastructureFailure, ResultRow, TaskRewards, TrialRecord
+from concord.assessment.result_row import Detail, InfrastructureFailure, ResultRow, TaskRewards
+from concord.assessment.results import TrialRecord
 from concord_evaluator.aggregate.judgments import frequent, judgments_of, merged_judgment, reasoning
 from concord_evaluator.aggregate.means import mean_metrics, merge_findings
 from concord_evaluator.aggregate.scores import Scores, confidence_of, scores_of, scoring_of, statistics_of

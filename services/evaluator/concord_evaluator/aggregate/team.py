@@ -5,9 +5,8 @@ from collections.abc import Iterable, Sequence
 from statistics import fmean
 
 from concord.assessment import AssessmentPlan
+from concord.assessment.result_row import AgentRecord, GraphMetricsSummary
 from concord.assessment.results import (
-    AgentRecord,
-    GraphMetricsSummary,
     LatencySummary,
     MetricStatus,
     Observability,

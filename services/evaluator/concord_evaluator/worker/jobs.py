@@ -18,7 +18,8 @@ from concord.assessment.jobs import (
     TrialVerdict,
     trial_document,
 )
-from concord.assessment.results import InfrastructureFailure, Judgment
+from concord.assessment.result_row import InfrastructureFailure
+from concord.assessment.results import Judgment
 from concord.assessment.roster import GREEN_AGENT
 from concord.storage import AssessmentStore, Job, JobFunction, JobQueue, Queue, TraceStore
 from concord.trace.ids import new_step_id

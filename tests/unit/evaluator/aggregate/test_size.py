@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from concord.assessment.results import ResultRow, TrialRecord
+from concord.assessment.result_row import ResultRow
+from concord.assessment.results import TrialRecord
 from concord_evaluator.aggregate import make_row, size
 from tests.unit.evaluator.graphs import mesh
 from tests.unit.evaluator.trials import judged, outcome, plan
