@@ -89,7 +89,7 @@ def choose_calls(calls: Sequence[CallRecord], limit: int = MAX_CALLS) -> list[Ca
     return [call for index, call in enumerate(calls) if index in chosen]
 
 
-def texts_of(reports: Iterable[Report], calls: Iterable[CallRecord]) -> dict[CallKey, CallTexts]:
+def call_texts(reports: Iterable[Report], calls: Iterable[CallRecord]) -> dict[CallKey, CallTexts]:
     """The texts of calls.
 
     Of several reports of a call, the gateway's observation counts first, then the caller's report, then the longest. So
@@ -114,7 +114,7 @@ def texts_of(reports: Iterable[Report], calls: Iterable[CallRecord]) -> dict[Cal
     return {key: texts for key, (_, texts) in found.items()}
 
 
-def show(
+def make_evidence(
     calls: Sequence[CallRecord],
     omitted: int,
     texts: Mapping[CallKey, CallTexts],

@@ -19,7 +19,7 @@ from concord.trust.tokens import Claims
 from concord_gateway.instruments import Instruments
 from concord_gateway.open_calls import OpenCall, OpenCalls
 from concord_gateway.proxy.byte_budget import BudgetExhaustedError, ByteBudget, Reservation
-from concord_gateway.proxy.jsonrpc import AnswerReader
+from concord_gateway.proxy.rpc_answer import AnswerReader
 from concord_gateway.recorder import Recorder
 
 logger = logging.getLogger(__name__)

@@ -21,7 +21,6 @@ from concord_gateway.instruments import Instruments
 from concord_gateway.proxy.byte_budget import BudgetExhaustedError, ByteBudget, Reservation
 from concord_gateway.proxy.call_recorder import CallRecorder
 from concord_gateway.proxy.callees import UnusableCardError, rewritten
-from concord_gateway.proxy.jsonrpc import AnswerReader, RpcRequest
 from concord_gateway.proxy.relay import (
     AnswerOverBudgetError,
     CallerStalledError,
@@ -31,6 +30,8 @@ from concord_gateway.proxy.relay import (
     named,
     to_callee,
 )
+from concord_gateway.proxy.rpc_answer import AnswerReader
+from concord_gateway.proxy.rpc_request import RpcRequest
 from concord_gateway.proxy.upstream import AnswerTimeoutError, Header, UnreachableError, Upstream
 
 NOT_A2A: Final = "no answer of A2A: neither a task nor a message for this request"

@@ -21,7 +21,7 @@ from concord.trust.tokens import Claims, TokenRejectedError
 from concord_gateway.proxy.byte_budget import BudgetExhaustedError, Reservation
 from concord_gateway.proxy.callees import CARD_PATH, Callees, CardFailedError, UnusableCardError, rewritten
 from concord_gateway.proxy.carrier import RETRY_LATER, AuthorisedRequest, BrokenOffError, Carrier, Refusal
-from concord_gateway.proxy.jsonrpc import UnreadableRequestError, read_request
+from concord_gateway.proxy.rpc_request import UnreadableRequestError, read_request
 
 MAX_CALLS: Final = 2048
 MAX_CALLS_OF_ONE: Final = 256

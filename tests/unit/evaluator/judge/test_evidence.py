@@ -10,7 +10,7 @@ from concord.assessment.results import CallRecord
 from concord.trace.digest import digest
 from concord.trace.report import Channel, Report
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, ResponseTrace, StepAction
-from concord_evaluator.judge import Aliases, SeenAnswer, choose_calls, show, texts_of
+from concord_evaluator.judge import Aliases, SeenAnswer, call_texts, choose_calls, make_evidence
 from concord_evaluator.judge.evidence import CallTexts
 from concord_evaluator.judge.truncation import cost
 from tests.unit.evaluator.traces import model_of
@@ -70,7 +70,7 @@ def test_failed_calls_are_shown_first_and_then_both_ends_in_order(failures: list
 
 def test_texts_are_found_in_nested_traces_too_and_only_those_asked_for() -> None:
     inner = model_of(reported("inner", "q2", "a2"))
-    found = texts_of(
+    found = call_texts(
         [reported("outer", "q1", "a1", inner), reported("other", "q3", "a3")], [record("outer"), record("inner")]
     )
     assert found == {("outer", "ann"): CallTexts("q1", "a1"), ("inner", "ann"): CallTexts("q2", "a2")}
@@ -78,7 +78,7 @@ def test_texts_are_found_in_nested_traces_too_and_only_those_asked_for() -> None
 
 def test_of_callers_who_claim_one_step_id_each_has_its_own_words() -> None:
     told = [reported("s", "question", "", reporter="ann"), reported("s", "a long lie", "", reporter="eve")]
-    found = texts_of(told, [record("s"), record("s", caller="eve")])
+    found = call_texts(told, [record("s"), record("s", caller="eve")])
     assert {caller: each.request for (_, caller), each in found.items()} == {"ann": "question", "eve": "a long lie"}
 
 
@@ -94,20 +94,20 @@ def test_of_several_tellings_the_observers_counts_then_the_callers_then_the_long
         ([stranger, longer, caller, observed], "q"),
     ]:
         told = tellings[::-1] if backwards else tellings
-        assert texts_of(told, [record("s", caller="ann/writer")])["s", "ann/writer"].request == text
+        assert call_texts(told, [record("s", caller="ann/writer")])["s", "ann/writer"].request == text
 
 
 def test_what_an_observer_only_relays_is_not_observed() -> None:
     relayed = reported("outer", "", "", model_of(reported("s", "a lie, and a long one", "")), channel=Channel.OBSERVED)
     own = reported("s", "question", "", reporter="ann")
-    assert texts_of([relayed, own], [record("s")])["s", "ann"].request == "question"
+    assert call_texts([relayed, own], [record("s")])["s", "ann"].request == "question"
 
 
 def test_names_are_hidden_wherever_they_stand() -> None:
     texts = {("s", "ann"): CallTexts("ann to bob: tell anna and bob_2 that bob is late", "ann!")}
     answers = [SeenAnswer(("bob",), "bob did it")]
     team = Aliases(["ann", "bob", "bob_2"])
-    shown = show([record("s")], 0, texts, team, "ask ann", answers, target=["bob"])
+    shown = make_evidence([record("s")], 0, texts, team, "ask ann", answers, target=["bob"])
     (call,) = shown.calls
     assert (call.id, call.caller, call.callee) == ("call 1", "agent 1", "agent 2")
     assert call.request == "agent 1 to agent 2: tell anna and agent 3 that agent 2 is late"
@@ -125,7 +125,7 @@ def test_names_are_hidden_wherever_they_stand() -> None:
 def test_ends_that_are_no_agents_of_the_team_have_no_name_either(
     caller: str, callee: str, expected: tuple[str, str]
 ) -> None:
-    shown = show([record("s", caller=caller, callee=callee)], 0, {}, Aliases(["ann"]), "", [])
+    shown = make_evidence([record("s", caller=caller, callee=callee)], 0, {}, Aliases(["ann"]), "", [])
     assert (shown.calls[0].caller, shown.calls[0].callee) == expected
 
 
@@ -133,7 +133,7 @@ def test_ends_that_are_no_agents_of_the_team_have_no_name_either(
 def test_the_budget_holds_as_the_texts_are_sent(said: list[tuple[str, str]], task: str, budget: int) -> None:
     calls = [record(str(number), error="failed") for number in range(len(said))]
     texts = {(str(number), "ann"): CallTexts(*each) for number, each in enumerate(said)}
-    shown = show(calls, 0, texts, Aliases([]), task, [SeenAnswer((), task)], budget)
+    shown = make_evidence(calls, 0, texts, Aliases([]), task, [SeenAnswer((), task)], budget)
     sent = [
         shown.task,
         shown.answers[0].text,
@@ -146,11 +146,11 @@ def test_the_budget_holds_as_the_texts_are_sent(said: list[tuple[str, str]], tas
 
 def test_what_short_texts_leave_goes_to_the_long_ones() -> None:
     texts = {("long", "ann"): CallTexts("a" * 1500, ""), ("short", "ann"): CallTexts("b" * 10, "")}
-    shown = show([record("long"), record("short")], 0, texts, Aliases([]), "", [], 1000)
+    shown = make_evidence([record("long"), record("short")], 0, texts, Aliases([]), "", [], 1000)
     assert cost(shown.calls[0].request) > 950
     assert shown.calls[1].request == "b" * 10
 
 
 def test_calls_that_were_left_out_make_it_condensed() -> None:
-    assert show([record("s")], 3, {}, Aliases([]), "", []).condensed
-    assert not show([record("s")], 0, {}, Aliases([]), "", []).condensed
+    assert make_evidence([record("s")], 3, {}, Aliases([]), "", []).condensed
+    assert not make_evidence([record("s")], 0, {}, Aliases([]), "", []).condensed
