@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from concord.assessment.roster import Roster, RosterEntry
-from concord.trace.observation import GATEWAY, REFUSED_BY
+from concord.trace.attributes import GATEWAY, REFUSED_BY
 from concord_evaluator.trace import carried_calls
 from concord_gateway.proxy.byte_budget import BudgetExhaustedError, ByteBudget, Reservation
 from tests.integration.observed import House, Seat, agent_that_answers, house, send

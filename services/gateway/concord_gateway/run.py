@@ -17,6 +17,7 @@ from concord.assessment.results import AgentAnswer, TrialOutcome
 from concord.assessment.roster import GREEN_AGENT
 from concord.storage import StorageUnavailableError
 from concord.storage.redis import Storage
+from concord.trace.attributes import TASK_STATE
 from concord.trace.ids import new_step_id
 from concord.trace.step import InteractionStep
 from concord.trace.timed_steps import root_step
@@ -166,7 +167,7 @@ class AssessmentRun:
 
         def on_step(step: InteractionStep, _: Assignment) -> None:
             recorder.add(step)
-            trial_calls.end(step.step_id, answered="task_state" in step.additional_attributes)
+            trial_calls.end(step.step_id, answered=TASK_STATE in step.additional_attributes)
 
         clock = StepClock()
         try:

@@ -14,6 +14,7 @@ from concord.a2a.messages import Answer, TaskUpdate
 from concord.agent.assignment import Assignment
 from concord.agent.extensions import ASSIGNMENT_URI, TIMESTAMP_KEY, TIMESTAMP_URI, TRACEABILITY_URI
 from concord.assessment.roster import normalise_url
+from concord.trace.attributes import RESPONSE_TEXT, TASK_STATE
 from concord.trace.ids import new_step_id
 from concord.trace.step import AgentInvocation, InteractionStep
 from concord.trace.timed_steps import MAX_QUOTED, call_step
@@ -132,7 +133,7 @@ class _Call:
     def step(self, parent: Assignment, step_id: str, answer: Answer | None, error: str | None) -> InteractionStep:
         attributes: dict[str, str] = {}
         if answer is not None:
-            attributes = {"task_state": answer.state.value, "response_text": answer.text[:MAX_QUOTED]}
+            attributes = {TASK_STATE: answer.state.value, RESPONSE_TEXT: answer.text[:MAX_QUOTED]}
             if not answer.succeeded:
                 error = f"the agent ended with {answer.state}: {answer.status_text[:MAX_QUOTED]}"
         if error is not None:

@@ -7,6 +7,7 @@ from typing import Final
 
 from concord.assessment.results import CallRecord
 from concord.assessment.roster import GREEN_AGENT
+from concord.trace.attributes import RESPONSE_TEXT
 from concord.trace.report import Channel, Report
 from concord_evaluator.judge.aliases import Aliases
 from concord_evaluator.judge.truncation import cost, cut, fair_limit
@@ -105,7 +106,7 @@ def call_texts(reports: Iterable[Report], calls: Iterable[CallRecord]) -> dict[C
                 continue
             asked = invocation.requests.get("text") if invocation.requests else None
             texts = CallTexts(
-                asked if isinstance(asked, str) else "", step.additional_attributes.get("response_text", "")
+                asked if isinstance(asked, str) else "", step.additional_attributes.get(RESPONSE_TEXT, "")
             )
             for caller in callers.get(step.step_id, ()):
                 key, rank = (step.step_id, caller), _rank(report, caller, texts, direct=direct)

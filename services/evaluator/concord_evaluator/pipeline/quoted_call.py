@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from concord.trace.attributes import RESPONSE_TEXT
 from concord.trace.report import Channel, Report
 from concord.trace.step import StepFacts
 from concord_evaluator.pipeline.evaluator import TrialInput
@@ -16,9 +17,6 @@ MAX_QUOTED_CALLS: Final = 500
 
 MAX_STEPS: Final = 50_000
 """Steps up to which a trace is read a second time, which takes as long as the rest of the evaluation."""
-
-RESPONSE_TEXT: Final = "response_text"
-"""The attribute of a call in which its reporter quotes the response."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,15 @@ from pydantic import JsonValue
 
 from concord.assessment.roster import RosterEntry
 from concord.storage import StorageUnavailableError, TraceLimits, TraceStore
-from concord.trace.observation import GATEWAY, REFUSED_BY, UNQUOTED_RESPONSE_WORDS, UNQUOTED_WORDS
+from concord.trace.attributes import (
+    AGENT_NAME,
+    GATEWAY,
+    REFUSED_BY,
+    RESPONSE_TEXT,
+    TASK_STATE,
+    UNQUOTED_RESPONSE_WORDS,
+    UNQUOTED_WORDS,
+)
 from concord.trace.step import AgentInvocation, InteractionStep
 from concord.trace.timed_steps import MAX_QUOTED, call_step
 from concord.trace.timing import StepClock
@@ -56,9 +64,9 @@ class CarriedCall:
 
     def step(self) -> InteractionStep:
         """The observed step: the caller is taken from its token, the callee from the roster."""
-        attributes = {"agent_name": self.open_call.caller}
+        attributes = {AGENT_NAME: self.open_call.caller}
         if self.answer.state:
-            attributes |= {"task_state": self.answer.state, "response_text": self.answer.text}
+            attributes |= {TASK_STATE: self.answer.state, RESPONSE_TEXT: self.answer.text}
         if words := self.answer.words:
             attributes[UNQUOTED_RESPONSE_WORDS] = words
         if self.refused:

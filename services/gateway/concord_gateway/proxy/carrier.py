@@ -11,8 +11,8 @@ from starlette.types import Send
 
 from concord.agent.assignment import Assignment
 from concord.assessment.roster import RosterEntry
+from concord.trace.attributes import MAX_UNQUOTED
 from concord.trace.ids import traceparent
-from concord.trace.observation import MAX_UNQUOTED
 from concord.trace.timed_steps import MAX_QUOTED
 from concord.trace.vocabulary import unquoted_words
 from concord.trust.tokens import Claims

@@ -7,7 +7,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from concord.agent.extensions import TRACEABILITY_KEY
-from concord.trace.observation import MAX_UNQUOTED
+from concord.trace.attributes import MAX_UNQUOTED
 from concord.trace.step import ResponseTrace
 from concord.trace.timed_steps import MAX_QUOTED
 from concord.trace.vocabulary import MAX_READ, unquoted_words

@@ -3,7 +3,7 @@
 import pytest
 
 from concord.assessment.roster import GREEN_AGENT
-from concord.trace.observation import REFUSED_BY, UNQUOTED_RESPONSE_WORDS
+from concord.trace.attributes import REFUSED_BY, UNQUOTED_RESPONSE_WORDS
 from concord_evaluator.scoring import TOLERANCE, WORST, Conduct, conduct_of
 from concord_evaluator.trace import carried_calls
 from tests.unit.evaluator.scoring.played import Game, Played
