@@ -10,13 +10,12 @@ from statistics import fmean, quantiles
 import networkx as nx
 
 from concord.assessment import Mode
+from concord.assessment.result_row import AgentRecord, InfrastructureFailure, ResultRow
 from concord.assessment.results import (
-    AgentRecord,
     CallRecord,
     Finding,
     GradedAnswer,
     Grading,
-    InfrastructureFailure,
     InteractionRecord,
     Judgment,
     LatencySummary,
@@ -24,7 +23,6 @@ from concord.assessment.results import (
     MetricRecord,
     MetricStatus,
     ParticipantObservability,
-    ResultRow,
     StepCounts,
     SubScore,
     TraceIntegrity,

@@ -8,7 +8,7 @@ from pydantic import JsonValue, ValidationError
 from rich.table import Table
 
 from concord.assessment import AssessmentRequest
-from concord.assessment.results import ResultRow
+from concord.assessment.result_row import ResultRow
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.output_files import prepare_folder
 from concord_cli.results_file import write_results

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pydantic import JsonValue, ValidationError
 
-from concord.assessment.results import ResultRow, ResultsDocument
+from concord.assessment.result_row import ResultRow, ResultsDocument
 from concord_cli.display_text import shortened
 from concord_cli.errors import UsageError
 from concord_cli.output_files import write_text

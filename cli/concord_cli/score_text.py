@@ -7,7 +7,8 @@ from types import MappingProxyType
 from typing import Final
 
 from concord.assessment import Mode
-from concord.assessment.results import Basis, Grading, MetricParameter, ResultRow, Scoring, SubScore, TrialRecord
+from concord.assessment.result_row import Basis, ResultRow, Scoring
+from concord.assessment.results import Grading, MetricParameter, SubScore, TrialRecord
 
 FACTORS: Final = frozenset({"outcome", "conduct"})
 """The ids of the sub-scores that are multiplied; all others are weighted."""

@@ -8,15 +8,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from concord.assessment.results import (
-    Detail,
-    Finding,
-    InteractionRecord,
-    LatencySummary,
-    ResultRow,
-    SubScore,
-    TrialRecord,
-)
+from concord.assessment.result_row import Detail, ResultRow
+from concord.assessment.results import Finding, InteractionRecord, LatencySummary, SubScore, TrialRecord
 from concord_cli.display_text import printable
 from concord_cli.interaction_text import (
     MORE_ON_STRUCTURE,

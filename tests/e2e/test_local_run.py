@@ -7,7 +7,7 @@ import jsonschema
 import pytest
 
 from concord.assessment import AssessmentConfig
-from concord.assessment.results import ResultRow
+from concord.assessment.result_row import ResultRow
 from concord_evaluator.formats import Source, read_traces
 from concord_evaluator.offline import evaluate_trace
 from tests.e2e.concord import MESH, ROOT, Concord, concord, row_in

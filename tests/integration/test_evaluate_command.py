@@ -14,7 +14,7 @@ from typing import Any
 import networkx as nx
 import pytest
 
-from concord.assessment.results import ResultRow, ResultsDocument
+from concord.assessment.result_row import ResultRow, ResultsDocument
 from tests.unit.evaluator.formats.spans import as_lines, exported, invocation, span
 
 KNOWN = "a2a, concord, cooperbench, marble, otlp, spans"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from concord.assessment.results import ResultsDocument
+from concord.assessment.result_row import ResultsDocument
 from concord.llm import LLMSettings
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.judge.calibrate import CalibrateArguments, calibrate_judge

@@ -95,12 +95,12 @@ class TestLeases:
 
     async def test_exactly_one_process_adopts_the_task_of_a_lost_one(self, here: TaskRecords, storage: Storage) -> None:
         await here.save(RUNNING, 0)
-        await here.keep("task", "as far as it came")
+        await here.save_checkpoint("task", "as far as it came")
         await wait_until_leases_expire()
         others = [process_of(storage) for _ in range(4)]
         found = [each for each in await asyncio.gather(*(other.adopt() for other in others)) if each is not None]
         assert [(each.task_id, each.owner, each.starts) for each in found] == [("task", "owner", 2)]
-        assert (found[0].request, found[0].kept) == (b"request", "as far as it came")
+        assert (found[0].request, found[0].checkpoint) == (b"request", "as far as it came")
 
     async def test_a_process_that_lost_its_task_learns_so_and_cannot_save_it(
         self, here: TaskRecords, there: TaskRecords

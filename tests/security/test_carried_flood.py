@@ -7,7 +7,7 @@ from unittest.mock import patch
 import pytest
 
 from concord.assessment.jobs import EvaluateTrial
-from concord.assessment.results import ResultRow
+from concord.assessment.result_row import ResultRow
 from concord.trace.report import MAX_BATCH_STEPS, ReportBatch
 from concord.trace.vocabulary import words_in
 from concord_evaluator.aggregate import make_row

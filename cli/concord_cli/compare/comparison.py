@@ -7,7 +7,8 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from concord.assessment.results import Basis, LatencySummary
+from concord.assessment.result_row import Basis
+from concord.assessment.results import LatencySummary
 from concord_cli.compare.teams import CODE, Team
 from concord_evaluator.statistics import (
     LEVEL,

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from concord.assessment import Mode
-from concord.assessment.results import Basis, ResultRow, TrialRecord
+from concord.assessment.result_row import Basis, ResultRow
+from concord.assessment.results import TrialRecord
 from concord_cli.display_text import shortened
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.results_file import read_rows

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from concord.assessment import AssessmentConfig
-from concord.assessment.results import ResultRow
+from concord.assessment.result_row import ResultRow
 from concord_cli.display_text import printable
 from concord_cli.errors import AssessmentError, IncompleteError, UsageError
 from concord_cli.evaluate.inputs import find_inputs, read_config, traces_in, without_effect

@@ -9,7 +9,7 @@ from typing import BinaryIO, Final, Protocol
 import networkx as nx
 from pydantic_core import to_json
 
-from concord.assessment.results import ResultRow
+from concord.assessment.result_row import ResultRow
 from concord_cli.display_text import printable
 from concord_cli.errors import UsageError
 from concord_cli.output_files import output_file, prepare_folder

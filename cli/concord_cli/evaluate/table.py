@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from concord.assessment.results import ResultRow
+from concord.assessment.result_row import ResultRow
 from concord_cli.interaction_text import coordination_label
 from concord_cli.terminal import plain_lines
 

@@ -7,7 +7,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from concord.assessment.results import CriterionVerdict, Judgment, ResultRow
+from concord.assessment.result_row import ResultRow
+from concord.assessment.results import CriterionVerdict, Judgment
 from concord_cli.display_text import printable
 from concord_cli.judge.calibration import Calibration, Figure, JudgedTrace
 from concord_cli.terminal import plain_table, plain_text

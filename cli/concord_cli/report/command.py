@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from concord.assessment.results import ResultRow
+from concord.assessment.result_row import ResultRow
 from concord_cli.display_text import shortened
 from concord_cli.errors import UsageError
 from concord_cli.output_files import prepare_folder, write_text

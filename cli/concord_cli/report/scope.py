@@ -2,15 +2,14 @@
 
 from dataclasses import dataclass
 
+from concord.assessment.result_row import AgentRecord, ResultRow
 from concord.assessment.results import (
-    AgentRecord,
     Finding,
     Judgment,
     LatencySummary,
     MetricRecord,
     MetricStatus,
     Quality,
-    ResultRow,
     SubScore,
     TraceIntegrity,
     TrialRecord,

@@ -17,7 +17,7 @@ def read(source: Source) -> Iterator[Trace]:
     trace = TraceBuilder(source.stem, Origin(source.name))
     trace.warn("a chat log does not tell questions from answers: every message counts as a call")
     for number, line in source.lines():
-        with source.blaming(number):
+        with source.errors_at(number):
             message = LINE.fullmatch(line.decode())
             if message is None:
                 raise ValueError("is no message of the form `time sender -> receiver: text`")

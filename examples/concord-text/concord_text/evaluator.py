@@ -9,7 +9,7 @@ from typing import Final
 
 from concord.assessment.results import Finding, MetricParameter, MetricRecord, MetricStatus
 from concord_evaluator.metrics import Parameter
-from concord_evaluator.pipeline import Contribution, Exchange, TrialInput, evaluator, exchanges
+from concord_evaluator.pipeline import Contribution, QuotedCall, TrialInput, evaluator, quoted_calls
 from concord_text.measures import drifts, phrases_of, redundancy, resemblance
 
 REDUNDANCY: Final = "text/redundancy/shingles/1-distinct/all"
@@ -38,7 +38,7 @@ MAX_STEP_IDS: Final = 20
 )
 def evaluate_text(trial: TrialInput, _: Mapping[str, Contribution], words: float, alike: float) -> Contribution:
     """Compares what agents say by phrases of `words` words; answers at least `alike` alike are a finding."""
-    said = exchanges(trial)
+    said = quoted_calls(trial)
     agents = set(trial.projection.agents)
     requests = [each for each in said if each.caller in agents and phrases_of(each.request, 1)]
     answers = [each for each in said if each.callee in agents and phrases_of(each.response, 1)]
@@ -58,14 +58,14 @@ def evaluate_text(trial: TrialInput, _: Mapping[str, Contribution], words: float
     )
 
 
-def doubt_of(said: Sequence[Exchange], calls: int) -> str | None:
+def doubt_of(said: Sequence[QuotedCall], calls: int) -> str | None:
     """Why a value stands for more than was read, if it does."""
     known = sum(bool(each.request or each.response) for each in said)
     return None if known == calls else f"{known} of {calls} calls say what was said"
 
 
 def drift_records(
-    task: str, requests: Sequence[Exchange], record: Callable[..., MetricRecord]
+    task: str, requests: Sequence[QuotedCall], record: Callable[..., MetricRecord]
 ) -> Iterator[MetricRecord]:
     """The drift of the team, and of each agent that asked anything."""
     found = drifts(task, [each.request for each in requests]) if phrases_of(task, 1) else []
@@ -77,7 +77,7 @@ def drift_records(
         yield record("text_drift", DRIFT, mean(own), len(own), agent=agent)
 
 
-def likenesses(answers: Sequence[Exchange], words: int) -> dict[tuple[str, str], float]:
+def likenesses(answers: Sequence[QuotedCall], words: int) -> dict[tuple[str, str], float]:
     """How alike the answers of two agents are, all answers of an agent together; the first `MAX_PAIRS` pairs."""
     phrases: defaultdict[str, set[tuple[str, ...]]] = defaultdict(set)
     for each in answers:
@@ -87,7 +87,7 @@ def likenesses(answers: Sequence[Exchange], words: int) -> dict[tuple[str, str],
 
 
 def same_answers(
-    pairs: Mapping[tuple[str, str], float], answers: Sequence[Exchange], alike: float
+    pairs: Mapping[tuple[str, str], float], answers: Sequence[QuotedCall], alike: float
 ) -> Iterator[Finding]:
     """The pairs of agents whose answers are most alike, if they are alike enough to be worth telling."""
     for agents, likeness in sorted(pairs.items(), key=lambda pair: (-pair[1], pair[0]))[:MAX_FINDINGS]:

@@ -13,7 +13,7 @@ from concord.trace.report import MAX_BATCH_STEPS, Channel, StepBatch
 from concord.trace.step import MAX_ID_LENGTH, InteractionStep
 from concord.trust.tokens import Claims
 from concord_collector.admission import Admission
-from concord_collector.batch_parsing import ParsedBatch, from_step_batch
+from concord_collector.batch_parsing import ParsedBatch
 from concord_collector.http_errors import ERROR_RESPONSES
 from concord_collector.otlp_codec import read_protobuf, write_json, write_protobuf
 from concord_collector.trace_writer import TRACE_FULL, TraceWriter
@@ -98,9 +98,7 @@ def read_export(spans: Sequence[Span], body: bytes, claims: Claims | None) -> Ex
             reasons.append(str(error))
     digest = blake2b(body, digest_size=16).hexdigest()
     batches = [
-        from_step_batch(
-            StepBatch(batch_id=f"otlp-{digest}-{number}", trace_id=trace_id, reporter=reporter, steps=steps)
-        )
+        ParsedBatch.of(StepBatch(batch_id=f"otlp-{digest}-{number}", trace_id=trace_id, reporter=reporter, steps=steps))
         for (trace_id, reporter), all_steps in groups.items()
         for number, steps in enumerate(_chunks(all_steps))
     ]

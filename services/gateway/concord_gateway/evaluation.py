@@ -14,7 +14,7 @@ from concord.assessment.jobs import (
     TrialVerdict,
     trial_document,
 )
-from concord.assessment.results import InfrastructureFailure, ResultRow
+from concord.assessment.result_row import InfrastructureFailure, ResultRow
 from concord.storage import StorageUnavailableError
 from concord.storage.redis import Storage
 

@@ -9,7 +9,7 @@ from typing import Final
 from concord.a2a import CardSummary
 from concord.agent.extensions import ASSIGNMENT_URI, TRACEABILITY_URI
 from concord.assessment import AssessmentPlan, AssessmentRequest, Mode
-from concord.assessment.results import InfrastructureFailure
+from concord.assessment.result_row import InfrastructureFailure
 from concord.assessment.roster import RosterEntry, normalise_url
 from concord.trace.ids import new_trace_id
 from concord.trust.proxy_urls import proxy_url
@@ -20,7 +20,7 @@ from concord_gateway.participants import Participants
 from concord_gateway.progress import Progress
 
 
-class NobodyThereError(Exception):
+class NoParticipantError(Exception):
     """Required participants cannot be reached; the text names each with its address and the reason."""
 
 
@@ -29,7 +29,7 @@ async def make_plan(
 ) -> tuple[AssessmentPlan, list[InfrastructureFailure]]:
     """Fixes what an assessment consists of, and lists the participants it goes on without as failures.
 
-    Raises NobodyThereError if participants cannot be reached, unless `allow_missing` is set and the participants that
+    Raises NoParticipantError if participants cannot be reached, unless `allow_missing` is set and the participants that
     receive the tasks and give the answers are there.
     """
     contacts = Contacts()
@@ -59,7 +59,7 @@ def _check(plan: AssessmentPlan, missing: Mapping[str, str]) -> None:
     asked = [entry.id for entry in plan.recipients]
     needed = {name for task in plan.tasks for name in task.answer_from or plan.config.answer_from or asked}
     if missing and (not plan.config.allow_missing or not asked or needed & missing.keys()):
-        raise NobodyThereError("; ".join(missing[name] for name in sorted(missing)))
+        raise NoParticipantError("; ".join(missing[name] for name in sorted(missing)))
 
 
 logger = logging.getLogger(__name__)

@@ -7,7 +7,7 @@ from pydantic import Field, SecretStr
 
 from concord.service import StatefulServiceSettings
 from concord.storage import MAX_STEPS, MAX_TRACE_BYTES, TraceLimits
-from concord_gateway.proxy.bodies import BUDGET_BYTES, IDLE_S
+from concord_gateway.proxy.byte_budget import BUDGET_BYTES, IDLE_S
 
 
 class GatewaySettings(StatefulServiceSettings):

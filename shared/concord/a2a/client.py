@@ -86,7 +86,7 @@ class A2AClient:
                 http.event_hooks["request"].append(guard.pin)
             card = await _card(http, url)
             if guard is not None:
-                await guard.keep_home(card)
+                await guard.replace_forbidden_urls(card)
             offered = _interfaces(card, protocol_version)
             factory = ClientFactory(ClientConfig(streaming=True, httpx_client=http))
             return cls(factory.create(offered), card, http)
@@ -186,7 +186,7 @@ class _Guard:
         self._declared = declared
         self._peer_urls = peer_urls
 
-    async def keep_home(self, card: pb.AgentCard) -> None:
+    async def replace_forbidden_urls(self, card: pb.AgentCard) -> None:
         """Replaces forbidden URLs in a card by the declared URL."""
         for interface in card.supported_interfaces:
             if not lies_under(interface.url, self._declared):

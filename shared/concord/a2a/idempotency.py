@@ -1,7 +1,6 @@
 """Idempotent messages: a client that lost the answer may send its message again without starting another task."""
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import AsyncGenerator, Awaitable
 from contextlib import aclosing, suppress
 from hashlib import blake2b
@@ -13,6 +12,7 @@ from a2a.server.events import Event
 from a2a.server.request_handlers.default_request_handler_v2 import DefaultRequestHandlerV2
 from a2a.types import a2a_pb2 as pb
 from a2a.utils.errors import TaskNotFoundError, UnsupportedOperationError
+from cachetools import FIFOCache
 
 from concord.a2a.callers import context_of
 from concord.a2a.durable import message_of
@@ -206,14 +206,12 @@ def abandoned_task(request: RequestContext) -> AbandonedTask | None:
 
 
 def _begin_in_memory() -> Begin:
-    tasks: OrderedDict[bytes, str] = OrderedDict()
+    tasks: FIFOCache[bytes, str] = FIFOCache(_MAX_REMEMBERED)
 
     async def begin(message: bytes, task_id: str, *, instead_of: str = "") -> str:
         if (begun := tasks.get(message)) is not None and begun != instead_of:
             return begun
         tasks[message] = task_id
-        while len(tasks) > _MAX_REMEMBERED:
-            tasks.popitem(last=False)
         return task_id
 
     return begin

@@ -14,7 +14,7 @@ from typing import Any, Final
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from concord.assessment.roster import normalise_url
-from concord.trust.addresses import Address, Network, embedded, tells_of_machines
+from concord.trust.addresses import Address, Network, embedded, is_link_local_or_metadata
 from concord.trust.declared_hosts import AllowedHosts, DeclaredHosts
 
 Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
@@ -87,7 +87,7 @@ def lies_under(url: str, declared: str) -> bool:
 def is_allowed(address: Address, networks: Sequence[Network]) -> bool:
     """Whether an address is global or in one of the networks. An embedded IPv4 address counts instead."""
     meant = embedded(address)
-    if tells_of_machines(meant):
+    if is_link_local_or_metadata(meant):
         return False
     if any(meant in network for network in networks):
         return True
@@ -141,7 +141,7 @@ class PeerUrls:
             for address in await self._addresses_of_own(own_host, port)
         ]
         for address in addresses:
-            if (reason := self._declared.why_not(host, port, address, own)) is not None:
+            if (reason := self._declared.refusal(host, port, address, own)) is not None:
                 raise UrlRefusedError(reason)
         return PinnedUrl(url, host, port, await _first_open(addresses, port))
 

@@ -12,14 +12,8 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner, Result
 
 from concord.assessment import Mode
-from concord.assessment.results import (
-    Grading,
-    InfrastructureFailure,
-    Judgment,
-    LatencySummary,
-    ResultRow,
-    ResultsDocument,
-)
+from concord.assessment.result_row import InfrastructureFailure, ResultRow, ResultsDocument
+from concord.assessment.results import Grading, Judgment, LatencySummary
 from concord_cli.compare.comparison import Comparison, compare_teams
 from concord_cli.compare.teams import ScoreKind, Team
 from concord_cli.main import app

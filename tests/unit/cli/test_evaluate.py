@@ -12,7 +12,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from concord.assessment import AssessmentConfig
-from concord.assessment.results import ResultRow, ResultsDocument
+from concord.assessment.result_row import ResultRow, ResultsDocument
 from concord.assessment.roster import RosterEntry
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.evaluate.inputs import STDIN, find_inputs, read_config, without_effect

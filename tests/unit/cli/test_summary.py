@@ -4,7 +4,8 @@ from io import StringIO
 
 from rich.console import Console
 
-from concord.assessment.results import GraphMetricsSummary, LatencySummary, ResultRow, Scoring, TraceIntegrity
+from concord.assessment.result_row import GraphMetricsSummary, ResultRow, Scoring
+from concord.assessment.results import LatencySummary, TraceIntegrity
 from concord_cli.interaction_text import MORE_ON_STRUCTURE, REMEDY, STRUCTURE_AND_SUCCESS
 from concord_cli.summary import MAX_CALLERS, summary
 from tests.rows import ONE_TRIAL

@@ -3,7 +3,7 @@
 import pytest
 
 from concord.assessment import AssessmentConfig
-from concord.assessment.results import ResultRow
+from concord.assessment.result_row import ResultRow
 from concord.assessment.roster import RosterEntry
 from concord.trace.report import Report
 from concord_evaluator.formats import Origin, TraceBuilder

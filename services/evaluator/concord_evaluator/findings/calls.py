@@ -7,7 +7,7 @@ from heapq import nsmallest
 from concord.assessment.results import Finding
 from concord_evaluator.findings.finder import MAX_PER_KIND, MAX_STEP_IDS, MeasuredTrial, first_step_ids
 from concord_evaluator.graph.chains import chain_above, find_cascades
-from concord_evaluator.trace.claims import Claim
+from concord_evaluator.trace.attempts import Claim
 
 
 def contradicted_reports(trial: MeasuredTrial) -> Iterator[Finding]:

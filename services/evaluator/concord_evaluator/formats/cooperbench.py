@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter
 
 from concord.trace.step import as_utc
 from concord_evaluator.formats.format import Folder, FolderFormat, TraceFormat
-from concord_evaluator.formats.patches import touched_by
+from concord_evaluator.formats.patches import patch_size
 from concord_evaluator.formats.source import Head, Source
 from concord_evaluator.formats.trace import Origin, Trace, TraceBuilder, file_trace_id, shortened_id
 
@@ -42,11 +42,11 @@ _UNKNOWN_WITHOUT: Final = {
 }
 
 
-class _Part(BaseModel):
+class _RunModel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class _Message(_Part):
+class _Message(_RunModel):
     sender: str = Field(alias="from")
     receiver: str = Field(alias="to")
     message: str
@@ -61,12 +61,12 @@ class _Message(_Part):
         return None if self.timestamp is None else as_utc(self.timestamp)
 
 
-class _Evaluation(_Part):
+class _Evaluation(_RunModel):
     both_passed: bool | None = None
     error: JsonValue = None
 
 
-class _Result(_Part):
+class _Result(_RunModel):
     repo: str = ""
     task_id: int | str | None = None
     features: list[int | str] = []
@@ -75,7 +75,7 @@ class _Result(_Part):
     setting: str = ""
 
 
-class _Run(_Part):
+class _Run(_RunModel):
     path: str = ""
     conversation: list[_Message]
     eval: _Evaluation = _Evaluation()
@@ -143,7 +143,7 @@ def _read_folder(folder: Folder) -> Iterator[Trace]:
         eval=_content(folder, EVALUATION, TypeAdapter(_Evaluation), _Evaluation()),
         result=_content(folder, RESULT, TypeAdapter(_Result), _Result()),
     )
-    with folder.blaming():
+    with folder.errors_at():
         builder = TraceBuilder(_id_of(folder, run.result), Origin(folder.name))
         _take(builder, run)
         for file, unknown in _UNKNOWN_WITHOUT.items():
@@ -162,7 +162,7 @@ def _content(folder: Folder, file: str, form: TypeAdapter[_Content], default: _C
         return default
     with folder.source(file) as source:
         values = [value for _, value in source.json_values()]
-        with source.blaming(1):
+        with source.errors_at(1):
             return form.validate_python(values[0] if len(values) == 1 and file != CONVERSATION else values)
 
 
@@ -183,7 +183,7 @@ def _take_patches(builder: TraceBuilder, folder: Folder, agent_of: Mapping[str, 
             builder.warn(f"{file} is missing: what {agent} changed is unknown")
             continue
         with folder.open_file(file) as patch:
-            touched = touched_by(patch)
+            touched = patch_size(patch)
         if not touched.files:
             builder.warn(f"{file} is empty: {agent} changed nothing")
         attributes = {

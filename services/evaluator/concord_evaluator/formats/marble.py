@@ -20,7 +20,7 @@ _WARNINGS: Final = (
 )
 
 
-class _Part(BaseModel):
+class _LogModel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
@@ -29,7 +29,7 @@ def _listed(value: object) -> object:
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
-class _Iteration(_Part):
+class _Iteration(_LogModel):
     """A round. `task_results` has one of two forms; a chain has `current_agent` and `result` instead."""
 
     task_assignments: Annotated[list[dict[str, JsonValue]], BeforeValidator(_listed)] = []
@@ -50,7 +50,7 @@ class _Iteration(_Part):
                 yield from results.items()
 
 
-class _Run(_Part):
+class _Run(_LogModel):
     task: str = ""
     iterations: list[_Iteration]
     agent_kpis: dict[str, JsonValue] = {}

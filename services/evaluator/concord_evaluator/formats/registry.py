@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib.metadata import entry_points
 from typing import Final
 
 from concord_evaluator.formats import a2a, concord_jsonl, cooperbench, marble, otlp, span_csv
 from concord_evaluator.formats.format import Folder, TraceFormat
 from concord_evaluator.formats.source import FormatError, Source
 from concord_evaluator.formats.trace import Trace
+from concord_evaluator.plugins import installed_plugins
 
 BUILT_IN_FORMATS: Final[Mapping[str, TraceFormat]] = {
     "a2a": a2a.FORMAT,
@@ -35,17 +35,12 @@ class BrokenFormatError(Exception):
 def trace_formats() -> Mapping[str, TraceFormat]:
     """The built-in formats and those of installed packages, sorted by their names. Raises BrokenFormatError."""
     formats = dict(BUILT_IN_FORMATS)
-    for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: entry.name):
-        package = entry.dist.name if entry.dist is not None else entry.value
-        if entry.name in formats:
-            raise BrokenFormatError(f"{package}: there are two trace formats called {entry.name!r}")
-        try:
-            found = entry.load()
-        except Exception as error:
-            raise BrokenFormatError(f"{package}: the trace format {entry.name!r} cannot be loaded: {error}") from error
-        if not isinstance(found, TraceFormat):
-            raise BrokenFormatError(f"{package}: {entry.value} is no TraceFormat")
-        formats[entry.name] = found
+    for plugin in installed_plugins(ENTRY_POINT_GROUP, "trace format", BrokenFormatError):
+        if plugin.name in formats:
+            raise BrokenFormatError(f"{plugin.package}: there are two trace formats called {plugin.name!r}")
+        if not isinstance(plugin.object, TraceFormat):
+            raise BrokenFormatError(f"{plugin.package}: {plugin.reference} is no TraceFormat")
+        formats[plugin.name] = plugin.object
     return dict(sorted(formats.items()))
 
 

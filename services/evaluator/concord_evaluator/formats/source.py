@@ -33,7 +33,7 @@ class FormatError(Exception):
 
 
 @contextmanager
-def blaming(file: str, line: int | None) -> Iterator[None]:
+def errors_at(file: str, line: int | None) -> Iterator[None]:
     """Converts errors of validation and conversion to a FormatError about `line` of `file`."""
     try:
         yield
@@ -129,18 +129,18 @@ class Source:
         """A FormatError about this source."""
         return FormatError(self.name, line, reason)
 
-    def blaming(self, line: int | None) -> AbstractContextManager[None]:
+    def errors_at(self, line: int | None) -> AbstractContextManager[None]:
         """Converts errors of validation and conversion to a FormatError about `line`."""
-        return blaming(self.name, line)
+        return errors_at(self.name, line)
 
     @contextmanager
     def record(self, line: int | None) -> Iterator[None]:
-        """Reads one record of many. Like `blaming`, but passes the error to `on_fault` and counts the record.
+        """Reads one record of many. Like `errors_at`, but passes the error to `on_fault` and counts the record.
 
         The caller must not use any part of a record before it has validated all of it.
         """
         try:
-            with self.blaming(line):
+            with self.errors_at(line):
                 yield
         except FormatError as fault:
             self._on_fault(fault)

@@ -18,7 +18,7 @@ from concord.trace.step import InteractionStep
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.judge.aliases import Aliases
 from concord_evaluator.judge.answer_cache import CachedAnswers
-from concord_evaluator.judge.evidence import Evidence, choose_calls, show, texts_of
+from concord_evaluator.judge.evidence import Evidence, call_texts, choose_calls, make_evidence
 from concord_evaluator.judge.final_answers import answers_of
 from concord_evaluator.judge.model import MAX_QUOTE, JudgeAddressedError, NotJudgedError, judge_by_model
 from concord_evaluator.judge.rules import judge_by_rules
@@ -116,10 +116,10 @@ def evidence_of(plan: AssessmentPlan, evaluation: TrialEvaluation, batches: Sequ
     chosen = choose_calls(calls)
     if plan.mode is Mode.LIVE:
         batches = list(filter(is_observed, batches))
-    return show(
+    return make_evidence(
         chosen,
         evaluation.timeline_omitted + len(calls) - len(chosen),
-        texts_of((report for batch in batches for report in reports_of(batch)), chosen),
+        call_texts((report for batch in batches for report in reports_of(batch)), chosen),
         Aliases((agent.id for agent in evaluation.agents), plan.agents(trial.task_id)),
         task_text(plan, trial.trial_id),
         answers_of(plan, evaluation.outcome),

@@ -30,7 +30,7 @@ class Selection:
     omitted: Mapping[str, int]
 
 
-def within(batches: Sequence[ReportBatch], steps: int | None) -> Selection:
+def select_batches(batches: Sequence[ReportBatch], steps: int | None) -> Selection:
     """Selects the batches of a trace that fit into a budget of steps.
 
     The gateway's batches are always included. All other accounts get equal shares; what an account does not use goes

@@ -22,7 +22,7 @@ _Check = Callable[[Validator, Any, Any, Any], Iterable[ValidationError] | None]
 """Checks a keyword. Gets the validator, the keyword's value, the instance, and the enclosing schema."""
 
 
-def misfit(schema: Mapping[str, JsonValue], document: JsonValue) -> str | None:
+def schema_violation(schema: Mapping[str, JsonValue], document: JsonValue) -> str | None:
     """The first violation of a schema by a document, with its path. None if the document is valid.
 
     The draft is 2020-12 unless `$schema` names another. `format` is ignored, `patternProperties` is not supported.

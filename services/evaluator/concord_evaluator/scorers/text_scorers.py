@@ -7,7 +7,7 @@ import regex
 
 from concord.assessment.scorers import ExactScorer, IncludesScorer, MatchScorer, NumericScorer
 from concord_evaluator.scorers.graded import Graded, ScorerFailedError, graded, one_of, shown
-from concord_evaluator.scorers.numbers import Number, exactly, number_in, numbers_in
+from concord_evaluator.scorers.numbers import Number, exact_fraction, number_in, numbers_in
 from concord_evaluator.scorers.wording import PUNCTUATION, begins, contains, ends, plain, trimmed
 
 _ARTICLES: Final = frozenset({"a", "an", "the"})
@@ -115,7 +115,7 @@ def grade_numeric(choice: NumericScorer, targets: Sequence[str], answer: str) ->
         return graded(0, "there is no number in the answer")
     last = found[-1]
     for each in wanted:
-        allowed = max(exactly(choice.tolerance), exactly(choice.relative_tolerance) * abs(each.value))
+        allowed = max(exact_fraction(choice.tolerance), exact_fraction(choice.relative_tolerance) * abs(each.value))
         if abs(last.value - each.value) <= allowed:
             within = ", within the tolerance" if last.value != each.value else ""
             return graded(1, f"the last number, {shown(last.text)}, is {shown(each.text)}{within}")

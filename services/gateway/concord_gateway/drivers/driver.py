@@ -12,8 +12,8 @@ from concord.assessment.roster import GREEN_AGENT, RosterEntry
 from concord.storage import TraceStore
 from concord.trust.tokens import Claims
 from concord_gateway.assignments import Assignments
+from concord_gateway.open_calls import TrialCalls
 from concord_gateway.progress import Progress
-from concord_gateway.watch import TrialWatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +31,14 @@ class TrialContext:
     assignments: Assignments
     messenger: Messenger
     traces: TraceStore
-    watch: TrialWatch
+    trial_calls: TrialCalls
     progress: Progress
     budget_s: float
 
     async def send(self, entry: RosterEntry, text: str, on_update: Callable[[TaskUpdate], None]) -> Answer:
         """Sends a message to a participant, with its token, and tracks the call. Raises as `Messenger.send` does."""
         token = await self.assignments.token(replace(self.claims, agent_id=entry.id))
-        call = self.watch.begin(GREEN_AGENT, entry.id, parent_id=self.assignment.step_id)
+        call = self.trial_calls.begin(GREEN_AGENT, entry.id, parent_id=self.assignment.step_id)
         return await self.messenger.send(
             entry.url,
             text=text,

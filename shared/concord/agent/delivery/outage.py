@@ -51,9 +51,9 @@ class Outage:
             logger.warning("the collector at %s refused %d steps: %s", self._address, self._refused, reason)
             self._refused = 0
 
-    def ended(self, untold: int) -> None:
+    def ended(self, unreported: int) -> None:
         """Records the end, with so many dropped steps unreported."""
-        logger.warning("%d steps dropped, and the collector at %s could not be told", untold, self._address)
+        logger.warning("%d steps dropped, and the collector at %s could not be told", unreported, self._address)
 
     def _is_due(self, told_at: float | None) -> bool:
         return told_at is None or self._now() - told_at >= self._every_s

@@ -228,8 +228,8 @@ class RedisTaskRecords:
         with storage_faults():
             await self._redis.delete(keys.task(task_id), keys.lease(task_id))
 
-    async def keep(self, task_id: str, text: str) -> None:
-        """See `TaskRecords.keep`."""
+    async def save_checkpoint(self, task_id: str, text: str) -> None:
+        """See `TaskRecords.save_checkpoint`."""
         with storage_faults():
             await cast(Awaitable[int], self._redis.hset(keys.task(task_id), "kept", redact(text)))
 
@@ -260,7 +260,7 @@ class RedisTaskRecords:
             owner=owner.decode() if isinstance(owner, bytes) else "",
             starts=int(starts or 0),
             request=request if isinstance(request, bytes) else b"",
-            kept=kept.decode() if isinstance(kept, bytes) else None,
+            checkpoint=kept.decode() if isinstance(kept, bytes) else None,
         )
 
     async def release(self) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from concord.assessment.results import ResultRow, ResultsDocument
+from concord.assessment.result_row import ResultRow, ResultsDocument
 from concord_cli.main import app
 from tests.team_rows import mesh_of_five, star_of_five
 

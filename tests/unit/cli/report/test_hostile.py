@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from concord.assessment.result_row import Basis, ResultRow
 from concord.assessment.results import (
-    Basis,
     Finding,
     GradedAnswer,
     Grading,
@@ -20,7 +20,6 @@ from concord.assessment.results import (
     Observability,
     ParticipantObservability,
     Quality,
-    ResultRow,
     SubScore,
     TraceIntegrity,
     TrialRecord,

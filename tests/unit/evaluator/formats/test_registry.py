@@ -55,7 +55,9 @@ EXAMPLES = {
 def packages(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[EntryPoint]]:
     """The installed entry points, for a test to fill."""
     installed: list[EntryPoint] = []
-    monkeypatch.setattr(registry, "entry_points", lambda group: EntryPoints(installed).select(group=group))
+    monkeypatch.setattr(
+        "concord_evaluator.plugins.entry_points", lambda group: EntryPoints(installed).select(group=group)
+    )
     registry.trace_formats.cache_clear()
     yield installed
     registry.trace_formats.cache_clear()

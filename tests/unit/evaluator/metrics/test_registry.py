@@ -24,7 +24,6 @@ from concord_evaluator.metrics import (
     measure,
     metric,
     metric_ids,
-    registry,
 )
 from tests.unit.evaluator.graphs import graph_of, mesh, star
 
@@ -89,7 +88,9 @@ def test_a_package_adds_a_metric_by_being_installed(tmp_path: Path) -> None:
 def packages(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[EntryPoint]]:
     """The installed entry points, for a test to fill."""
     installed: list[EntryPoint] = []
-    monkeypatch.setattr(registry, "entry_points", lambda group: EntryPoints(installed).select(group=group))
+    monkeypatch.setattr(
+        "concord_evaluator.plugins.entry_points", lambda group: EntryPoints(installed).select(group=group)
+    )
     installed_metrics.cache_clear()
     yield installed
     installed_metrics.cache_clear()

@@ -24,7 +24,6 @@ from concord_evaluator.pipeline import (
     evaluator,
     evaluator_ids,
     installed_evaluators,
-    registry,
     run_evaluators,
 )
 from tests.unit.evaluator.graphs import agents, mesh, star
@@ -144,7 +143,9 @@ class TestInstalled:
     def packages(self, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[EntryPoint]]:
         """The installed entry points, for a test to fill."""
         installed: list[EntryPoint] = []
-        monkeypatch.setattr(registry, "entry_points", lambda group: EntryPoints(installed).select(group=group))
+        monkeypatch.setattr(
+            "concord_evaluator.plugins.entry_points", lambda group: EntryPoints(installed).select(group=group)
+        )
         installed_evaluators.cache_clear()
         yield installed
         installed_evaluators.cache_clear()

@@ -23,7 +23,7 @@ def packages(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[EntryPoint]]:
     """The installed entry points, for a test to fill."""
     installed: list[EntryPoint] = []
     monkeypatch.setattr(
-        "concord_evaluator.scorers.registry.entry_points", lambda group: EntryPoints(installed).select(group=group)
+        "concord_evaluator.plugins.entry_points", lambda group: EntryPoints(installed).select(group=group)
     )
     installed_scorers.cache_clear()
     yield installed
