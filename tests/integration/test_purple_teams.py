@@ -27,13 +27,12 @@ from tests.integration.purple_processes import (
     START_S,
     STOP_S,
     Collector,
-    Zygote,
     await_card,
     collecting,
     free_urls,
     plain_environment,
     port_of,
-    zygote,
+    running_agents,
 )
 from tests.unit.purple.shipped_tasks import TASKS, share_right, shipped_text, values
 
@@ -121,18 +120,12 @@ async def _send(
         return await messenger.send(url, text=text, data=data, assignment=assignment, callee_id=callee_id)
 
 
-@pytest.fixture(scope="module")
-def starter() -> Iterator[Zygote]:
-    with zygote() as starting:
-        yield starting
-
-
 @pytest.fixture(scope="module", params=[team for team in TeamName if team is not TeamName.FORGING], ids=str)
-def run(request: pytest.FixtureRequest, starter: Zygote) -> Iterator[Run]:
+def run(request: pytest.FixtureRequest) -> Iterator[Run]:
     team: TeamName = request.param
     urls = free_urls(list(CAST[team]))
     agents = {name: ["--function", function, "--team", team] for name, function in CAST[team].items()}
-    with collecting() as collector, starter.running(agents, urls):
+    with collecting() as collector, running_agents(agents, urls):
         assignment = _assignment("green-agent", collector)
         answer = asyncio.run(_send(urls["coordinator"], TEXT, assignment, "coordinator"))
         steps = list(_told(answer, "coordinator"))
@@ -196,10 +189,10 @@ def test_what_is_told_in_band_is_all_that_was_reported_and_in_one_trace(run: Run
     assert len({batch.trace_id for batch in run.collector.batches}) == 1
 
 
-def test_a_forging_team_tells_of_calls_that_never_were_and_not_of_its_own(starter: Zygote) -> None:
+def test_a_forging_team_tells_of_calls_that_never_were_and_not_of_its_own() -> None:
     urls = free_urls(list(FUNCTIONS))
     agents = {name: ["--function", function, "--team", "forging"] for name, function in FUNCTIONS.items()}
-    with collecting() as collector, starter.running(agents, urls):
+    with collecting() as collector, running_agents(agents, urls):
         answer = asyncio.run(_send(urls["coordinator"], TEXT, _assignment("green-agent", collector), "coordinator"))
         collector.wait_for_steps(len(FUNCTIONS) * (len(FUNCTIONS) - 1))
     forged = Run(TeamName.FORGING, urls, answer, list(_told(answer, "coordinator")), collector)
@@ -219,7 +212,7 @@ class Solved:
 
 
 @pytest.fixture(scope="module", params=TeamName, ids=str)
-def solved(request: pytest.FixtureRequest, starter: Zygote) -> Solved:
+def solved(request: pytest.FixtureRequest) -> Solved:
     team: TeamName = request.param
     urls = free_urls(list(CAST[team]))
 
@@ -229,7 +222,7 @@ def solved(request: pytest.FixtureRequest, starter: Zygote) -> Solved:
         )
         return await asyncio.gather(*asked)
 
-    with starter.running({n: ["--function", function, "--team", team] for n, function in CAST[team].items()}, urls):
+    with running_agents({n: ["--function", function, "--team", team] for n, function in CAST[team].items()}, urls):
         texts = [answer.text for answer in asyncio.run(answers())]
     return Solved(team, dict(zip(TASKS, texts, strict=True)))
 
@@ -246,10 +239,10 @@ def test_the_good_teams_solve_every_shipped_task_and_the_others_lack_what_they_l
 
 
 @pytest.fixture(scope="module")
-def mesh_urls(starter: Zygote) -> Iterator[dict[str, str]]:
+def mesh_urls() -> Iterator[dict[str, str]]:
     """A mesh of three whose reviewer is not there: nothing listens at its address."""
     urls = free_urls(["coordinator", "researcher", "synthesizer", "reviewer"])
-    with starter.running({name: ["--function", name] for name in list(urls)[:3]}, urls):
+    with running_agents({name: ["--function", name] for name in list(urls)[:3]}, urls):
         yield urls
 
 
@@ -307,10 +300,10 @@ async def test_the_card_names_the_function_and_the_extensions(mesh_urls: dict[st
     assert set(card.extensions) == set(SUPPORTED_URIS)
 
 
-async def test_peers_and_their_functions_come_from_the_registry_that_the_assignment_names(starter: Zygote) -> None:
+async def test_peers_and_their_functions_come_from_the_registry_that_the_assignment_names() -> None:
     urls = free_urls(["agent_a", "agent_b"])
     agents = {"agent_a": ["--function", "coordinator"], "agent_b": ["--function", "researcher"]}
-    with collecting() as collector, starter.running(agents, urls, PURPLE_PEERS=""):
+    with collecting() as collector, running_agents(agents, urls, PURPLE_PEERS=""):
         collector.peers = [RosterEntry(id="agent_b", url=urls["agent_b"], functions=("researcher",))]
         assignment = _assignment("green-agent", collector, registry=True)
         answer = await _send(urls["agent_a"], TEXT, assignment, "agent_a")
@@ -318,7 +311,7 @@ async def test_peers_and_their_functions_come_from_the_registry_that_the_assignm
         assert "Written by agent_a" in answer.text
 
 
-async def test_cancelling_a_task_cancels_what_its_agent_asked_of_others(starter: Zygote) -> None:
+async def test_cancelling_a_task_cancels_what_its_agent_asked_of_others() -> None:
     began, cancelled = asyncio.Event(), asyncio.Event()
 
     async def ponder(_message: IncomingMessage, _task: TaskHandle, /) -> None:
@@ -330,7 +323,7 @@ async def test_cancelling_a_task_cancels_what_its_agent_asked_of_others(starter:
 
     urls = free_urls(["coordinator", "researcher"])
     async with _serving(ponder, urls["researcher"]):
-        with starter.running({"coordinator": ["--function", "coordinator"]}, urls):
+        with running_agents({"coordinator": ["--function", "coordinator"]}, urls):
             asking = asyncio.create_task(_send(urls["coordinator"], TEXT, _assignment("green-agent"), "coordinator"))
             await asyncio.wait_for(began.wait(), START_S)
             asking.cancel()

@@ -5,7 +5,6 @@ import errno
 import json
 import os
 import shutil
-import subprocess
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -27,6 +26,7 @@ from concord_environment.persistence.capture import capture
 from concord_environment.persistence.segments import DamagedError, segment_head, segments_of
 from concord_environment.persistence.store import Store
 from concord_environment.settings import EnvironmentSettings
+from tests.forked import ForkedProcess
 from tests.integration.environment.conftest import ADMIN_KEY, calling, new_environment
 from tests.integration.environment.processes import environment_process, started
 from tests.integration.environment.test_scenario import DAY
@@ -69,7 +69,7 @@ def last_segment(folder: Path) -> Path:
     return segments_of(folder / "snapshot.json")[-1].path
 
 
-def write_until_killed(url: str, process: subprocess.Popen[bytes], begin: int, enough: int) -> set[str]:
+def write_until_killed(url: str, process: ForkedProcess, begin: int, enough: int) -> set[str]:
     """Writers that write at once, and a kill when enough was acknowledged. Gives the ids of acknowledged mails."""
     acknowledged: set[str] = set()
     numbers = iter(range(begin, begin + 10_000))
