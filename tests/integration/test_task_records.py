@@ -173,6 +173,13 @@ class TestRetention:
             await here.save(replace(ENDED, task_id=str(number), body=b"x" * share), 0)
         assert await kept(here.get, 6) == [False, False, True, True, True, True]
 
+    async def test_an_ended_task_is_kept_for_its_whole_time(self, storage: Storage) -> None:
+        here = storage.tasks(lease_s=LEASE_S, keep_s=10)
+        await here.save(ENDED, 0)
+        await asyncio.sleep(0.1)
+        await here.save(replace(ENDED, task_id="next"), 0)
+        assert await here.get("task") is not None
+
     async def test_rejected_tasks_crowd_out_only_each_other(self, here: TaskRecords) -> None:
         await here.save(ENDED, 0)
         for number in range(MAX_REJECTED + 5):
