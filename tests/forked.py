@@ -54,7 +54,7 @@ class ForkedProcess:
     """A process that runs a module like `python -m MODULE ARGUMENTS...`, with the methods of `subprocess.Popen`.
 
     `stdin` is the file that it reads, by default an empty one; `stdout` and `stderr` are files that it appends to, by
-    default this process's standard error. `preload` names modules that the process imports later, beyond `MODULE`.
+    default this process's standard error. `preload` names the modules that the zygote imports, by default `MODULE`.
     """
 
     def __init__(
@@ -69,9 +69,10 @@ class ForkedProcess:
     ) -> None:
         self.args = [module, *arguments]
         self.returncode: int | None = None
-        self._zygote = _zygote(module, *preload)
+        self._zygote = _zygote(*(preload or [module]))
         files = {"stdin": stdin, "stdout": stdout, "stderr": stderr}
         order = {
+            "module": module,
             "arguments": arguments,
             "environment": dict(os.environ if env is None else env),
             **{name: None if path is None else str(path.absolute()) for name, path in files.items()},

@@ -1,17 +1,17 @@
-"""Forks processes that run a module as `python -m` does, from one process that has imported the module once.
+"""Forks processes that run modules as `python -m` does, from one process that has imported them once.
 
-`python -m tests.zygote MODULE [MORE...]` imports what `python -m MODULE` runs and the modules `MORE`, then reads orders
-from standard input, a line of JSON each, and answers each with a line of JSON:
+`python -m tests.zygote MODULE...` imports the modules, of a package its `__main__` too. Then it reads orders from
+standard input, a line of JSON each, and answers each with a line of JSON:
 
-- `{"start": {"arguments", "environment", "stdin", "stdout", "stderr"}}`: forks a process; the answer is its id. The
-  last three are paths; without them, standard input is empty and the outputs go to the zygote's standard error.
+- `{"start": {"module", "arguments", "environment", "stdin", "stdout", "stderr"}}`: forks a process; the answer is its
+  id. The last three are paths; without them, standard input is empty and the outputs go to the zygote's standard error.
 - `{"poll": pid}`: the answer is the exit code, as `subprocess` gives it, or null while the process runs.
 
 At the end of its input, the zygote kills the processes that still run.
 """
 
 import gc
-import importlib.util
+import importlib
 import json
 import os
 import runpy
@@ -40,8 +40,8 @@ def serve() -> dict[str, Any] | None:
     return None
 
 
-def become(module: str, started: dict[str, Any]) -> None:
-    """Runs the module in this process, with the arguments, environment and files that the order names."""
+def become(started: dict[str, Any]) -> None:
+    """Runs a module in this process, with the arguments, environment and files that the order names."""
     _connect(0, started["stdin"] or os.devnull, os.O_RDONLY)
     for number, path in ((1, started["stdout"]), (2, started["stderr"])):
         if path is not None:
@@ -50,7 +50,12 @@ def become(module: str, started: dict[str, Any]) -> None:
             os.dup2(2, 1)
     os.environ.clear()
     os.environ.update(started["environment"])
+    module = started["module"]
     sys.argv = [module, *started["arguments"]]
+    # runpy warns of a program that was imported before.
+    for name in (module, f"{module}.__main__"):
+        if name in sys.modules and not hasattr(sys.modules[name], "__path__"):
+            del sys.modules[name]
     runpy.run_module(module, run_name="__main__", alter_sys=True)
 
 
@@ -65,18 +70,13 @@ def _answer(value: int | None) -> None:
 
 
 def main() -> None:
-    """Imports the modules and serves; a forked process runs the first of them."""
-    module, *more = sys.argv[1:]
-    spec = importlib.util.find_spec(module)
-    assert spec is not None
-    program = module if spec.submodule_search_locations is None else f"{module}.__main__"
-    for name in (program, *more):
-        importlib.import_module(name)
-    # runpy warns of a module that it runs and finds imported.
-    del sys.modules[program]
+    """Imports the modules and executes orders."""
+    for name in sys.argv[1:]:
+        if hasattr(importlib.import_module(name), "__path__"):
+            importlib.import_module(f"{name}.__main__")
     gc.freeze()
     if (started := serve()) is not None:
-        become(module, started)
+        become(started)
 
 
 if __name__ == "__main__":
