@@ -22,20 +22,22 @@ from typing import Any
 
 def serve() -> dict[str, Any] | None:
     """Executes orders. Returns None at the end of the input, and in each forked process what it was started with."""
-    running: set[int] = set()
+    codes: dict[int, int | None] = {}
     for line in sys.stdin:
         order = json.loads(line)
         if "poll" in order:
-            pid, status = os.waitpid(order["poll"], os.WNOHANG)
-            running.discard(pid)
-            _answer(os.waitstatus_to_exitcode(status) if pid else None)
+            pid = order["poll"]
+            if codes[pid] is None:
+                ended, status = os.waitpid(pid, os.WNOHANG)
+                codes[pid] = os.waitstatus_to_exitcode(status) if ended else None
+            _answer(codes[pid])
         elif pid := os.fork():
-            running.add(pid)
+            codes[pid] = None
             _answer(pid)
         else:
             started: dict[str, Any] = order["start"]
             return started
-    for pid in running:
+    for pid in [pid for pid, code in codes.items() if code is None]:
         os.kill(pid, signal.SIGKILL)
     return None
 

@@ -127,7 +127,7 @@ async def house_process(redis_url: str, folder: Path) -> AsyncIterator[House]:
     log = folder / "gateway.log"
     process = ForkedProcess("concord_gateway", "--port", str(port), env=os.environ | settings, stdout=log, stderr=log)
     try:
-        async with connect(redis_url) as storage, httpx.AsyncClient() as http, asyncio.timeout(30):
+        async with connect(redis_url) as storage, httpx.AsyncClient(timeout=60) as http, asyncio.timeout(30):
             url = f"http://127.0.0.1:{port}"
             while not await _ready(http, url):
                 await asyncio.sleep(0.1)

@@ -45,7 +45,7 @@ def foreign(seat: Seat) -> str:
 
 @pytest.mark.parametrize("kind", ["nonsense", "tampered", "foreign", "expired"])
 async def test_without_a_good_token_nothing_is_carried_and_nothing_learnt(gateway: House, kind: str) -> None:
-    async with served_agent(echo) as url, httpx.AsyncClient() as http:
+    async with served_agent(echo) as url, httpx.AsyncClient(timeout=60) as http:
         seats = await gateway.trial({"a": url, "b": url})
         mine = seats["a"]
         expired = gateway.seat(mine.claims.assessment_id, mine.claims.trace_id, "a", ttl_s=-60).token
@@ -60,7 +60,7 @@ async def test_without_a_good_token_nothing_is_carried_and_nothing_learnt(gatewa
 
 
 async def test_who_called_is_whom_the_token_names_whatever_the_message_says(gateway: House) -> None:
-    async with served_agent(echo) as url, httpx.AsyncClient() as http:
+    async with served_agent(echo) as url, httpx.AsyncClient(timeout=60) as http:
         seats = await gateway.trial({"a": url, "b": url, "c": url})
         claimed = seats["c"].assignment().for_call("0123456789abcdef", "b", SecretStr(seats["c"].token))
         metadata = claimed.metadata() | {"agent_name": "c"}
@@ -70,7 +70,7 @@ async def test_who_called_is_whom_the_token_names_whatever_the_message_says(gate
 
 
 async def test_a_token_reaches_no_other_assessment(gateway: House) -> None:
-    async with served_agent(echo) as url, httpx.AsyncClient() as http:
+    async with served_agent(echo) as url, httpx.AsyncClient(timeout=60) as http:
         ours = await gateway.trial({"a": url, "b": url})
         theirs = await gateway.trial({"a": url, "secret_agent": url})
         for agent_id in ("secret_agent", "stranger"):
@@ -95,7 +95,7 @@ async def test_the_caller_never_learns_its_callees_token_though_the_callee_repea
     async with (
         agent_that_answers(repeat) as b,
         served_agent(echo) as c,
-        httpx.AsyncClient() as http,
+        httpx.AsyncClient(timeout=60) as http,
     ):
         seats = await gateway.trial({"a": b, "b": b, "c": c})
         for callee in ("b", "c"):
@@ -113,7 +113,7 @@ async def test_the_callee_never_learns_its_callers_token(gateway: House) -> None
         received.append(str(request.headers) + str(request.url) + (await request.body()).decode())
         return JSONResponse({"jsonrpc": "2.0", "id": 1, "result": {}})
 
-    async with agent_that_answers(listen) as url, httpx.AsyncClient() as http:
+    async with agent_that_answers(listen) as url, httpx.AsyncClient(timeout=60) as http:
         seats = await gateway.trial({"a": url, "b": url})
         mine = seats["a"]
         body = send("message/send", text=f"answer me at {mine.url_of('a')}", metadata={"theirs": {"token": mine.token}})
@@ -132,7 +132,7 @@ async def test_no_token_is_logged_or_stored_whatever_goes_wrong(redis_url: str, 
         house_process(redis_url, tmp_path) as gateway,
         served_agent(echo) as b,
         agent_that_answers(rude) as c,
-        httpx.AsyncClient() as http,
+        httpx.AsyncClient(timeout=60) as http,
         Messenger(lambda *_: None) as messenger,
     ):
         gone = f"http://127.0.0.1:{free_port()}/"
@@ -158,5 +158,5 @@ async def test_a_secret_can_be_replaced_while_an_assessment_runs(redis_url: str,
     new = SecretStr(f"a-new-secret-that-is-long-enough-too,{SECRET.get_secret_value()}")
     async with house(redis_url, tmp_path, token_secret=new) as gateway, served_agent(echo) as url:
         seats = await gateway.trial({"a": url, "b": url})
-        async with httpx.AsyncClient() as http:
+        async with httpx.AsyncClient(timeout=60) as http:
             assert (await http.post(seats["a"].url_of("b"), json=send("message/send"))).status_code == 200

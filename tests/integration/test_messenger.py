@@ -105,7 +105,7 @@ async def test_the_callees_token_reaches_the_callee_and_no_history_of_its_tasks(
         received.append(message)
         await task.input_required("?")
 
-    async with served_agent(ask) as url, messenger() as (sender, _), httpx.AsyncClient() as http:
+    async with served_agent(ask) as url, messenger() as (sender, _), httpx.AsyncClient(timeout=60) as http:
         send = partial(sender.send, url, assignment=ours(), callee_id="callee", token=SecretStr("s3cret"))
         task_id = ""
         for _ in range(3):

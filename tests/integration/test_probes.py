@@ -42,7 +42,10 @@ def test_they_are_documented_of_every_service() -> None:
 
 @pytest.mark.parametrize("service", SERVICES)
 async def test_a_service_has_the_probes_that_are_documented(service: str, redis_url: str) -> None:
-    async with served(SERVICES[service](redis_url)) as url, httpx.AsyncClient(base_url=url, verify=NO_TLS) as client:
+    async with (
+        served(SERVICES[service](redis_url)) as url,
+        httpx.AsyncClient(base_url=url, verify=NO_TLS, timeout=60) as client,
+    ):
         answers = {path: await client.get(path) for path in PATHS}
     assert {path for path, answer in answers.items() if answer.status_code == 200} == DOCUMENTED[service]
     if "/metrics" in DOCUMENTED[service]:

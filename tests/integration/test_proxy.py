@@ -82,7 +82,7 @@ async def test_a_call_is_answered_as_without_the_proxy_and_observed(gateway: Hou
 
 
 async def test_what_is_carried_is_counted(gateway: House) -> None:
-    async with served_agent(echo) as url, httpx.AsyncClient() as http:
+    async with served_agent(echo) as url, httpx.AsyncClient(timeout=60) as http:
         seats = await gateway.trial({"a": url, "b": url, "gone": f"http://127.0.0.1:{free_port()}/"})
         for callee in ("b", "b", "gone"):
             await http.post(seats["a"].url_of(callee), json=send("message/send"))
@@ -132,7 +132,7 @@ async def test_what_a_caller_says_of_its_callees_assignment_is_overruled(gateway
         metadata = forged.metadata() | {"kept": "as it is"}
         body = send("message/send", text="x", metadata=metadata)
         body["params"]["metadata"] = forged.metadata()
-        async with httpx.AsyncClient() as http:
+        async with httpx.AsyncClient(timeout=60) as http:
             await http.post(
                 seats["a"].url_of("b"), json=body, headers={"traceparent": "00-" + "1" * 32 + "-" + "2" * 16 + "-01"}
             )
@@ -163,7 +163,7 @@ async def test_no_call_can_hide_behind_the_id_of_another(gateway: House) -> None
         seats = await gateway.trial({"a": url, "b": url})
         mine = seats["a"].assignment().for_call("0123456789abcdef", "b")
         body = send("message/send", text="x", metadata=mine.metadata())
-        async with httpx.AsyncClient() as http:
+        async with httpx.AsyncClient(timeout=60) as http:
             for seat in (seats["a"], seats["a"], seats["b"]):
                 assert (await http.post(seat.url_of("b"), json=body)).json()["result"]["status"]["state"] == "completed"
         reports = await gateway.reports(mine.trace_id, 3)
@@ -175,7 +175,7 @@ async def test_the_trace_context_of_an_agent_without_assignment_names_the_call(g
     async with served_agent(echo) as url:
         seats = await gateway.trial({"a": url, "b": url})
         trace_id, span_id = seats["a"].claims.trace_id, new_step_id()
-        async with httpx.AsyncClient() as http:
+        async with httpx.AsyncClient(timeout=60) as http:
             context = {"traceparent": f"00-{trace_id}-{span_id}-01"}
             await http.post(seats["a"].url_of("b"), json=send("message/send"), headers=context)
         (report,) = await gateway.reports(trace_id, 1)
@@ -214,7 +214,7 @@ async def test_a_callees_failure_passes_unchanged_and_stands_in_the_step(
 async def test_an_error_of_http_or_json_rpc_passes_unchanged(
     gateway: House, response: Response, failure: str | None
 ) -> None:
-    async with agent_that_answers(response) as url, httpx.AsyncClient() as http:
+    async with agent_that_answers(response) as url, httpx.AsyncClient(timeout=60) as http:
         seats = await gateway.trial({"a": url, "b": url})
         direct = await http.post(url, json=send("message/send"))
         carried = await http.post(seats["a"].url_of("b"), json=send("message/send"))
@@ -229,7 +229,7 @@ async def test_an_agent_that_is_not_there_is_a_bad_gateway_and_a_failed_call(gat
     seats = await gateway.trial({"a": "http://127.0.0.1:1/", "b": f"http://127.0.0.1:{free_port()}/"})
     with pytest.raises(AgentUnreachableError):
         await ask(seats["a"], "b")
-    async with httpx.AsyncClient() as http:
+    async with httpx.AsyncClient(timeout=60) as http:
         answer = await http.post(seats["a"].url_of("b"), json=send("message/send"))
     assert answer.status_code == 502
     # The first came no further than the card.
@@ -295,7 +295,7 @@ async def test_a_caller_that_hangs_up_lets_go_of_its_callee(gateway: House) -> N
 
     async with agent_that_answers(never) as url:
         seats = await gateway.trial({"a": url, "b": url})
-        async with httpx.AsyncClient() as http:
+        async with httpx.AsyncClient(timeout=60) as http:
             call = asyncio.create_task(http.post(seats["a"].url_of("b"), json=send("message/send")))
             await reached.wait()
             call.cancel()
@@ -313,7 +313,7 @@ async def test_an_answer_that_breaks_off_breaks_off_for_the_caller_too(gateway: 
 
     async with agent_that_answers(StreamingResponse(pieces(), media_type="text/event-stream")) as url:
         seats = await gateway.trial({"a": url, "b": url})
-        async with httpx.AsyncClient() as http:
+        async with httpx.AsyncClient(timeout=60) as http:
             with pytest.raises(httpx.RemoteProtocolError):
                 await http.post(seats["a"].url_of("b"), json=send("message/stream"))
         (report,) = await gateway.reports(seats["a"].claims.trace_id, 1)
@@ -343,7 +343,7 @@ ANOTHERS = {"jsonrpc": "2.0", "id": 99, "result": {"kind": "message", "parts": [
 async def test_what_is_no_answer_of_a2a_is_a_failed_call_that_says_which(
     gateway: House, response: Response, failure: str
 ) -> None:
-    async with agent_that_answers(response) as url, httpx.AsyncClient() as http:
+    async with agent_that_answers(response) as url, httpx.AsyncClient(timeout=60) as http:
         seats = await gateway.trial({"a": url, "b": url})
         await http.post(seats["a"].url_of("b"), json=send("message/send"))
         (report,) = await gateway.reports(seats["a"].claims.trace_id, 1)
@@ -351,7 +351,7 @@ async def test_what_is_no_answer_of_a2a_is_a_failed_call_that_says_which(
 
 
 async def test_a_status_that_is_none_of_http_is_a_bad_gateway_and_a_failed_call(gateway: House) -> None:
-    async with listening(replying("799 What")) as url, httpx.AsyncClient() as http:
+    async with listening(replying("799 What")) as url, httpx.AsyncClient(timeout=60) as http:
         seats = await gateway.trial({"a": url, "b": url})
         carried = await http.post(seats["a"].url_of("b"), json=send("message/send"))
         (report,) = await gateway.reports(seats["a"].claims.trace_id, 1)
@@ -369,7 +369,7 @@ async def test_a_call_that_is_open_when_the_trial_closes_ends_and_is_recorded_on
         result = {"kind": "message", "messageId": "m", "role": "agent", "parts": [{"kind": "text", "text": "late"}]}
         return JSONResponse({"jsonrpc": "2.0", "id": asked["id"], "result": result})
 
-    async with agent_that_answers(hang) as callee, httpx.AsyncClient() as http:
+    async with agent_that_answers(hang) as callee, httpx.AsyncClient(timeout=60) as http:
 
         async def answer_early(message: IncomingMessage, task: TaskHandle) -> None:
             mine = Assignment.from_metadata(message.metadata)
@@ -412,7 +412,7 @@ async def test_calls_that_share_a_task_are_calls_each(gateway: House) -> None:
         result = working | ({"status": {"state": "completed"}} if done else {})
         return JSONResponse({"jsonrpc": "2.0", "id": body["id"], "result": result})
 
-    async with agent_that_answers(work) as url, httpx.AsyncClient() as http:
+    async with agent_that_answers(work) as url, httpx.AsyncClient(timeout=60) as http:
         seats = await gateway.trial({"a": url, "b": url})
         for _ in range(5):
             await http.post(seats["a"].url_of("b"), json=send("message/send"))
@@ -431,7 +431,7 @@ async def test_a_path_with_other_letters_is_reached(gateway: House) -> None:
         result = {"kind": "message", "messageId": "m", "role": "agent", "parts": [{"kind": "text", "text": text}]}
         return JSONResponse({"jsonrpc": "2.0", "id": (await request.json())["id"], "result": result})
 
-    async with agent_that_answers(found) as url, httpx.AsyncClient() as http:
+    async with agent_that_answers(found) as url, httpx.AsyncClient(timeout=60) as http:
         seats = await gateway.trial({"a": url, "b": f"{url}zählen/"})
         carried = await http.post(seats["a"].url_of("b"), json=send("message/send"))
     assert carried.json()["result"]["parts"][0]["text"] == "/zählen/"
@@ -444,7 +444,7 @@ async def test_a_call_whose_caller_comes_back_for_the_answer_ends_when_its_task_
         await finish.wait()
         await task.complete("done at last")
 
-    async with served_agent(work) as url, httpx.AsyncClient() as http:
+    async with served_agent(work) as url, httpx.AsyncClient(timeout=60) as http:
         seats = await gateway.trial({"a": url, "b": url})
         callee = seats["a"].url_of("b")
         body = send("message/send")
@@ -500,7 +500,7 @@ async def test_a_call_is_carried_while_redis_is_away_and_recorded_when_it_is_bac
 
 
 async def test_the_card_leads_to_the_proxy_and_nowhere_else(gateway: House) -> None:
-    async with served_agent(echo) as url, httpx.AsyncClient() as http:
+    async with served_agent(echo) as url, httpx.AsyncClient(timeout=60) as http:
         seats = await gateway.trial({"a": url, "b": url})
         own = seats["a"].url_of("b")
         text = (await http.get(f"{own}.well-known/agent-card.json")).text
@@ -512,7 +512,7 @@ async def test_the_card_leads_to_the_proxy_and_nowhere_else(gateway: House) -> N
 
 @pytest.mark.parametrize("callee", ["stranger", "green-agent", "..", "b%2f..%2fa", ""])
 async def test_only_agents_of_the_assessment_can_be_reached(gateway: House, callee: str) -> None:
-    async with served_agent(echo) as url, httpx.AsyncClient() as http:
+    async with served_agent(echo) as url, httpx.AsyncClient(timeout=60) as http:
         seats = await gateway.trial({"a": url, "b": url})
         await gateway.trial({"stranger": url})
         token = seats["a"].token
@@ -534,7 +534,7 @@ async def test_only_agents_of_the_assessment_can_be_reached(gateway: House, call
     ],
 )
 async def test_only_the_card_and_json_rpc_are_carried(gateway: House, path: str, method: str, status: int) -> None:
-    async with served_agent(echo) as url, httpx.AsyncClient() as http:
+    async with served_agent(echo) as url, httpx.AsyncClient(timeout=60) as http:
         seats = await gateway.trial({"a": url, "b": url})
         answer = await http.request(method, seats["a"].url_of("b") + path, content=b"{}")
     assert answer.status_code == status
@@ -556,14 +556,14 @@ async def test_only_the_card_and_json_rpc_are_carried(gateway: House, path: str,
 async def test_a_body_that_is_no_request_is_answered_by_the_protocols_code(
     gateway: House, body: bytes, code: int
 ) -> None:
-    async with served_agent(echo) as url, httpx.AsyncClient() as http:
+    async with served_agent(echo) as url, httpx.AsyncClient(timeout=60) as http:
         seats = await gateway.trial({"a": url, "b": url})
         answer = await http.post(seats["a"].url_of("b"), content=body)
     assert (answer.status_code, answer.json()["error"]["code"]) == (200, code)
 
 
 async def test_a_body_beyond_the_limit_is_refused(gateway: House) -> None:
-    async with served_agent(echo) as url, httpx.AsyncClient() as http:
+    async with served_agent(echo) as url, httpx.AsyncClient(timeout=60) as http:
         seats = await gateway.trial({"a": url, "b": url})
         answer = await http.post(seats["a"].url_of("b"), content=b" " * (MAX_BODY_BYTES + 1))
     assert answer.status_code == 413
@@ -606,7 +606,11 @@ async def test_one_that_floods_is_told_to_wait_and_delays_no_other(gateway: Hous
         return JSONResponse({"jsonrpc": "2.0", "id": 1, "result": {}})
 
     limits = httpx.Limits(max_connections=400, max_keepalive_connections=10)
-    async with agent_that_answers(hold) as url, served_agent(echo) as b, httpx.AsyncClient(limits=limits) as http:
+    async with (
+        agent_that_answers(hold) as url,
+        served_agent(echo) as b,
+        httpx.AsyncClient(limits=limits, timeout=60) as http,
+    ):
         seats = await gateway.trial({"a": url, "b": b, "slow": url})
         flood = [
             asyncio.create_task(http.post(seats["a"].url_of("slow"), json=send("message/send"), timeout=30))

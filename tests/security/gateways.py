@@ -35,7 +35,7 @@ class Gateway:
     async def start(self) -> None:
         """Starts it, and returns once it answers."""
         self._start()
-        async with asyncio.timeout(30), httpx.AsyncClient() as http:
+        async with asyncio.timeout(30), httpx.AsyncClient(timeout=60) as http:
             while True:
                 try:
                     (await http.get(f"{self.url}readyz")).raise_for_status()

@@ -54,7 +54,7 @@ class Outliver:
 
 async def test_the_token_of_a_closed_trial_opens_nothing(redis_url: str, tmp_path: Path) -> None:
     agent = Outliver()
-    async with stack(redis_url, tmp_path) as house, served_agent(agent) as url, httpx.AsyncClient() as http:
+    async with stack(redis_url, tmp_path) as house, served_agent(agent) as url, httpx.AsyncClient(timeout=60) as http:
         await house.row({"late": url, "other": url}, start="late")
         peers = await http.get(f"{house.collector}/peers", headers=agent.headers)
         itself = {"id": "late", "url": url, "functions": []}
@@ -109,7 +109,7 @@ async def test_what_comes_late_is_counted_and_not_stored(redis_url: str, tmp_pat
 
     async def reporting(incoming: IncomingMessage, task: TaskHandle) -> None:
         if agent.assignments:
-            async with httpx.AsyncClient() as http:
+            async with httpx.AsyncClient(timeout=60) as http:
                 for name, n_steps in (("b1", 2), ("b2", 3), ("b1", 2)):
                     told = agent.batch(name, n_steps)
                     receipts.append(await http.post(f"{house.collector}/traces", json=told, headers=agent.headers))
@@ -131,7 +131,7 @@ async def test_what_comes_late_is_counted_and_not_stored(redis_url: str, tmp_pat
 
 async def test_after_a_while_nothing_is_counted_any_more(redis_url: str, tmp_path: Path) -> None:
     agent = Outliver()
-    async with stack(redis_url, tmp_path) as house, served_agent(agent) as url, httpx.AsyncClient() as http:
+    async with stack(redis_url, tmp_path) as house, served_agent(agent) as url, httpx.AsyncClient(timeout=60) as http:
         await house.row({"late": url})
         with redis.Redis.from_url(redis_url) as client:
             client.hset(closing(agent.assignments[0].trace_id), "at", int(time.time()) - LATE_S - 2)
@@ -148,7 +148,7 @@ async def test_a_cancelled_assessment_takes_its_tokens_with_it(redis_url: str, t
         await asyncio.sleep(60)
         await task.complete("much later")
 
-    async with stack(redis_url, tmp_path) as house, served_agent(stays) as url, httpx.AsyncClient() as http:
+    async with stack(redis_url, tmp_path) as house, served_agent(stays) as url, httpx.AsyncClient(timeout=60) as http:
         async with house.started({"late": url}) as task_id:
             await eventually(lambda: bool(agent.assignments))
             assert (await http.get(f"{house.collector}/peers", headers=agent.headers)).status_code == 200

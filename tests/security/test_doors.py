@@ -25,7 +25,7 @@ async def test_a_task_is_known_to_its_client_alone(redis_url: str, tmp_path: Pat
         stack(redis_url, tmp_path) as house,
         served_agent(spy) as url,
         house.started({"spy": url, "other": url}) as task_id,
-        httpx.AsyncClient() as http,
+        httpx.AsyncClient(timeout=60) as http,
     ):
         await spy.asked.wait()
         told = json.dumps([spy.told[0].metadata, spy.told[0].text, spy.told[0].message_id, spy.told[0].context_id])
@@ -56,7 +56,7 @@ async def test_a_participants_token_is_refused_everywhere_but_at_the_paths_that_
     ):
         await spy.asked.wait()
         headers, suffix = shown(place, spy.token)
-        async with httpx.AsyncClient(headers=headers) as http:
+        async with httpx.AsyncClient(headers=headers, timeout=60) as http:
             for at in (house.gateway, house.collector):
                 for path in ("/healthz", "/metrics", "/.well-known/agent-card.json", "/openapi.json"):
                     assert (await http.get(f"{at}{path}{suffix}")).status_code == 403, (at, path)
@@ -82,7 +82,7 @@ async def test_a_participants_token_opens_its_own_doors(redis_url: str, tmp_path
         house.started({"spy": url, "other": url}, start="spy"),
     ):
         await spy.asked.wait()
-        async with httpx.AsyncClient(headers={"authorization": f"Bearer {spy.token}"}) as http:
+        async with httpx.AsyncClient(headers={"authorization": f"Bearer {spy.token}"}, timeout=60) as http:
             assert (await http.get(f"{house.collector}/peers")).status_code == 200
             card = f"{house.gateway}/a2a/{spy.token}/other/.well-known/agent-card.json"
             assert (await http.get(card)).status_code == 200
@@ -156,7 +156,7 @@ async def test_with_keys_only_their_holders_get_in_and_each_to_its_own_tasks(red
             ):
                 status, _ = await called(house.gateway, method, headers, **params)
                 assert status == 401, (headers, method)
-        async with httpx.AsyncClient(base_url=house.gateway) as http:
+        async with httpx.AsyncClient(base_url=house.gateway, timeout=60) as http:
             for path in ("/healthz", "/readyz", "/metrics"):
                 assert (await http.get(path)).status_code == 200
             card = (await http.get("/.well-known/agent-card.json")).json()

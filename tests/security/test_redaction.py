@@ -88,7 +88,7 @@ async def test_a_collector_takes_the_tokens_of_a_whole_team_out_of_what_one_of_i
         await storage.registry.register("a1", roster)
     process.start()
     try:
-        async with httpx.AsyncClient(headers={"authorization": f"Bearer {token_of('writer')}"}) as http:
+        async with httpx.AsyncClient(headers={"authorization": f"Bearer {token_of('writer')}"}, timeout=60) as http:
             for form, said in forms(theirs).items():
                 body = batch(step(name=said, additional_attributes={"note": f"see {said}."}), batch_id=form)
                 assert (await http.post(f"{process.url}/traces", json=body)).status_code == 202

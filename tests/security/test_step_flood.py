@@ -111,7 +111,7 @@ async def test_what_comes_in_band_is_limited_with_what_is_reported(
     async with house(redis_url, tmp_path, max_steps=100) as gateway, agent_that_answers(chatter) as url:  # type: ignore[arg-type]
         seats = await gateway.trial({"a": url, "b": url})
         traces.append(seats["a"].claims.trace_id)
-        async with httpx.AsyncClient() as http:
+        async with httpx.AsyncClient(timeout=60) as http:
             for _ in range(4):
                 await http.post(seats["a"].url_of("b"), json=send("message/send"))
         seen = await gateway.reports(traces[0], 4)

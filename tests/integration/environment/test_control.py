@@ -168,7 +168,7 @@ async def test_without_a_file_no_snapshot_is_promised(ues: AsyncUESClient) -> No
 
 async def test_the_environment_in_short_fits_into_a_prompt(ues: AsyncUESClient, url: str) -> None:
     await ues.email.receive(from_address="a@b.example", to_addresses=["user@example.com"], subject="Hello")
-    async with httpx.AsyncClient(base_url=url, headers={"x-api-key": ADMIN_KEY}) as http:
+    async with httpx.AsyncClient(base_url=url, headers={"x-api-key": ADMIN_KEY}, timeout=60) as http:
         text = (await http.get("/environment/state", params={"compact": True, "format": "text"})).text
     assert '"Hello" from a@b.example' in text
     assert len(text) < 2_000

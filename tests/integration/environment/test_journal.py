@@ -75,7 +75,7 @@ def write_until_killed(url: str, process: ForkedProcess, begin: int, enough: int
     numbers = iter(range(begin, begin + 10_000))
 
     def write() -> None:
-        with httpx.Client(base_url=url, headers={"x-api-key": ADMIN_KEY}) as http:
+        with httpx.Client(base_url=url, headers={"x-api-key": ADMIN_KEY}, timeout=60) as http:
             while len(acknowledged) < enough:
                 name = f"m{next(numbers)}"
                 try:
@@ -272,7 +272,7 @@ async def test_what_cannot_be_synced_is_refused_and_nothing_is_answered_any_more
 def test_a_process_whose_disk_is_full_refuses_stops_and_has_lost_nothing(tmp_path: Path) -> None:
     acknowledged, log = set(), tmp_path / "log"
     with environment_process(tmp_path / "snapshot.json", log=log, largest_file=40_000) as (process, url):
-        with httpx.Client(base_url=url, headers={"x-api-key": ADMIN_KEY}) as http:
+        with httpx.Client(base_url=url, headers={"x-api-key": ADMIN_KEY}, timeout=60) as http:
             for number in range(1_000):
                 answer = http.post("/email/receive", json={**MAIL, "message_id": f"m{number}"})
                 if not answer.is_success:

@@ -79,7 +79,7 @@ async def test_what_a_key_does_not_grant_or_nobody_can_do_is_refused_with_the_re
 
 
 async def test_without_a_good_key_there_are_no_tools(url: str) -> None:
-    async with httpx.AsyncClient() as http:
+    async with httpx.AsyncClient(timeout=60) as http:
         for headers in ({}, {"x-api-key": "nothing"}, {"authorization": "Bearer nothing"}):
             answer = await http.post(f"{url}/mcp", json={}, headers=headers)
             assert answer.status_code == 401
