@@ -1,4 +1,4 @@
-"""The laws of analysis: it depends on what was reported, never on when, how often or in which batches."""
+"""Laws of the analysis: it depends on the reports, and not on when, how often or in which batches they arrive."""
 
 from dataclasses import dataclass, replace
 
@@ -48,14 +48,14 @@ def test_the_order_of_arrival_changes_no_bit_of_any_metric_or_finding(cases: tup
 
 @settings(max_examples=50, deadline=None)
 @given(TOLD, st.data())
-def test_reports_that_come_again_change_nothing_but_their_count(told: list[Report], data: st.DataObject) -> None:
+def test_repeated_reports_change_only_their_count(told: list[Report], data: st.DataObject) -> None:
     again = data.draw(st.lists(st.sampled_from(told), max_size=8)) if told else []
     assert read(told) == read(told + again)
 
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """A trace that was drawn, and everything that is computed of it."""
+    """The results of analysing one list of reports."""
 
     projection: Projection
     graph: AgentGraph
@@ -70,18 +70,18 @@ def analysed(told: list[Report]) -> Analysis:
     return Analysis(projection, graph, metrics, find(graph, metrics, Thresholds(loop=0)))
 
 
-def every_end_of_an_interaction_is_a_node_and_no_node_is_the_green_agent(found: Analysis) -> None:
+def every_caller_and_callee_is_a_node_except_the_green_agent(found: Analysis) -> None:
     ends = {end for call in found.projection.interactions for end in (call.caller, call.callee)}
     assert ends <= set(found.projection.agents)
     assert not set(found.projection.agents) & {GREEN_AGENT, "unknown", ""}
 
 
-def a_call_comes_after_the_one_it_was_made_in(found: Analysis) -> None:
+def a_call_comes_after_its_parent(found: Analysis) -> None:
     calls = found.projection.calls
     assert all(call.parent is None or call.parent < index for index, call in enumerate(calls))
 
 
-def every_value_is_a_number_or_has_a_reason_and_no_metric_fails(found: Analysis) -> None:
+def every_metric_has_a_value_or_a_reason_and_none_fails(found: Analysis) -> None:
     for record in found.metrics:
         undefined = record.status in {MetricStatus.UNDEFINED, MetricStatus.NOT_APPLICABLE}
         assert (record.value is None) == undefined
@@ -89,12 +89,12 @@ def every_value_is_a_number_or_has_a_reason_and_no_metric_fails(found: Analysis)
         assert "failed:" not in (record.reason or "")
 
 
-def no_finding_is_told_twice_of_the_same_agents(found: Analysis) -> None:
+def no_finding_appears_twice_for_the_same_agents(found: Analysis) -> None:
     findings = [(each.id, tuple(each.agents)) for each in found.findings]
     assert len(set(findings)) == len(findings)
 
 
-def a_findings_value_is_the_metrics_that_it_names_or_said_in_words(found: Analysis) -> None:
+def a_findings_value_is_that_of_its_metric_or_described_in_words(found: Analysis) -> None:
     for finding in found.findings:
         values = [record.value for record in found.metrics if record.id == finding.metric_id]
         assert finding.value in values if finding.measured is None else finding.metric_id is None
@@ -110,19 +110,19 @@ def the_span_is_at_most_the_work_and_shares_are_fractions(found: Analysis) -> No
 
 
 LAWS = (
-    every_end_of_an_interaction_is_a_node_and_no_node_is_the_green_agent,
-    a_call_comes_after_the_one_it_was_made_in,
-    every_value_is_a_number_or_has_a_reason_and_no_metric_fails,
-    no_finding_is_told_twice_of_the_same_agents,
-    a_findings_value_is_the_metrics_that_it_names_or_said_in_words,
+    every_caller_and_callee_is_a_node_except_the_green_agent,
+    a_call_comes_after_its_parent,
+    every_metric_has_a_value_or_a_reason_and_none_fails,
+    no_finding_appears_twice_for_the_same_agents,
+    a_findings_value_is_that_of_its_metric_or_described_in_words,
     the_span_is_at_most_the_work_and_shares_are_fractions,
 )
 
 
 @settings(max_examples=80, deadline=None)
 @given(TOLD)
-def test_whatever_is_told_every_law_of_analysis_holds(told: list[Report]) -> None:
-    """A trace is drawn and analysed once for all laws, which takes more time than they do."""
+def test_any_reports_obey_every_law_of_the_analysis(told: list[Report]) -> None:
+    """One analysis serves all laws, since drawing and analysing reports takes far longer than the checks."""
     found = analysed(told)
     for law in LAWS:
         law(found)
