@@ -12,7 +12,13 @@ TESTS := tests/e2e tests/integration tests/security tests/conformance tests/unit
 # One more than there are cores: a test of processes waits for a third of its time.
 TEST_PROCESSES ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 
+# No test speaks TLS: an HTTP client need not read the authorities' certificates, which takes it 24 ms.
+PYTEST := SSL_CERT_FILE= SSL_CERT_DIR=$(CURDIR)/tests $(BIN)/pytest
+
 FUZZ_MINUTES ?= 10
+
+# Every process would compile the sources anew: half of the time that it takes to start.
+export PYTHONDONTWRITEBYTECODE :=
 
 export CONCORD_A2A_V03_PYTHON := $(CURDIR)/$(A2A_V03)/bin/python
 
@@ -41,7 +47,7 @@ run: setup ## assess a real team of agents on this machine; leaves output/result
 
 .PHONY: test
 test: setup $(A2A_V03)/ready ## run the tests that need neither Docker nor a network
-	$(BIN)/pytest $(TESTS) -m "not containers" -p no:schemathesis \
+	$(PYTEST) $(TESTS) -m "not containers" -p no:schemathesis \
 		--numprocesses $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
 
 .PHONY: fuzz
@@ -91,7 +97,7 @@ attack: setup ## attack a stack of its own, or the one at GATEWAY and COLLECTOR,
 .PHONY: check
 check: ruff ## check types and run the unit tests that a change to FILE can break: make check FILE=shared/concord/a2a
 	$(BIN)/mypy
-	$(BIN)/pytest $$($(BIN)/python -m tests.affected $(FILE)) -p no:schemathesis --numprocesses auto -q
+	$(PYTEST) $$($(BIN)/python -m tests.affected $(FILE)) -p no:schemathesis --numprocesses auto -q
 
 .PHONY: bench
 bench: setup ## measure what the project promises about speed

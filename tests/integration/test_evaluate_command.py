@@ -8,13 +8,16 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import networkx as nx
 import pytest
 
 from concord.assessment.result_row import ResultRow, ResultsDocument
+from tests.forked import ForkedProcess
 from tests.unit.evaluator.formats.spans import as_lines, exported, invocation, span
 
 KNOWN = "a2a, concord, cooperbench, marble, otlp, spans"
@@ -58,18 +61,30 @@ def traces(tmp_path: Path) -> Path:
     return tmp_path / "traces"
 
 
-def evaluate(*arguments: object, stdin: str | bytes = b"") -> subprocess.CompletedProcess[str]:
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A run of the command: its exit code and its output."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def evaluate(*arguments: object, stdin: str = "") -> Finished:
     """Runs the command where it finds no Redis and reaches no service."""
-    finished = subprocess.run(
-        [sys.executable, "-m", "concord_cli", "evaluate", *map(str, arguments)],
-        input=stdin if isinstance(stdin, bytes) else stdin.encode(),
-        capture_output=True,
-        env={"PATH": "/nowhere", "REDIS_URL": "redis://127.0.0.1:1/0", "PYTHONPATH": os.environ.get("PYTHONPATH", "")},
-        check=False,
-    )
-    return subprocess.CompletedProcess(
-        finished.args, finished.returncode, finished.stdout.decode(), finished.stderr.decode()
-    )
+    with TemporaryDirectory() as folder:
+        given, told, errors = (Path(folder, name) for name in ("stdin", "stdout", "stderr"))
+        os.mkfifo(given)
+        process = ForkedProcess(
+            *("concord_cli", "evaluate", *map(str, arguments)),
+            env={"PATH": "/nowhere", "REDIS_URL": "redis://127.0.0.1:1/0"},
+            stdin=given,
+            stdout=told,
+            stderr=errors,
+            preload=["concord_cli.main", "concord_cli.commands", "concord_cli.evaluate.command"],
+        )
+        given.write_text(stdin)
+        return Finished(process.wait(), told.read_text(), errors.read_text())
 
 
 def table(output: str) -> dict[str, list[str]]:

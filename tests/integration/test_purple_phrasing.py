@@ -18,7 +18,7 @@ from concord.llm import LLMSettings
 from concord.trace.step import ResponseTrace
 from concord_purple.step_recorder import StepRecorder
 from concord_purple.wording import reword_review
-from tests.integration.purple_processes import free_urls, zygote
+from tests.integration.purple_processes import free_urls, running_agents
 from tests.unit.purple.shipped_tasks import TASKS, share_right
 
 ASSIGNMENT = Assignment(assessment_id="a", trace_id="t", step_id="caller", agent_id="coordinator")
@@ -94,9 +94,9 @@ async def test_without_an_api_key_no_model_is_asked() -> None:
 
 async def test_a_reworded_review_ends_with_the_same_json() -> None:
     task, urls = TASKS["cargo_bikes"], free_urls(["coordinator"])
-    with _model(200, COMPLETION) as (settings, _), zygote() as starter:
+    with _model(200, COMPLETION) as (settings, _):
         variables = {"AGENTBEATS_LLM_API_KEY": "sk-test", "AGENTBEATS_LLM_BASE_URL": settings.base_url}
-        with starter.running({"coordinator": []}, urls, **variables):
+        with running_agents({"coordinator": []}, urls, **variables):
             async with Messenger(lambda _step, _assignment: None, timeout_s=60) as messenger:
                 answer = await messenger.send(urls["coordinator"], text=task.text)
     assert answer.text.startswith("Well written!\n\n{")

@@ -94,7 +94,7 @@ while true do
   local oldest = redis.call('ZRANGE', ended, 0, 0, 'WITHSCORES')
   local crowded = redis.call('ZCARD', ended) > tonumber(most)
     or tonumber(redis.call('HGET', sizes, '')) > tonumber(most_bytes)
-  if oldest[1] == id or not (crowded or tonumber(oldest[2]) < now - ttl * 1000) then break end
+  if oldest[1] == id or not (crowded or tonumber(oldest[2]) < now - ttl * 1000000) then break end
   redis.call('DEL', prefix .. oldest[1])
   redis.call('ZREM', ended, oldest[1])
   count(-tonumber(redis.call('HGET', sizes, oldest[1]) or '0'))

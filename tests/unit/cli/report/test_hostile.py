@@ -170,10 +170,6 @@ def test_the_content_security_policy_allows_only_the_pages_own_style_and_script(
     ]
 
 
-def test_the_same_row_gives_the_same_bytes() -> None:
-    assert render(troubled_six()) == render(troubled_six())
-
-
 _ids = st.sampled_from(["a", "b", "c", GREEN_AGENT, "unknown", "url:http://x.test", ""])
 _counts = st.integers(-5, 10**9)
 _figures = st.none() | st.floats(allow_nan=False, allow_infinity=False)
