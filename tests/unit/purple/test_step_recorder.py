@@ -11,7 +11,7 @@ from concord_purple.step_recorder import MAX_TRACE_BYTES, MAX_TRACE_DEPTH, StepR
 ASSIGNMENT = Assignment(assessment_id="a", trace_id="t", step_id="caller", agent_id="me")
 
 
-class _Reported(TraceReporter):
+class _RecordingReporter(TraceReporter):
     """A reporter that records the steps reported to it."""
 
     def __init__(self) -> None:
@@ -23,7 +23,7 @@ class _Reported(TraceReporter):
         self.steps.append(step)
 
 
-def _call(step_id: str, answer: ResponseTrace | None = None, said: str = "") -> InteractionStep:
+def _call(step_id: str, answer: ResponseTrace | None = None, text: str = "") -> InteractionStep:
     call = AgentInvocation(agent_url="http://peer/", agent_name="peer", response_trace=answer)
     return InteractionStep(
         step_id=step_id,
@@ -31,7 +31,7 @@ def _call(step_id: str, answer: ResponseTrace | None = None, said: str = "") -> 
         parent_step_id="caller",
         call_type=CallType.AGENT,
         step_action=StepAction(agent_invocation=call),
-        additional_attributes={"response_text": said},
+        additional_attributes={"response_text": text},
     )
 
 
@@ -41,8 +41,8 @@ def _nested(levels: int) -> ResponseTrace | None:
     return ResponseTrace(trace_id="t", steps=[_call(f"level-{levels}", _nested(levels - 1))])
 
 
-def _in_band(steps: StepRecorder) -> ResponseTrace:
-    return ResponseTrace.model_validate(steps.metadata()[TRACEABILITY_KEY])
+def _in_band(recorder: StepRecorder) -> ResponseTrace:
+    return ResponseTrace.model_validate(recorder.metadata()[TRACEABILITY_KEY])
 
 
 def _depth(steps: list[InteractionStep]) -> int:
@@ -52,63 +52,63 @@ def _depth(steps: list[InteractionStep]) -> int:
 
 
 def test_own_work_is_a_tool_step_under_the_callers_step() -> None:
-    reporter = _Reported()
-    steps = StepRecorder(ASSIGNMENT, reporter)
-    with steps.tool("measure"):
+    reporter = _RecordingReporter()
+    recorder = StepRecorder(ASSIGNMENT, reporter)
+    with recorder.tool("measure"):
         pass
     (step,) = reporter.steps
     assert (step.kind, step.parent, step.trace_id, step.failure) == (CallType.TOOL, "caller", "t", None)
     assert step.step_action is not None
     assert step.step_action.tool_invocation is not None
     assert step.step_action.tool_invocation.tool_name == "measure"
-    assert [carried.step_id for carried in _in_band(steps).steps] == [step.step_id]
+    assert [carried.step_id for carried in _in_band(recorder).steps] == [step.step_id]
 
 
 def test_work_that_fails_leaves_its_step_with_the_error() -> None:
-    reporter = _Reported()
+    reporter = _RecordingReporter()
     with pytest.raises(ValueError, match="no words"), StepRecorder(ASSIGNMENT, reporter).tool("measure"):
         raise ValueError("no words")
     assert reporter.steps[0].failure == "ValueError: no words"
 
 
 def test_without_an_assignment_nothing_is_reported_or_sent_back() -> None:
-    reporter = _Reported()
-    steps = StepRecorder(None, reporter)
-    with steps.tool("measure"):
+    reporter = _RecordingReporter()
+    recorder = StepRecorder(None, reporter)
+    with recorder.tool("measure"):
         pass
     assert reporter.steps == []
-    assert steps.metadata() == {}
+    assert recorder.metadata() == {}
 
 
 def test_a_callees_own_steps_travel_in_band_and_are_not_reported_twice() -> None:
-    reporter = _Reported()
-    steps = StepRecorder(ASSIGNMENT, reporter)
-    steps.add(_call("one", _nested(2)), ASSIGNMENT)
+    reporter = _RecordingReporter()
+    recorder = StepRecorder(ASSIGNMENT, reporter)
+    recorder.add(_call("one", _nested(2)), ASSIGNMENT)
     assert _depth(reporter.steps) == 0
-    assert _depth(_in_band(steps).steps) == 2
+    assert _depth(_in_band(recorder).steps) == 2
 
 
-def test_traces_within_traces_are_cut_where_they_would_nest_too_deep() -> None:
-    steps = StepRecorder(ASSIGNMENT, _Reported())
-    steps.add(_call("one", _nested(20)), ASSIGNMENT)
-    assert _depth(_in_band(steps).steps) == MAX_TRACE_DEPTH
+def test_nested_traces_are_cut_at_the_maximum_depth() -> None:
+    recorder = StepRecorder(ASSIGNMENT, _RecordingReporter())
+    recorder.add(_call("one", _nested(20)), ASSIGNMENT)
+    assert _depth(_in_band(recorder).steps) == MAX_TRACE_DEPTH
 
 
-def test_a_trace_too_long_loses_its_callees_steps_first() -> None:
-    steps = StepRecorder(ASSIGNMENT, _Reported())
-    long = ResponseTrace(trace_id="t", steps=[_call(f"inner-{n}", said="x" * 8000) for n in range(40)])
-    steps.add(_call("one", long), ASSIGNMENT)
-    steps.add(_call("two"), ASSIGNMENT)
-    carried = _in_band(steps)
+def test_a_trace_that_is_too_long_loses_its_callees_steps_first() -> None:
+    recorder = StepRecorder(ASSIGNMENT, _RecordingReporter())
+    long = ResponseTrace(trace_id="t", steps=[_call(f"inner-{n}", text="x" * 8000) for n in range(40)])
+    recorder.add(_call("one", long), ASSIGNMENT)
+    recorder.add(_call("two"), ASSIGNMENT)
+    carried = _in_band(recorder)
     assert [step.step_id for step in carried.steps] == ["one", "two"]
     assert _depth(carried.steps) == 0
 
 
-def test_a_trace_still_too_long_loses_its_latest_steps() -> None:
-    steps = StepRecorder(ASSIGNMENT, _Reported())
+def test_a_trace_that_is_still_too_long_loses_its_latest_steps() -> None:
+    recorder = StepRecorder(ASSIGNMENT, _RecordingReporter())
     for n in range(100):
-        steps.add(_call(f"step-{n}", said="x" * 8000), ASSIGNMENT)
-    carried = _in_band(steps)
+        recorder.add(_call(f"step-{n}", text="x" * 8000), ASSIGNMENT)
+    carried = _in_band(recorder)
     assert 0 < len(carried.steps) < 100
     assert carried.steps[0].step_id == "step-0"
     assert len(carried.model_dump_json(exclude_none=True)) <= MAX_TRACE_BYTES

@@ -1,4 +1,4 @@
-"""The fast reading and the models agree: whatever the first takes, the second takes and understands the same."""
+"""The fast decoder agrees with the models: what it accepts, they accept with the same meaning."""
 
 import json
 from typing import Any
@@ -62,12 +62,12 @@ def assert_read_alike(text: bytes) -> None:
 
 
 @given(st.lists(steps, max_size=3))
-def test_sound_batches_are_read_alike(told: list[InteractionStep]) -> None:
-    assert_read_alike(body(*map(sent, told)))
+def test_valid_batches_are_read_alike(batch_steps: list[InteractionStep]) -> None:
+    assert_read_alike(body(*map(sent, batch_steps)))
 
 
 @given(steps, st.dictionaries(st.sampled_from([*STEP_KEYS, "stepId", "unknown"]), values, max_size=3))
-def test_steps_with_anything_in_them_are_read_alike_or_left_to_the_models(
+def test_steps_with_arbitrary_fields_are_read_alike_or_left_to_the_models(
     step: InteractionStep, changes: dict[str, JsonValue]
 ) -> None:
     assert_read_alike(body(sent(step) | changes))
@@ -76,7 +76,7 @@ def test_steps_with_anything_in_them_are_read_alike_or_left_to_the_models(
 @given(
     st.dictionaries(st.sampled_from(["batch_id", "trace_id", "reporter", "steps", "dropped", "x"]), values, max_size=2)
 )
-def test_batches_with_anything_in_them_are_read_alike_or_left_to_the_models(changes: dict[str, JsonValue]) -> None:
+def test_batches_with_arbitrary_fields_are_read_alike_or_left_to_the_models(changes: dict[str, JsonValue]) -> None:
     assert_read_alike(body(step(), **changes))
 
 
@@ -99,11 +99,11 @@ def test_batches_with_anything_in_them_are_read_alike_or_left_to_the_models(chan
         b'{"batch_id":"\xff","trace_id":"t","reporter":"r"}',
     ],
 )  # fmt: skip
-def test_odd_json_is_read_alike_or_left_to_the_models(text: bytes) -> None:
+def test_unusual_json_is_read_alike_or_left_to_the_models(text: bytes) -> None:
     assert_read_alike(text)
 
 
-MIRRORS = [
+TWINS = [
     (FastBatch, StepBatch),
     (FastStep, InteractionStep),
     (decoding._StepAction, StepAction),
@@ -111,38 +111,40 @@ MIRRORS = [
     (decoding._ToolInvocation, ToolInvocation),
 ]
 NESTED = {"steps", "step_action", "tool_invocation", "agent_invocation"}
-"""Fields whose types are mirrors themselves."""
+"""Fields whose types are fast structs themselves."""
 SHALLOW = {"error", "parameters", "requests"}
-"""Fields of any JSON, of which the mirrors take no deep nesting."""
+"""Fields of any JSON, in which the fast structs accept no deep nesting."""
 LEFT_TO_THE_MODELS = {"response_trace"}
 
 
-@pytest.mark.parametrize(("mirror", "model"), MIRRORS, ids=lambda each: each.__name__)
-def test_a_mirror_has_the_fields_of_its_model(mirror: type[msgspec.Struct], model: type[BaseModel]) -> None:
-    assert set(mirror.__struct_fields__) == model.model_fields.keys() - LEFT_TO_THE_MODELS
+@pytest.mark.parametrize(("fast", "model"), TWINS, ids=lambda each: each.__name__)
+def test_a_fast_struct_has_the_fields_of_its_model(fast: type[msgspec.Struct], model: type[BaseModel]) -> None:
+    assert set(fast.__struct_fields__) == model.model_fields.keys() - LEFT_TO_THE_MODELS
 
 
-@pytest.mark.parametrize(("mirror", "model"), MIRRORS, ids=lambda each: each.__name__)
-def test_a_mirrors_fields_have_the_types_and_limits_of_its_model(
-    mirror: type[msgspec.Struct], model: type[BaseModel]
+@pytest.mark.parametrize(("fast", "model"), TWINS, ids=lambda each: each.__name__)
+def test_the_fields_of_a_fast_struct_have_the_types_and_limits_of_its_model(
+    fast: type[msgspec.Struct], model: type[BaseModel]
 ) -> None:
-    _, mirrors = msgspec.json.schema_components([FastBatch])
+    _, structs = msgspec.json.schema_components([FastBatch])
     batch = StepBatch.model_json_schema(by_alias=False)
     models = batch["$defs"] | {"StepBatch": batch}
-    ours, theirs = mirrors[mirror.__name__]["properties"], models[model.__name__]["properties"]
-    for name in set(mirror.__struct_fields__) - NESTED - SHALLOW:
+    ours, theirs = structs[fast.__name__]["properties"], models[model.__name__]["properties"]
+    for name in set(fast.__struct_fields__) - NESTED - SHALLOW:
         assert limits(ours[name]) == limits(theirs[name]), name
 
 
-@pytest.mark.parametrize(("mirror", "model"), MIRRORS, ids=lambda each: each.__name__)
-def test_a_mirrors_optional_fields_are_those_of_its_model(mirror: type[msgspec.Struct], model: type[BaseModel]) -> None:
-    required = {field.name for field in msgspec.structs.fields(mirror) if field.required}
+@pytest.mark.parametrize(("fast", "model"), TWINS, ids=lambda each: each.__name__)
+def test_the_optional_fields_of_a_fast_struct_are_those_of_its_model(
+    fast: type[msgspec.Struct], model: type[BaseModel]
+) -> None:
+    required = {field.name for field in msgspec.structs.fields(fast) if field.required}
     assert required == {name for name, field in model.model_fields.items() if field.is_required()} | (
-        {"batch_id"} if mirror is FastBatch else set()
+        {"batch_id"} if fast is FastBatch else set()
     )
 
 
-def test_the_usual_form_is_read_fast() -> None:
+def test_the_usual_form_is_read_by_the_fast_decoder() -> None:
     call: dict[str, JsonValue] = {
         "step_id": "s", "trace_id": "t", "parent_step_id": "p", "call_type": "AGENT", "latency": 3,
         "step_action": {"agent_invocation": {"agent_url": "http://b", "agent_name": "b",
