@@ -26,9 +26,9 @@ def served(
 ) -> Iterator[tuple[UESClient, UESClient]]:
     """A proctor's and an agent's client of a running simulation, with a journal if there is a store."""
     environment, secret = Environment(0, simulation), secrets.token_hex(32)
-    admin = environment.keyring.make_admin(secret, START)
+    admin = environment.keys.set_admin(secret, START)
     permissions = ["email:state", "email:query", "email:send", "calendar:query"]
-    _, agent_secret = environment.keyring.make("agent", permissions, admin, START)
+    _, agent_secret = environment.keys.create("agent", permissions, admin, START)
     config = uvicorn.Config(
         create_app(environment, EnvironmentSettings(), store), port=0, log_config=None, access_log=False
     )

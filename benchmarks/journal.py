@@ -68,9 +68,9 @@ def _measured(slow_s: float | None) -> tuple[str, ...]:
         one = median(_seconds(lambda: proctor.email.receive(**MAIL)) for _ in range(REPEATS))
         size = sum(segment.path.stat().st_size for segment in segments_of(path)) / REPEATS
         read = median(_seconds(lambda: proctor.simulation.status()) for _ in range(REPEATS))
-        before = store.frame if store else 0
+        before = store.last_frame if store else 0
         took, meanwhile = asyncio.run(_crowd(proctor))
-        frames = store.frame - before if store else 0
+        frames = store.last_frame - before if store else 0
         advanced = _advance(proctor)
     writes = CALLERS * CALLS
     return (

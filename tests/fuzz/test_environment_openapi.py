@@ -15,7 +15,7 @@ from concord_environment.settings import EnvironmentSettings
 from tests.fuzz.services import ADMIN_KEY
 
 environment = Environment(0)
-environment.keyring.make_admin(ADMIN_KEY, datetime(2026, 1, 1, tzinfo=UTC))
+environment.keys.set_admin(ADMIN_KEY, datetime(2026, 1, 1, tzinfo=UTC))
 app = create_app(environment, EnvironmentSettings())
 schema = schemathesis.openapi.from_asgi("/openapi.json", app)
 

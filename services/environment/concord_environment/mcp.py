@@ -178,7 +178,7 @@ def _key_of(environment: Environment, request: Request) -> Key | None:
     """The caller's key, from X-API-Key or from the bearer token that MCP clients send."""
     bearer = request.headers.get("authorization", "")
     secret = request.headers.get("x-api-key") or (bearer[7:] if bearer[:7].lower() == "bearer " else "")
-    return environment.keyring.admit(secret) if secret else None
+    return environment.keys.authenticate(secret) if secret else None
 
 
 def _server(environment: Environment) -> Server[Any]:

@@ -145,7 +145,7 @@ def events_document(simulation: Simulation[EnvironmentWorld]) -> EventsDocument:
 def with_environment(
     events: EventsDocument, environment: EnvironmentDocument, historic: HistoricEvents
 ) -> EventsDocument:
-    """Events for another environment. `historic` decides on pending events due before its time."""
+    """The events for another environment. `historic` decides what becomes of pending events due by its time."""
     now = environment.time_state.current_time
     kept = []
     for event in events.events:
@@ -157,18 +157,18 @@ def with_environment(
 
 
 def with_events(present: EventsDocument, given: EventsDocument, *, merge: bool) -> EventsDocument:
-    """The present and the given events if `merge`, else the given ones. Of two with one id, the given one wins."""
+    """The given events. With `merge`, also the present events whose ids differ from those of the given events."""
     if not merge:
         return given
     ids = {event.event_id for event in given.events}
     return EventsDocument(events=[*(event for event in present.events if event.event_id not in ids), *given.events])
 
 
-# --- reading ---
+# --- loading ---
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class LoadedScenario:
     """A simulation read from documents, with the names of the modalities loaded and skipped."""
 
     simulation: Simulation[EnvironmentWorld]
@@ -183,10 +183,10 @@ def read_scenario(
     seed: int,
     strict: bool = True,
     regenerate_ids: bool = False,
-) -> Reading:
+) -> LoadedScenario:
     """The simulation that a scenario describes. Raises Invalid, in strict mode also for unknown modalities.
 
-    New ids differ from those in the documents, even if the documents come from a simulation of the same seed.
+    The simulation's new ids differ from the ids in the documents, even if both have the same seed.
     """
     unknown = tuple(sorted(set(environment.modality_states) - set(MODALITY_BY_NAME)))
     if unknown and strict:
@@ -206,7 +206,7 @@ def read_scenario(
     start = to_us(environment.time_state.current_time)
     position = Position(start, len(rows), sha256(f"{GENESIS}{lineage}".encode()).hexdigest())
     simulation = Simulation(world, apply, position, rows, Terms(seed, lineage))
-    return Reading(simulation, tuple(sorted(set(environment.modality_states) - set(unknown))), unknown)
+    return LoadedScenario(simulation, tuple(sorted(set(environment.modality_states) - set(unknown))), unknown)
 
 
 def _digest(*documents: BaseModel) -> str:

@@ -31,7 +31,7 @@ Callers = Callable[[str], AbstractAsyncContextManager[httpx.AsyncClient]]
 def new_environment(seed: int = 0) -> Environment:
     """An environment with an admin key."""
     environment = Environment(seed)
-    environment.keyring.make_admin(ADMIN_KEY, datetime(2026, 1, 1, tzinfo=UTC))
+    environment.keys.set_admin(ADMIN_KEY, datetime(2026, 1, 1, tzinfo=UTC))
     return environment
 
 

@@ -73,7 +73,7 @@ async def test_a_keys_secret_is_shown_once_and_not_stored(app: FastAPI, proctor:
     assert made["key_id"].startswith("ues_")
     shown = (await proctor.get("/keys")).text + (await proctor.get(f"/keys/{made['key_id']}")).text
     assert made["secret"] not in shown
-    assert made["secret"] not in repr(app.state.environment.keyring.keys)
+    assert made["secret"] not in repr(app.state.environment.keys.all())
 
 
 async def test_a_revoked_key_is_refused(app: FastAPI, proctor: httpx.AsyncClient) -> None:
@@ -105,7 +105,7 @@ async def test_a_caller_cannot_grant_permissions_that_it_does_not_have(
 async def test_an_admin_key_shorter_than_32_characters_is_refused() -> None:
     environment = new_environment()
     with pytest.raises(Exception, match="at least 32"):
-        environment.keyring.make_admin("short", environment.simulation.now)
+        environment.keys.set_admin("short", environment.simulation.now)
 
 
 @pytest.mark.parametrize(

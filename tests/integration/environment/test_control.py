@@ -11,7 +11,8 @@ from concord_environment_client import AsyncUESClient, ConflictError, NotFoundEr
 from concord_environment.app import create_app
 from concord_environment.core.faults import Invalid
 from concord_environment.environment import Environment
-from concord_environment.persistence.snapshot import read, restore
+from concord_environment.persistence.capture import restore
+from concord_environment.persistence.schema import read_snapshot
 from concord_environment.persistence.store import Store
 from concord_environment.settings import EnvironmentSettings
 from tests.integration.environment.conftest import ADMIN_KEY, new_environment
@@ -145,7 +146,7 @@ async def test_a_restored_snapshot_continues_where_it_was_taken_and_contains_no_
         await ues.chat.send(role="user", content="lost: the process dies before it is kept")
     assert key.secret.encode() not in kept
 
-    second = restore(read(kept))
+    second = restore(read_snapshot(kept))
 
     async with served(create_app(second, EnvironmentSettings())) as url, AsyncUESClient(url, key.secret) as agent:
         assert set((await agent.email.get_state()).emails) == {"m"}
@@ -158,7 +159,7 @@ async def test_a_restored_snapshot_continues_where_it_was_taken_and_contains_no_
 async def test_a_file_that_is_no_snapshot_is_refused() -> None:
     for content in (b"", b"{}", b'{"version": 2}', b"\xff"):
         with pytest.raises(Invalid):
-            read(content)
+            read_snapshot(content)
 
 
 async def test_without_a_snapshot_file_a_snapshot_is_refused(ues: AsyncUESClient) -> None:

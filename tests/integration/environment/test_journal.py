@@ -23,8 +23,8 @@ from concord_environment.app import create_app
 from concord_environment.core.events import Submission
 from concord_environment.environment import Environment, new_simulation
 from concord_environment.modalities.email.state import EmailState
-from concord_environment.persistence.capture import capture
-from concord_environment.persistence.segments import DamagedError, segment_head, segments_of
+from concord_environment.persistence.capture import capture_all
+from concord_environment.persistence.segments import StoreError, segment_header, segments_of
 from concord_environment.persistence.store import Store
 from concord_environment.settings import EnvironmentSettings
 from tests.integration.environment.conftest import ADMIN_KEY, calling, new_environment
@@ -39,12 +39,12 @@ MBOX = (
     b"From: bob@example.com\nTo: user@example.com\nMessage-ID: <m@x>\n\nHi\n"
 )
 WRITERS = 8
-HEAD = len(segment_head("0" * 32, 1))
+HEAD = len(segment_header("0" * 32, 1))
 
 
 def everything(environment: Environment) -> bytes:
     """All stored data of an environment, in a form that can be compared."""
-    return capture(environment).snapshot("", 0)
+    return capture_all(environment).snapshot("", 0)
 
 
 @contextmanager
@@ -230,7 +230,7 @@ async def test_during_an_fsync_reads_are_answered_and_all_writes_share_the_next_
     environment = new_environment()
     async with app_with_journal(tmp_path, environment) as app, calling(app, ADMIN_KEY) as http:
         await http.post("/email/receive", json=MAIL)
-        frames = app.state.keeper._store.frame
+        frames = app.state.journal_writer._store.last_frame
         fsync_allowed.clear()
         writes = [asyncio.create_task(http.post("/email/receive", json=MAIL)) for _ in range(50)]
         try:
@@ -240,7 +240,7 @@ async def test_during_an_fsync_reads_are_answered_and_all_writes_share_the_next_
         finally:
             fsync_allowed.set()
         assert all([(await write).is_success for write in writes])
-        assert app.state.keeper._store.frame <= frames + 2
+        assert app.state.journal_writer._store.last_frame <= frames + 2
 
 
 # --- a disk that fails ---
@@ -280,7 +280,7 @@ def test_a_process_whose_disk_is_full_refuses_the_write_and_exits_without_loss(t
                     break
                 acknowledged.add(f"m{number}")
         assert answer.status_code == 503
-        assert "nothing more can be kept" in answer.json()["detail"]
+        assert "no further change can be written" in answer.json()["detail"]
         assert process.wait(timeout=60) == 1
     assert "File too large" in log.read_text()
     with environment_process(tmp_path / "snapshot.json") as (_, url), UESClient(url, ADMIN_KEY) as proctor:
@@ -371,7 +371,7 @@ def test_damaged_or_incomplete_files_are_refused_with_the_place(
     assert mails(folder) == ["a", "b", "c", "d"]
     damage_files, message = DAMAGES[damage]
     damage_files(folder)
-    with pytest.raises(DamagedError, match=message):
+    with pytest.raises(StoreError, match=message):
         mails(folder)
 
 
@@ -419,7 +419,7 @@ def test_a_stopped_process_leaves_only_a_snapshot(tmp_path: Path) -> None:
 
 
 def test_a_snapshot_of_version_1_is_read(tmp_path: Path) -> None:
-    snapshot = json.loads(capture(new_environment(seed=7)).snapshot("", 0))
+    snapshot = json.loads(capture_all(new_environment(seed=7)).snapshot("", 0))
     for name in ("journal", "frame", "webhooks"):
         del snapshot[name]
     (tmp_path / "snapshot.json").write_text(json.dumps({**snapshot, "version": 1}))
@@ -428,5 +428,5 @@ def test_a_snapshot_of_version_1_is_read(tmp_path: Path) -> None:
 
 
 def test_files_in_use_by_a_process_are_refused_to_another(tmp_path: Path) -> None:
-    with environment_process(tmp_path / "snapshot.json"), pytest.raises(DamagedError, match="another process"):
+    with environment_process(tmp_path / "snapshot.json"), pytest.raises(StoreError, match="another process"):
         Store(tmp_path / "snapshot.json")

@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from concord_environment.core.faults import Conflict, Invalid, NotThere
+from concord_environment.core.faults import Conflict, Invalid, NotFound
 from concord_environment.modalities.calendar.requests import (
     DeleteEvent,
     Respond,
@@ -64,6 +64,30 @@ def test_deleting_this_and_future_ends_a_series_before_that_occurrence() -> None
     assert days(simulation) == []
 
 
+@pytest.mark.parametrize(
+    "recurrence",
+    [
+        {"frequency": "daily", "end_type": "until", "end_date": "2026-03-04"},
+        {"frequency": "daily", "rrule": "FREQ=DAILY;UNTIL=20260304T225959Z"},
+    ],
+)
+@pytest.mark.parametrize(("hours", "first"), [(-11, 1), (5, 2), (20, 3)])
+def test_a_series_that_ends_on_a_date_happens_as_often_after_it_moves_to_other_days(
+    recurrence: dict[str, object], hours: int, first: int
+) -> None:
+    simulation = new_simulation()
+    create(simulation, recurrence=recurrence)
+    act(simulation, UpdateEvent(event_id="e", start=MONDAY + timedelta(hours=hours)))
+    assert days(simulation) == [f"2026-03-0{day}" for day in range(first, first + 3)]
+
+
+def test_a_series_that_ends_before_it_begins_can_be_moved() -> None:
+    simulation = new_simulation()
+    create(simulation, recurrence={"frequency": "daily", "end_type": "until", "end_date": "2026-03-01"})
+    act(simulation, UpdateEvent(event_id="e", start=MONDAY + timedelta(days=1)))
+    assert days(simulation) == []
+
+
 def test_deleting_a_series_deletes_its_changed_occurrences() -> None:
     simulation = new_simulation()
     create(simulation, recurrence=weekly())
@@ -76,7 +100,7 @@ def test_a_missing_occurrence_cannot_be_deleted() -> None:
     simulation = new_simulation()
     create(simulation, recurrence=weekly())
     for day in ("2026-03-03", "2027-03-01"):
-        with pytest.raises(NotThere):
+        with pytest.raises(NotFound):
             act(simulation, DeleteEvent(event_id="e", recurrence_scope="this", recurrence_id=day))
     with pytest.raises(Invalid):
         act(simulation, DeleteEvent(event_id="e", recurrence_scope="this"))
@@ -117,7 +141,7 @@ def test_a_response_changes_one_attendee_and_nothing_else() -> None:
 def test_strangers_cannot_respond_nor_can_attendees_of_a_cancelled_event() -> None:
     simulation = new_simulation()
     create(simulation, attendees=ATTENDEES)
-    with pytest.raises(NotThere):
+    with pytest.raises(NotFound):
         act(simulation, Respond(event_id="e", attendee_email="nobody@example.com", response="accepted"))
     act(simulation, UpdateEvent(event_id="e", status="cancelled"))
     with pytest.raises(Conflict):

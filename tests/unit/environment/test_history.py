@@ -128,7 +128,7 @@ def test_a_new_action_after_an_undo_discards_what_could_be_redone() -> None:
 
 def test_a_reset_restores_the_settled_state() -> None:
     simulation = full_run()
-    simulation.settle()
+    simulation.set_origin()
     origin = state_of(simulation)
     schedule(simulation, (20, mail("c")))
     simulation.advance(seconds(60))
@@ -138,7 +138,7 @@ def test_a_reset_restores_the_settled_state() -> None:
 
 def test_two_runs_of_the_same_calls_have_the_same_chain() -> None:
     one, other = full_run(), full_run()
-    assert one.journal.heads() == other.journal.heads()
+    assert one.history.heads() == other.history.heads()
 
 
 def test_another_seed_gives_other_ids_and_another_chain() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from concord_environment.core.actions import Action
 from concord_environment.core.clock import TICK, as_utc, from_us, to_us
 from concord_environment.core.events import EventStatus, Submission
-from concord_environment.core.faults import Conflict, Invalid, NotThere
+from concord_environment.core.faults import Conflict, Invalid, NotFound
 from concord_environment.core.replay import digests
 from concord_environment.modalities.email.state import EmailState
 from tests.unit.environment.worlds import (
@@ -122,7 +122,7 @@ def test_an_action_that_fails_midway_is_rolled_back() -> None:
     schedule(simulation, (1, mail("a")))
     simulation.advance(seconds(1))
     before = digests(simulation.world.tables)
-    with pytest.raises(NotThere):
+    with pytest.raises(NotFound):
         simulation.act(Submission(read("a").model_copy(update={"message_ids": ("nothing",)}), simulation.now))
     assert digests(simulation.world.tables) == before
 
@@ -169,7 +169,7 @@ def test_skipping_to_the_next_event_executes_all_events_due_with_it() -> None:
     assert simulation.skip_to_next().executed == 2
     assert simulation.now == at(5)
     simulation.skip_to_next()
-    with pytest.raises(NotThere):
+    with pytest.raises(NotFound):
         simulation.skip_to_next()
 
 
@@ -179,7 +179,7 @@ def test_only_a_pending_event_can_be_cancelled() -> None:
     assert simulation.cancel(event_id).status is EventStatus.CANCELLED
     with pytest.raises(Conflict):
         simulation.cancel(event_id)
-    with pytest.raises(NotThere):
+    with pytest.raises(NotFound):
         simulation.cancel("nothing")
     assert simulation.advance(seconds(10)).executed == 0
 

@@ -32,7 +32,7 @@ async def _identified(
 ) -> Key:
     if not secret:
         raise HTTPException(401, "Missing API key: send it in the header X-API-Key")
-    key = environment.keyring.admit(secret)
+    key = environment.keys.authenticate(secret)
     if key is None:
         raise HTTPException(401, "Invalid API key")
     request.state.key = key

@@ -6,12 +6,12 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Depends, Response
 from pydantic import BaseModel, Field
 
-from concord_environment.advancing import advance
 from concord_environment.api.access import Addressed, Served, permitted
 from concord_environment.api.responses import unvalidated
 from concord_environment.core.events import Event, EventStatus
 from concord_environment.environment import Environment, EnvironmentSimulation
 from concord_environment.modalities.fields import Moment
+from concord_environment.time_advance import advance
 
 MAX_DETAILS: Final = 1_000
 """The maximum number of executed events in a response."""

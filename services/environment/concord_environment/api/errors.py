@@ -7,10 +7,10 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 
-from concord_environment.core.faults import Conflict, Fault, Forbidden, Invalid, NotKept, NotThere
+from concord_environment.core.faults import Conflict, Fault, Forbidden, Invalid, NotCommitted, NotFound
 from concord_environment.lifecycle import HeldError
 
-_STATUS: Final = ((NotThere, 404), (Conflict, 409), (Forbidden, 403), (Invalid, 422), (NotKept, 503))
+_STATUS: Final = ((NotFound, 404), (Conflict, 409), (Forbidden, 403), (Invalid, 422), (NotCommitted, 503))
 
 
 class Problem(BaseModel):

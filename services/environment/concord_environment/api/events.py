@@ -13,7 +13,7 @@ from concord_environment.api.access import Addressed, Served, permitted
 from concord_environment.api.errors import Problem
 from concord_environment.api.responses import EventView, event_view
 from concord_environment.core.events import DEFAULT_PRIORITY, Event, EventStatus, Submission
-from concord_environment.core.faults import Conflict, Fault, NotThere
+from concord_environment.core.faults import Conflict, Fault, NotFound
 from concord_environment.environment import Environment, EnvironmentSimulation
 from concord_environment.modalities.fields import JsonObject, Moment
 from concord_environment.modalities.registry import MODALITY_BY_NAME, parse
@@ -262,7 +262,7 @@ async def next_event(simulation: Addressed) -> EventView:
     """Returns the pending event that executes next. Responds with 404 if no event is pending."""
     event = simulation.next_event()
     if event is None:
-        raise NotThere("no event is pending")
+        raise NotFound("no event is pending")
     return event_view(event)
 
 
@@ -287,7 +287,7 @@ async def read_event(event_id: str, simulation: Addressed) -> EventView:
     """Returns an event. Responds with 404 if it does not exist."""
     event = simulation.events.get(event_id)
     if event is None:
-        raise NotThere(f"there is no event {event_id}")
+        raise NotFound(f"there is no event {event_id}")
     return event_view(event)
 
 

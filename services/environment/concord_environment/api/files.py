@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import BaseModel
 
 from concord_environment.api.access import Addressed, Served, permitted
-from concord_environment.core.faults import Conflict, NotThere
+from concord_environment.core.faults import Conflict, NotFound
 from concord_environment.environment import Environment, EnvironmentSimulation
 from concord_environment.formats.eml import from_eml, to_eml
 from concord_environment.formats.ics import from_ics, to_ics
@@ -55,7 +55,7 @@ async def export_eml(simulation: Addressed, message_id: Annotated[str, Query(max
     """
     email = simulation.world[EmailState].emails.get(message_id)
     if email is None:
-        raise NotThere(f"there is no email {message_id}")
+        raise NotFound(f"there is no email {message_id}")
     return Response(to_eml(email), media_type=EML)
 
 
@@ -105,7 +105,7 @@ async def import_ics(
     state = simulation.world[CalendarState]
     into = calendar_id or state.current_settings.default_calendar_id
     if into not in state.calendars:
-        raise NotThere(f"there is no calendar {into}")
+        raise NotFound(f"there is no calendar {into}")
     zone = state.current_settings.user_timezone
     events = from_ics(await request.body(), calendar_id=into, timezone=zone, now=simulation.now)
     taken = [event.event_id for event in events if event.event_id in state.events]
@@ -124,6 +124,6 @@ async def _filed(
     request: Request, environment: Environment, simulation: EnvironmentSimulation, count: int
 ) -> FilesRead:
     """Makes imported rows part of the initial state: no action wrote them, and a reset keeps them."""
-    simulation.settle(await request.body())
+    simulation.set_origin(await request.body())
     environment.announce("simulation.loaded")
     return FilesRead(imported=count)

@@ -78,7 +78,7 @@ async def undo(environment: Served, simulation: Addressed, request: CountRequest
 async def redo(environment: Served, simulation: Addressed, request: CountRequest | None = None) -> Redone:
     """Redoes undone steps, by default one, or fewer if there are fewer."""
     steps = simulation.redo(request.count if request else 1)
-    first = len(simulation.journal.steps) - len(steps)
+    first = len(simulation.history.steps) - len(steps)
     environment.announce("redo.performed", steps=len(steps))
     back, forth = _can(simulation)
     return Redone(
@@ -108,7 +108,7 @@ async def chain(
 
     Returns by default 100 steps, at most 1000.
     """
-    total = len(simulation.journal.steps)
+    total = len(simulation.history.steps)
     return Chain(head=simulation.position.head, total=total, links=_links(simulation, offset, offset + limit))
 
 
@@ -220,12 +220,12 @@ def _branch(environment: Environment, name: str) -> Branch:
 
 
 def _can(simulation: EnvironmentSimulation) -> tuple[bool, bool]:
-    return bool(simulation.journal.steps), bool(simulation.journal.undone)
+    return bool(simulation.history.steps), bool(simulation.history.undone)
 
 
 def _links(simulation: EnvironmentSimulation, start: int, stop: int | None) -> list[StepView]:
-    journal = simulation.journal
+    history = simulation.history
     return [
         StepView(kind=step.kind, event_ids=list(step.event_ids), at=from_us(step.at), hash=head)
-        for step, head in zip(journal.steps[start:stop], journal.heads()[start:stop], strict=True)
+        for step, head in zip(history.steps[start:stop], history.heads()[start:stop], strict=True)
     ]

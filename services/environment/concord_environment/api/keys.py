@@ -65,21 +65,21 @@ async def create_key(
 
     Responds with 403 for a permission that the caller's key does not have.
     """
-    key, secret = environment.keyring.make(request.name, request.permissions, caller, datetime.now(UTC))
+    key, secret = environment.keys.create(request.name, request.permissions, caller, datetime.now(UTC))
     return NewKey(**_fields(key), secret=secret)
 
 
 @router.get("", dependencies=[Depends(permitted("keys:list"))])
 async def list_keys(environment: Served) -> KeyList:
     """Returns all API keys, including revoked ones, without their secrets."""
-    keys = [KeyView(**_fields(key)) for key in environment.keyring.keys]
+    keys = [KeyView(**_fields(key)) for key in environment.keys.all()]
     return KeyList(keys=keys, count=len(keys))
 
 
 @router.get("/{key_id}", dependencies=[Depends(permitted("keys:read"))])
 async def read_key(key_id: str, environment: Served) -> KeyView:
     """Returns an API key without its secret. Responds with 404 if it does not exist."""
-    return KeyView(**_fields(environment.keyring.get(key_id)))
+    return KeyView(**_fields(environment.keys.get(key_id)))
 
 
 @router.delete("/{key_id}", dependencies=[Depends(permitted("keys:revoke"))])
@@ -88,9 +88,9 @@ async def revoke_key(key_id: str, environment: Served) -> Revocation:
 
     Responds with 400 for the admin key, with 404 if the key does not exist, and with 409 if it is revoked already.
     """
-    if environment.keyring.is_admin(environment.keyring.get(key_id).key_id):
+    if environment.keys.is_admin(environment.keys.get(key_id).key_id):
         raise HTTPException(400, "the admin key cannot be revoked")
-    key = environment.keyring.revoke(key_id, datetime.now(UTC))
+    key = environment.keys.revoke(key_id, datetime.now(UTC))
     return Revocation(key_id=key.key_id, revoked=True, revoked_at=key.revoked_at)
 
 

@@ -3,25 +3,13 @@
 from datetime import datetime
 
 from fastapi import Response
-from pydantic import BaseModel, JsonValue
+from pydantic import BaseModel
 
-from concord_environment.core.events import Event, EventStatus, as_record
+from concord_environment.core.events import Event, EventRecord, EventStatus, as_record
 
 
-class EventView(BaseModel):
+class EventView(EventRecord):
     """An event: an action with its time and status. `error_message` says why a failed event failed."""
-
-    event_id: str
-    scheduled_time: datetime
-    modality: str
-    data: dict[str, JsonValue]
-    status: EventStatus
-    created_at: datetime
-    executed_at: datetime | None
-    agent_id: str | None
-    priority: int
-    error_message: str | None
-    metadata: dict[str, JsonValue]
 
 
 def event_view(event: Event) -> EventView:

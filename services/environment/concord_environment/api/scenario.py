@@ -14,7 +14,7 @@ from concord_environment.scenario import (
     EventsDocument,
     HistoricEvents,
     ImportReport,
-    Reading,
+    LoadedScenario,
     ScenarioDocument,
     ScenarioMetadata,
     environment_document,
@@ -129,7 +129,7 @@ async def import_full(request: ScenarioImport, environment: Served) -> ImportRep
     """
     environment.lifecycle.require_stopped("stop the simulation before importing a scenario")
     scenario = request.scenario
-    reading = read_scenario(
+    loaded = read_scenario(
         scenario.environment,
         scenario.events,
         seed=environment.seed,
@@ -137,7 +137,7 @@ async def import_full(request: ScenarioImport, environment: Served) -> ImportRep
         regenerate_ids=request.regenerate_ids,
     )
     environment.scenario_metadata = scenario.metadata.model_dump(mode="json")
-    return _loaded(environment, reading, scenario.environment, scenario.metadata)
+    return _loaded(environment, loaded, scenario.environment, scenario.metadata)
 
 
 @router.post("/import/environment", dependencies=_imports)
@@ -148,8 +148,8 @@ async def import_environment(request: EnvironmentImport, environment: Served, si
     """
     environment.lifecycle.require_stopped("stop the simulation before importing an environment")
     events = with_environment(events_document(simulation), request.data, request.historic_event_handling)
-    reading = read_scenario(request.data, events, seed=environment.seed, strict=request.strict_modalities)
-    report = _loaded(environment, reading, request.data, None)
+    loaded = read_scenario(request.data, events, seed=environment.seed, strict=request.strict_modalities)
+    report = _loaded(environment, loaded, request.data, None)
     if request.historic_event_handling == "apply":
         _catch_up(environment.simulation)
     return report
@@ -164,10 +164,10 @@ async def import_events(request: EventsImport, environment: Served, simulation: 
     environment.lifecycle.require_stopped("stop the simulation before importing events")
     present = environment_document(simulation, environment.lifecycle)
     events = with_events(events_document(simulation), request.data, merge=request.merge)
-    reading = read_scenario(
+    loaded = read_scenario(
         present, events, seed=environment.seed, regenerate_ids=request.regenerate_ids, strict=request.strict_modalities
     )
-    report = _loaded(environment, reading, present, None)
+    report = _loaded(environment, loaded, present, None)
     return report.model_copy(update={"environment_loaded": False, "events_loaded": len(request.data.events)})
 
 
@@ -177,19 +177,19 @@ def _catch_up(simulation: EnvironmentSimulation) -> None:
 
 
 def _loaded(
-    environment: Environment, reading: Reading, document: EnvironmentDocument, metadata: ScenarioMetadata | None
+    environment: Environment, loaded: LoadedScenario, document: EnvironmentDocument, metadata: ScenarioMetadata | None
 ) -> ImportReport:
-    environment.replace(reading.simulation)
+    environment.replace(loaded.simulation)
     environment.lifecycle.time_scale = document.time_state.time_scale
     environment.announce("simulation.loaded")
-    warnings = [f"skipped the unknown modality {name}" for name in reading.skipped]
+    warnings = [f"skipped the unknown modality {name}" for name in loaded.skipped]
     return ImportReport(
         success=True,
         environment_loaded=True,
-        events_loaded=len(reading.simulation.events),
-        modalities_loaded=list(reading.loaded),
-        modalities_skipped=list(reading.skipped),
+        events_loaded=len(loaded.simulation.events),
+        modalities_loaded=list(loaded.loaded),
+        modalities_skipped=list(loaded.skipped),
         warnings=warnings,
-        current_time=reading.simulation.now,
+        current_time=loaded.simulation.now,
         scenario_metadata=metadata,
     )

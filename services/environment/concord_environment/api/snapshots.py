@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 from concord_environment.api.access import Served, permitted
 from concord_environment.core.faults import Conflict
-from concord_environment.persistence.keeper import Keeper
+from concord_environment.persistence.writer import JournalWriter
 
 
 class SnapshotTaken(BaseModel):
@@ -28,10 +28,10 @@ async def take_snapshot(request: Request, environment: Served) -> SnapshotTaken:
 
     Responds with 409 if the service has no CONCORD_SNAPSHOT_FILE.
     """
-    keeper: Keeper | None = request.app.state.keeper
-    if keeper is None:
+    writer: JournalWriter | None = request.app.state.journal_writer
+    if writer is None:
         raise Conflict("the service has no CONCORD_SNAPSHOT_FILE: set it to write snapshots")
-    size = await keeper.save()
+    size = await writer.checkpoint()
     position = environment.simulation.position
     return SnapshotTaken(
         saved=size is not None,

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, WebSocket, WebSocketDisconnect
 from pydantic import BaseModel, Field, ValidationError
 
 from concord_environment.api.access import environment_of
-from concord_environment.core.faults import NotKept
+from concord_environment.core.faults import NotCommitted
 from concord_environment.environment import Environment
 from concord_environment.notices.bus import Notice, Subscription
 
@@ -54,7 +54,7 @@ async def notices(socket: WebSocket, api_key: Annotated[str | None, Query(max_le
 
 
 def _admitted(environment: Environment, secret: str | None) -> bool:
-    key = environment.keyring.admit(secret) if secret else None
+    key = environment.keys.authenticate(secret) if secret else None
     return key is not None and key.may("notices:read")
 
 
@@ -77,7 +77,7 @@ async def _send(socket: WebSocket, subscription: Subscription, admitted: Callabl
     while True:
         try:
             notice = await subscription.next()
-        except NotKept:
+        except NotCommitted:
             return
         if not admitted():
             await socket.close(code=REFUSED, reason="the key was revoked")

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field, HttpUrl, JsonValue
 
 from concord_environment.api.access import Served, permitted
 from concord_environment.modalities.fields import JsonObject
-from concord_environment.notices.posting import Delivery
+from concord_environment.notices.delivery import Delivery
 from concord_environment.notices.webhooks import Webhook, WebhookStatus
 
 EventPattern = Annotated[str, Field(min_length=1, max_length=100)]

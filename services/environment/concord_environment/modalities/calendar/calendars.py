@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Final
 
-from concord_environment.core.faults import Conflict, NotThere
+from concord_environment.core.faults import Conflict, NotFound
 from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.calendar import requests
 from concord_environment.modalities.calendar.state import Calendar, CalendarState
@@ -11,10 +11,10 @@ from concord_environment.modalities.modality import ONLY_KEY, AnyOperation, Oper
 
 
 def existing_calendar(state: CalendarState, calendar_id: str) -> Calendar:
-    """The calendar with an id. Raises NotThere."""
+    """The calendar with an id. Raises NotFound."""
     calendar = state.calendars.get(calendar_id)
     if calendar is None:
-        raise NotThere(f"there is no calendar {calendar_id}")
+        raise NotFound(f"there is no calendar {calendar_id}")
     return calendar
 
 

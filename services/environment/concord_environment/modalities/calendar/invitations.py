@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
-from concord_environment.core.faults import Conflict, NotThere
+from concord_environment.core.faults import Conflict, NotFound
 from concord_environment.modalities.calendar.state import CalendarEvent, Response
 from concord_environment.modalities.fields import same_address
 
@@ -38,12 +38,12 @@ def with_response(
 ) -> CalendarEvent:
     """Sets the response of an attendee (RFC 5546 §3.2.3).
 
-    Raises Conflict if the event is cancelled, and NotThere if the attendee is not invited.
+    Raises Conflict if the event is cancelled, and NotFound if the attendee is not invited.
     """
     if event.status == "cancelled":
         raise Conflict("the event is cancelled")
     if not any(same_address(attendee.email, email) for attendee in event.attendees):
-        raise NotThere(f"{email} is not invited to this event")
+        raise NotFound(f"{email} is not invited to this event")
     attendees = tuple(
         attendee.model_copy(update={"response": response, "comment": comment})
         if same_address(attendee.email, email)

@@ -6,7 +6,7 @@ from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from concord_environment.core.clock import as_utc
-from concord_environment.core.faults import Conflict, Invalid, NotThere
+from concord_environment.core.faults import Conflict, Invalid, NotFound
 from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.calendar import requests
 from concord_environment.modalities.calendar.authorisation import bind_create, bind_respond, bind_update
@@ -20,6 +20,7 @@ from concord_environment.modalities.calendar.recurrence import (
     moved_days,
     occurrence_on,
     occurrences,
+    with_moved_end,
 )
 from concord_environment.modalities.calendar.state import CalendarEvent, CalendarState
 from concord_environment.modalities.email.state import EmailState
@@ -93,7 +94,7 @@ def _respond(world: States, action: requests.Respond, transaction: Transaction) 
 def _existing(state: CalendarState, event_id: str) -> CalendarEvent:
     event = state.events.get(event_id)
     if event is None:
-        raise NotThere(f"there is no event {event_id}")
+        raise NotFound(f"there is no event {event_id}")
     return event
 
 
@@ -105,12 +106,12 @@ def _put(state: CalendarState, event: CalendarEvent, transaction: Transaction) -
 
 
 def _put_series(state: CalendarState, before: CalendarEvent, after: CalendarEvent, transaction: Transaction) -> None:
-    """Replaces an event. If a series moves to other days, its exceptions move with it."""
+    """Replaces an event. If a series moves to other days, its exceptions and its end date move with it."""
     changed = state.changed_occurrences(before)
     days = moved_days(before, after, {*before.recurrence_exceptions, *changed})
     if after.recurrence_exceptions == before.recurrence_exceptions:
         after = replace(after, recurrence_exceptions=tuple(days.get(day, day) for day in after.recurrence_exceptions))
-    _put(state, after, transaction)
+    _put(state, with_moved_end(before, after), transaction)
     for day, occurrence in changed.items():
         if days.get(day, day) != day:
             transaction.put(state.events, occurrence.event_id, replace(occurrence, recurrence_id=days[day]))
@@ -146,14 +147,14 @@ def _occurrence(
         raise Invalid("recurrence_id: recurrence_scope 'this' requires the date of the occurrence")
     following = next(occurrences(event, now, None), None)
     if following is None:
-        raise NotThere("the series has no future occurrence")
+        raise NotFound("the series has no future occurrence")
     return following
 
 
 def _known_occurrence(event: CalendarEvent, day: str) -> Occurrence:
     occurrence = occurrence_on(event, day)
     if occurrence is None:
-        raise NotThere(f"the series has no occurrence on {day}")
+        raise NotFound(f"the series has no occurrence on {day}")
     return occurrence
 
 

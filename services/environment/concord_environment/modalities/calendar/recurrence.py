@@ -1,6 +1,7 @@
 """The occurrences of a series (RFC 5545), and how to split and move a series."""
 
 from bisect import bisect_left
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
@@ -98,10 +99,13 @@ def occurrence_on(event: CalendarEvent, day: str) -> Occurrence | None:
 
 def ended_before(event: CalendarEvent, day: str) -> CalendarEvent:
     """The series with its end on the day before `day`."""
-    if event.recurrence is None:
-        return event
-    last = date.fromisoformat(day) - timedelta(days=1)
+    return _ended_on(event, date.fromisoformat(day) - timedelta(days=1))
+
+
+def _ended_on(event: CalendarEvent, last: date) -> CalendarEvent:
     rule = event.recurrence
+    if rule is None:
+        return event
     if rule.rrule is None:
         ended = rule.model_copy(update={"end_type": "until", "end_date": last, "count": None})
     else:
@@ -114,8 +118,7 @@ def continued_from(event: CalendarEvent, occurrence: Occurrence) -> CalendarEven
     """The series from an occurrence on. COUNT decreases by the number of earlier occurrences."""
     rule = event.recurrence
     if rule is not None and rule.end_type == "count" and rule.count is not None:
-        without_exceptions = replace(event, recurrence_exceptions=())
-        earlier = sum(1 for _ in occurrences(without_exceptions, None, occurrence.start))
+        earlier = sum(1 for _ in occurrences(_without_exceptions(event), None, occurrence.start))
         rule = rule.model_copy(update={"count": max(1, rule.count - earlier)})
     return replace(event, recurrence=rule, start=occurrence.start, end=occurrence.end)
 
@@ -126,11 +129,37 @@ def moved_days(before: CalendarEvent, after: CalendarEvent, days: Iterable[str])
     The nth occurrence stays the nth. The result is empty if the rule has changed.
     """
     mapped = set(days)
-    if not mapped or before.recurrence != after.recurrence:
+    is_moved = (before.start, before.timezone) != (after.start, after.timezone)
+    if not mapped or not is_moved or before.recurrence != after.recurrence:
         return {}
-    without_exceptions = (replace(series, recurrence_exceptions=()) for series in (before, after))
-    pairs = zip(*(occurrences(series, None, None) for series in without_exceptions), strict=False)
+    series = (_without_exceptions(before), _without_end(after))
+    pairs = zip(*(occurrences(one, None, None) for one in series), strict=False)
     return dict(islice(((old.day, new.day) for old, new in pairs if old.day in mapped), len(mapped)))
+
+
+def with_moved_end(before: CalendarEvent, after: CalendarEvent) -> CalendarEvent:
+    """The moved series with as many occurrences as before: an end date moves with the last occurrence."""
+    rule = before.recurrence
+    if rule is None or not (rule.end_type == "until" if rule.rrule is None else "UNTIL=" in rule.rrule):
+        return after
+    last = deque((one.day for one in occurrences(_without_exceptions(before), None, None)), maxlen=1)
+    for old, new in moved_days(before, after, last).items():
+        if old != new:
+            return _ended_on(after, date.fromisoformat(new))
+    return after
+
+
+def _without_exceptions(event: CalendarEvent) -> CalendarEvent:
+    return replace(event, recurrence_exceptions=())
+
+
+def _without_end(event: CalendarEvent) -> CalendarEvent:
+    """The series without exceptions and without an end."""
+    rule = event.recurrence
+    if rule is not None:
+        endless = {"end_type": "never", "rrule": None if rule.rrule is None else without_end(rule.rrule)}
+        event = replace(event, recurrence=rule.model_copy(update=endless))
+    return _without_exceptions(event)
 
 
 def _starts(event: CalendarEvent, zone: ZoneInfo, start: datetime | None, end: datetime | None) -> Iterable[datetime]:

@@ -6,7 +6,7 @@ from typing import ClassVar, Final, Literal, Self
 from pydantic import Field, model_validator
 
 from concord_environment.core.actions import Action
-from concord_environment.core.faults import Conflict, Forbidden, NotThere
+from concord_environment.core.faults import Conflict, Forbidden, NotFound
 from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.chat.state import ChatConversation, ChatMessage, ChatState, Content, Role
 from concord_environment.modalities.fields import Id, JsonObject
@@ -103,7 +103,7 @@ def _drop_oldest(state: ChatState, conversation_id: str, transaction: Transactio
 
 def _delete(world: States, action: DeleteChatMessage, transaction: Transaction) -> None:
     if action.message_id not in world[ChatState].messages:
-        raise NotThere(f"there is no message {action.message_id}")
+        raise NotFound(f"there is no message {action.message_id}")
     transaction.drop(world[ChatState].messages, action.message_id)
 
 
@@ -112,7 +112,7 @@ def _clear(world: States, action: ClearConversation, transaction: Transaction) -
     conversation_id = action.conversation_id or state.current_settings.default_conversation_id
     conversation = state.conversations.get(conversation_id)
     if conversation is None:
-        raise NotThere(f"there is no conversation {conversation_id}")
+        raise NotFound(f"there is no conversation {conversation_id}")
     for message in list(state.messages.group("conversation", conversation_id)):
         transaction.drop(state.messages, message.message_id)
     transaction.put(state.conversations, conversation_id, replace(conversation, participant_roles=()))

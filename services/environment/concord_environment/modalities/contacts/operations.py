@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 from pydantic import Field
 
 from concord_environment.core.actions import Action
-from concord_environment.core.faults import Conflict, NotThere
+from concord_environment.core.faults import Conflict, NotFound
 from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.contacts.state import Contact, ContactsState, Groups, Identifiers, PostalAddresses
 from concord_environment.modalities.fields import Id, Line, Name, NoneAsEmpty, Text
@@ -134,7 +134,7 @@ def _block(blocked: bool) -> Callable[[States, Any, Transaction], None]:
 def _existing(state: ContactsState, contact_id: str) -> Contact:
     contact = state.contacts.get(contact_id)
     if contact is None:
-        raise NotThere(f"there is no contact {contact_id}")
+        raise NotFound(f"there is no contact {contact_id}")
     return contact
 
 

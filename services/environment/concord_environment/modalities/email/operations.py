@@ -6,7 +6,7 @@ from datetime import datetime
 from operator import attrgetter
 from typing import Final, NamedTuple, TypeVar
 
-from concord_environment.core.faults import Conflict, Forbidden, NotThere
+from concord_environment.core.faults import Conflict, Forbidden, NotFound
 from concord_environment.core.identity import namespace
 from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.contacts.state import ContactsState
@@ -118,7 +118,7 @@ def _each(change: Callable[[Email, S], Email]) -> Callable[[States, S, Transacti
 def _selected(state: EmailState, action: requests._Selection) -> list[Email]:
     selected = {message_id: state.emails.get(message_id) for message_id in action.ids}
     if missing := [message_id for message_id, email in selected.items() if email is None]:
-        raise NotThere(f"there is no email {missing[0]}")
+        raise NotFound(f"there is no email {missing[0]}")
     return [email for email in selected.values() if email is not None]
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, Final
 
-from concord_environment.core.faults import Conflict, Forbidden, NotThere
+from concord_environment.core.faults import Conflict, Forbidden, NotFound
 from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.contacts.state import ContactsState
 from concord_environment.modalities.modality import AnyOperation, Caller, Operation, States
@@ -104,7 +104,7 @@ def _thread(state: SMSState, thread_id: str | None, numbers: Iterable[str], tran
 def _message(state: SMSState, message_id: str) -> SMSMessage:
     message = state.messages.get(message_id)
     if message is None or message.is_deleted:
-        raise NotThere(f"there is no message {message_id}")
+        raise NotFound(f"there is no message {message_id}")
     return message
 
 
@@ -157,7 +157,7 @@ def _update_conversation(world: States, action: requests.UpdateConversation, tra
     state = world[SMSState]
     conversation = state.conversations.get(action.thread_id)
     if conversation is None:
-        raise NotThere(f"there is no conversation {action.thread_id}")
+        raise NotFound(f"there is no conversation {action.thread_id}")
     updated = replace(
         conversation,
         is_pinned=conversation.is_pinned if action.pin is None else action.pin,

@@ -1,4 +1,4 @@
-"""Persistence: a snapshot and the journal after it restore the environment after any operations."""
+"""Recovery: a snapshot and the journal after it restore the environment after any operations."""
 
 import tempfile
 from collections.abc import Callable
@@ -12,8 +12,8 @@ from concord_environment.access.keys import Key
 from concord_environment.core.events import Submission
 from concord_environment.core.faults import Fault
 from concord_environment.environment import Environment, new_simulation
-from concord_environment.persistence.capture import capture
-from concord_environment.persistence.recorder import Recorder
+from concord_environment.persistence.capture import capture_all
+from concord_environment.persistence.change_tracking import ChangeTracker
 from concord_environment.persistence.store import Store
 from tests.unit.environment.worlds import delete, mail, note_to_self, read, say, seconds, star
 
@@ -50,7 +50,7 @@ def _cancelled(environment: Environment) -> None:
 
 
 def _revoked(environment: Environment) -> None:
-    environment.keyring.revoke(environment.keyring.keys[-1].key_id, NOW)
+    environment.keys.revoke(environment.keys.all()[-1].key_id, NOW)
 
 
 def _paused(environment: Environment) -> None:
@@ -68,9 +68,9 @@ OPERATIONS: st.SearchStrategy[Operation] = st.one_of(
     st.just(lambda environment: environment.simulation.skip_to_next()),
     st.just(lambda environment: environment.simulation.jump(environment.simulation.now.replace(year=2027))),
     st.just(lambda environment: environment.simulation.reset()),
-    st.just(lambda environment: environment.simulation.settle(b"a file")),
+    st.just(lambda environment: environment.simulation.set_origin(b"a file")),
     st.just(lambda environment: environment.replace(new_simulation(environment.seed))),
-    st.just(lambda environment: environment.keyring.make("agent", ["email:*"], ADMIN, NOW)),
+    st.just(lambda environment: environment.keys.create("agent", ["email:*"], ADMIN, NOW)),
     st.just(_cancelled),
     st.just(_revoked),
     st.just(_paused),
@@ -78,31 +78,31 @@ OPERATIONS: st.SearchStrategy[Operation] = st.one_of(
 
 
 def everything(environment: Environment) -> bytes:
-    return capture(environment).snapshot("", 0)
+    return capture_all(environment).snapshot("", 0)
 
 
-class Keeping:
-    """The keeper's work after an operation: nothing, a frame, or a snapshot if one is needed."""
+class Writer:
+    """The journal writer's work after an operation: nothing, a frame, or a checkpoint if one is needed."""
 
     def __init__(self, store: Store, environment: Environment) -> None:
-        self._store, self._recorder = store, Recorder(environment)
-        self._kept = 0
+        self._store, self._changes = store, ChangeTracker(environment)
+        self._committed = 0
 
-    def keep(self, *, snapshot: bool, cut: bool) -> None:
-        version = self._recorder.version()
-        if self._recorder.is_replaced:
-            self._save(cut=True)
-        elif version > self._kept:
-            self._store.append(self._recorder.take_changes().delta())
-            if snapshot:
-                self._save(cut=cut)
-        self._kept = version
+    def commit(self, *, checkpoint: bool, cut: bool) -> None:
+        version = self._changes.version()
+        if self._changes.is_replaced:
+            self._checkpoint(cut=True)
+        elif version > self._committed:
+            self._store.append(self._changes.capture_changes().delta())
+            if checkpoint:
+                self._checkpoint(cut=cut)
+        self._committed = version
 
-    def _save(self, *, cut: bool) -> None:
-        self._store.rotate()
-        self._store.write_snapshot(self._recorder.take_all(), self._store.frame)
+    def _checkpoint(self, *, cut: bool) -> None:
+        self._store.end_segment()
+        self._store.write_snapshot(self._changes.capture_all(), self._store.last_frame)
         if cut:
-            self._store.cut(self._store.frame)
+            self._store.remove_segments(self._store.last_frame)
 
 
 @given(st.lists(st.tuples(OPERATIONS, st.booleans(), st.booleans()), min_size=4, max_size=24))
@@ -113,15 +113,15 @@ def test_a_snapshot_and_the_journal_after_it_restore_the_environment(
     with tempfile.TemporaryDirectory() as folder:
         store = Store(Path(folder) / "snapshot.json")
         environment = store.recover(0)
-        environment.keyring.make_admin("0" * 64, NOW)
-        keeping = Keeping(store, environment)
-        keeping.keep(snapshot=False, cut=False)
-        for operation, snapshot, cut in operations:
+        environment.keys.set_admin("0" * 64, NOW)
+        writer = Writer(store, environment)
+        writer.commit(checkpoint=False, cut=False)
+        for operation, checkpoint, cut in operations:
             try:
                 operation(environment)
             except Fault:
                 continue
-            keeping.keep(snapshot=snapshot, cut=cut)
+            writer.commit(checkpoint=checkpoint, cut=cut)
         store.close()
 
         reopened = Store(Path(folder) / "snapshot.json")

@@ -1,4 +1,4 @@
-"""Advancing time: by a call, and automatically with the wall clock."""
+"""Time advances: by a call, or automatically with the wall clock."""
 
 import asyncio
 from datetime import timedelta
@@ -9,14 +9,17 @@ from concord_environment.core.clock import LATEST, to_us
 from concord_environment.core.faults import Fault, Invalid
 from concord_environment.core.simulation import Progress
 from concord_environment.environment import Environment, EnvironmentSimulation
-from concord_environment.notices.bus import Kept
+from concord_environment.notices.bus import Commit
 
 PERIOD_S: Final = 0.1
-"""The period of automatic advances."""
+"""The period of automatic advances, in seconds."""
 
 
 def advance(environment: Environment, simulation: EnvironmentSimulation, seconds: float) -> Progress:
-    """Advances a simulation and notifies subscribers. Raises Conflict if time cannot move."""
+    """Advances a simulation and notifies subscribers.
+
+    Raises Conflict if time cannot move, Invalid if the advance leads beyond 2200.
+    """
     environment.lifecycle.require_moving()
     microseconds = round(timedelta(seconds=seconds) / timedelta(microseconds=1))
     if simulation.clock + microseconds >= to_us(LATEST):
@@ -33,10 +36,10 @@ def advance(environment: Environment, simulation: EnvironmentSimulation, seconds
     return progress
 
 
-async def follow_wall_clock(environment: Environment, kept: Kept) -> None:
-    """Advances the main simulation with the wall clock, times its time scale, until cancelled.
+async def follow_wall_clock(environment: Environment, commit: Commit) -> None:
+    """Advances the main simulation by the elapsed wall-clock time, times the time scale, until cancelled.
 
-    Each advance waits until its changes are kept.
+    Commits the changes of each advance before the next. A Fault switches automatic advances off.
     """
     last = monotonic()
     while True:
@@ -46,7 +49,7 @@ async def follow_wall_clock(environment: Environment, kept: Kept) -> None:
         if lifecycle.auto_advance and lifecycle.is_running and not lifecycle.is_paused and not lifecycle.holds():
             try:
                 advance(environment, environment.simulation, (now - last) * lifecycle.time_scale)
-                await kept()
+                await commit()
             except Fault:
                 lifecycle.auto_advance = False
         last = now

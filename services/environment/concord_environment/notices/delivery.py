@@ -1,4 +1,4 @@
-"""Posting notices to webhooks: signed, to checked addresses only, and without reading the response body."""
+"""Delivery of notices to webhooks: signed, to checked addresses only, without reading the response body."""
 
 import asyncio
 import hmac
@@ -34,15 +34,15 @@ class Delivery:
     error_message: str | None = None
 
 
-class Poster:
-    """Posts notices. It resolves the host before each post, and posts only to permitted addresses."""
+class WebhookSender:
+    """Posts notices to URLs. Resolves the host before each post, and posts only to permitted addresses."""
 
     def __init__(self, urls: PeerUrls, http: httpx.AsyncClient) -> None:
         self._urls = urls
         self._http = http
 
-    async def post(self, url: str, secret: str | None, webhook_id: str, notice: Notice, attempt: int) -> Delivery:
-        """Posts a notice once."""
+    async def send(self, url: str, secret: str | None, webhook_id: str, notice: Notice, attempt: int) -> Delivery:
+        """Posts a notice once. A refused URL or a failed request gives a failed delivery."""
         created = datetime.now(UTC)
         tried = Delivery(f"del_{secrets.token_hex(8)}", webhook_id, notice.type, "failed", attempt, created)
         body = _body(tried, notice)
@@ -52,7 +52,7 @@ class Poster:
         begun = perf_counter()
         try:
             async with asyncio.timeout(TIMEOUT_S):
-                status = await self._send(url, body, headers)
+                status = await self._post(url, body, headers)
         except UrlRefusedError as error:
             return replace(tried, error_message=str(error))
         except (httpx.HTTPError, httpx.InvalidURL, TimeoutError) as error:
@@ -63,7 +63,7 @@ class Poster:
             return replace(done, status="delivered", delivered_at=datetime.now(UTC))
         return replace(done, error_message=f"HTTP {status}")
 
-    async def _send(self, url: str, body: bytes, headers: dict[str, str]) -> int:
+    async def _post(self, url: str, body: bytes, headers: dict[str, str]) -> int:
         pinned = await self._urls.pin(url)
         named = httpx.URL(url)
         there = named.copy_with(host=str(pinned.address), port=pinned.port)

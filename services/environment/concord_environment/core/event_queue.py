@@ -1,4 +1,4 @@
-"""The agenda: every event, in the order in which the simulation executes them."""
+"""The event queue: every event, in the order in which the simulation executes them."""
 
 from collections import deque
 from collections.abc import Iterable
@@ -17,8 +17,8 @@ _PENDING: Final = ("pending",)
 _DONE: Final = ()
 
 
-class Agenda:
-    """Events by due time, then by priority from high to low, then by sequence.
+class EventQueue:
+    """Events ordered by due time, then by priority from high to low, then by sequence.
 
     With a tie seed, a hash of the seed and the sequence decides before the sequence does.
     """
@@ -44,10 +44,10 @@ class Agenda:
         """The pending events, in order."""
         return self.table.group("pending", "pending")
 
-    def due_by(self, end: int) -> "Due":
+    def due_by(self, end: int) -> "DueEvents":
         """The pending events due by an instant (µs)."""
         latest = from_us(end)
-        return Due(self, takewhile(lambda event: event.scheduled_time <= latest, self.pending()), latest)
+        return DueEvents(self, takewhile(lambda event: event.scheduled_time <= latest, self.pending()), latest)
 
     def count(self, *, status: EventStatus | None = None, modality: str | None = None) -> int:
         """The number of events, of one status, one modality or both."""
@@ -65,26 +65,26 @@ class Agenda:
         return int.from_bytes(blake2b(key, digest_size=8).digest())
 
 
-class Due:
+class DueEvents:
     """The pending events due by an instant, in order.
 
-    Events scheduled during the iteration join it. No event may be cancelled or skipped meanwhile.
+    `join` adds events scheduled during the iteration. No event may be cancelled or skipped during the iteration.
     """
 
-    def __init__(self, agenda: Agenda, events: Iterable[Event], latest: datetime) -> None:
-        self._agenda = agenda
+    def __init__(self, queue: EventQueue, events: Iterable[Event], latest: datetime) -> None:
+        self._queue = queue
         self._latest = latest
         self._waiting = deque(events)
         self._joined: list[tuple[SortKey, Event]] = []
 
     def join(self, event: Event) -> None:
-        """Adds a new event if it is due in time."""
+        """Adds a new event if it is due by the instant."""
         if event.scheduled_time <= self._latest:
-            heappush(self._joined, (self._agenda.sort_key(event), event))
+            heappush(self._joined, (self._queue.sort_key(event), event))
 
     def next(self) -> Event | None:
         """The next event, or None at the end."""
         joined, waiting = self._joined, self._waiting
-        if joined and (not waiting or joined[0][0] < self._agenda.sort_key(waiting[0])):
+        if joined and (not waiting or joined[0][0] < self._queue.sort_key(waiting[0])):
             return heappop(joined)[1]
         return waiting.popleft() if waiting else None
