@@ -1,4 +1,4 @@
-"""The open calls of a trial: their number, their ids and their parents."""
+"""The open calls of a trial: the calls under way, their ids and their parents."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -44,7 +44,7 @@ def test_open_calls_are_those_with_a_waiting_caller() -> None:
     assert trial_calls.answered == [left]
 
 
-def test_a_trial_has_one_watch_during_its_run_and_a_temporary_one_afterwards() -> None:
+def test_a_trial_has_its_calls_during_its_run_and_temporary_ones_afterwards() -> None:
     open_calls = OpenCalls()
     with open_calls.trial("t") as trial_calls:
         assert open_calls.of("t") is trial_calls

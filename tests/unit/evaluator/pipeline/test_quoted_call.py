@@ -37,7 +37,7 @@ def test_unreported_texts_are_empty() -> None:
     assert quoted_calls_in(reported_by("A", call("1", "B"))) == [QuotedCall("A", "B", "1", "", "")]
 
 
-def test_exchanges_are_in_causal_order() -> None:
+def test_quoted_calls_are_in_causal_order() -> None:
     reports = [*reported_by("B", asked("2", "C", "inner", parent="1")), *reported_by("A", asked("1", "B", "outer"))]
     assert [each.request for each in quoted_calls_in(reports)] == ["outer", "inner"]
 
