@@ -48,7 +48,7 @@ def summary(row: ResultRow) -> RenderableType:
         (_calls_title(len(detail.trials)), _calls(detail)),
         ("Latency", _latency(detail.latency_metrics)),
         ("Judgment", _judgment(detail)),
-        ("Be wary", _warnings(detail)),
+        ("Warnings", _warnings(detail)),
     ]
     shown = [_section(title, body) for title, body in sections if body is not None]
     return Group("", _headline(row), *shown, "")

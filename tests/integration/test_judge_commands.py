@@ -103,7 +103,7 @@ async def test_without_a_key_it_says_what_to_do_and_the_rules_judge_if_asked_to(
 
 async def test_a_result_is_told_from_a_trace(tmp_path: Path, trace: Path) -> None:
     await rejudge_traces(rejudging(trace, output=tmp_path / "rows.jsonl", rules=True))
-    with pytest.raises(AssessmentError, match="is a result, which holds no texts to judge"):
+    with pytest.raises(AssessmentError, match="is a result, which contains no texts to judge"):
         await rejudge_traces(rejudging(tmp_path / "rows.jsonl", rules=True))
 
 
@@ -198,7 +198,7 @@ async def test_the_document_shows_what_comes_out(capsys: pytest.CaptureFixture[s
         ('{"trace": "trip.jsonl", "label": "good"}', UsageError, ":1: label: "),
         ('{"trace": "nowhere.jsonl", "label": "pass"}', AssessmentError, "cannot be read: No such file"),
         ('{"trace": "two.jsonl", "label": "pass"}', AssessmentError, "a label is for one trace, and there are 2"),
-        ('{"trace": [{"what": 1}], "label": "pass"}', AssessmentError, "neither a report"),
+        ('{"trace": [{"what": 1}], "label": "pass"}', AssessmentError, "expected a report"),
     ],
 )
 async def test_labels_that_cannot_be_used_are_told_by_their_line(

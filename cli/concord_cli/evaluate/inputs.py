@@ -51,7 +51,7 @@ def find_inputs(paths: Sequence[Path], format_name: str | None = None) -> Inputs
         elif path.is_dir():
             inside = _inputs_in(path, format_name)
             if not inside.paths:
-                raise UsageError(f"{path}: holds no files")
+                raise UsageError(f"{path}: no files found in this folder")
             found.paths.extend(sorted(inside.paths))
             found.beside.extend(sorted(inside.beside))
         else:

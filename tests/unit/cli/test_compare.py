@@ -313,7 +313,7 @@ def test_the_table_has_the_ranks_the_intervals_and_who_is_not_told_apart(tmp_pat
     assert lines[1].split()[:2] == ["a", "1"]
     assert lines[2].split()[1] == lines[3].split()[1] == "2-3"
     assert any(line.rstrip().endswith("a is better") for line in lines)
-    assert any(line.startswith("Not told apart: ") for line in lines)
+    assert any(line.startswith("No difference shown: ") for line in lines)
 
 
 def test_files_of_one_name_are_told_apart_by_their_folders(tmp_path: Path) -> None:

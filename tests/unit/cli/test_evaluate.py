@@ -66,7 +66,7 @@ def test_files_named_are_taken_as_they_are_named(tmp_path: Path) -> None:
 def test_what_is_not_there_is_a_bad_command_line(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="nowhere: no such file or folder"):
         find_inputs([tmp_path / "nowhere"])
-    with pytest.raises(UsageError, match="holds no files"):
+    with pytest.raises(UsageError, match="no files found in this folder"):
         find_inputs([tmp_path])
 
 

@@ -158,7 +158,7 @@ def test_failures_of_ours_trials_that_failed_and_doubtful_steps_are_warned_of() 
             trace_integrity=TraceIntegrity(late=2, contradicted=1),
             warnings=["unknown key: sede"],
         )
-    ).partition("Be wary")[2]
+    ).partition("Warnings")[2]
 
     assert "trial-2: evaluation failed: no worker" in text
     assert "trial-3: timeout: after 20 s" in text

@@ -235,7 +235,7 @@ def test_other_means_of_a_record_are_left_alone() -> None:
     ("run", "reason"),
     [
         (record(["In Session 1 \nnothing was said"]),
-         "iterations[0].communications[0]: has no message of the form `From A to B: …`"),
+         "iterations[0].communications[0]: no message of the form `From A to B: …`"),
         (record([session(*TALK), 5]), "iterations[0].communications[1]: Input should be a valid string"),  # type: ignore[list-item]
         ({"task": "x"}, "iterations: Field required"),
         (record([session(("a" * 70, "b", "x"))]), "id: String should have at most 64 characters"),

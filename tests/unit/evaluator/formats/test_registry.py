@@ -93,7 +93,7 @@ def test_the_built_in_formats_are_those_with_examples_and_need_no_package(packag
 @pytest.mark.parametrize("content", ["hello", '{"a": 1}', "# A title\n", "a,b\n1,2\n", "[]", '"reporter"', b"\x89PNG"])
 def test_what_no_format_recognises_is_told_on_one_line(content: str | bytes) -> None:
     assert refusal(content) == (
-        "file.json:1: is no trace in any known format (a2a, concord, cooperbench, marble, otlp, spans)"
+        "file.json:1: not a trace in any known format (a2a, concord, cooperbench, marble, otlp, spans)"
     )
 
 
@@ -129,16 +129,16 @@ def test_a_package_adds_a_format_whose_trace_is_a_folder(packages: list[EntryPoi
 def test_a_folder_that_two_formats_or_none_take_for_theirs_is_refused(packages: list[EntryPoint]) -> None:
     packages += [entry("one", f"{__name__}:WITH_FOLDER"), entry("two", f"{__name__}:WITH_FOLDER")]
     folder = Folder("run", frozenset({"run.some"}), lambda _: BytesIO(b"x"))
-    with pytest.raises(FormatError, match=r"^run: could be one or two: say which with --format$"):
+    with pytest.raises(FormatError, match=r"^run: matches several formats \(one, two\): choose one with --format$"):
         read_folder(folder)
     assert len(list(read_folder(folder, "two"))) == 1
-    with pytest.raises(FormatError, match=r"^run: is no trace as a whole in any known format$"):
+    with pytest.raises(FormatError, match=r"^run: not a trace in any known folder format$"):
         read_folder(Folder("run", frozenset(), lambda _: BytesIO()))
 
 
 def test_a_file_that_two_formats_recognise_is_for_its_owner_to_name(packages: list[EntryPoint]) -> None:
     packages += [entry("some", f"{__name__}:SOMETHING"), entry("any", f"{__name__}:ANYTHING")]
-    assert refusal("x", name="file.some") == "file.some:1: could be any or some: say which with --format"
+    assert refusal("x", name="file.some") == "file.some:1: matches several formats (any, some): choose one with --format"
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ def test_a_document_over_many_lines_begins_at_its_first() -> None:
     ],
 )
 def test_what_is_no_json_is_told_with_its_line(content: str | bytes, line: int) -> None:
-    assert error_in(content).startswith(f"file.json:{line}: no valid JSON: ")
+    assert error_in(content).startswith(f"file.json:{line}: invalid JSON: ")
 
 
 @pytest.mark.parametrize("content", ["", " \n\n"])
