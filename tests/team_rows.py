@@ -185,10 +185,10 @@ def _metric(
 
 def _findings(metrics: Sequence[MetricRecord], calls: Sequence[CallRecord]) -> Iterator[Finding]:
     advice = {
-        "bottleneck": "stands between most of the others: let them call each other directly where they need no "
-        "go-between. If a hub is the design, see that it is neither overloaded nor the only way.",
-        "isolated": "is part of the team, yet exchanged no message with any of it: give it a share of the work, or "
-        "leave it out of the team.",
+        "bottleneck": "is on most paths between the other agents: let them call each other directly if they need no "
+        "intermediary. If a hub is the design, check that it is not overloaded and not the only path.",
+        "isolated": "is part of the team, but exchanged no message with another agent: give it a share of the work, or "
+        "remove it from the team.",
     }
     for metric in metrics:
         flag = {"betweenness_centrality": "bottleneck", "degree_centrality": "isolated"}.get(metric.id)

@@ -61,7 +61,7 @@ def test_the_output_tells_which_redis_what_happens_and_what_came_out(mesh: Conco
     assert "trial 1 of 1" in mesh.output
     assert f"Score {row.score:.1f} of 100" in mesh.output
     assert "coordinator   →" in mesh.output
-    assert "The whole result is in output/results.json" in mesh.output
+    assert "The result is in output/results.json" in mesh.output
 
 
 def test_the_trace_that_is_kept_tells_the_same_of_the_team(mesh: Concord, row: ResultRow) -> None:

@@ -167,7 +167,7 @@ def test_a_line_that_cannot_be_read_is_told_and_every_other_is_read(traces: Path
     assert second.startswith(f"concord: skipped: {path}:6: invalid JSON: ")
     assert last == "concord: unreadable records skipped: 2"
     [row] = ResultsDocument.model_validate_json((tmp_path / "result.json").read_bytes()).results
-    assert "trial-1: 2 records of the file could not be read and is missing from this trace" in row.detail.warnings
+    assert "trial-1: 2 records of the file could not be read, so this trace may be incomplete" in row.detail.warnings
 
 
 def test_a_file_of_which_no_line_can_be_read_is_no_trace(traces: Path) -> None:
@@ -252,8 +252,7 @@ def test_a_folder_of_released_runs_is_evaluated_past_what_stands_above_them(rele
         ["one/coop/tool_task/7/f1_f2", "two/coop/tool_task/7/f1_f2"],
     )
     assert [line.split(": ", 2)[1:] for line in done.stderr.splitlines()] == [
-        [f"{released}/{run}/config.json", "not read: not a trace in any known format"]
-        for run in ("one", "two")
+        [f"{released}/{run}/config.json", "not read: not a trace in any known format"] for run in ("one", "two")
     ]
     assert evaluate(released, "--quiet").stderr == ""
 

@@ -222,8 +222,8 @@ async def test_what_is_verified_counts_where_the_second_answer_does_not_come(tri
     [
         (FakeModel(honest_judge(), statuses=[500] * 9), "InternalServerError"),
         (FakeModel(honest_judge(), statuses=[401]), "AuthenticationError"),
-        (FakeModel(lambda _: "no JSON at all"), "could not be read"),
-        (FakeModel(lambda asked: honest_judge()(asked)[:-40]), "could not be read"),
+        (FakeModel(lambda _: "no JSON at all"), "cannot be read"),
+        (FakeModel(lambda asked: honest_judge()(asked)[:-40]), "cannot be read"),
         (FakeModel(lambda _: ""), "answered with nothing"),
         (FakeModel(honest_judge(), refusal="I cannot help with that."), "the model refused: I cannot help"),
         (FakeModel(gullible_judge()), "code word"),
@@ -243,7 +243,7 @@ async def test_a_model_that_cannot_be_had_or_trusted_leaves_the_trial_to_the_rul
     assert judgment.reason is not None
     assert reason in judgment.reason
     assert (judgment.task_success, judgment.answers) == (None, []), "no fault of the agents"
-    assert "which nobody judged" in judgment.reasoning
+    assert "do not judge the answer" in judgment.reasoning
     assert judgment.strengths
     assert [(each["log_level"], each["reason"]) for each in logged] == [("warning", judgment.reason)]
 
@@ -383,7 +383,7 @@ async def test_a_model_that_follows_agents_in_a_way_that_nobody_foresaw_is_caugh
         judgment, _, steps = await trial.judged(settings)
     assert (judgment.source, judgment.task_success, len(steps)) == ("rules", 0.0, 2)
     assert judgment.reason is not None
-    assert judgment.reason.startswith("the model followed what agents wrote")
+    assert judgment.reason.startswith("the model followed instructions in the agents' texts")
 
 
 async def test_several_samples_are_merged_and_their_agreement_is_told(trial: Trial) -> None:

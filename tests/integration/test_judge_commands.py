@@ -151,7 +151,7 @@ async def test_rules_which_cannot_read_answers_are_shown_to_be_no_judges_of_task
     assert found.false_pass.count > 0
     assert found.kappa_low is not None
     assert found.kappa_low < 0, "no better than guessing"
-    assert "Not as labelled" in capsys.readouterr().out
+    assert "Differences from the labels" in capsys.readouterr().out
 
 
 async def test_what_the_model_did_not_judge_is_not_counted_for_or_against_it(
@@ -170,7 +170,7 @@ async def test_what_the_model_did_not_judge_is_not_counted_for_or_against_it(
         await calibrate_judge(calibrating(labelled, tmp_path / "calibration.json"))
     found = Calibration.model_validate_json((tmp_path / "calibration.json").read_bytes())
     assert (found.accuracy.count, found.accuracy.n, found.undecided) == (1, 1, 1)
-    assert (found.traces[1].judged, found.traces[1].reason) == (None, "the model's answers could not be read")
+    assert (found.traces[1].judged, found.traces[1].reason) == (None, "the model's answers cannot be read")
 
 
 async def test_an_answer_that_only_speaks_to_the_judge_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -193,11 +193,11 @@ async def test_the_document_shows_what_comes_out(capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize(
     ("line", "error", "reason"),
     [
-        ("", UsageError, "there is no labelled trace"),
+        ("", UsageError, "it contains no labelled trace"),
         ("no JSON", UsageError, ":1: .*Invalid JSON"),
         ('{"trace": "trip.jsonl", "label": "good"}', UsageError, ":1: label: "),
         ('{"trace": "nowhere.jsonl", "label": "pass"}', AssessmentError, "cannot be read: No such file"),
-        ('{"trace": "two.jsonl", "label": "pass"}', AssessmentError, "a label is for one trace, and there are 2"),
+        ('{"trace": "two.jsonl", "label": "pass"}', AssessmentError, "expected one trace for the label, found 2"),
         ('{"trace": [{"what": 1}], "label": "pass"}', AssessmentError, "expected a report"),
     ],
 )

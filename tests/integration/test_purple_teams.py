@@ -281,7 +281,7 @@ async def test_a_task_for_another_function_is_its_own_part_and_asks_nobody(mesh_
     ("text", "data", "reason"),
     [
         ("", {"kind": "review", "text": TEXT}, "a researcher does not review the draft"),
-        ("?!", None, "there is no text to work on"),
+        ("?!", None, "the request contains no text to review"),
     ],
 )
 async def test_what_an_agent_cannot_do_is_rejected_with_the_reason(

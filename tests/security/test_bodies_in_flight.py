@@ -135,7 +135,7 @@ async def test_who_does_not_take_its_answer_lets_go_of_the_room_for_it(redis_url
         await callers.enter_async_context(begun_post(seats["a"], "b", len(body), body))
         (report,) = await gateway.reports(seats["a"].claims.trace_id, 1)
         answer = await http.post(seats["a"].url_of("b"), content=body)
-    assert report.step.failure == "the caller does not take its answer"
+    assert report.step.failure == "the caller does not read its answer"
     assert len(answer.content) == size
 
 

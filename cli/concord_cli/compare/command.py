@@ -27,7 +27,7 @@ def compare(results: Sequence[Path], output: Path | None) -> None:
     to compare or the output cannot be written.
     """
     if not FEWEST <= len(results) <= MOST:
-        raise UsageError(f"give {FEWEST} to {MOST} results files: there are {len(results)}")
+        raise UsageError(f"expected {FEWEST} to {MOST} results files, got {len(results)}")
     if output is not None:
         prepare_folder(output)
     comparison = compare_teams(read_teams(results))

@@ -143,7 +143,7 @@ def _parsed(path: Path) -> object:
     if path.suffix == ".json":
         parsed: object = from_json(path.read_bytes())
         return parsed
-    raise UsageError(f"{path}: neither .toml nor .json")
+    raise UsageError(f"{path}: unknown file type: use .toml or .json")
 
 
 def without_effect(config: AssessmentConfig) -> list[str]:

@@ -97,14 +97,14 @@ async def test_an_agent_is_waited_for_until_it_shows_its_card_and_that_is_told(m
     while not told:
         await asyncio.sleep(0.05)
     assert not waiting.done()
-    assert told[0].startswith(f"waiting for agent at {agent.url}, for up to 80 s: ")
+    assert told[0].startswith(f"Waiting up to 80 s for agent at {agent.url}: ")
     async with serving(agent):
         await waiting
 
 
 async def test_an_agent_without_a_card_is_named() -> None:
     agent = GreenAgent(completed(), streaming=True)
-    with pytest.raises(AssessmentError, match="helper shows no agent card at"):
+    with pytest.raises(AssessmentError, match="helper serves no agent card at"):
         await wait_for_cards({"helper": agent.url}, lambda _: None, timeout_s=0)
 
 

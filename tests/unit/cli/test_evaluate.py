@@ -129,7 +129,7 @@ def test_a_config_may_be_toml_or_json(tmp_path: Path, name: str, text: str) -> N
         ("c.json", "{", "cannot be parsed"),
         ("c.toml", 'evidence = "hearsay"', "evidence: Input should be"),
         ("c.toml", "metric = []", "unknown keys: metric"),
-        ("c.yaml", "", "neither .toml nor .json"),
+        ("c.yaml", "", "unknown file type: use .toml or .json"),
         ("nowhere.toml", None, "No such file"),
     ],
 )
@@ -214,7 +214,7 @@ def test_what_is_undefined_is_a_dash() -> None:
 
 def test_coordination_without_a_label_says_why() -> None:
     assert TraceLine.of(lone_participant()).label == "one participant"
-    assert TraceLine.of(unseen()).label == "not seen"
+    assert TraceLine.of(unseen()).label == "not observed"
 
 
 def test_many_names_are_counted() -> None:
@@ -337,7 +337,10 @@ def test_the_schema_of_results_is_that_of_assessments(tmp_path: Path) -> None:
         (["nowhere"], "nowhere: no such file or folder"),
         (["-", "--format", "pdf"], "unknown format pdf: one of a2a, concord, cooperbench, marble, otlp, spans"),
         (["-", "--config", "nowhere.toml"], "nowhere.toml: cannot be read: No such file or directory"),
-        (["-", "-o", "rows.csv"], "rows.csv: neither .json (the results document) nor .jsonl (a row to a line)"),
+        (
+            ["-", "-o", "rows.csv"],
+            "rows.csv: unknown file type: use .json (results document) or .jsonl (one row per line)",
+        ),
     ],
 )
 def test_a_bad_command_line_is_2_on_one_line(arguments: list[str], reason: str) -> None:
@@ -352,4 +355,4 @@ def test_no_paths_are_a_bad_command_line() -> None:
 def test_it_says_what_it_needs_where_the_evaluator_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "concord_cli.evaluate.command", None)
     result = CliRunner().invoke(app, ["evaluate", "-"])
-    assert (result.exit_code, result.stderr.startswith("concord: evaluating needs all of Concord")) == (2, True)
+    assert (result.exit_code, result.stderr.startswith("concord: `concord evaluate` needs the module")) == (2, True)

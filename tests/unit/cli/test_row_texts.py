@@ -93,14 +93,14 @@ class TestOutcome:
 
     def test_what_could_not_be_used_is_not_called_unjudged(self) -> None:
         empty = row(scoring=scored(usable_trials=0, judged_by_code=0)).model_copy(update={"score": None})
-        assert rating_of(empty).rests_on == "no trial could be used"
+        assert rating_of(empty).rests_on == "no trial was usable"
 
 
 class TestOtherBases:
     """Scores of given patterns, of recorded traces, and of version 1."""
 
     def test_a_given_patterns_score_rates_its_structure(self) -> None:
-        assert rating_of(ground_truth()).rests_on == "rates the structure of a given pattern: no team was at work"
+        assert rating_of(ground_truth()).rests_on == "rates the structure of a given pattern, without a live team"
 
     def test_version_1_rated_structure_where_a_team_was_at_work(self) -> None:
         told = rating_of(on_structure(version="1")).rests_on
@@ -112,12 +112,12 @@ class TestOtherBases:
         assert told == "rates structure, by version 1 of the rules, and with weight 0.35 the outcome"
 
     def test_a_recorded_traces_score_is_the_outcome_that_the_file_tells(self) -> None:
-        assert rating_of(recorded()).rests_on.startswith("the outcome that the file tells; nobody saw")
+        assert rating_of(recorded()).rests_on.startswith("the outcome in the file; the team's work was not")
 
     def test_a_recorded_trace_that_a_model_judged_says_so(self) -> None:
         by_a_model = scored(basis="recorded", judged_by_code=0, judged_by_model=1)
         told = rating_of(row(mode=Mode.RECORDED, scoring=by_a_model)).rests_on
-        assert told.startswith("the outcome of what the file tells, judged by the model")
+        assert told.startswith("the outcome of the recorded answers, judged by the model")
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_what_conduct_was_counted_from_is_told_in_words() -> None:
 
 def test_calls_that_were_not_read_whole_are_told_where_any_trial_has_some() -> None:
     told = conduct_inputs([inputs_of(carried=3000, unread=1), inputs_of(carried=5)])
-    assert told == "3,005 calls between participants carried, 1 not read whole"
+    assert told == "3,005 calls between participants carried, 1 not fully read"
 
 
 def test_counts_are_summed_over_trials_and_settings_told_where_all_share_them() -> None:
@@ -184,7 +184,7 @@ def test_no_setting_of_conduct_is_lost_whatever_it_says(inputs: dict[str, str]) 
 
 def test_coordination_without_a_label_says_why_if_the_row_does() -> None:
     assert coordination_label("high", MetricStatus.OK) == "high"
-    assert coordination_label(None, MetricStatus.UNDEFINED) == "not seen"
+    assert coordination_label(None, MetricStatus.UNDEFINED) == "not observed"
     assert coordination_label(None, MetricStatus.NOT_APPLICABLE) == "one participant"
     assert coordination_label(None, MetricStatus.OK) is None
 
@@ -200,10 +200,10 @@ def seen(**observability: str) -> TraceIntegrity:
 def test_whoever_could_not_be_seen_calling_is_named_and_whoever_was_not_called_either() -> None:
     assert unobserved_text(seen(a="full", b="full")) is None
     assert unobserved_text(seen(a="full", b="partly")) == (
-        "Calls that these participants made, if any, could not be seen: b."
+        "Calls by these participants, if any, could not be observed: b."
     )
-    assert str(unobserved_text(seen(a="none", b="partly"))).endswith("a, b. Calls to a were not seen either.")
-    assert str(unobserved_text(seen(a="none", b="none"))).endswith("a, b. Calls to them were not seen either.")
+    assert str(unobserved_text(seen(a="none", b="partly"))).endswith("a, b. Calls to a were not observed either.")
+    assert str(unobserved_text(seen(a="none", b="none"))).endswith("a, b. Calls to them were not observed either.")
 
 
 def test_many_who_could_not_be_seen_are_counted() -> None:
@@ -215,9 +215,9 @@ def test_silence_is_told_as_such_only_where_everybody_could_be_seen() -> None:
     assert (
         no_calls_text(TraceIntegrity(observability="full"))
         == no_calls_text(TraceIntegrity())
-        == "Nobody called anybody."
+        == "No agent called another."
     )
-    assert no_calls_text(TraceIntegrity(observability="none")) == "No call between agents was seen."
+    assert no_calls_text(TraceIntegrity(observability="none")) == "No call between agents was observed."
 
 
 @pytest.mark.parametrize(

@@ -70,14 +70,14 @@ def test_what_structure_does_not_tell_is_said_once_with_its_figures() -> None:
 def test_whoever_could_not_be_seen_is_named_with_what_helps() -> None:
     text = flat(shown(unjudged_and_unseen()))
 
-    assert "could not be seen: researcher_2, reviewer. Calls to reviewer were not seen either." in text
+    assert "could not be observed: researcher_2, reviewer. Calls to reviewer were not observed either." in text
     assert all(line in text for line in REMEDY)
-    assert "Not seen" not in shown(mesh_of_five())
+    assert "Unobserved calls" not in shown(mesh_of_five())
 
 
 def test_coordination_that_was_not_seen_or_is_nobodys_is_not_labelled() -> None:
-    assert "coordination: not seen ·" in shown(unseen())
-    assert "No call between agents was seen." in shown(unseen())
+    assert "coordination: not observed ·" in shown(unseen())
+    assert "No call between agents was observed." in shown(unseen())
     assert "coordination: one participant ·" in shown(lone_participant())
 
 
@@ -142,7 +142,7 @@ def test_a_large_team_is_cut_short_and_says_so() -> None:
 def test_silence_is_said() -> None:
     text = shown(row(trials=[trial()], latency_metrics=LatencySummary()))
 
-    assert "Nobody called anybody." in text
+    assert "No agent called another." in text
     assert "Latency" not in text
 
 

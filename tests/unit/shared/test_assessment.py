@@ -69,9 +69,9 @@ def test_a_pattern_needs_no_participants() -> None:
             "maxlength",
         ),
         ({"tasks": [{"id": "p", "interaction_pattern": PATTERN, "scorer": "model"}]}, {}, "has no answer"),
-        ({"answer_from": "b"}, {"a": "http://a"}, "not given the task: b"),
-        ({"start": "a", "answer_from": ["a", "b"]}, {"a": "http://a", "b": "http://b"}, "not given the task: b"),
-        ({"tasks": [TEXT_TASK | {"answer_from": "b"}]}, {"a": "http://a"}, "not given the task: b"),
+        ({"answer_from": "b"}, {"a": "http://a"}, "do not get the task: b"),
+        ({"start": "a", "answer_from": ["a", "b"]}, {"a": "http://a", "b": "http://b"}, "do not get the task: b"),
+        ({"tasks": [TEXT_TASK | {"answer_from": "b"}]}, {"a": "http://a"}, "do not get the task: b"),
     ],
 )
 def test_what_cannot_be_assessed_is_refused(
@@ -142,7 +142,7 @@ def test_as_many_trials_as_instances_are_asked_for_the_tasks_in_turn(n_tasks: in
 
 def test_more_trials_than_an_assessment_may_have_are_refused_with_their_number() -> None:
     tasks = [TaskSpec(id=str(i), text="x") for i in range(11)]
-    with pytest.raises(ValueError, match=f"1100 trials are more than the {MAX_TRIALS}"):
+    with pytest.raises(ValueError, match=f"1100 trials exceed the limit of {MAX_TRIALS}"):
         plan_trials(AssessmentConfig(num_runs=100), tasks)
 
 

@@ -83,7 +83,7 @@ class TestPatterns:
         "pattern", ["(", "[a", "a**", r"\p{L}", "(?P<1>a)", "a{5,2}", "a{99999999999}", "((" * 200]
     )
     def test_what_is_no_expression_is_refused_at_the_door(self, pattern: str) -> None:
-        with pytest.raises(ValidationError, match="is no regular expression"):
+        with pytest.raises(ValidationError, match="is not a regular expression"):
             PatternScorer(pattern=pattern)
 
     @pytest.mark.parametrize(

@@ -118,7 +118,7 @@ def _infrastructure_failures(
     failures += [verdict.failure for verdict in verdicts if verdict.failure is not None]
     explained = evaluated | {failure.trial_id for failure in failures}
     failures += [
-        InfrastructureFailure(trial_id=trial.trial_id, stage="evaluation", message="it was not evaluated")
+        InfrastructureFailure(trial_id=trial.trial_id, stage="evaluation", message="the trial has no evaluation")
         for trial in plan.trials
         if trial.trial_id not in explained
     ]

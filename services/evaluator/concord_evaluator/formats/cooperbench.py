@@ -150,9 +150,7 @@ def _read_folder(folder: Folder) -> Iterator[Trace]:
             if file not in folder.files:
                 builder.warn(f"{file} is missing: {unknown} is unknown")
         if EVALUATION in folder.files and run.eval.error is None and run.eval.both_passed is None:
-            builder.warn(
-                f"{EVALUATION} does not say whether both features passed: the outcome is unknown"
-            )
+            builder.warn(f"{EVALUATION} does not say whether both features passed: the outcome is unknown")
         _take_patches(builder, folder, run.agent_of)
     yield builder.build()
 

@@ -38,13 +38,13 @@ def trace_formats() -> Mapping[str, TraceFormat]:
     for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: entry.name):
         package = entry.dist.name if entry.dist is not None else entry.value
         if entry.name in formats:
-            raise BrokenFormatError(f"{package}: there are two trace formats called {entry.name!r}")
+            raise BrokenFormatError(f"{package}: another trace format is also called {entry.name!r}")
         try:
             found = entry.load()
         except Exception as error:
             raise BrokenFormatError(f"{package}: the trace format {entry.name!r} cannot be loaded: {error}") from error
         if not isinstance(found, TraceFormat):
-            raise BrokenFormatError(f"{package}: {entry.value} is no TraceFormat")
+            raise BrokenFormatError(f"{package}: {entry.value} is not a TraceFormat")
         formats[entry.name] = found
     return dict(sorted(formats.items()))
 

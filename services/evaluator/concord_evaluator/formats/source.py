@@ -123,7 +123,7 @@ class Source:
         if not self.left_out:
             return None
         records = "1 record" if self.left_out == 1 else f"{self.left_out} records"
-        return f"{records} of the file could not be read and is missing from this trace"
+        return f"{records} of the file could not be read, so this trace may be incomplete"
 
     def error(self, reason: str, line: int | None = None) -> FormatError:
         """A FormatError about this source."""

@@ -31,14 +31,14 @@ def installed_evaluators() -> Mapping[str, Evaluator]:
         package = entry.dist.name if entry.dist is not None else entry.value
         evaluator = _offered(entry, package)
         if evaluator.id in {JUDGE, *found}:
-            raise BrokenEvaluatorError(f"{package}: there are two evaluators called {evaluator.id!r}")
+            raise BrokenEvaluatorError(f"{package}: another evaluator is also called {evaluator.id!r}")
         found[evaluator.id] = evaluator
     try:
         in_order(found, found)
     except KeyError as error:
-        raise BrokenEvaluatorError(f"no evaluator is called {error}, which another one needs") from error
+        raise BrokenEvaluatorError(f"an evaluator needs {error}, which is not installed") from error
     except CycleError as error:
-        raise BrokenEvaluatorError(f"evaluators need each other in a circle: {', '.join(error.args[1])}") from error
+        raise BrokenEvaluatorError(f"evaluators depend on each other in a cycle: {', '.join(error.args[1])}") from error
     return dict(sorted(found.items()))
 
 
@@ -48,7 +48,7 @@ def _offered(entry: EntryPoint, package: str) -> Evaluator:
     except Exception as error:
         raise BrokenEvaluatorError(f"{package}: the evaluator {entry.name!r} cannot be loaded: {error}") from error
     if not isinstance(offered, Evaluator):
-        raise BrokenEvaluatorError(f"{package}: {entry.value} is no Evaluator")
+        raise BrokenEvaluatorError(f"{package}: {entry.value} is not an Evaluator")
     return offered
 
 

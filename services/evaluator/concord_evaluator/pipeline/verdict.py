@@ -42,7 +42,7 @@ def _grading(
     if evaluation.grading is not None:
         return evaluation.grading
     if plan.mode is Mode.LIVE and not _answered(plan, evaluation):
-        return Grading(value=0, source="code", scorer=None, reason="nobody whose answer counts gave one")
+        return Grading(value=0, source="code", scorer=None, reason="no graded participant gave an answer")
     if judgment is not None and judgment.task_success is not None:
         by_model = judgment.source == "llm"
         return Grading(

@@ -47,7 +47,7 @@ def installed_scorers() -> Mapping[str, Scorer]:
     for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: (entry.name, entry.value)):
         package = entry.dist.name if entry.dist is not None else entry.value
         if entry.name in {*SCORER_NAMES, *found}:
-            raise BrokenScorerError(f"{package}: there are two scorers called {entry.name!r}")
+            raise BrokenScorerError(f"{package}: another scorer is also called {entry.name!r}")
         found[entry.name] = _offered(entry, package)
     return found
 
@@ -73,7 +73,7 @@ def grade_by_package(choice: PackageScorer, targets: Sequence[str], answer: str)
     match given:
         case (int() | float() as value, str(explanation)) if 0 <= value <= 1:
             return graded(value, explanation)
-    raise ScorerFailedError(choice.name, f"it gives no value from 0 to 1 with an explanation, but {given!r}")
+    raise ScorerFailedError(choice.name, f"expected a value from 0 to 1 with an explanation, got {given!r}")
 
 
 def _offered(entry: EntryPoint, package: str) -> Scorer:
@@ -82,5 +82,5 @@ def _offered(entry: EntryPoint, package: str) -> Scorer:
     except Exception as error:
         raise BrokenScorerError(f"{package}: the scorer {entry.name!r} cannot be loaded: {error}") from error
     if not callable(offered):
-        raise BrokenScorerError(f"{package}: {entry.value} is no function")
+        raise BrokenScorerError(f"{package}: {entry.value} is not a function")
     return offered

@@ -41,7 +41,7 @@ class Plans:
         if assessment_id not in self._kept or self._kept[assessment_id].revision != revision:
             plan = await self._assessments.plan(assessment_id)
             if plan is None:
-                raise LookupError(f"there is no assessment {assessment_id!r}")
+                raise LookupError(f"assessment {assessment_id!r} does not exist")
             self._kept[assessment_id] = _Indexed(
                 revision,
                 plan,

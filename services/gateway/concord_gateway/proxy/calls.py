@@ -332,7 +332,7 @@ class Carrier:
         try:
             await recorder.write()
         except StorageUnavailableError as error:
-            logger.error("an observed call of %s was lost: %s", call.watched.caller, error)
+            logger.error("cannot store an observed call of %s: %s", call.watched.caller, error)
         finally:
             self._watches.of(call.trace_id).end(call.watched.step_id, answered=bool(call.answer.state))
 

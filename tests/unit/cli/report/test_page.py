@@ -88,7 +88,7 @@ def test_the_head_has_score_and_what_it_rests_on_label_confidence_trials_and_bot
 def test_a_score_on_structure_says_so_and_has_every_part_with_its_weight() -> None:
     head = page_of(ground_truth()).head
 
-    assert head.rests_on == "rates the structure of a given pattern: no team was at work"
+    assert head.rests_on == "rates the structure of a given pattern, without a live team"
     assert not head.factors
     assert [part.title for part in head.parts] == ["Task", "Communication", "Distribution", "Reliability", "Efficiency"]
     assert (head.parts[0].value, head.parts[0].notes) == ("undefined", ["weight 0.35", "nobody judged the outcome"])
@@ -114,7 +114,7 @@ def test_where_nobody_judged_the_outcome_the_page_has_no_headline_number_but_the
 
 
 def test_coordination_that_was_not_seen_or_is_nobodys_has_no_label() -> None:
-    assert page_of(unseen()).head.coordination == "coordination: not seen"
+    assert page_of(unseen()).head.coordination == "coordination: not observed"
     assert page_of(lone_participant()).head.coordination == "coordination: one participant"
     assert page_of(lone_participant()).trials.lines[0].coordination == "one participant"
 
@@ -160,7 +160,9 @@ def test_whoever_could_not_be_seen_is_named_at_the_head_and_what_helps_is_told()
     trust = page_of(unjudged_and_unseen()).trust
 
     assert trust.unseen is not None
-    assert trust.unseen.endswith("could not be seen: researcher_2, reviewer. Calls to reviewer were not seen either.")
+    assert trust.unseen.endswith(
+        "could not be observed: researcher_2, reviewer. Calls to reviewer were not observed either."
+    )
     assert dict(trust.seen) == {
         "coordinator": "its calls",
         "researcher_1": "its calls",
@@ -177,10 +179,10 @@ def test_whoever_could_not_be_seen_is_named_at_the_head_and_what_helps_is_told()
 def test_agents_that_were_not_seen_are_not_told_to_be_silent() -> None:
     hidden, silent = dissected(render(unseen())).text, dissected(render(silent_team())).text
 
-    assert "No call between agents was seen." in hidden
-    assert "Seen in no exchange" in hidden
-    assert "Nobody called anybody." in silent
-    assert "Exchanged no message with anyone" in silent
+    assert "No call between agents was observed." in hidden
+    assert "No observed exchange" in hidden
+    assert "No agent called another." in silent
+    assert "Exchanged no message" in silent
 
 
 def test_findings_stand_in_the_order_of_the_row() -> None:
@@ -202,7 +204,7 @@ def test_a_trial_of_its_own_has_its_own_figures() -> None:
 
 
 def test_a_trial_that_is_not_there_is_refused_with_those_that_are() -> None:
-    with pytest.raises(UsageError, match=r"no trial is called 'x'; there are: trial-1, trial-2, trial-3"):
+    with pytest.raises(UsageError, match=r"the result has no trial 'x', only: trial-1, trial-2, trial-3"):
         page_of(star_of_five(), "x")
 
 
@@ -315,7 +317,7 @@ def test_percentiles_of_few_calls_come_with_a_warning() -> None:
     latency = page_of(row(latency_metrics=LatencySummary(avg=1, p50=1, p95=2, p99=3, n=30, p95_reliable=True))).latency
 
     assert latency is not None
-    assert [each.note for each in latency.figures] == [None, None, None, "too few calls to rely on"]
+    assert [each.note for each in latency.figures] == [None, None, None, "too few calls to be reliable"]
 
 
 def test_failures_of_ours_and_warnings_are_told() -> None:

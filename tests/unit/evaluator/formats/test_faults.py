@@ -92,7 +92,7 @@ def test_a_record_that_is_a_trace_is_named_by_its_place_whatever_became_of_those
 def test_a_trace_of_many_records_says_that_some_are_missing(name: str) -> None:
     traces, _ = read_past_faults(file_of(name, [*LINES[name][:2], *BROKEN[name][:2]]), "runs.jsonl", name)
     assert [trace.warnings[-1] for trace in traces] == [
-        "2 records of the file could not be read and is missing from this trace"
+        "2 records of the file could not be read, so this trace may be incomplete"
     ]
     assert "could not be read" not in str(read(file_of(name, LINES[name]), "runs.jsonl", name)[0].warnings)
 

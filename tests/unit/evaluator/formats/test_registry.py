@@ -138,7 +138,9 @@ def test_a_folder_that_two_formats_or_none_take_for_theirs_is_refused(packages: 
 
 def test_a_file_that_two_formats_recognise_is_for_its_owner_to_name(packages: list[EntryPoint]) -> None:
     packages += [entry("some", f"{__name__}:SOMETHING"), entry("any", f"{__name__}:ANYTHING")]
-    assert refusal("x", name="file.some") == "file.some:1: matches several formats (any, some): choose one with --format"
+    assert (
+        refusal("x", name="file.some") == "file.some:1: matches several formats (any, some): choose one with --format"
+    )
 
 
 @pytest.mark.parametrize(
@@ -146,7 +148,7 @@ def test_a_file_that_two_formats_recognise_is_for_its_owner_to_name(packages: li
     [
         ("no_such_module:FORMAT", "cannot be loaded: No module named 'no_such_module'"),
         (f"{__name__}:NO_SUCH_NAME", "cannot be loaded: module .* has no attribute"),
-        (f"{__name__}:NOTHING_LIKE_IT", "is no TraceFormat"),
+        (f"{__name__}:NOTHING_LIKE_IT", "is not a TraceFormat"),
     ],
 )
 def test_a_package_whose_format_is_none_is_told(packages: list[EntryPoint], value: str, reason: str) -> None:
@@ -157,5 +159,5 @@ def test_a_package_whose_format_is_none_is_told(packages: list[EntryPoint], valu
 
 def test_two_formats_of_one_name_are_told(packages: list[EntryPoint]) -> None:
     packages += [entry("same", f"{__name__}:SOMETHING"), entry("same", f"{__name__}:ANYTHING")]
-    with pytest.raises(BrokenFormatError, match="two trace formats called 'same'"):
+    with pytest.raises(BrokenFormatError, match="another trace format is also called 'same'"):
         registry.trace_formats()

@@ -160,12 +160,12 @@ class TestInstalled:
     @pytest.mark.parametrize(
         ("names", "reason"),
         [
-            (["NONE"], "NONE is no Evaluator"),
+            (["NONE"], "NONE is not an Evaluator"),
             (["MISSING"], "cannot be loaded: module .* has no attribute"),
             (["TAKEN"], "two evaluators called 'graph'"),
             (["JUDGING"], f"two evaluators called '{JUDGE}'"),
-            (["LONELY"], "no evaluator is called 'missing'"),
-            (["CHICKEN", "EGG"], "need each other in a circle: .*chicken"),
+            (["LONELY"], "an evaluator needs 'missing', which is not installed"),
+            (["CHICKEN", "EGG"], "depend on each other in a cycle: .*chicken"),
         ],
     )
     def test_a_package_whose_evaluators_cannot_be_used_is_told(

@@ -86,8 +86,8 @@ def test_who_gave_no_answer_gets_nothing_and_the_reason(answer: AgentAnswer | No
 @pytest.mark.parametrize(
     ("scorer", "target", "reason"),
     [
-        ({"name": "numeric"}, "about 4", 'the scorer numeric failed: the target "about 4" is no number'),
-        ({"name": "json", "schema": {"type": "x"}}, None, "the scorer json failed: it is no JSON Schema"),
+        ({"name": "numeric"}, "about 4", 'the scorer numeric failed: the target "about 4" is not a number'),
+        ({"name": "json", "schema": {"type": "x"}}, None, "the scorer json failed: the schema is not a JSON Schema"),
         ("exakt", "Paris", "no scorer is called 'exakt'"),
     ],
 )
@@ -102,7 +102,7 @@ def test_where_the_scorer_cannot_grade_nobody_did(scorer: object, target: object
 def test_where_nobody_is_to_answer_nobody_is_graded() -> None:
     grading = grade_answers(task(), [], outcome(said("Paris")))
     assert grading is not None
-    assert (grading.value, grading.source, grading.reason) == (None, "nobody", "nobody's answer is to be graded")
+    assert (grading.value, grading.source, grading.reason) == (None, "nobody", "no answer is to be graded")
 
 
 @given(st.dictionaries(st.sampled_from("abcd"), st.sampled_from(["Paris", "Rome", "", None])))

@@ -91,12 +91,12 @@ class TestFinding:
 
     @pytest.mark.parametrize("answer", ["", "yes", "{", "]", '{"a": }', "{'a': 1}", "NaN", "[NaN]", "[1e999]", '"a'])
     def test_what_is_none_is_told(self, answer: str) -> None:
-        with pytest.raises(NoJsonError, match="there is no JSON in the answer"):
+        with pytest.raises(NoJsonError, match="the answer contains no JSON"):
             json_in(answer)
 
     def test_a_number_that_no_double_holds_is_no_json(self) -> None:
         for number in ("1e999", "-Infinity", "1" + 400 * "0", "1" * 5000):
-            with pytest.raises(NoJsonError, match="there is no JSON"):
+            with pytest.raises(NoJsonError, match="the answer contains no JSON"):
                 json_in(number)
 
     def test_of_equal_keys_the_last_counts(self) -> None:
@@ -216,7 +216,7 @@ class TestSchema:
         pair: dict[str, JsonValue] = {"items": [{"type": "integer"}, {"type": "string"}]}
         draft_7: dict[str, JsonValue] = {"$schema": "http://json-schema.org/draft-07/schema#", **pair}
         assert (misfit(draft_7, [1, "a"]), misfit(draft_7, [1, 1])) == (None, "$[1]: 1 is not of type 'string'")
-        with pytest.raises(ScorerFailedError, match="is no JSON Schema"):
+        with pytest.raises(ScorerFailedError, match="is not a JSON Schema"):
             misfit(pair, [1])
 
     def test_a_schema_may_refer_to_itself(self) -> None:
@@ -253,9 +253,9 @@ class TestSchema:
     @pytest.mark.parametrize(
         ("keywords", "reason"),
         [
-            ({"type": "nonsense"}, "it is no JSON Schema: .*nonsense"),
-            ({"pattern": "("}, "it is no JSON Schema"),
-            ({"items": {"pattern": "(?:(?:a{300}){300}){300}"}}, "repeats too much"),
+            ({"type": "nonsense"}, "the schema is not a JSON Schema: .*nonsense"),
+            ({"pattern": "("}, "the schema is not a JSON Schema"),
+            ({"items": {"pattern": "(?:(?:a{300}){300}){300}"}}, "has too many repetitions"),
             ({"$ref": "#"}, "cannot be applied: RecursionError"),
             ({"$ref": "#/$defs/none"}, "cannot be applied: .*does not exist"),
             ({"patternProperties": {"^a": {}}}, "`patternProperties` is not supported"),
@@ -301,4 +301,4 @@ def test_it_says_what_was_compared() -> None:
     assert graded(schema(required=["hotel"]), [], json.dumps(TRIP)).explanation == (
         "the JSON does not fit the schema: $: 'hotel' is a required property"
     )
-    assert graded(scorer, [], "Paris").explanation == "there is no JSON in the answer"
+    assert graded(scorer, [], "Paris").explanation == "the answer contains no JSON"

@@ -92,7 +92,9 @@ def test_what_it_says_is_bounded_and_can_be_printed(packages: list[EntryPoint]) 
 )
 def test_what_is_no_grade_is_its_failure(packages: list[EntryPoint], given: object) -> None:
     packages.append(entry("giving"))
-    with pytest.raises(ScorerFailedError, match="the scorer mine failed: it gives no value from 0 to 1 with an expl"):
+    with pytest.raises(
+        ScorerFailedError, match="the scorer mine failed: expected a value from 0 to 1 with an explanation"
+    ):
         graded({"name": "mine", "given": given}, ["a"], "a")
 
 
@@ -126,9 +128,9 @@ def test_a_name_that_nobody_has_is_told_with_those_that_there_are(packages: list
     ("entries", "reason"),
     [
         ([entry("MISSING")], "the scorer 'mine' cannot be loaded: module .* has no attribute 'MISSING'"),
-        ([entry("NUMBER")], "NUMBER is no function"),
-        ([entry("repeated"), entry("talkative")], "there are two scorers called 'mine'"),
-        *(([entry("repeated", name)], f"there are two scorers called '{name}'") for name in SCORER_NAMES),
+        ([entry("NUMBER")], "NUMBER is not a function"),
+        ([entry("repeated"), entry("talkative")], "another scorer is also called 'mine'"),
+        *(([entry("repeated", name)], f"another scorer is also called '{name}'") for name in SCORER_NAMES),
     ],
 )
 def test_a_package_whose_scorer_cannot_be_used_is_told(
