@@ -41,7 +41,8 @@ def test_one_outage_is_told_at_its_start_each_minute_and_at_its_end(monkeypatch:
         ),
         (
             120.0,
-            "the collector at http://collector.test:9010 still accepts no steps: refused; 120 steps waiting, 12 dropped",
+            "the collector at http://collector.test:9010 still accepts no steps: refused; 120 steps waiting, "
+            "12 dropped",
         ),
         (150.0, "the collector at http://collector.test:9010 accepts steps again; 7 steps waiting, 20 dropped"),
     ]
