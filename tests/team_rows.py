@@ -280,9 +280,9 @@ def _outcome_and_conduct(score: float, agents: Sequence[str], calls: Sequence[Ca
     conduct: float | None = 0.5 + 0.5 * 5 / (5 + failed)
     reason = None
     if len(agents) < 2:
-        conduct, reason = None, "a lone participant has nobody to call"
+        conduct, reason = None, "a lone participant has no other participant to call"
     elif not between:
-        conduct, reason = 0.5, "unseen: the gateway carried no call between participants"
+        conduct, reason = 0.5, "not observed: the gateway carried no call between participants"
     outcome, of_calls = factors(min(1.0, score / (conduct or 1.0)), conduct)
     inputs = [MetricParameter(name=name, value=f"{value}") for name, value in counted.items()]
     return outcome, of_calls.model_copy(update={"reason": reason, "inputs": inputs})
@@ -461,7 +461,7 @@ def troubled_six() -> ResultRow:
         confidence="insufficient",
         trace_integrity=late,
         infrastructure=[InfrastructureFailure(trial_id="trial-3", stage="evaluation", message="the worker was killed")],
-        warnings=["unknown key in config: rooster", "2 steps came in versions that differ; both are left out"],
+        warnings=["unknown key in config: rooster", "2 steps were reported in different versions, which are ignored"],
     )
 
 

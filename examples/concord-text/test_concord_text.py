@@ -66,7 +66,7 @@ def test_a_call_without_texts_makes_a_value_approximate() -> None:
 def test_the_length_of_phrases_is_a_parameter() -> None:
     assert metric(row(TRIP, words=8), "text_redundancy").value == pytest.approx(1 - 4 / 5)
     assert row(TRIP, words=9).detail.warnings == [
-        "trial-1: the evaluator text has its defaults: words must be from 1 to 8"
+        "trial-1: the evaluator text uses its defaults: words must be from 1 to 8"
     ]
 
 

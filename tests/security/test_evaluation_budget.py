@@ -70,8 +70,8 @@ def test_what_is_not_read_counts_as_dropped_and_is_told() -> None:
     assert found.trace_integrity.dropped == 700 + 7
     assert found.trace_integrity.steps == 2 + 200 + 1
     assert [text for text in found.warnings if "too many" in text] == [
-        "700 steps of A were too many, and count as dropped",
-        "7 steps of B were too many, and count as dropped",
+        "700 steps of A exceeded the limit and count as dropped",
+        "7 steps of B exceeded the limit and count as dropped",
     ]
 
 
@@ -90,7 +90,7 @@ def test_names_of_agents_that_nobody_declared_are_bounded() -> None:
     found = evaluated([*SEEN, *(batch(5 + number, each) for number, each in enumerate(reports))], Budget())
     assert len(found.agents) <= MAX_UNDECLARED + 3
     assert ("A", "B") in {(each.caller, each.callee) for each in found.interactions}
-    assert f"{MAX_UNDECLARED} agents that nobody declared" in " ".join(found.warnings)
+    assert f"{MAX_UNDECLARED} undeclared agents" in " ".join(found.warnings)
 
 
 def test_reports_under_the_gateways_name_are_not_taken_for_what_it_saw() -> None:

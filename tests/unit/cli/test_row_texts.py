@@ -160,7 +160,9 @@ def test_counts_are_summed_over_trials_and_settings_told_where_all_share_them() 
 def test_where_no_call_was_carried_the_reason_is_told_and_no_count_of_failures() -> None:
     [_, conduct] = unseen().detail.scoring.sub_scores
     assert (conduct.value, conduct.reason) == (0.5, None)
-    assert factor_notes(conduct, unseen().detail.trials) == ["unseen: the gateway carried no call between participants"]
+    assert factor_notes(conduct, unseen().detail.trials) == [
+        "not observed: the gateway carried no call between participants"
+    ]
 
 
 def test_a_factor_has_its_row_s_own_notes_where_the_trials_have_none() -> None:

@@ -57,7 +57,7 @@ def test_factors_have_no_weight_and_conduct_says_what_it_was_counted_from() -> N
 
     assert "weight" not in text
     assert "0.64 ██████░░░░" in line_with("conduct", factors)
-    assert "unseen: the gateway carried no call between participants (1 of 2 trials); 8 calls" in flat(factors)
+    assert "not observed: the gateway carried no call between participants (1 of 2 trials); 8 calls" in flat(factors)
     assert "8 calls between participants carried, 4 failed, 0 bought nothing, 6 participants" in flat(factors)
 
 

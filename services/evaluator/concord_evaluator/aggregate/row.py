@@ -100,7 +100,7 @@ def _contact_warnings(infrastructure: Sequence[InfrastructureFailure]) -> list[s
 def _shortened_warnings(records: Sequence[TrialRecord], shown: Sequence[TrialRecord]) -> list[str]:
     """A warning if any trials are not shown in full."""
     shortened = sum(record != short for record, short in zip(records, shown, strict=True))
-    return [f"{shortened} trials are not shown in full: the row would be too large to be read"] if shortened else []
+    return [f"{shortened} trials are shortened, because the row would exceed its size limit"] if shortened else []
 
 
 def _infrastructure_failures(

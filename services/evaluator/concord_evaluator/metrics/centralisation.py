@@ -7,7 +7,7 @@ from concord.assessment.results import MetricStatus
 from concord_evaluator.graph import AgentGraph
 from concord_evaluator.metrics.metric import Measured, metric, of_scores, undefined
 
-_TOO_FEW: Final = "fewer than three agents have no centre"
+_TOO_FEW: Final = "there are fewer than three agents"
 
 
 @metric("degree_centralisation", definition_id="centralisation/degree/messages/freeman")
@@ -61,7 +61,7 @@ def hub_share(graph: AgentGraph) -> Iterator[Measured]:
 
 def _no_shares(graph: AgentGraph) -> Measured | None:
     if len(graph.agents) < 3:
-        reason = "fewer than three agents share every message"
+        reason = "there are fewer than three agents"
         return undefined(graph.n_messages, reason, status=MetricStatus.NOT_APPLICABLE)
     return None if graph.n_messages else undefined(0, "there are no messages")
 
@@ -72,7 +72,7 @@ def load_balance(graph: AgentGraph) -> Iterator[Measured]:
     have most of it."""
     loads = sorted(graph.loads.values())
     if len(loads) < 2:
-        yield undefined(len(loads), "fewer than two agents have nothing to balance")
+        yield undefined(len(loads), "there are fewer than two agents")
     elif not sum(loads):
         yield undefined(len(loads), "there are no messages")
     else:

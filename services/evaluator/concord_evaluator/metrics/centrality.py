@@ -8,8 +8,8 @@ import networkx as nx
 from concord_evaluator.graph import AgentGraph, engines
 from concord_evaluator.metrics.metric import Measured, Parameter, metric, of_scores, scored, undefined
 
-_ALONE: Final = "a single agent has no others"
-_NOBODY_BETWEEN: Final = "fewer than three agents have no one between them"
+_ALONE: Final = "there is only one agent"
+_NOBODY_BETWEEN: Final = "there are fewer than three agents"
 
 
 @metric("degree_centrality", definition_id="degree_centrality/messages/undirected", engine="networkx")
@@ -64,9 +64,9 @@ def eigenvector_centrality(graph: AgentGraph) -> Iterator[Measured]:
     if agents < 2:
         yield undefined(agents, _ALONE)
     elif not nx.is_strongly_connected(graph.messages):
-        yield undefined(agents, "not everyone can reach everyone")
+        yield undefined(agents, "not every agent can reach every other")
     elif (scores := engines.eigenvector(graph.messages)) is None:
-        yield undefined(agents, "the iteration did not settle")
+        yield undefined(agents, "the iteration did not converge")
     else:
         yield from scored(scores)
 

@@ -24,7 +24,7 @@ def density_requests(graph: AgentGraph) -> Iterator[Measured]:
 def _density(graph: "nx.DiGraph[str]") -> Measured:
     agents = graph.number_of_nodes()
     if agents < 2:
-        return undefined(agents, "fewer than two agents have no edge to have")
+        return undefined(agents, "there are fewer than two agents")
     return Measured(nx.density(graph), agents)
 
 
@@ -34,7 +34,7 @@ def clustering(graph: AgentGraph) -> Iterator[Measured]:
     and Strogatz 1998). An agent with fewer than two partners counts 0. Directions are ignored."""
     agents = len(graph.agents)
     if agents < 3:
-        yield undefined(agents, "fewer than three agents make no triangle")
+        yield undefined(agents, "there are fewer than three agents")
         return
     scores = engines.clustering(graph.contacts)
     yield of_scores(scores, sum(scores.values.values()) / len(scores.values), agents)

@@ -34,7 +34,7 @@ def information_diversity(graph: AgentGraph) -> Iterator[Measured]:
     said, sampled = _request_texts(graph)
     pairs = sorted({(min(link), max(link)) for link in graph.links if link[0] in said and link[1] in said})
     if not pairs:
-        yield undefined(0, "no two agents that talk to each other say what they ask")
+        yield undefined(0, "no two agents that talk to each other have request texts")
         return
     compared = pairs[:MAX_PAIRS]
     vectors = TfIdf(said)

@@ -47,7 +47,7 @@ def diameter(graph: AgentGraph) -> Iterator[Measured]:
     if agents < 2:
         yield undefined(agents, _ALONE)
     elif not nx.is_strongly_connected(graph.messages):
-        yield undefined(agents, "not everyone can reach everyone")
+        yield undefined(agents, "not every agent can reach every other")
     else:
         yield _measured(graph, max(graph.distances.histogram), agents)
 

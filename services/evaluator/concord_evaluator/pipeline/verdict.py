@@ -6,7 +6,7 @@ from concord_evaluator.documents import JudgedTrial, TrialEvaluation
 from concord_evaluator.pipeline.score_inputs import answerers
 from concord_evaluator.scoring import Score, TeamStructure, score_outcome, score_structure
 
-NOT_ASKED = "the judge was not asked for"
+NOT_ASKED = "the config excludes the judge"
 
 
 def verdict_on(

@@ -57,7 +57,7 @@ def test_the_figures_over_all_trials_lose_nothing_and_the_row_says_what_is_left_
     short = row(3)
     assert short.detail.metrics == whole.detail.metrics
     assert (short.score, short.pass_rate) == (whole.score, whole.pass_rate)
-    assert short.detail.warnings == ["3 trials are not shown in full: the row would be too large to be read"]
+    assert short.detail.warnings == ["3 trials are shortened, because the row would exceed its size limit"]
     assert whole.detail.warnings == []
 
 

@@ -76,7 +76,7 @@ def between_two(messages: Counter[tuple[str, str]]) -> dict[tuple[str, str], int
 
 def messages_to_oneself(trace: Trace) -> int:
     """As the row tells of them."""
-    [told] = re.findall(r"(\d+) calls of an agent to itself", " ".join(evaluated(trace).detail.warnings)) or ["0"]
+    [told] = re.findall(r"(\d+) calls of agents to themselves", " ".join(evaluated(trace).detail.warnings)) or ["0"]
     return int(told)
 
 

@@ -119,7 +119,7 @@ class TestCentrality:
     @pytest.mark.parametrize("team", [with_isolated(mesh(3)), disjoint_pairs(4, 2), (agents(3), [])])
     def test_eigenvector_is_undefined_unless_everyone_reaches_everyone(self, team: Team) -> None:
         (record,) = measure(graph_of(team), {"eigenvector_centrality": {}})
-        assert (record.value, record.reason) == (None, "not everyone can reach everyone")
+        assert (record.value, record.reason) == (None, "not every agent can reach every other")
 
     @SIZES
     def test_pagerank_is_even_where_all_are_alike(self, n: int) -> None:

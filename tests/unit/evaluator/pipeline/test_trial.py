@@ -127,7 +127,7 @@ class TestParameters:
     def test_that_cannot_be_taken_are_told_and_the_defaults_stand(
         self, given: list[float], params: dict[str, float], reason: str
     ) -> None:
-        assert self.run(given, **params) == (f"the evaluator sized has its defaults: {reason}",)
+        assert self.run(given, **params) == (f"the evaluator sized uses its defaults: {reason}",)
         assert given == [3]
 
 
@@ -254,7 +254,7 @@ class TestTrial:
     def test_carries_the_warnings_of_its_evaluators(self) -> None:
         config = {"evaluators": [{"id": "graph", "params": {"size": 1}}]}
         warnings = evaluated(plan(agents(3), config=config), batches_of(star(3))).warnings
-        assert warnings == ["the evaluator graph has its defaults: it has no parameter 'size'"]
+        assert warnings == ["the evaluator graph uses its defaults: it has no parameter 'size'"]
 
     def test_of_a_pattern_has_the_patterns_agents_and_not_the_participants(self) -> None:
         pattern = {"agents": ["x", "y"], "edges": [{"from": "x", "to": "y"}]}

@@ -31,7 +31,7 @@ class TestValue:
 
     def test_is_unseen_without_a_carried_call(self) -> None:
         found = conduct()
-        assert (found.value, found.reason) == (WORST, "unseen: the gateway carried no call between participants")
+        assert (found.value, found.reason) == (WORST, "not observed: the gateway carried no call between participants")
 
     def test_does_not_apply_to_a_lone_participant(self) -> None:
         assert conduct(agents=("ann",)).value is None
