@@ -3,11 +3,12 @@
 import asyncio
 import json
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import aclosing
 from time import monotonic
 
 from pydantic import JsonValue
 
-from concord.a2a import A2AClient, AgentUnreachableError, Answer, RemoteError, TaskState, fetch_card
+from concord.a2a import A2AClient, AgentTimeoutError, AgentUnreachableError, Answer, RemoteError, TaskState, fetch_card
 from concord_cli.errors import AssessmentError
 
 PROTOCOL_VERSION = "0.3"
@@ -20,6 +21,13 @@ CARDS_TIMEOUT_S = 80.0
 """How long the platform's client waits for an agent's card."""
 
 CARD_INTERVAL_S = 0.5
+
+RECONNECT_S = 60.0
+"""How long a client whose stream broke looks for the task at the same address, where a restarted gateway answers."""
+
+RECONNECT_INTERVAL_S = 1.0
+
+UNFINISHED = frozenset({TaskState.SUBMITTED, TaskState.WORKING})
 
 MAX_EXACT = 2**53 - 1
 """The largest integer that a double represents exactly, as do all smaller ones (RFC 8259, section 6)."""
@@ -85,14 +93,36 @@ async def assess(
 
 
 async def _stream_until_answer(client: A2AClient, request: str, on_progress: Callable[[str], None]) -> Answer:
-    latest = ""
-    async for event in client.stream(text=request):
-        if isinstance(event, Answer):
-            return event
-        if event.text and event.text != latest and not event.state.terminal:
-            latest = event.text
-            on_progress(latest)
-    raise RemoteError("the stream ended without an answer")
+    """The answer to a request, also where another gateway continues the task after the stream broke."""
+    task_id = latest = ""
+    events = client.stream(text=request)
+    reconnect_until: float | None = None
+    while True:
+        try:
+            async with aclosing(events):
+                async for event in events:
+                    reconnect_until = None
+                    task_id = event.task_id
+                    if isinstance(event, Answer):
+                        if not client.card.streaming or event.state not in UNFINISHED:
+                            return event
+                    elif event.text and event.text != latest and not event.state.terminal:
+                        latest = event.text
+                        on_progress(latest)
+            lost = AgentUnreachableError("the stream ended before the task did")
+        except AgentTimeoutError:
+            raise
+        except AgentUnreachableError as error:
+            lost = error
+        if not task_id:
+            raise lost
+        if reconnect_until is None:
+            reconnect_until = monotonic() + RECONNECT_S
+            on_progress(f"the connection broke: asking for task {task_id} again, for up to {RECONNECT_S:.0f} s: {lost}")
+        elif monotonic() > reconnect_until:
+            raise lost
+        await asyncio.sleep(RECONNECT_INTERVAL_S)
+        events = client.follow(task_id)
 
 
 def _results(answer: Answer) -> list[JsonValue]:

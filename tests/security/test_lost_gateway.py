@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from concord.storage.redis import connect
+from concord_cli.assessment_client import LostGreenAgentError, assess
 from tests.security.assessing import request, rpc, task_of, workers
 from tests.security.gateways import LEASE_S, Team, begun, ended, gateways, row_of, says, serving, tasks, until
 
@@ -182,3 +183,35 @@ async def test_a_task_takes_no_further_message_while_it_runs_or_after_it_ended(
             after = (await http.post(gateway.url, json=asked)).json()
     assert (answer["error"]["code"], after["error"]["code"]) == (-32004, -32004)
     assert team.asked == {"one": 1}
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+async def test_a_client_whose_stream_broke_receives_the_result_from_the_restarted_gateway(
+    redis_url: str, tmp_path: Path, team: Team, number: signal.Signals
+) -> None:
+    progress = list[str]()
+    async with gateways(redis_url, tmp_path) as (gateway,):
+        held = team.hold("one")
+        results = asyncio.create_task(assess(gateway.url, {"a": team.url}, tasks("one"), progress.append))
+        await team.was_asked("one")
+        gateway.signal(number)
+        await gateway.start()
+        await team.was_asked("one", times=2)
+        held.set()
+        [row] = await results
+    assert isinstance(row, dict)
+    assert row["score"] == 100
+    assert [line.partition(":")[0] for line in progress].count("the connection broke") == 1
+
+
+async def test_a_client_gives_up_on_a_gateway_that_stays_away(
+    redis_url: str, tmp_path: Path, team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("concord_cli.assessment_client.RECONNECT_S", 0.5)
+    async with gateways(redis_url, tmp_path) as (gateway,):
+        team.hold("one")
+        results = asyncio.create_task(assess(gateway.url, {"a": team.url}, tasks("one"), lambda _: None))
+        await team.was_asked("one")
+        gateway.signal(signal.SIGKILL)
+        with pytest.raises(LostGreenAgentError, match="cannot be reached"):
+            await results

@@ -1,7 +1,7 @@
 """The A2A client: one agent, reached by its URL, in whichever protocol version it speaks."""
 
 import logging
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any, Final, Self
 
@@ -141,18 +141,35 @@ class A2AClient:
         parameters = ServiceParametersFactory.create([with_a2a_extensions(list(extensions))])
         context = ClientCallContext(service_parameters=parameters)
         events = self._client.send_message(pb.SendMessageRequest(message=message), context=context)
-        reader = _AnswerReader()
-        try:
-            async with aclosing(events) as stream:  # type: ignore[type-var]  # an async generator, typed as iterator
-                async for event in stream:
-                    if (update := reader.read(event)) is not None:
+        async with aclosing(_read(events)) as updates:
+            async for update in updates:
+                yield update
+
+    async def follow(self, task_id: str) -> AsyncGenerator[TaskUpdate | Answer, None]:
+        """Yields the updates of a task that was created earlier, and its answer last.
+
+        Raises AgentUnreachableError; RemoteError, for instance if the agent does not know the task.
+        """
+        task = await self._task(task_id)
+        if not state_of(task.status.state).terminal:
+            events = self._client.subscribe(pb.SubscribeToTaskRequest(id=task_id))
+            try:
+                async with aclosing(_read(events)) as updates:
+                    async for update in updates:
                         yield update
-            answer = reader.answer()
-        except RemoteError:
-            raise
+                return
+            except RemoteError:
+                # A task that has ended meanwhile cannot be subscribed to.
+                task = await self._task(task_id)
+                if not state_of(task.status.state).terminal:
+                    raise
+        yield _of_task(task)
+
+    async def _task(self, task_id: str) -> pb.Task:
+        try:
+            return await self._client.get_task(pb.GetTaskRequest(id=task_id))
         except Exception as error:
             raise _ours(error) from error
-        yield answer
 
     async def cancel(self, task_id: str) -> None:
         """Asks the agent to cancel a task. Raises AgentUnreachableError, RemoteError."""
@@ -188,6 +205,22 @@ class _Guard:
         if pinned is not None:
             request.url = request.url.copy_with(host=str(pinned.address))
             request.extensions = {**request.extensions, "sni_hostname": pinned.host}
+
+
+async def _read(events: AsyncIterator[pb.StreamResponse]) -> AsyncGenerator[TaskUpdate | Answer, None]:
+    """Yields the updates in a stream of events, and the answer at its end."""
+    reader = _AnswerReader()
+    try:
+        async with aclosing(events) as stream:  # type: ignore[type-var]  # an async generator, typed as iterator
+            async for event in stream:
+                if (update := reader.read(event)) is not None:
+                    yield update
+        answer = reader.answer()
+    except RemoteError:
+        raise
+    except Exception as error:
+        raise _ours(error) from error
+    yield answer
 
 
 class _AnswerReader:
