@@ -149,7 +149,7 @@ def test_scores_with_another_pass_mark_or_of_other_judges_are_warned_of(tmp_path
     by_a_model = Grading(value=0.5, source="model", scorer="model", reason=None)
     judged = [each.model_copy(update={"judge": judge, "grading": by_a_model}) for each in ours.detail.trials]
     warnings = compared(tmp_path, a=team(trials=judged), b=team(scoring=scoring)).warnings
-    assert any("different rules" in each and "pass mark 0.8" in each for each in warnings)
+    assert any("different pass marks or weights" in each and "pass mark 0.8" in each for each in warnings)
     assert "The outcomes have different judges: code, judge-1." in warnings
     other = judge.model_copy(update={"model": "judge-2"})
     elsewhere = [each.model_copy(update={"judge": other}) for each in judged]

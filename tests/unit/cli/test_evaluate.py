@@ -269,7 +269,10 @@ def test_a_result_is_there_whole_or_as_it_was(tmp_path: Path, name: str) -> None
 
 
 def test_results_of_another_kind_are_a_bad_command_line() -> None:
-    with pytest.raises(UsageError, match=r"neither \.json .* nor \.jsonl"), result_writer(Path("result.csv"), {}):
+    with (
+        pytest.raises(UsageError, match=r"unknown file type: use \.json .* or \.jsonl"),
+        result_writer(Path("result.csv"), {}),
+    ):
         pass
 
 
@@ -309,7 +312,7 @@ def test_several_graphs_do_not_fit_one_file(tmp_path: Path) -> None:
             draw(row(("a", "b")))
             draw(row(("a", "b")))
 
-    with pytest.raises(UsageError, match="name a folder"):
+    with pytest.raises(UsageError, match="give a folder"):
         draw_two()
     assert list(tmp_path.iterdir()) == []
 

@@ -45,7 +45,7 @@ def test_a_pattern_needs_no_participants() -> None:
         ({}, {"a": "ftp://a"}, "scheme"),
         ({}, {"a/b": "http://a"}, "pattern"),
         ({}, {"green-agent": "http://a"}, "reserved"),
-        ({"start": "b"}, {"a": "http://a"}, "names no participant"),
+        ({"start": "b"}, {"a": "http://a"}, "is not a participant"),
         ({"num_runs": 0}, {"a": "http://a"}, "num_runs"),
         ({"num_runs": "many"}, {"a": "http://a"}, "num_runs"),
         ({"task": "x", "tasks": [{"id": "t", "text": "x"}]}, {"a": "http://a"}, "only one of"),
@@ -54,7 +54,7 @@ def test_a_pattern_needs_no_participants() -> None:
         (
             {"tasks": [{"id": "t", "text": "x"}, {"id": "p", "interaction_pattern": PATTERN}]},
             {"a": "http://a"},
-            "all have",
+            "either all tasks or none must have",
         ),
         ({"interaction_pattern": {"agents": ["a"], "edges": [{"from": "a", "to": "z"}]}}, {}, "not in `agents`"),
         ({"interaction_pattern": {"agents": ["a", "a"]}}, {}, "distinct"),

@@ -110,7 +110,7 @@ class TestJson:
 
     @pytest.mark.parametrize("pointer", ["a", "$.a", "#/a", "/a~", "/a~2", " /a"])
     def test_what_is_no_pointer_is_refused_at_the_door(self, pointer: str) -> None:
-        with pytest.raises(ValidationError, match="is no JSON Pointer"):
+        with pytest.raises(ValidationError, match="is not a JSON Pointer"):
             JsonScorer(values={pointer: 1})
 
     def test_targets_are_refused_since_they_would_count_for_nothing(self) -> None:
@@ -134,7 +134,7 @@ class TestTargets:
             task({"name": "includes", "forbidden": [" "]}, "Paris")
 
     def test_one_for_numbers_has_a_digit(self) -> None:
-        with pytest.raises(ValidationError, match="the scorer 'numeric' compares numbers, and 'forty' is none"):
+        with pytest.raises(ValidationError, match="the scorer 'numeric' compares numbers, and 'forty' is not a number"):
             task("numeric", ["40", "forty"])
 
     @pytest.mark.parametrize("option", ["tolerance", "relative_tolerance"])

@@ -162,8 +162,8 @@ class TestInstalled:
         [
             (["NONE"], "NONE is not an Evaluator"),
             (["MISSING"], "cannot be loaded: module .* has no attribute"),
-            (["TAKEN"], "two evaluators called 'graph'"),
-            (["JUDGING"], f"two evaluators called '{JUDGE}'"),
+            (["TAKEN"], "another evaluator is also called 'graph'"),
+            (["JUDGING"], f"another evaluator is also called '{JUDGE}'"),
             (["LONELY"], "an evaluator needs 'missing', which is not installed"),
             (["CHICKEN", "EGG"], "depend on each other in a cycle: .*chicken"),
         ],
