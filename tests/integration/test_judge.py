@@ -224,7 +224,7 @@ async def test_what_is_verified_counts_where_the_second_answer_does_not_come(tri
         (FakeModel(honest_judge(), statuses=[401]), "AuthenticationError"),
         (FakeModel(lambda _: "no JSON at all"), "cannot be read"),
         (FakeModel(lambda asked: honest_judge()(asked)[:-40]), "cannot be read"),
-        (FakeModel(lambda _: ""), "answered with nothing"),
+        (FakeModel(lambda _: ""), "answer is empty"),
         (FakeModel(honest_judge(), refusal="I cannot help with that."), "the model refused: I cannot help"),
         (FakeModel(gullible_judge()), "code word"),
         (FakeModel(honest_judge(), delay_s=30), "within 0.5 s"),

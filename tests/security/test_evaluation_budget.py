@@ -69,7 +69,7 @@ def test_what_is_not_read_counts_as_dropped_and_is_told() -> None:
     found = evaluated([*SEEN, *flood, honest], Budget(steps=250), {"B": 7})
     assert found.trace_integrity.dropped == 700 + 7
     assert found.trace_integrity.steps == 2 + 200 + 1
-    assert [text for text in found.warnings if "too many" in text] == [
+    assert [text for text in found.warnings if "exceeded the limit" in text] == [
         "700 steps of A exceeded the limit and count as dropped",
         "7 steps of B exceeded the limit and count as dropped",
     ]
