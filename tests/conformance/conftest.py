@@ -1,4 +1,4 @@
-"""A whole green agent in real processes: gateway, both workers, and a Redis; participants are not needed here."""
+"""A green agent in real processes: a gateway, a worker for each queue, and a Redis."""
 
 import os
 import subprocess
@@ -18,7 +18,7 @@ READY_S = 90.0
 
 @pytest.fixture(scope="session")
 def green_agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The URL of a green agent that is ready to assess."""
+    """The URL of a green agent that is ready."""
     folder = tmp_path_factory.mktemp("green")
     server = PrivateServer(folder / "redis")
     server.start()

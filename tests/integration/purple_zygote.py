@@ -1,7 +1,8 @@
-"""Forks a participant for each line that it reads, having imported one once: that is most of what a start costs.
+"""Forks a participant for each line that it reads. It imports the participants' code once, which is most of what a
+start costs.
 
-A line is JSON: the arguments, and the variables of the environment. The answer is a line with the process id. At the
-end of its input it takes its children along.
+A line is JSON: the arguments, and the environment variables. The answer is a line with the process id. At the end of
+its input the zygote ends its children.
 """
 
 import contextlib
@@ -14,7 +15,7 @@ from concord_purple.__main__ import main
 
 
 def serve() -> None:
-    """Reads orders until there are no more."""
+    """Reads orders until the input ends."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     children: list[int] = []
     for line in sys.stdin:

@@ -1,4 +1,4 @@
-"""The final wording by a language model: over HTTP, from an endpoint that speaks OpenAI's protocol."""
+"""Rewording of the purple agents' review by a language model over HTTP."""
 
 import json
 import threading
@@ -47,7 +47,7 @@ def _model(status: int, body: dict[str, Any]) -> Iterator[tuple[LLMSettings, lis
             self.wfile.write(answer)
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
-            """Says nothing."""
+            """Logs nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Routes) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
@@ -64,7 +64,7 @@ def _steps(journal: Journal) -> ResponseTrace:
     return ResponseTrace.model_validate(journal.metadata()[TRACEABILITY_KEY])
 
 
-async def test_the_model_words_the_review_and_its_call_is_a_tool_step() -> None:
+async def test_the_model_rewords_the_review_and_its_call_is_a_tool_step() -> None:
     journal = Journal(ASSIGNMENT, TraceReporter())
     with _model(200, COMPLETION) as (settings, asked):
         assert await reword_review("Weak.", "Be kind:", settings, ASSIGNMENT, journal) == "Well written!"
@@ -73,7 +73,9 @@ async def test_the_model_words_the_review_and_its_call_is_a_tool_step() -> None:
     assert (step.call_type, step.total_tokens, step.failure) == ("TOOL", 42, None)
 
 
-async def test_a_model_that_fails_leaves_the_review_as_it_was_and_says_so(caplog: pytest.LogCaptureFixture) -> None:
+async def test_after_a_failed_request_the_review_keeps_its_wording_and_a_warning_is_logged(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     journal = Journal(ASSIGNMENT, TraceReporter())
     with _model(400, {"error": {"message": "no"}}) as (settings, _):
         assert await reword_review("Weak.", "", settings, ASSIGNMENT, journal) == "Weak."
@@ -82,7 +84,7 @@ async def test_a_model_that_fails_leaves_the_review_as_it_was_and_says_so(caplog
     assert step.failure is not None
 
 
-async def test_without_a_key_no_model_is_asked() -> None:
+async def test_without_an_api_key_no_model_is_asked() -> None:
     journal = Journal(ASSIGNMENT, TraceReporter())
     with _model(200, COMPLETION) as (settings, asked):
         without = settings.model_copy(update={"api_key": None})
@@ -90,7 +92,7 @@ async def test_without_a_key_no_model_is_asked() -> None:
     assert asked == []
 
 
-async def test_a_review_in_the_models_words_ends_with_the_same_json() -> None:
+async def test_a_reworded_review_ends_with_the_same_json() -> None:
     task, urls = TASKS["cargo_bikes"], free_urls(["coordinator"])
     with _model(200, COMPLETION) as (settings, _), zygote() as starter:
         variables = {"AGENTBEATS_LLM_API_KEY": "sk-test", "AGENTBEATS_LLM_BASE_URL": settings.base_url}

@@ -1,4 +1,4 @@
-"""Environments in processes of their own, which can be killed."""
+"""Environments in processes of their own, which tests can kill."""
 
 import os
 import resource
@@ -26,10 +26,10 @@ def environment_process(
     largest_file: int = resource.RLIM_INFINITY,
     program: Sequence[str] = SERVICE,
 ) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
-    """A process that serves an environment, and its URL. It is killed at the end, if it lives.
+    """A process that serves an environment, and its URL. The process is killed at the end if it still runs.
 
-    `log` takes its standard error; `largest_file` is what the kernel lets it write of a file, in bytes; `program` are
-    the interpreter's arguments.
+    `log` receives the process's standard error. `largest_file` limits the bytes of each file that it writes. `program`
+    are the interpreter's arguments.
     """
     port = free_port()
     with started(snapshot, port, log=log, largest_file=largest_file, program=program) as process:
@@ -47,7 +47,7 @@ def started(
     largest_file: int = resource.RLIM_INFINITY,
     program: Sequence[str] = SERVICE,
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """A process that was started, and may not come to serve."""
+    """A process that was started and need not come to serve. The process is killed at the end if it still runs."""
     settings = {"UES_ADMIN_KEY": ADMIN_KEY, "CONCORD_SNAPSHOT_FILE": str(snapshot), "CONCORD_LOG_LEVEL": "WARNING"}
     command = [sys.executable, *program, "--port", str(port)]
     with (log or Path(os.devnull)).open("ab") as standard_error:

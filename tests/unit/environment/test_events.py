@@ -1,4 +1,4 @@
-"""Events: their JSON forms say what an event says, and an event comes back from its record."""
+"""Events: their JSON forms have the fields of an event's record, and a record restores its event."""
 
 from datetime import timedelta
 
@@ -31,7 +31,7 @@ def test_a_snapshot_has_the_fields_of_a_record_and_the_sequence() -> None:
     assert StoredEvent.model_fields.keys() == {*as_record(executed_and_failed()[0]), "sequence"}
 
 
-def test_an_event_comes_back_from_its_record() -> None:
+def test_a_record_restores_its_event() -> None:
     events = executed_and_failed()
     assert [str(event.status) for event in events] == ["executed", "failed"]
     for event in events:

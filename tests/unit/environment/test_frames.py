@@ -1,4 +1,4 @@
-"""The frames of a journal: what is torn is told from what is damaged."""
+"""Journal frames: reading distinguishes an incomplete last frame from a damaged one."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +13,7 @@ def written(contents: list[bytes]) -> bytes:
 
 
 @given(CONTENTS)
-def test_what_was_written_is_read(contents: list[bytes]) -> None:
+def test_written_frames_are_read_back(contents: list[bytes]) -> None:
     data = written(contents)
     reading = read_frames(data, 0)
     assert [frame.content for frame in reading.frames] == contents
@@ -22,9 +22,7 @@ def test_what_was_written_is_read(contents: list[bytes]) -> None:
 
 
 @given(CONTENTS, st.binary(max_size=40), st.data())
-def test_a_frame_that_is_not_there_to_its_end_is_cut_off(
-    contents: list[bytes], last: bytes, data: st.DataObject
-) -> None:
+def test_an_incomplete_last_frame_is_cut_off(contents: list[bytes], last: bytes, data: st.DataObject) -> None:
     whole, torn = written(contents), framed(len(contents) + 1, last)
     length = data.draw(st.integers(0, len(torn) - 1))
     reading = read_frames(whole + torn[:length], 0)
@@ -33,9 +31,7 @@ def test_a_frame_that_is_not_there_to_its_end_is_cut_off(
 
 
 @given(st.lists(st.binary(max_size=40), min_size=2, max_size=6), st.data())
-def test_a_changed_byte_before_the_last_frame_is_damage_and_says_where(
-    contents: list[bytes], data: st.DataObject
-) -> None:
+def test_a_changed_byte_before_the_last_frame_is_reported_as_damage(contents: list[bytes], data: st.DataObject) -> None:
     whole, last = written(contents[:-1]), framed(len(contents), contents[-1])
     at = data.draw(st.integers(0, len(whole) - 1))
     changed = bytearray(whole + last)

@@ -1,4 +1,4 @@
-"""Keeping: a snapshot and the journal after it are the environment, whatever was done to it."""
+"""Persistence: a snapshot and the journal after it restore the environment after any operations."""
 
 import tempfile
 from collections.abc import Callable
@@ -30,17 +30,17 @@ ACTIONS = st.one_of(
     st.builds(note_to_self, NAMES),
     st.builds(say, NAMES),
 )
-Deed = Callable[[Environment], object]
+Operation = Callable[[Environment], object]
 
 
-def _scheduled(action: object, after: int) -> Deed:
-    def deed(environment: Environment) -> None:
+def _scheduled(action: object, after: int) -> Operation:
+    def operation(environment: Environment) -> None:
         simulation = environment.simulation
         submission = Submission(action, simulation.now, "somebody")  # type: ignore[arg-type]  # actions are drawn
         later = Submission(action, simulation.now.replace(microsecond=after), "somebody")  # type: ignore[arg-type]
         simulation.schedule([submission, later] if later.due > simulation.now else [submission])
 
-    return deed
+    return operation
 
 
 def _cancelled(environment: Environment) -> None:
@@ -57,7 +57,7 @@ def _paused(environment: Environment) -> None:
     environment.lifecycle.is_paused = not environment.lifecycle.is_paused
 
 
-DEEDS: st.SearchStrategy[Deed] = st.one_of(
+OPERATIONS: st.SearchStrategy[Operation] = st.one_of(
     st.builds(_scheduled, ACTIONS, st.integers(0, 999_999)),
     ACTIONS.map(
         lambda action: lambda environment: environment.simulation.act(Submission(action, environment.simulation.now))
@@ -82,7 +82,7 @@ def everything(environment: Environment) -> bytes:
 
 
 class Keeping:
-    """What the keeper does between two deeds: nothing, a frame, or a snapshot where there has to be one."""
+    """The keeper's work after an operation: nothing, a frame, or a snapshot if one is needed."""
 
     def __init__(self, store: Store, environment: Environment) -> None:
         self._store, self._recorder = store, Recorder(environment)
@@ -105,23 +105,25 @@ class Keeping:
             self._store.cut(self._store.frame)
 
 
-@given(st.lists(st.tuples(DEEDS, st.booleans(), st.booleans()), min_size=4, max_size=24))
+@given(st.lists(st.tuples(OPERATIONS, st.booleans(), st.booleans()), min_size=4, max_size=24))
 @settings(deadline=None)
-def test_a_snapshot_with_the_journal_after_it_is_the_environment(deeds: list[tuple[Deed, bool, bool]]) -> None:
+def test_a_snapshot_and_the_journal_after_it_restore_the_environment(
+    operations: list[tuple[Operation, bool, bool]],
+) -> None:
     with tempfile.TemporaryDirectory() as folder:
         store = Store(Path(folder) / "snapshot.json")
         environment = store.recover(0)
         environment.keyring.make_admin("0" * 64, NOW)
         keeping = Keeping(store, environment)
         keeping.keep(snapshot=False, cut=False)
-        for deed, snapshot, cut in deeds:
+        for operation, snapshot, cut in operations:
             try:
-                deed(environment)
+                operation(environment)
             except Fault:
                 continue
             keeping.keep(snapshot=snapshot, cut=cut)
         store.close()
 
-        again = Store(Path(folder) / "snapshot.json")
-        assert everything(again.recover(0)) == everything(environment)
-        again.close()
+        reopened = Store(Path(folder) / "snapshot.json")
+        assert everything(reopened.recover(0)) == everything(environment)
+        reopened.close()

@@ -1,4 +1,4 @@
-"""The watch knows which calls are under way, names them, and lets none hide behind another."""
+"""The watch of a trial: the calls under way, their ids and their parents."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from concord_gateway.watch import TrialWatch, Watches
 
 
-def test_a_call_bears_the_callers_id_unless_a_step_has_it() -> None:
+def test_a_call_keeps_the_callers_step_id_unless_it_is_taken() -> None:
     watch = TrialWatch()
     root = watch.begin("green-agent", "a", parent_id="root")
     assert watch.begin("a", "b", "mine").step_id == "mine"
@@ -15,13 +15,13 @@ def test_a_call_bears_the_callers_id_unless_a_step_has_it() -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abc"), st.sampled_from(["", "x", "y"]))))
-def test_no_two_calls_have_one_id(calls: list[tuple[str, str, str]]) -> None:
+def test_no_two_calls_have_the_same_id(calls: list[tuple[str, str, str]]) -> None:
     watch = TrialWatch()
     ids = [watch.begin(*call).step_id for call in calls]
     assert len(set(ids)) == len(ids)
 
 
-def test_a_call_stands_under_the_only_one_that_its_caller_is_answering() -> None:
+def test_the_parent_is_the_only_call_that_the_caller_is_answering() -> None:
     watch = TrialWatch()
     assert watch.begin("a", "b").parent_id == ""
     first = watch.begin("green-agent", "a")
@@ -32,7 +32,7 @@ def test_a_call_stands_under_the_only_one_that_its_caller_is_answering() -> None
     assert watch.begin("a", "b").parent_id == second.step_id
 
 
-def test_open_are_the_calls_that_somebody_waits_for() -> None:
+def test_open_calls_are_those_with_a_waiting_caller() -> None:
     watch = TrialWatch()
     waited, left = watch.begin("a", "b"), watch.begin("a", "c")
     watch.leave(left.step_id)
@@ -44,7 +44,7 @@ def test_open_are_the_calls_that_somebody_waits_for() -> None:
     assert watch.answered == [left]
 
 
-def test_a_trial_has_one_watch_while_it_is_driven_and_a_passing_one_afterwards() -> None:
+def test_a_trial_has_one_watch_during_its_run_and_a_temporary_one_afterwards() -> None:
     watches = Watches()
     with watches.trial("t") as watch:
         assert watches.of("t") is watch

@@ -11,7 +11,7 @@ from concord_purple.journal import MAX_TRACE_BYTES, MAX_TRACE_DEPTH, Journal
 ASSIGNMENT = Assignment(assessment_id="a", trace_id="t", step_id="caller", agent_id="me")
 
 
-class _Reported(TraceReporter):
+class _RecordingReporter(TraceReporter):
     """A reporter that records the steps reported to it."""
 
     def __init__(self) -> None:
@@ -23,7 +23,7 @@ class _Reported(TraceReporter):
         self.steps.append(step)
 
 
-def _call(step_id: str, answer: ResponseTrace | None = None, said: str = "") -> InteractionStep:
+def _call(step_id: str, answer: ResponseTrace | None = None, text: str = "") -> InteractionStep:
     call = AgentInvocation(agent_url="http://peer/", agent_name="peer", response_trace=answer)
     return InteractionStep(
         step_id=step_id,
@@ -31,7 +31,7 @@ def _call(step_id: str, answer: ResponseTrace | None = None, said: str = "") -> 
         parent_step_id="caller",
         call_type=CallType.AGENT,
         step_action=StepAction(agent_invocation=call),
-        additional_attributes={"response_text": said},
+        additional_attributes={"response_text": text},
     )
 
 
@@ -52,7 +52,7 @@ def _depth(steps: list[InteractionStep]) -> int:
 
 
 def test_own_work_is_a_tool_step_under_the_callers_step() -> None:
-    reporter = _Reported()
+    reporter = _RecordingReporter()
     journal = Journal(ASSIGNMENT, reporter)
     with journal.tool("measure"):
         pass
@@ -65,14 +65,14 @@ def test_own_work_is_a_tool_step_under_the_callers_step() -> None:
 
 
 def test_work_that_fails_leaves_its_step_with_the_error() -> None:
-    reporter = _Reported()
+    reporter = _RecordingReporter()
     with pytest.raises(ValueError, match="no words"), Journal(ASSIGNMENT, reporter).tool("measure"):
         raise ValueError("no words")
     assert reporter.steps[0].failure == "ValueError: no words"
 
 
 def test_without_an_assignment_nothing_is_reported_or_sent_back() -> None:
-    reporter = _Reported()
+    reporter = _RecordingReporter()
     journal = Journal(None, reporter)
     with journal.tool("measure"):
         pass
@@ -81,22 +81,22 @@ def test_without_an_assignment_nothing_is_reported_or_sent_back() -> None:
 
 
 def test_a_callees_own_steps_travel_in_band_and_are_not_reported_twice() -> None:
-    reporter = _Reported()
+    reporter = _RecordingReporter()
     journal = Journal(ASSIGNMENT, reporter)
     journal.add(_call("one", _nested(2)), ASSIGNMENT)
     assert _depth(reporter.steps) == 0
     assert _depth(_in_band(journal).steps) == 2
 
 
-def test_traces_within_traces_are_cut_where_they_would_nest_too_deep() -> None:
-    journal = Journal(ASSIGNMENT, _Reported())
+def test_nested_traces_are_cut_at_the_maximum_depth() -> None:
+    journal = Journal(ASSIGNMENT, _RecordingReporter())
     journal.add(_call("one", _nested(20)), ASSIGNMENT)
     assert _depth(_in_band(journal).steps) == MAX_TRACE_DEPTH
 
 
-def test_a_trace_too_long_loses_its_callees_steps_first() -> None:
-    journal = Journal(ASSIGNMENT, _Reported())
-    long = ResponseTrace(trace_id="t", steps=[_call(f"inner-{n}", said="x" * 8000) for n in range(40)])
+def test_a_trace_that_is_too_long_loses_its_callees_steps_first() -> None:
+    journal = Journal(ASSIGNMENT, _RecordingReporter())
+    long = ResponseTrace(trace_id="t", steps=[_call(f"inner-{n}", text="x" * 8000) for n in range(40)])
     journal.add(_call("one", long), ASSIGNMENT)
     journal.add(_call("two"), ASSIGNMENT)
     carried = _in_band(journal)
@@ -104,10 +104,10 @@ def test_a_trace_too_long_loses_its_callees_steps_first() -> None:
     assert _depth(carried.steps) == 0
 
 
-def test_a_trace_still_too_long_loses_its_latest_steps() -> None:
-    journal = Journal(ASSIGNMENT, _Reported())
+def test_a_trace_that_is_still_too_long_loses_its_latest_steps() -> None:
+    journal = Journal(ASSIGNMENT, _RecordingReporter())
     for n in range(100):
-        journal.add(_call(f"step-{n}", said="x" * 8000), ASSIGNMENT)
+        journal.add(_call(f"step-{n}", text="x" * 8000), ASSIGNMENT)
     carried = _in_band(journal)
     assert 0 < len(carried.steps) < 100
     assert carried.steps[0].step_id == "step-0"

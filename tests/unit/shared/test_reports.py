@@ -1,4 +1,4 @@
-"""A stored batch gives back what went in."""
+"""Stored batches: reading a batch returns the steps that were stored."""
 
 from datetime import UTC, datetime
 
@@ -8,7 +8,7 @@ from concord.trace.report import Channel, ReportBatch, StepBatch, pack
 from tests.unit.shared.calls import call
 
 
-def test_a_stored_batch_gives_its_steps_back_as_reports() -> None:
+def test_a_stored_batch_yields_its_steps_as_reports() -> None:
     batch = StepBatch(trace_id="t", reporter="a", steps=[call(), call(step_id="s2")])
     moment = datetime(2026, 1, 1, tzinfo=UTC)
     stored = ReportBatch(

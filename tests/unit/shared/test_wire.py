@@ -1,4 +1,4 @@
-"""The fast reading and the models agree: whatever the first takes, the second takes and understands the same."""
+"""The fast decoder agrees with the models: what it accepts, they accept with the same meaning."""
 
 import json
 from typing import Any
@@ -49,12 +49,12 @@ def assert_read_alike(text: bytes) -> None:
 
 
 @given(st.lists(steps, max_size=3))
-def test_sound_batches_are_read_alike(told: list[InteractionStep]) -> None:
-    assert_read_alike(body(*map(sent, told)))
+def test_valid_batches_are_read_alike(batch_steps: list[InteractionStep]) -> None:
+    assert_read_alike(body(*map(sent, batch_steps)))
 
 
 @given(steps, st.dictionaries(st.sampled_from([*STEP_KEYS, "stepId", "unknown"]), values, max_size=3))
-def test_steps_with_anything_in_them_are_read_alike_or_left_to_the_models(
+def test_steps_with_arbitrary_fields_are_read_alike_or_left_to_the_models(
     step: InteractionStep, changes: dict[str, JsonValue]
 ) -> None:
     assert_read_alike(body(sent(step) | changes))
@@ -63,7 +63,7 @@ def test_steps_with_anything_in_them_are_read_alike_or_left_to_the_models(
 @given(
     st.dictionaries(st.sampled_from(["batch_id", "trace_id", "reporter", "steps", "dropped", "x"]), values, max_size=2)
 )
-def test_batches_with_anything_in_them_are_read_alike_or_left_to_the_models(changes: dict[str, JsonValue]) -> None:
+def test_batches_with_arbitrary_fields_are_read_alike_or_left_to_the_models(changes: dict[str, JsonValue]) -> None:
     assert_read_alike(body(step(), **changes))
 
 
@@ -86,16 +86,16 @@ def test_batches_with_anything_in_them_are_read_alike_or_left_to_the_models(chan
         b'{"batch_id":"\xff","trace_id":"t","reporter":"r"}',
     ],
 )  # fmt: skip
-def test_odd_json_is_read_alike_or_left_to_the_models(text: bytes) -> None:
+def test_unusual_json_is_read_alike_or_left_to_the_models(text: bytes) -> None:
     assert_read_alike(text)
 
 
-def test_the_mirrors_have_the_fields_of_the_models() -> None:
+def test_the_fast_structs_have_the_fields_of_the_models() -> None:
     assert {field.name for field in msgspec.structs.fields(FastStep)} == InteractionStep.model_fields.keys()
     assert {field.name for field in msgspec.structs.fields(FastBatch)} == StepBatch.model_fields.keys()
 
 
-def test_the_usual_form_is_read_fast() -> None:
+def test_the_usual_form_is_read_by_the_fast_decoder() -> None:
     call: dict[str, JsonValue] = {
         "step_id": "s", "trace_id": "t", "parent_step_id": "p", "call_type": "AGENT", "latency": 3,
         "step_action": {"agent_invocation": {"agent_url": "http://b", "agent_name": "b",

@@ -1,4 +1,4 @@
-"""Patches: the files and lines that one touches, whatever its lines look like."""
+"""Patches: the files and lines that a patch touches, whatever its lines look like."""
 
 from difflib import unified_diff
 
@@ -34,16 +34,16 @@ def test_each_line_of_a_hunk_is_counted_whatever_it_looks_like(
 
 
 @pytest.mark.parametrize("patch", ["", "\n", "no patch at all\n"])
-def test_what_is_no_patch_touches_nothing(patch: str) -> None:
+def test_text_that_is_no_patch_touches_nothing(patch: str) -> None:
     assert touched(patch) == Touched(0, 0, 0)
 
 
-def test_files_that_are_only_renamed_or_hold_no_text_are_touched() -> None:
+def test_renamed_and_binary_files_count_as_touched() -> None:
     renamed = "diff --git a/x b/y\nsimilarity index 100%\nrename from x\nrename to y\n"
     binary = "diff --git a/z.png b/z.png\nindex 1..2 100644\nBinary files a/z.png and b/z.png differ\n"
     assert touched(renamed + binary) == Touched(2, 0, 0)
 
 
-def test_the_mark_of_a_missing_line_break_is_no_line() -> None:
+def test_the_marker_of_a_missing_line_break_is_not_a_line() -> None:
     mark = "\\ No newline at end of file"
     assert touched(f"--- a/x\n+++ b/x\n@@ -1 +1,2 @@\n-old\n{mark}\n+new\n+more\n{mark}\n") == Touched(1, 2, 1)

@@ -1,4 +1,4 @@
-"""What was said in calls: in causal order, from whoever is to be believed, and never too much of it."""
+"""Exchanges: the texts of calls in causal order, from the most credible report, and bounded in number and size."""
 
 from collections.abc import Sequence
 
@@ -11,12 +11,12 @@ from concord.trace.report import Report
 from concord.trace.step import InteractionStep
 from concord_evaluator.pipeline import Exchange, TrialInput, exchanges
 from concord_evaluator.trace import project
-from tests.unit.evaluator.traces import call, observed, roster, told
+from tests.unit.evaluator.traces import call, observed, reported_by, roster
 
 AGENTS = roster("A", "B", "C")
 
 
-def said(reports: Sequence[Report], limit: int = 500) -> list[Exchange]:
+def exchanges_in(reports: Sequence[Report], limit: int = 500) -> list[Exchange]:
     return exchanges(TrialInput(project(reports, AGENTS), AGENTS, AssessmentConfig(), reports=lambda: reports), limit)
 
 
@@ -25,65 +25,68 @@ def asked(step_id: str, callee: str, request: str, response: str = "", *, parent
     return call(step_id, callee, parent=parent, request=request, attributes=attributes)
 
 
-def test_a_call_has_its_two_ends_and_what_was_said_in_it() -> None:
-    assert said(told("A", asked("1", "B", "Where to?", "To the coast."))) == [
+def test_an_exchange_has_caller_callee_request_and_response() -> None:
+    assert exchanges_in(reported_by("A", asked("1", "B", "Where to?", "To the coast."))) == [
         Exchange("A", "B", "1", "Where to?", "To the coast.")
     ]
 
 
-def test_what_nobody_tells_is_empty() -> None:
-    assert said(told("A", call("1", "B"))) == [Exchange("A", "B", "1", "", "")]
+def test_unreported_texts_are_empty() -> None:
+    assert exchanges_in(reported_by("A", call("1", "B"))) == [Exchange("A", "B", "1", "", "")]
 
 
-def test_they_come_in_causal_order() -> None:
-    reports = [*told("B", asked("2", "C", "inner", parent="1")), *told("A", asked("1", "B", "outer"))]
-    assert [each.request for each in said(reports)] == ["outer", "inner"]
+def test_exchanges_are_in_causal_order() -> None:
+    reports = [*reported_by("B", asked("2", "C", "inner", parent="1")), *reported_by("A", asked("1", "B", "outer"))]
+    assert [each.request for each in exchanges_in(reports)] == ["outer", "inner"]
 
 
-def test_what_was_observed_counts_whoever_says_more() -> None:
-    reports = [*told("B", asked("1", "B", "a long story by B")), *observed("green", asked("1", "B", "Hi."))]
-    assert "Hi." in [each.request for each in said(reports)]
-    assert "a long story by B" not in [each.request for each in said(reports)]
+def test_an_observed_text_precedes_a_longer_reported_one() -> None:
+    reports = [*reported_by("B", asked("1", "B", "a long story by B")), *observed("green", asked("1", "B", "Hi."))]
+    assert "Hi." in [each.request for each in exchanges_in(reports)]
+    assert "a long story by B" not in [each.request for each in exchanges_in(reports)]
 
 
-def test_nobody_puts_words_into_a_callers_mouth() -> None:
-    reports = [*told("A", asked("1", "B", "Hi.")), *told("C", asked("1", "B", "a long story by C"), authenticated=True)]
-    assert {each.request for each in said(reports) if each.caller == "A"} == {"Hi."}
+def test_a_callers_own_text_precedes_that_of_others() -> None:
+    reports = [
+        *reported_by("A", asked("1", "B", "Hi.")),
+        *reported_by("C", asked("1", "B", "a long story by C"), authenticated=True),
+    ]
+    assert {each.request for each in exchanges_in(reports) if each.caller == "A"} == {"Hi."}
 
 
-def test_what_came_with_an_answer_is_less_to_be_believed_than_what_was_told_directly() -> None:
-    relayed = told("A", call("1", "B", answer=[asked("2", "C", "as A has it from B")]))
-    direct = told("B", asked("2", "C", "as B says", parent="1"), authenticated=True)
-    assert {each.request for each in said([*relayed, *direct]) if each.step_id == "2"} == {"as B says"}
+def test_a_direct_report_precedes_a_relayed_one() -> None:
+    relayed = reported_by("A", call("1", "B", answer=[asked("2", "C", "as A has it from B")]))
+    direct = reported_by("B", asked("2", "C", "as B says", parent="1"), authenticated=True)
+    assert {each.request for each in exchanges_in([*relayed, *direct]) if each.step_id == "2"} == {"as B says"}
 
 
-def test_of_too_many_as_many_are_taken_from_everywhere() -> None:
-    reports = told("A", *(asked(f"{number:03}", "B", str(number)) for number in range(100)))
-    assert [each.request for each in said(reports, limit=4)] == ["0", "25", "50", "75"]
+def test_excess_exchanges_are_sampled_evenly() -> None:
+    reports = reported_by("A", *(asked(f"{number:03}", "B", str(number)) for number in range(100)))
+    assert [each.request for each in exchanges_in(reports, limit=4)] == ["0", "25", "50", "75"]
 
 
-def test_of_a_trace_that_is_too_long_to_be_read_again_there_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    reports = told("A", asked("1", "B", "one"), asked("2", "B", "two"))
+def test_a_trace_beyond_the_limit_has_no_exchanges(monkeypatch: pytest.MonkeyPatch) -> None:
+    reports = reported_by("A", asked("1", "B", "one"), asked("2", "B", "two"))
     monkeypatch.setattr("concord_evaluator.pipeline.exchange.MAX_STEPS", 2)
-    assert len(said(reports)) == 2
+    assert len(exchanges_in(reports)) == 2
     monkeypatch.setattr("concord_evaluator.pipeline.exchange.MAX_STEPS", 1)
-    assert said(reports) == []
+    assert exchanges_in(reports) == []
 
 
 def test_long_texts_are_cut() -> None:
-    assert len(said(told("A", asked("1", "B", "word " * 1000, "again " * 1000)))[0].response) == 2000
+    assert len(exchanges_in(reported_by("A", asked("1", "B", "word " * 1000, "again " * 1000)))[0].response) == 2000
 
 
 STEPS = [asked(str(number), "BC"[number % 2], f"question {number}", "x" * number) for number in range(4)]
-REPORTS = [report for step in STEPS for reporter in "AB" for report in told(reporter, step)]
+REPORTS = [report for step in STEPS for reporter in "AB" for report in reported_by(reporter, step)]
 
 
 @settings(max_examples=20)
 @given(st.permutations(REPORTS))
-def test_the_order_of_reports_changes_nothing(reports: list[Report]) -> None:
-    assert said(reports) == said(REPORTS)
+def test_the_order_of_reports_does_not_matter(reports: list[Report]) -> None:
+    assert exchanges_in(reports) == exchanges_in(REPORTS)
 
 
 @pytest.mark.parametrize("attributes", [{"response_text": ""}, {}])
-def test_an_empty_answer_is_none(attributes: dict[str, str]) -> None:
-    assert said(told("A", call("1", "B", request="Hm?", attributes=attributes)))[0].response == ""
+def test_an_empty_or_missing_answer_is_an_empty_response(attributes: dict[str, str]) -> None:
+    assert exchanges_in(reported_by("A", call("1", "B", request="Hm?", attributes=attributes)))[0].response == ""

@@ -1,4 +1,4 @@
-"""The laws of analysis: it depends on what was reported, never on when, how often or in which batches."""
+"""Laws of the analysis: it depends on the reports, and not on when, how often or in which batches they arrive."""
 
 from dataclasses import replace
 
@@ -48,14 +48,14 @@ def test_the_order_of_arrival_changes_no_bit_of_any_metric_or_finding(cases: tup
 
 @settings(max_examples=50, deadline=None)
 @given(TOLD, st.data())
-def test_reports_that_come_again_change_nothing_but_their_count(told: list[Report], data: st.DataObject) -> None:
+def test_repeated_reports_change_only_their_count(told: list[Report], data: st.DataObject) -> None:
     again = data.draw(st.lists(st.sampled_from(told), max_size=8)) if told else []
     assert read(told) == read(told + again)
 
 
 @settings(max_examples=50, deadline=None)
 @given(TOLD)
-def test_whatever_is_told_every_end_of_an_interaction_is_a_node_and_no_node_is_the_green_agent(
+def test_every_caller_and_callee_is_a_node_except_the_green_agent(
     told: list[Report],
 ) -> None:
     projection = read(told)
@@ -66,14 +66,14 @@ def test_whatever_is_told_every_end_of_an_interaction_is_a_node_and_no_node_is_t
 
 @settings(max_examples=80, deadline=None)
 @given(TOLD)
-def test_whatever_is_told_a_call_comes_after_the_one_it_was_made_in(told: list[Report]) -> None:
+def test_a_call_comes_after_its_parent(told: list[Report]) -> None:
     calls = read(told).calls
     assert all(call.parent is None or call.parent < index for index, call in enumerate(calls))
 
 
 @settings(max_examples=60, deadline=None)
 @given(TOLD)
-def test_whatever_is_told_every_value_is_a_number_or_has_a_reason_and_no_metric_fails(told: list[Report]) -> None:
+def test_every_metric_has_a_value_or_a_reason_and_none_fails(told: list[Report]) -> None:
     for record in measure(build_graph(read(told))):
         undefined = record.status in {MetricStatus.UNDEFINED, MetricStatus.NOT_APPLICABLE}
         assert (record.value is None) == undefined
@@ -83,7 +83,7 @@ def test_whatever_is_told_every_value_is_a_number_or_has_a_reason_and_no_metric_
 
 @settings(max_examples=60, deadline=None)
 @given(TOLD)
-def test_whatever_is_told_no_finding_is_told_twice_of_the_same_agents(told: list[Report]) -> None:
+def test_no_finding_appears_twice_for_the_same_agents(told: list[Report]) -> None:
     graph = build_graph(read(told))
     findings = [(each.id, tuple(each.agents)) for each in find(graph, measure(graph), Thresholds(loop=0))]
     assert len(set(findings)) == len(findings)
@@ -91,7 +91,7 @@ def test_whatever_is_told_no_finding_is_told_twice_of_the_same_agents(told: list
 
 @settings(max_examples=60, deadline=None)
 @given(TOLD)
-def test_whatever_is_told_a_findings_value_is_the_metrics_that_it_names_or_said_in_words(told: list[Report]) -> None:
+def test_a_findings_value_is_that_of_its_metric_or_described_in_words(told: list[Report]) -> None:
     graph = build_graph(read(told))
     metrics = measure(graph)
     for finding in find(graph, metrics, Thresholds(loop=0)):
@@ -101,7 +101,7 @@ def test_whatever_is_told_a_findings_value_is_the_metrics_that_it_names_or_said_
 
 @settings(max_examples=60, deadline=None)
 @given(TOLD)
-def test_whatever_is_told_the_span_is_at_most_the_work_and_shares_are_fractions(told: list[Report]) -> None:
+def test_the_span_is_at_most_the_work_and_shares_are_fractions(told: list[Report]) -> None:
     graph = build_graph(read(told))
     assert 0 <= graph.critical_path.span_us <= graph.critical_path.work_us
     shares = {"critical_path_share", "handover_ratio", "loop_ratio", "error_propagation", "unnecessary_path_ratio"}

@@ -1,4 +1,4 @@
-"""However a stored step was read, by the models or past them, the evaluation sees the same."""
+"""Decoding: the evaluation of a stored step is the same with the models and with the fast decoder."""
 
 import json
 from datetime import UTC, datetime
@@ -33,11 +33,11 @@ forms = st.fixed_dictionaries(
         "end_time": st.datetimes().map(lambda moment: f"{moment.isoformat()}+05:30"),
     },
 )
-"""What both forms of a step may have in them, and times with and without a zone."""
+"""Fields that either form of a step may have, and times with and without a zone."""
 
 
-def seen(step: StepFacts) -> tuple[object, ...]:
-    """All that an evaluation keeps of a step."""
+def kept_of(step: StepFacts) -> tuple[object, ...]:
+    """Everything that an evaluation keeps of a step."""
     name, sample = digest(step), RequestTexts()
     if name.request is not None:
         sample.add(name.request, step)
@@ -57,12 +57,10 @@ def seen(step: StepFacts) -> tuple[object, ...]:
 
 
 @given(steps, forms)
-def test_a_step_is_the_same_whether_or_not_the_models_read_it(
-    step: InteractionStep, changes: dict[str, JsonValue]
-) -> None:
+def test_both_decoders_yield_the_same_step(step: InteractionStep, changes: dict[str, JsonValue]) -> None:
     sent = json.loads(step.model_dump_json(exclude_none=True)) | changes
     body = json.dumps({"batch_id": "b", "trace_id": "t", "reporter": "ann", "steps": [sent]}).encode()
     fast = read_fast(body)
     assume(fast is not None)
     assert fast is not None
-    assert seen(fast.steps[0]) == seen(StepBatch.model_validate_json(body).steps[0])
+    assert kept_of(fast.steps[0]) == kept_of(StepBatch.model_validate_json(body).steps[0])

@@ -1,4 +1,4 @@
-"""How an attack ends: held is only what was tried, and left a stack that answers."""
+"""The verdict of an attack: held only if the attack was made and the stack still answers afterwards."""
 
 import inspect
 from collections.abc import AsyncIterator
@@ -7,17 +7,17 @@ from contextlib import asynccontextmanager
 import pytest
 from fastapi import FastAPI
 
-from attacks import answers, bodies, closing, doors, floods, hosts, names, telling, waiting
+from attacks import access, answers, bodies, closing, floods, hosts, names, token_leaks, waiting
 from attacks.attack import Attack, NotHeldError, NotTriedError, Verdict
 from attacks.catalogue import ATTACKS
-from attacks.making import made
+from attacks.runner import run_attack
 from attacks.target import Target
 from tests.serving import reserved, served, url_of
 
 
 @asynccontextmanager
-async def ready() -> AsyncIterator[Target]:
-    """What answers as a stack that is ready does."""
+async def ready_stack() -> AsyncIterator[Target]:
+    """A stack that answers as ready."""
     app = FastAPI()
 
     @app.get("/readyz")
@@ -28,47 +28,47 @@ async def ready() -> AsyncIterator[Target]:
         yield Target(url, url, "127.0.0.1")
 
 
-async def comes_to_nothing(_: Target) -> str:
+async def refused_attack(_: Target) -> str:
     return "refused"
 
 
-async def comes_off(_: Target) -> str:
+async def successful_attack(_: Target) -> str:
     raise NotHeldError("let in")
 
 
-async def breaks(_: Target) -> str:
+async def crashing_attack(_: Target) -> str:
     raise RuntimeError("unforeseen")
 
 
-async def cannot_be_made(_: Target) -> str:
+async def unmakeable_attack(_: Target) -> str:
     raise NotTriedError("it takes more")
 
 
 @pytest.mark.parametrize(
     ("run", "verdict", "seen"),
     [
-        (comes_to_nothing, Verdict.HELD, "refused"),
-        (comes_off, Verdict.NOT_HELD, "let in"),
-        (breaks, Verdict.NOT_HELD, "it ended with RuntimeError: unforeseen"),
-        (cannot_be_made, Verdict.NOT_TRIED, "it takes more"),
+        (refused_attack, Verdict.HELD, "refused"),
+        (successful_attack, Verdict.NOT_HELD, "let in"),
+        (crashing_attack, Verdict.NOT_HELD, "it ended with RuntimeError: unforeseen"),
+        (unmakeable_attack, Verdict.NOT_TRIED, "it takes more"),
     ],
 )
 async def test_an_attack_ends_as_it_says(run: object, verdict: Verdict, seen: str) -> None:
-    async with ready() as target:
-        outcome = await made(Attack("it", "Does it.", run), target)  # type: ignore[arg-type]
+    async with ready_stack() as target:
+        outcome = await run_attack(Attack("it", "Does it.", run), target)  # type: ignore[arg-type]
     assert (outcome.verdict, outcome.seen) == (verdict, seen)
 
 
-async def test_a_stack_that_does_not_answer_afterwards_did_not_hold() -> None:
+async def test_an_attack_after_which_the_stack_does_not_answer_was_not_held() -> None:
     with reserved() as holder:
         gone = Target(url_of(holder), url_of(holder), "127.0.0.1")
-        outcome = await made(Attack("it", "Does it.", comes_to_nothing), gone)
+        outcome = await run_attack(Attack("it", "Does it.", refused_attack), gone)
     assert outcome.verdict is Verdict.NOT_HELD
     assert outcome.seen.startswith("the gateway does not answer any more")
 
 
 def test_every_attack_there_is_is_listed_under_a_name_of_its_own() -> None:
-    modules = (answers, bodies, closing, doors, floods, hosts, names, telling, waiting)
+    modules = (access, answers, bodies, closing, floods, hosts, names, token_leaks, waiting)
     written = {
         function
         for module in modules

@@ -1,4 +1,4 @@
-"""Makes one attack, and looks afterwards whether the stack is still there."""
+"""The runner: makes one attack, and checks afterwards that the stack still works."""
 
 import asyncio
 from typing import Final
@@ -9,13 +9,13 @@ from attacks.attack import Attack, NotHeldError, NotTriedError, Outcome, Verdict
 from attacks.target import Target
 
 LIMIT_S: Final = 120
-"""How long an attack may take. Each ends well before that on a stack that holds."""
+"""The time limit of an attack (seconds). Against a stack that holds, every attack ends well before it."""
 
 ALIVE_S: Final = 10
 
 
-async def made(attack: Attack, target: Target) -> Outcome:
-    """Makes an attack, and returns its outcome. A stack that stops answering or loses a process did not hold."""
+async def run_attack(attack: Attack, target: Target) -> Outcome:
+    """Makes an attack and returns its outcome. A stack that stops answering or loses a process did not hold."""
     before = target.processes()
     try:
         async with asyncio.timeout(LIMIT_S):

@@ -1,4 +1,4 @@
-"""What it costs the environment to keep every change: beside one that keeps nothing, and on a disk that is slow."""
+"""The cost of the environment's journal: compared with an environment without one, and on a slow disk."""
 
 import asyncio
 import os
@@ -14,7 +14,7 @@ from unittest import mock
 import httpx
 from concord_environment_client import UESClient
 
-from benchmarks.serving import START, served
+from benchmarks.environment_server import START, served
 from benchmarks.tables import ResultTable
 from concord_environment.environment import new_simulation
 from concord_environment.persistence.segments import segments_of
@@ -24,7 +24,7 @@ REPEATS = 200
 CALLERS, CALLS = 32, 40
 EVENTS = 10_000
 SLOW_S = 0.005
-"""What an fsync takes on a disk without a cache that outlives a power cut, about."""
+"""About the duration of an fsync on a disk without a power-safe cache (seconds)."""
 
 MAIL = {
     "from_address": "a@b.example",
@@ -34,26 +34,30 @@ MAIL = {
 }
 
 
-def kept() -> list[ResultTable]:
-    """What keeping costs, and how long a restart takes."""
-    ways = [("nothing is kept", None), ("kept", 0.0), (f"kept, an fsync takes {SLOW_S * 1e3:.0f} ms more", SLOW_S)]
+def tables() -> list[ResultTable]:
+    """The cost of the journal per call, and the duration of a restart."""
+    variants = [
+        ("nothing", None),
+        ("every change", 0.0),
+        (f"every change, an fsync takes {SLOW_S * 1e3:.0f} ms more", SLOW_S),
+    ]
     return [
         ResultTable(
             "With and without CONCORD_SNAPSHOT_FILE, over HTTP",
             f"Callers and server share a process. One caller: the median of {REPEATS}. {CALLERS} callers with {CALLS} "
-            "writes each: how many in a second, how many an fsync covers, and what a read takes meanwhile. An fsync of "
-            f"1 KB takes {_fsync_ms():.2f} ms on the disk that this was measured on.",
+            "writes each: the writes per second, the writes per fsync, and the duration of a concurrent read. An fsync "
+            f"of 1 KB takes {_fsync_ms():.2f} ms on the disk of the measurement.",
             (
-                "what is kept",
+                "stored on disk",
                 "POST /email/receive, ms",
                 "GET /simulation/status, ms",
                 f"writes/s of {CALLERS}",
-                "writes an fsync",
-                "GET meanwhile, ms",
+                "writes per fsync",
+                "concurrent GET, ms",
                 f"advance over {EVENTS:,}, s",
-                "bytes a mail",
+                "bytes per mail",
             ),
-            [(name, *_measured(slow_s)) for name, slow_s in ways],
+            [(name, *_measured(slow_s)) for name, slow_s in variants],
         ),
         _restarts(),
     ]
@@ -81,7 +85,7 @@ def _measured(slow_s: float | None) -> tuple[str, ...]:
 
 
 async def _crowd(proctor: UESClient) -> tuple[float, float]:
-    """Seconds that all callers take together, and the median of what a read takes meanwhile."""
+    """The total duration of all callers' writes, and the median duration of a concurrent read (seconds)."""
     url, key = str(proctor._http.base_url), proctor._http.headers["x-api-key"]
     reads: list[float] = []
     async with httpx.AsyncClient(base_url=url, headers={"x-api-key": key}, timeout=60) as http:
@@ -92,13 +96,13 @@ async def _crowd(proctor: UESClient) -> tuple[float, float]:
 
         async def read() -> None:
             while True:
-                begun = time.perf_counter()
+                began = time.perf_counter()
                 await http.get("/simulator/time")
-                reads.append(time.perf_counter() - begun)
+                reads.append(time.perf_counter() - began)
 
-        reading, begun = asyncio.create_task(read()), time.perf_counter()
+        reading, began = asyncio.create_task(read()), time.perf_counter()
         await asyncio.gather(*(write() for _ in range(CALLERS)))
-        took = time.perf_counter() - begun
+        took = time.perf_counter() - began
         reading.cancel()
     return took, median(reads)
 
@@ -116,14 +120,14 @@ def _restarts() -> ResultTable:
     return ResultTable(
         "Restarting from a snapshot and a journal",
         "Reading both back, in process. A process writes a snapshot whenever the journal has 16 MiB or goes back 30 s.",
-        ("what was done", "snapshot, MB", "journal, MB", "s"),
+        ("history", "snapshot, MB", "journal, MB", "s"),
         [_restarted("10,000 mails, one by one", _one_by_one), _restarted("10,000 mails, one advance", _advance)],
     )
 
 
-def _restarted(name: str, deed: Callable[[UESClient], object]) -> tuple[str, str, str, str]:
+def _restarted(name: str, work: Callable[[UESClient], object]) -> tuple[str, str, str, str]:
     with _files(0.0) as (path, store), served(new_simulation(0, START), store) as (proctor, _):
-        deed(proctor)
+        work(proctor)
         with tempfile.TemporaryDirectory() as folder:
             for file in path.parent.iterdir():
                 (Path(folder) / file.name).write_bytes(file.read_bytes())
@@ -169,6 +173,6 @@ def _fsync_ms() -> float:
 
 
 def _seconds(call: Callable[[], object]) -> float:
-    begun = time.perf_counter()
+    began = time.perf_counter()
     call()
-    return time.perf_counter() - begun
+    return time.perf_counter() - began

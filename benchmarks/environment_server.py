@@ -1,4 +1,4 @@
-"""An environment that is served from a thread, and clients of it."""
+"""A server of an environment in a thread, with clients."""
 
 import secrets
 import threading
@@ -24,7 +24,7 @@ START = datetime(2026, 1, 1, 9, tzinfo=UTC)
 def served(
     simulation: Simulation[EnvironmentWorld], store: Store | None = None
 ) -> Iterator[tuple[UESClient, UESClient]]:
-    """A proctor's and an agent's client of a simulation that runs, kept in a store if there is one."""
+    """A proctor's and an agent's client of a running simulation, with a journal if there is a store."""
     environment, secret = Environment(0, simulation), secrets.token_hex(32)
     admin = environment.keyring.make_admin(secret, START)
     permissions = ["email:state", "email:query", "email:send", "calendar:query"]
