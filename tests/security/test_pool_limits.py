@@ -28,7 +28,7 @@ def _pid_after(seconds: float) -> int:
 
 async def test_a_call_beyond_the_memory_limit_raises_job_too_large_error() -> None:
     async with ProcessPool(1, memory_bytes=LIMIT, limit_s=60) as pool:
-        with pytest.raises(JobTooLargeError, match=r"0\.25 GiB of memory"):
+        with pytest.raises(JobTooLargeError, match=r"memory limit of 0\.25 GiB"):
             await pool.run("hog", bytearray, 2 * LIMIT)
         assert len(await pool.run("modest", bytearray, LIMIT // 8)) == LIMIT // 8
 
