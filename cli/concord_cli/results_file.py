@@ -47,4 +47,4 @@ def read_rows(path: Path) -> list[ResultRow]:
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from error
     except ValidationError as error:
-        raise UsageError(f"{path}: not results of Concord: {shortened(reasons(error), 300)}") from error
+        raise UsageError(f"{path}: not a results file of Concord: {shortened(reasons(error), 300)}") from error

@@ -35,13 +35,13 @@ def summary(row: ResultRow) -> RenderableType:
     sections = [
         ("Factors of the score", _factors([part for part in parts if part.id in FACTORS], detail.trials)),
         ("Parts of the score", _parts([part for part in parts if part.id not in FACTORS])),
-        ("Not seen", _unseen(detail)),
+        ("Unobserved calls", _unseen(detail)),
         ("Agent graph", Group(_graph(detail), plain_text(f"{STRUCTURE_AND_SUCCESS} See {MORE_ON_STRUCTURE}.", "dim"))),
         ("Findings", _findings(detail.findings)),
         (_calls_title(len(detail.trials)), _calls(detail)),
         ("Latency", _latency(detail.latency_metrics)),
         ("Judgment", _judgment(detail)),
-        ("Be wary", _warnings(detail)),
+        ("Warnings", _warnings(detail)),
     ]
     shown = [_section(title, body) for title, body in sections if body is not None]
     return Group("", _headline(row), *shown, "")
@@ -59,7 +59,7 @@ def _headline(row: ResultRow) -> Text:
     for note in rating.notes:
         line.append(f"\n{note}", style="dim")
     line.append("\ncoordination: ")
-    label = coordination_label(quality, detail.coordination_status) or "not told"
+    label = coordination_label(quality, detail.coordination_status) or "unknown"
     line.append(label, style=_QUALITY_STYLES.get(quality or "", ""))
     passed = pass_count_text(row)
     line.append(f" · {_count(len(detail.agents), 'agent')} · {passed} · {row.time_used:.1f} s")
@@ -118,7 +118,7 @@ def _graph(detail: Detail) -> Table:
 
 def _findings(findings: list[Finding]) -> RenderableType:
     if not findings:
-        return Text("None: nothing stands out.", "green")
+        return Text("None.", "green")
     table = plain_table()
     for finding in findings:
         title = Text.assemble((finding.id.replace("_", " "), "bold yellow"), "\n", (_figure(finding), "dim"))

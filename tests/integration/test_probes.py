@@ -21,7 +21,9 @@ from concord_purple.settings import PurpleSettings
 from tests.integration.collectors import NO_TLS
 from tests.serving import served
 
-SECTION = Path("docs/running.md").read_text(encoding="utf-8").partition("## Watching")[2].partition("\n## ")[0]
+SECTION = (
+    Path("docs/running.md").read_text(encoding="utf-8").partition("## Monitor the services")[2].partition("\n## ")[0]
+)
 DOCUMENTED = {
     service: set(re.findall(r"`(/\w+)`", probes))
     for service, probes in re.findall(r"^\| (\w+) \| (`.*)$", SECTION, re.M)

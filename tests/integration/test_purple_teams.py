@@ -274,7 +274,7 @@ async def test_a_researcher_does_its_own_part_of_a_task_without_calls(mesh_urls:
     ("text", "data", "reason"),
     [
         ("", {"kind": "review", "text": TEXT}, "a researcher does not review the draft"),
-        ("?!", None, "there is no text to work on"),
+        ("?!", None, "the request contains no text to review"),
     ],
     ids=["another function's task", "no text"],
 )

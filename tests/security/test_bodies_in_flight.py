@@ -146,7 +146,7 @@ async def test_an_answer_that_its_caller_does_not_read_is_dropped_and_frees_its_
         await callers.enter_async_context(begun_post(participants["a"], "b", len(body), body))
         (report,) = await gateway.reports(participants["a"].claims.trace_id, 1)
         answer = await http.post(participants["a"].url_of("b"), content=body)
-    assert report.step.failure == "the caller does not take its answer"
+    assert report.step.failure == "the caller does not read its answer"
     assert len(answer.content) == size
 
 

@@ -71,9 +71,9 @@ def test_steps_that_are_not_read_count_as_dropped_with_a_warning() -> None:
     evaluation = evaluated([*OBSERVED, *flood, honest], Budget(steps=250), {"B": 7})
     assert evaluation.trace_integrity.dropped == 700 + 7
     assert evaluation.trace_integrity.steps == 2 + 200 + 1
-    assert [text for text in evaluation.warnings if "too many" in text] == [
-        "700 steps of A were too many, and count as dropped",
-        "7 steps of B were too many, and count as dropped",
+    assert [text for text in evaluation.warnings if "exceeded the limit" in text] == [
+        "700 steps of A exceeded the limit and count as dropped",
+        "7 steps of B exceeded the limit and count as dropped",
     ]
 
 
@@ -92,7 +92,7 @@ def test_the_number_of_undeclared_agents_is_bounded() -> None:
     evaluation = evaluated([*OBSERVED, *(batch(5 + number, each) for number, each in enumerate(reports))], Budget())
     assert len(evaluation.agents) <= MAX_UNDECLARED + 3
     assert ("A", "B") in {(each.caller, each.callee) for each in evaluation.interactions}
-    assert f"{MAX_UNDECLARED} agents that nobody declared" in " ".join(evaluation.warnings)
+    assert f"{MAX_UNDECLARED} undeclared agents" in " ".join(evaluation.warnings)
 
 
 def test_reports_under_the_gateways_name_do_not_count_as_observed() -> None:

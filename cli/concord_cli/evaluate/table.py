@@ -74,7 +74,7 @@ def table_of(lines: Sequence[TraceLine]) -> RenderableType:
 def _warnings(lines: Iterable[TraceLine]) -> Iterable[RenderableType]:
     counts = Counter(warning for line in lines for warning in line.warnings)
     if counts:
-        yield Text("\nBe wary", style="bold")
+        yield Text("\nWarnings", style="bold")
         for warning, traces in counts.items():
             yield plain_lines(f"  {warning} ({traces} {'trace' if traces == 1 else 'traces'})")
 

@@ -37,7 +37,7 @@ def _headline(judge: Judgment) -> Iterator[str]:
 def _verdicts(criteria: list[CriterionVerdict]) -> Table:
     table = plain_table("criterion", "verdict", "points")
     for each in criteria:
-        verdict = each.verdict.replace("_", " ") + ("" if each.verified else ": no quote bears it out")
+        verdict = each.verdict.replace("_", " ") + ("" if each.verified else ": no quote supports it")
         table.add_row(each.id.replace("_", " "), verdict, "-" if each.points is None else f"{each.points:.1f}")
     return table
 
@@ -65,7 +65,7 @@ def calibration_of(calibration: Calibration) -> RenderableType:
     table.add_row("Cohen's kappa", "undefined" if kappa is None else f"{kappa:.2f}", span, "")
     shown: list[RenderableType] = [table]
     if notable := [each for each in calibration.traces if each.judged != each.label]:
-        shown += [Text("\nNot as labelled", style="bold"), _differences(notable)]
+        shown += [Text("\nDifferences from the labels", style="bold"), _differences(notable)]
     return Group(*shown)
 
 

@@ -43,7 +43,7 @@ class Authenticator:
         header = request.headers.get("authorization")
         if header is None:
             if not self._allow_anonymous:
-                raise HTTPException(401, "a token is needed", _CHALLENGE)
+                raise HTTPException(401, "a token is required", _CHALLENGE)
             return Caller(_client_address(request))
         scheme, _, rest = header.partition(" ")
         token = rest.strip()

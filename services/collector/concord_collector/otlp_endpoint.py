@@ -48,7 +48,7 @@ def otlp_router(admission: Admission, writer: TraceWriter) -> APIRouter:
         try:
             spans = list(without_internals(_READ[admitted.content_type](admitted.body)))
         except ValueError as error:
-            raise HTTPException(400, "no ExportTraceServiceRequest") from error
+            raise HTTPException(400, "the body is not an ExportTraceServiceRequest") from error
         export = read_export(spans, admitted.body, admitted.caller.claims)
         writer.count_rejected(export.rejected - export.n_foreign, export.n_foreign)
         if spans and export.n_foreign == len(spans):

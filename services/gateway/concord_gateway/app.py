@@ -82,9 +82,9 @@ def _peer_urls(settings: GatewaySettings, card_url: str, bound_to: str) -> PeerU
 
 def _log_who_may_assess(keys: ApiKeys, where: str) -> None:
     if keys:
-        logger.info("%s: assessments are for those who have one of CONCORD_API_KEYS", where)
+        logger.info("%s: only clients with one of CONCORD_API_KEYS may start assessments", where)
     else:
-        logger.warning("%s: anybody who reaches this port may start assessments: CONCORD_API_KEYS is not set", where)
+        logger.warning("%s: CONCORD_API_KEYS is not set, so anybody who reaches this port may start assessments", where)
 
 
 def _participants(

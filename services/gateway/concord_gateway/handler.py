@@ -72,7 +72,7 @@ class AssessmentHandler:
             return
         structlog.contextvars.bind_contextvars(assessment_id=record.plan.assessment_id)
         run = AssessmentRun(record, self._storage, self._settings, progress, self._participants, self._evaluations)
-        logger.info("assessment of %d trials, mode %s", len(record.plan.trials), record.plan.mode.value)
+        logger.info("running an assessment of %d trials, mode %s", len(record.plan.trials), record.plan.mode.value)
         await self._finish(run, task)
 
     async def _record(self, message: IncomingMessage, task: TaskHandle, progress: Progress) -> RunRecord:
@@ -124,12 +124,12 @@ class AssessmentHandler:
 
     async def _reject(self, task: TaskHandle, reason: str) -> None:
         self._instruments.assessments.labels(outcome="rejected").inc()
-        logger.info("rejected: %s", reason)
+        logger.info("rejected the assessment: %s", reason)
         await task.reject(redact(f"Rejected: {reason}"))
 
     async def _fail(self, task: TaskHandle, reason: str) -> None:
         self._instruments.assessments.labels(outcome="failed").inc()
-        logger.error("failed: %s", reason)
+        logger.error("the assessment failed: %s", reason)
         await task.fail(redact(f"Failed: {reason}"))
 
 

@@ -113,7 +113,7 @@ async def _allowed(entry: RosterEntry, card: CardSummary | None, peer_urls: Peer
             if not lies_under(url, entry.url):
                 await peer_urls.pin(url)
         except UrlRefusedError as error:
-            logger.warning("participant %s: a URL in its card is left out: %s", entry.id, error)
+            logger.warning("participant %s: ignoring a URL in its card: %s", entry.id, error)
         else:
             allowed.append(url)
     return allowed
@@ -126,7 +126,7 @@ def _with_card(
         return entry
     own = [url for url in urls if url != entry.url and normalise_url(url) not in contested]
     if len(own) < len([url for url in urls if url != entry.url]):
-        logger.warning("participant %s: its card claims another's address", entry.id)
+        logger.warning("participant %s: its card claims the address of another participant", entry.id)
     return entry.model_copy(
         update={
             "aliases": tuple(dict.fromkeys((*entry.aliases, *own))),

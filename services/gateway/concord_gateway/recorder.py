@@ -61,7 +61,7 @@ class Recorder:
         try:
             await self._traces.append(kept, answer, quota=quota)
         except TraceFullError as error:
-            logger.warning("%d steps that came in band were not kept: %s", len(steps), error)
+            logger.warning("%d in-band steps were not stored: %s", len(steps), error)
 
 
 def _without_response(step: InteractionStep, call: AgentInvocation) -> InteractionStep:

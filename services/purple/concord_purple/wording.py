@@ -130,5 +130,5 @@ async def reword_review(
         try:
             return (await llm.complete(_SYSTEM, asked, assignment=assignment, max_tokens=_MAX_TOKENS)).text
         except LLMUnavailableError as error:
-            logger.warning("the review keeps its plain wording, the language model is not available: %s", error)
+            logger.warning("the review keeps its plain wording, because the language model is unavailable: %s", error)
             return review

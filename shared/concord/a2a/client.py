@@ -92,7 +92,7 @@ class A2AClient:
             return cls(factory.create(offered), card, http)
         except ValueError as error:
             await http.aclose()
-            raise RemoteError(f"{url}: its card offers no interface that we speak: {error}") from error
+            raise RemoteError(f"{url}: its card offers no supported interface: {error}") from error
         except BaseException:
             await http.aclose()
             raise
@@ -193,7 +193,7 @@ class _Guard:
                 try:
                     await self._peer_urls.pin(interface.url)
                 except UrlRefusedError as error:
-                    logger.warning("%s: a URL in its card is not followed: %s", redact(self._declared), error)
+                    logger.warning("%s: ignoring a URL in its card: %s", redact(self._declared), error)
                     interface.url = self._declared
 
     async def pin(self, request: httpx.Request) -> None:

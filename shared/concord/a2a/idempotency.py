@@ -93,7 +93,7 @@ class IdempotentRequests(DefaultRequestHandlerV2):
     async def on_list_tasks(self, params: pb.ListTasksRequest, context: ServerCallContext) -> pb.ListTasksResponse:
         """The caller's tasks. Anonymous callers cannot list tasks: they know them by id."""
         if not context.user.is_authenticated:
-            raise UnsupportedOperationError("tasks are listed only for a caller with an API key")
+            raise UnsupportedOperationError("only a caller with an API key can list tasks")
         listed: pb.ListTasksResponse = await super().on_list_tasks(params, context)
         return listed
 
@@ -126,7 +126,7 @@ class IdempotentRequests(DefaultRequestHandlerV2):
     async def _check(self, params: pb.SendMessageRequest, context: ServerCallContext) -> None:
         if self._records is not None and params.message.task_id:
             await self.on_get_task(pb.GetTaskRequest(id=params.message.task_id), context)
-            raise UnsupportedOperationError("a task of this agent takes no further messages")
+            raise UnsupportedOperationError("a task of this agent accepts no further messages")
 
     async def _events(self, task: pb.Task, context: ServerCallContext) -> AsyncGenerator[Event, None]:
         if task.status.state in _AT_REST:

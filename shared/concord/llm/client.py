@@ -166,5 +166,5 @@ def _completion(answer: "ChatCompletion") -> Completion:
     if not text or not text.strip():
         if refusal := answer.choices[0].message.refusal if answer.choices else None:
             raise LLMUnavailableError(f"the model refused: {refusal}")
-        raise EmptyCompletionError("the model answered with nothing")
+        raise EmptyCompletionError("the model's answer is empty")
     return Completion(redact(text), None if answer.usage is None else answer.usage.total_tokens)

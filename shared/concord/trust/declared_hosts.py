@@ -67,7 +67,7 @@ class DeclaredHosts:
         if meant.is_multicast or (meant.is_reserved and not meant.is_global):
             return "its host is at no address of a host"
         if not meant.is_global and (self.allowed.networks or self.allowed.exact):
-            return "its host is in no network that is allowed (CONCORD_ALLOWED_HOSTS)"
+            return "its host is not in an allowed network (CONCORD_ALLOWED_HOSTS)"
         return None
 
 

@@ -67,13 +67,13 @@ def check_form(url: str) -> SplitResult:
         parts = urlsplit(url)
         port = parts.port
     except ValueError as error:
-        raise UrlRefusedError("it is no URL") from error
+        raise UrlRefusedError("it is not a URL") from error
     if parts.scheme.lower() not in _PORTS:
         raise UrlRefusedError("it is not http or https")
     if not parts.hostname or port == 0:
         raise UrlRefusedError("it has no host")
     if parts.username is not None or parts.password is not None:
-        raise UrlRefusedError("it holds credentials")
+        raise UrlRefusedError("it contains credentials")
     return parts
 
 
@@ -122,7 +122,7 @@ class PeerUrls:
             is_allowed(address, self._networks) or self._exact.names(host, port, embedded(address))
             for address in addresses
         ):
-            raise UrlRefusedError("its host is in no network that is allowed (CONCORD_ALLOWED_HOSTS)")
+            raise UrlRefusedError("its host is not in an allowed network (CONCORD_ALLOWED_HOSTS)")
         return PinnedUrl(url, host, port, addresses[0])
 
     async def pin_declared(self, url: str) -> PinnedUrl | None:

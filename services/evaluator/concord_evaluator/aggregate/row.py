@@ -101,7 +101,7 @@ def _contact_warnings(infrastructure: Sequence[InfrastructureFailure]) -> list[s
 def _shortened_warnings(records: Sequence[TrialRecord], shown: Sequence[TrialRecord]) -> list[str]:
     """A warning if any trials are not shown in full."""
     shortened = sum(record != short for record, short in zip(records, shown, strict=True))
-    return [f"{shortened} trials are not shown in full: the row would be too large to be read"] if shortened else []
+    return [f"{shortened} trials are shortened, because the row would exceed its size limit"] if shortened else []
 
 
 def _infrastructure_failures(
@@ -119,7 +119,7 @@ def _infrastructure_failures(
     failures += [verdict.failure for verdict in verdicts if verdict.failure is not None]
     explained = evaluated | {failure.trial_id for failure in failures}
     failures += [
-        InfrastructureFailure(trial_id=trial.trial_id, stage="evaluation", message="it was not evaluated")
+        InfrastructureFailure(trial_id=trial.trial_id, stage="evaluation", message="the trial has no evaluation")
         for trial in plan.trials
         if trial.trial_id not in explained
     ]

@@ -37,7 +37,7 @@ _Content = TypeVar("_Content")
 
 _UNKNOWN_WITHOUT: Final = {
     CONVERSATION: "who wrote to whom",
-    EVALUATION: "whether the task succeeded",
+    EVALUATION: "the outcome",
     RESULT: "what the task was",
 }
 
@@ -110,7 +110,7 @@ def _take(builder: TraceBuilder, run: _Run) -> None:
     features = " and ".join(map(str, run.result.features))
     builder.task = f"{run.result.repo} {run.result.task_id}: features {features}" if run.result.repo else ""
     if run.eval.error is not None:
-        builder.warn(f"the evaluation of the run failed, so that its outcome is unknown: {run.eval.error}")
+        builder.warn(f"the outcome is unknown, because the evaluation of the run failed: {run.eval.error}")
     elif run.eval.both_passed is not None:
         builder.task_success = float(run.eval.both_passed)
     for warning in _WARNINGS:
@@ -150,9 +150,7 @@ def _read_folder(folder: Folder) -> Iterator[Trace]:
             if file not in folder.files:
                 builder.warn(f"{file} is missing: {unknown} is unknown")
         if EVALUATION in folder.files and run.eval.error is None and run.eval.both_passed is None:
-            builder.warn(
-                f"{EVALUATION} does not say whether both features passed: whether the task succeeded is unknown"
-            )
+            builder.warn(f"{EVALUATION} does not say whether both features passed: the outcome is unknown")
         _take_patches(builder, folder, run.agent_of)
     yield builder.build()
 
@@ -196,7 +194,7 @@ def _take_patches(builder: TraceBuilder, folder: Folder, agent_of: Mapping[str, 
         builder.add_work(f"patch-{number:02}", agent, attributes=attributes, error=error)
     for file in sorted(folder.files):
         if (found := _PATCH.fullmatch(file)) is not None and found[1] not in agent_of:
-            builder.warn(f"{file} is left out: nothing says whose it is")
+            builder.warn(f"{file} was ignored: no agent of the run matches it")
 
 
 FORMAT = TraceFormat(_recognises, _read, FolderFormat(_is_run, _read_folder))

@@ -81,7 +81,7 @@ def _take(builder: TraceBuilder, run: _Run) -> None:
         for session_number, session in enumerate(iteration.communications, 1):
             if not _MESSAGE.search(session):
                 place = f"iterations[{number - 1}].communications[{session_number - 1}]"
-                raise ValueError(f"{place}: has no message of the form `From A to B: …`")
+                raise ValueError(f"{place}: no message of the form `From A to B: …`")
             _take_session(builder, number, session_number, session)
         for result_number, (agent, result) in enumerate(iteration.results, 1):
             builder.declare(agent)

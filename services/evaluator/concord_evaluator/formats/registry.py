@@ -37,9 +37,9 @@ def trace_formats() -> Mapping[str, TraceFormat]:
     formats = dict(BUILT_IN_FORMATS)
     for plugin in installed_plugins(ENTRY_POINT_GROUP, "trace format", BrokenFormatError):
         if plugin.name in formats:
-            raise BrokenFormatError(f"{plugin.package}: there are two trace formats called {plugin.name!r}")
+            raise BrokenFormatError(f"{plugin.package}: another trace format is also called {plugin.name!r}")
         if not isinstance(plugin.object, TraceFormat):
-            raise BrokenFormatError(f"{plugin.package}: {plugin.reference} is no TraceFormat")
+            raise BrokenFormatError(f"{plugin.package}: {plugin.reference} is not a TraceFormat")
         formats[plugin.name] = plugin.object
     return dict(sorted(formats.items()))
 
@@ -65,10 +65,10 @@ def read_folder(folder: Folder, format_name: str | None = None) -> Iterator[Trac
     """The traces of a folder that a format recognises. Raises FormatError, at the first trace or later."""
     names = folder_formats(folder.files, format_name)
     if len(names) > 1:
-        raise FormatError(folder.name, None, f"could be {' or '.join(names)}: say which with --format")
+        raise FormatError(folder.name, None, f"matches several formats ({', '.join(names)}): choose one with --format")
     reader = trace_formats()[names[0]].folder if names else None
     if reader is None:
-        raise FormatError(folder.name, None, "is no trace as a whole in any known format")
+        raise FormatError(folder.name, None, "not a trace in any known folder format")
     return reader.read(folder)
 
 
@@ -81,5 +81,5 @@ def recognise(source: Source) -> str:
     if len(names) == 1:
         return names[0]
     if names:
-        raise source.error(f"could be {' or '.join(names)}: say which with --format", 1)
-    raise source.error(f"is no trace in any known format ({', '.join(trace_formats())})", 1)
+        raise source.error(f"matches several formats ({', '.join(names)}): choose one with --format", 1)
+    raise source.error(f"not a trace in any known format ({', '.join(trace_formats())})", 1)

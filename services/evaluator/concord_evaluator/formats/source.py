@@ -123,7 +123,7 @@ class Source:
         if not self.left_out:
             return None
         records = "1 record" if self.left_out == 1 else f"{self.left_out} records"
-        return f"{records} of the file could not be read: what they told is missing"
+        return f"{records} of the file could not be read, so this trace may be incomplete"
 
     def error(self, reason: str, line: int | None = None) -> FormatError:
         """A FormatError about this source."""
@@ -193,7 +193,7 @@ class Source:
             place = _JSON_PLACE.search(str(error))
             where = int(place[1]) if place and line is None else line
             column = f" (column {place[2]})" if place else ""
-            raise self.error(f"no valid JSON: {_JSON_PLACE.sub('', str(error))}{column}", where) from error
+            raise self.error(f"invalid JSON: {_JSON_PLACE.sub('', str(error))}{column}", where) from error
         return value
 
     def _json_of(self, text: bytes, line: int, numbers: Iterator[int]) -> JsonValue:

@@ -35,7 +35,7 @@ MAX_RETRIES: Final = 4
 MAX_STEP_IDS: Final = 20
 
 NO_KEY: Final = "AGENTBEATS_LLM_API_KEY is not set"
-BY_CHOICE: Final = "the rules were asked for"
+BY_CHOICE: Final = "rules were requested"
 
 logger: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
@@ -75,7 +75,11 @@ class TrialJudge:
         try:
             judgment = await self._ask_model(settings, evidence, evaluation, assignment, steps)
         except NotJudgedError as error:
-            logger.warning("judged by rules", trial=evaluation.outcome.trial_id, reason=str(error))
+            logger.warning(
+                "the rules judge the trial, because the model did not",
+                trial=evaluation.outcome.trial_id,
+                reason=str(error),
+            )
             addressed = isinstance(error, JudgeAddressedError)
             judgment = judge_by_rules(evaluation, plan.mode, str(error), addressed=addressed, answers=evidence.answers)
         return judgment, findings, steps

@@ -8,7 +8,7 @@ from concord_evaluator.graph import AgentGraph
 from concord_evaluator.metrics.metric import Measured, Metric, parameter_error, undefined
 from concord_evaluator.metrics.registry import installed_metrics
 
-LEFT_OUT: Final = "left out: the evaluation's time was used up"
+LEFT_OUT: Final = "skipped: the evaluation's time was used up"
 
 Choice = Mapping[str, Mapping[str, float]]
 """The ids of metrics, each with the parameters that differ from their defaults."""

@@ -36,7 +36,7 @@ def evaluate_graph(trial: TrialInput, _: Mapping[str, Contribution]) -> Contribu
 
 def _unknown(record: MetricRecord) -> MetricRecord:
     """The metric without a value, which nobody could have observed."""
-    reason = "no call of any participant could have been seen"
+    reason = "no participant's calls could be observed"
     return record.model_copy(update={"value": None, "status": MetricStatus.UNDEFINED, "reason": reason})
 
 

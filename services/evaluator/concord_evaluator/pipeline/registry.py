@@ -30,16 +30,16 @@ def installed_evaluators() -> Mapping[str, Evaluator]:
     for plugin in installed_plugins(ENTRY_POINT_GROUP, "evaluator", BrokenEvaluatorError):
         evaluator = plugin.object
         if not isinstance(evaluator, Evaluator):
-            raise BrokenEvaluatorError(f"{plugin.package}: {plugin.reference} is no Evaluator")
+            raise BrokenEvaluatorError(f"{plugin.package}: {plugin.reference} is not an Evaluator")
         if evaluator.id in {JUDGE, *found}:
-            raise BrokenEvaluatorError(f"{plugin.package}: there are two evaluators called {evaluator.id!r}")
+            raise BrokenEvaluatorError(f"{plugin.package}: another evaluator is also called {evaluator.id!r}")
         found[evaluator.id] = evaluator
     try:
         in_order(found, found)
     except KeyError as error:
-        raise BrokenEvaluatorError(f"no evaluator is called {error}, which another one needs") from error
+        raise BrokenEvaluatorError(f"an evaluator needs {error}, which is not installed") from error
     except CycleError as error:
-        raise BrokenEvaluatorError(f"evaluators need each other in a circle: {', '.join(error.args[1])}") from error
+        raise BrokenEvaluatorError(f"evaluators depend on each other in a cycle: {', '.join(error.args[1])}") from error
     return dict(sorted(found.items()))
 
 

@@ -61,4 +61,4 @@ def _contribution(
         return Contribution(warnings=(f"the evaluator {evaluator.id} failed: {type(error).__name__}",))
     if objection is None:
         return made
-    return replace(made, warnings=(*made.warnings, f"the evaluator {evaluator.id} has its defaults: {objection}"))
+    return replace(made, warnings=(*made.warnings, f"the evaluator {evaluator.id} uses its defaults: {objection}"))

@@ -22,7 +22,7 @@ from concord_evaluator.pipeline.score_inputs import conduct_in, graded
 from concord_evaluator.trace import LinkCalls, Projection, Provenance, observability_of, project, team_observability
 
 UNSEEN: Final = (
-    "no call between participants could have been seen: call peers at the addresses that `/peers` gives, or report "
+    "no call between participants could be observed: call peers at the addresses from `/peers`, or report "
     "calls to the collector (docs/reporting.md)"
 )
 
@@ -211,8 +211,8 @@ def _warnings(projection: Projection, integrity: TraceIntegrity) -> Iterator[str
     if integrity.observability == "none":
         yield UNSEEN
     if projection.self_calls:
-        yield f"{projection.self_calls} calls of an agent to itself are left out of structure"
+        yield f"{projection.self_calls} calls of agents to themselves are not part of the graph"
     if projection.unnamed:
-        yield f"{projection.unnamed} agents that nobody declared are left out of structure: there are too many of them"
+        yield f"{projection.unnamed} undeclared agents exceed the limit and are not part of the graph"
     if projection.unattributed_calls:
-        yield f"{projection.unattributed_calls} calls with an unknown end are left out of structure"
+        yield f"{projection.unattributed_calls} calls with an unknown caller or callee are not part of the graph"

@@ -37,7 +37,9 @@ def schema_violation(schema: Mapping[str, JsonValue], document: JsonValue) -> st
     except ScorerFailedError:
         raise
     except SchemaError as error:
-        raise ScorerFailedError("json", f"it is no JSON Schema: {error.json_path}: {error.message}") from error
+        raise ScorerFailedError(
+            "json", f"the schema is not a JSON Schema: {error.json_path}: {error.message}"
+        ) from error
     except Exception as error:  # the libraries raise various errors for missing or circular references
         raise ScorerFailedError("json", f"the schema cannot be applied: {type(error).__name__}: {error}") from error
     return None if found is None else f"{found.json_path}: {found.message}"

@@ -109,7 +109,7 @@ def json_in(answer: str) -> JsonValue:
             continue
     last = deque(_objects_and_arrays(answer), maxlen=1)
     if not last:
-        raise NoJsonError("there is no JSON in the answer")
+        raise NoJsonError("the answer contains no JSON")
     return _shallow(last[0])
 
 
@@ -141,7 +141,7 @@ def _shallow(document: JsonValue) -> JsonValue:
 
 
 def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} is not JSON")
 
 
 def _decimal(text: str) -> float:

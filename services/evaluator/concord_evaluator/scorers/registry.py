@@ -46,9 +46,9 @@ def installed_scorers() -> Mapping[str, Scorer]:
     found: dict[str, Scorer] = {}
     for plugin in installed_plugins(ENTRY_POINT_GROUP, "scorer", BrokenScorerError):
         if plugin.name in {*SCORER_NAMES, *found}:
-            raise BrokenScorerError(f"{plugin.package}: there are two scorers called {plugin.name!r}")
+            raise BrokenScorerError(f"{plugin.package}: another scorer is also called {plugin.name!r}")
         if not callable(plugin.object):
-            raise BrokenScorerError(f"{plugin.package}: {plugin.reference} is no function")
+            raise BrokenScorerError(f"{plugin.package}: {plugin.reference} is not a function")
         found[plugin.name] = plugin.object
     return found
 
@@ -74,4 +74,4 @@ def grade_by_package(choice: PackageScorer, targets: Sequence[str], answer: str)
     match given:
         case (int() | float() as value, str(explanation)) if 0 <= value <= 1:
             return graded(value, explanation)
-    raise ScorerFailedError(choice.name, f"it gives no value from 0 to 1 with an explanation, but {given!r}")
+    raise ScorerFailedError(choice.name, f"expected a value from 0 to 1 with an explanation, got {given!r}")

@@ -112,7 +112,7 @@ def grade_numeric(choice: NumericScorer, targets: Sequence[str], answer: str) ->
     wanted = [_number(target) for target in targets]
     found = numbers_in(answer)
     if not found:
-        return graded(0, "there is no number in the answer")
+        return graded(0, "the answer contains no number")
     last = found[-1]
     for each in wanted:
         allowed = max(exact_fraction(choice.tolerance), exact_fraction(choice.relative_tolerance) * abs(each.value))
@@ -125,5 +125,5 @@ def grade_numeric(choice: NumericScorer, targets: Sequence[str], answer: str) ->
 def _number(target: str) -> Number:
     figure = number_in(target)
     if figure is None:
-        raise ScorerFailedError("numeric", f"the target {shown(target)} is no number")
+        raise ScorerFailedError("numeric", f"the target {shown(target)} is not a number")
     return figure

@@ -99,7 +99,7 @@ class EvaluatorJobs:
         await self._save_evaluation(request.assessment_id, request.trial_id, evaluation)
         root = _root(request.assessment_id, trace_id)
         await self._append(job_batch(request.function, request.trial_id, root, clock))
-        logger.info("evaluated", job=request.job_id, batches=len(batches), seconds=clock.elapsed_s)
+        logger.info("evaluated a trial", job=request.job_id, batches=len(batches), seconds=clock.elapsed_s)
 
     async def judge_trial(self, arguments: Mapping[str, JsonValue]) -> None:
         """Judges and scores an evaluated trial. Raises StorageUnavailableError; LookupError without an evaluation."""
@@ -113,7 +113,7 @@ class EvaluatorJobs:
             judgment, evaluation = await self._judge_trial(plan, request, evaluation)
         verdict = verdict_on(plan, evaluation, judgment)
         await self._save_verdict(request, verdict)
-        logger.info("judged", job=request.job_id, score=verdict.record and verdict.record.overall_score)
+        logger.info("judged a trial", job=request.job_id, score=verdict.record and verdict.record.overall_score)
 
     async def _judge_trial(
         self, plan: AssessmentPlan, request: JudgeTrial, evaluation: TrialEvaluation
@@ -145,7 +145,7 @@ class EvaluatorJobs:
         verdicts = [(document, n) for document, n in zip(loaded, late, strict=True) if document is not None]
         row = await self._pool.run(request.job_id, row_of, plan, verdicts, request.infrastructure)
         await self._assessments.save(request.assessment_id, ROW_DOCUMENT, row)
-        logger.info("aggregated", job=request.job_id, trials=len(plan.trials), verdicts=len(verdicts))
+        logger.info("aggregated an assessment", job=request.job_id, trials=len(plan.trials), verdicts=len(verdicts))
 
     async def on_dead_letter(self, job: Job, error: str) -> None:
         """Stores a fallback result for a job that failed for good.
@@ -165,7 +165,7 @@ class EvaluatorJobs:
             try:
                 await self._score_anyway(job, failure)
             except (LookupError, ValueError):
-                logger.exception("not even scored", job=job.job_id)
+                logger.exception("cannot score a trial without its evaluation", job=job.job_id)
                 verdict = TrialVerdict(state="failed", failure=failure)
                 await self._assessments.save(assessment_id, trial_document(trial_id), verdict.model_dump_json())
 
@@ -214,7 +214,7 @@ class EvaluatorJobs:
     async def _evaluation(self, request: JudgeTrial) -> TrialEvaluation:
         document = await self._assessments.load(request.assessment_id, evaluation_document(request.trial_id))
         if document is None:
-            raise LookupError(f"{request.trial_id} is not evaluated")
+            raise LookupError(f"{request.trial_id} has no evaluation")
         return TrialEvaluation.model_validate_json(document)
 
 

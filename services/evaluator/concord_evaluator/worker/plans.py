@@ -43,7 +43,7 @@ class Plans:
         if kept is None or kept.revision != revision:
             plan = await self._assessments.plan(assessment_id)
             if plan is None:
-                raise LookupError(f"there is no assessment {assessment_id!r}")
+                raise LookupError(f"assessment {assessment_id!r} does not exist")
             kept = self._kept[assessment_id] = _Indexed(
                 revision,
                 plan,

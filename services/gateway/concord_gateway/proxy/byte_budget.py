@@ -38,7 +38,7 @@ class ByteBudget:
     def change(self, sender: str, by: int) -> None:
         """Reserves or returns bytes. Raises BudgetExhaustedError if the budget does not allow it."""
         if by > 0 and (self._held[sender] + by > self._budget // _SHARES or self.in_flight + by > self._budget):
-            raise BudgetExhaustedError("too many bytes are in flight")
+            raise BudgetExhaustedError("the requests and answers in the proxy exceed the byte budget")
         self._held[sender] += by
         if not self._held[sender]:
             del self._held[sender]

@@ -217,6 +217,6 @@ class CallRecorder:
         try:
             await recorder.write()
         except StorageUnavailableError as error:
-            logger.error("an observed call of %s was lost: %s", call.open_call.caller, error)
+            logger.error("cannot store an observed call of %s: %s", call.open_call.caller, error)
         finally:
             self._open_calls.of(call.trace_id).end(call.open_call.step_id, answered=bool(call.answer.state))

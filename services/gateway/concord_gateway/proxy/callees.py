@@ -179,12 +179,12 @@ async def _fetch(upstream: Upstream, url: str) -> dict[str, Any]:
                     raise CardFailedError(502, "the agent's card is too large")
         document = json.loads(body) if answer.status == 200 else None
     except (TimeoutError, AnswerTimeoutError) as error:
-        raise CardFailedError(504, "the agent's card did not come in time") from error
+        raise CardFailedError(504, "the agent's card did not arrive in time") from error
     except UnreachableError as error:
         raise CardFailedError(502, str(error)) from error
     except (ValueError, RecursionError) as error:
         raise CardFailedError(502, "the agent's card is not JSON") from error
     if not isinstance(document, dict):
         status = answer.status if answer.status != 200 else 502
-        raise CardFailedError(status, f"the agent gave no card: HTTP status {answer.status}")
+        raise CardFailedError(status, f"the agent served no card: HTTP status {answer.status}")
     return document

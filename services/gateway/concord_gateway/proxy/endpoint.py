@@ -87,7 +87,7 @@ class ProxyEndpoint:
     @contextmanager
     def _counted(self, caller: str) -> Iterator[None]:
         if self._under_way[caller] >= MAX_CALLS_OF_ONE or self._under_way.total() >= MAX_CALLS:
-            raise Refusal(429, "too many calls are under way", {"retry-after": "1"})
+            raise Refusal(429, "too many calls at the same time", {"retry-after": "1"})
         self._under_way[caller] += 1
         try:
             yield
@@ -103,7 +103,7 @@ class ProxyEndpoint:
             _expect(request, "POST")
             await self._call(request, authorised, int(interface[1] or "0"), send)
         else:
-            raise Refusal(404, "only the agent's card and its JSON-RPC are carried")
+            raise Refusal(404, "the proxy carries only the agent's card and its JSON-RPC")
 
     async def _card(self, authorised: AuthorisedRequest, send: Send) -> None:
         callee = authorised.callee

@@ -117,7 +117,7 @@ class Relay:
     ) -> str | None:
         async with self._upstream.send("POST", url, headers, body) as answer:
             if answer.header("content-encoding").lower() not in {"", "identity"}:
-                raise UncarriedAnswerError("the agent's answer is compressed, which was not asked for")
+                raise UncarriedAnswerError("the agent's answer is compressed, but no compression was requested")
             if answer.header("content-type").partition(";")[0].strip().lower() == "text/event-stream":
                 fault = await self._carry_stream(answer, on_document)
             else:
@@ -177,7 +177,7 @@ class Relay:
             async with asyncio.timeout(self._idle_s):
                 await self._send({"type": "http.response.body", "body": piece, "more_body": more})
         except TimeoutError as error:
-            raise CallerStalledError("the caller does not take its answer") from error
+            raise CallerStalledError("the caller does not read its answer") from error
 
     async def _begin(self, answer: Answer, headers: list[Header]) -> None:
         self.begun = True

@@ -131,4 +131,4 @@ def _finite(text: str) -> float:
     """Parses a number that JSON can represent. Raises ValueError for infinities and NaN."""
     if math.isfinite(number := float(text)):
         return number
-    raise ValueError(f"{text} is no number")
+    raise ValueError(f"{text} is not a number")

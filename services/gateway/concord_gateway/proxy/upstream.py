@@ -242,7 +242,7 @@ def _place(url: str) -> tuple[_Origin, str]:
         host = (parts.hostname or "").encode("idna").decode()
         origin = _Origin(tls, host, parts.port or (443 if tls else 80))
     except (ValueError, KeyError) as error:
-        raise UnreachableError("the agent cannot be reached: its address is none") from error
+        raise UnreachableError("the agent cannot be reached: its address is invalid") from error
     return origin, quote((parts.path or "/") + (f"?{parts.query}" if parts.query else ""), safe=_KEPT)
 
 

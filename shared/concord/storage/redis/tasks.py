@@ -145,7 +145,7 @@ end
 
 
 async def _tell(error: Exception) -> None:
-    logger.warning("a task waits to be stored: %s", error)
+    logger.warning("cannot store a task yet, trying again: %s", error)
 
 
 class RedisTaskRecords:

@@ -88,7 +88,7 @@ class RedisTraceStore:
         with storage_faults():
             first = await self._append(names, arguments)
         if first == 0:
-            raise TraceFullError(f"trace {batch.trace_id} takes no more of {batch.reporter}")
+            raise TraceFullError(f"trace {batch.trace_id} accepts no more steps of {batch.reporter}")
         if first == -1:
             raise TraceClosedError(f"the trial of trace {batch.trace_id} is over")
         return None if first is None else BatchReceipt.model_validate_json(first)

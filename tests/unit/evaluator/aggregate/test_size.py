@@ -60,7 +60,7 @@ def test_aggregate_figures_are_kept_and_the_row_warns_of_omissions(
     short = row(3)
     assert short.detail.metrics == whole.detail.metrics
     assert (short.score, short.pass_rate) == (whole.score, whole.pass_rate)
-    assert short.detail.warnings == ["3 trials are not shown in full: the row would be too large to be read"]
+    assert short.detail.warnings == ["3 trials are shortened, because the row would exceed its size limit"]
     assert whole.detail.warnings == []
 
 

@@ -89,12 +89,12 @@ class TestFinding:
 
     @pytest.mark.parametrize("answer", ["", "yes", "{", "]", '{"a": }', "{'a': 1}", "NaN", "[NaN]", "[1e999]", '"a'])
     def test_an_answer_without_json_is_refused(self, answer: str) -> None:
-        with pytest.raises(NoJsonError, match="there is no JSON in the answer"):
+        with pytest.raises(NoJsonError, match="the answer contains no JSON"):
             json_in(answer)
 
     def test_a_number_beyond_a_double_is_no_json(self) -> None:
         for number in ("1e999", "-Infinity", "1" + 400 * "0", "1" * 5000):
-            with pytest.raises(NoJsonError, match="there is no JSON"):
+            with pytest.raises(NoJsonError, match="the answer contains no JSON"):
                 json_in(number)
 
     def test_the_last_of_equal_keys_counts(self) -> None:
@@ -221,7 +221,7 @@ class TestSchema:
             None,
             "$[1]: 1 is not of type 'string'",
         )
-        with pytest.raises(ScorerFailedError, match="is no JSON Schema"):
+        with pytest.raises(ScorerFailedError, match="is not a JSON Schema"):
             schema_violation(pair, [1])
 
     def test_a_schema_may_refer_to_itself(self) -> None:
@@ -261,9 +261,9 @@ class TestSchema:
     @pytest.mark.parametrize(
         ("keywords", "reason"),
         [
-            ({"type": "nonsense"}, "it is no JSON Schema: .*nonsense"),
-            ({"pattern": "("}, "it is no JSON Schema"),
-            ({"items": {"pattern": "(?:(?:a{300}){300}){300}"}}, "repeats too much"),
+            ({"type": "nonsense"}, "the schema is not a JSON Schema: .*nonsense"),
+            ({"pattern": "("}, "the schema is not a JSON Schema"),
+            ({"items": {"pattern": "(?:(?:a{300}){300}){300}"}}, "has too many repetitions"),
             ({"$ref": "#"}, "cannot be applied: RecursionError"),
             ({"$ref": "#/$defs/none"}, "cannot be applied: .*does not exist"),
             ({"patternProperties": {"^a": {}}}, "`patternProperties` is not supported"),
@@ -307,4 +307,4 @@ def test_the_explanation_names_what_was_compared() -> None:
     assert graded(schema(required=["hotel"]), [], json.dumps(TRIP)).explanation == (
         "the JSON does not fit the schema: $: 'hotel' is a required property"
     )
-    assert graded(scorer, [], "Paris").explanation == "there is no JSON in the answer"
+    assert graded(scorer, [], "Paris").explanation == "the answer contains no JSON"

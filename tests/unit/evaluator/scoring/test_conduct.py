@@ -31,7 +31,7 @@ class TestValue:
 
     def test_conduct_without_a_carried_call_is_the_worst_and_unseen(self) -> None:
         found = conduct()
-        assert (found.value, found.reason) == (WORST, "unseen: the gateway carried no call between participants")
+        assert (found.value, found.reason) == (WORST, "not observed: the gateway carried no call between participants")
 
     def test_a_lone_participant_has_no_conduct(self) -> None:
         assert conduct(agents=("ann",)).value is None
