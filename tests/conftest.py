@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 import redis
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from tests.redis_servers import PrivateServer, candidates, shared_server
 
 # No deadline for an example: the speed of the machine is not part of a property.
-settings.register_profile("concord", deadline=None)
+settings.register_profile("concord", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("concord")
 
 

@@ -1,17 +1,8 @@
 """Result rows for tests that need any valid row."""
 
 from concord.assessment import Mode
-from concord.assessment.results import (
-    Detail,
-    GraphMetricsSummary,
-    LatencySummary,
-    ResultRow,
-    Scoring,
-    Statistics,
-    SubScore,
-    TaskRewards,
-    TraceIntegrity,
-)
+from concord.assessment.result_row import Detail, GraphMetricsSummary, ResultRow, Scoring, Statistics, TaskRewards
+from concord.assessment.results import LatencySummary, SubScore, TraceIntegrity
 
 ONE_TRIAL = Statistics(
     scenarios=1,

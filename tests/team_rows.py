@@ -10,13 +10,12 @@ from statistics import fmean, quantiles
 import networkx as nx
 
 from concord.assessment import Mode
+from concord.assessment.result_row import AgentRecord, InfrastructureFailure, ResultRow
 from concord.assessment.results import (
-    AgentRecord,
     CallRecord,
     Finding,
     GradedAnswer,
     Grading,
-    InfrastructureFailure,
     InteractionRecord,
     Judgment,
     LatencySummary,
@@ -24,7 +23,6 @@ from concord.assessment.results import (
     MetricRecord,
     MetricStatus,
     ParticipantObservability,
-    ResultRow,
     StepCounts,
     SubScore,
     TraceIntegrity,
@@ -185,10 +183,10 @@ def _metric(
 
 def _findings(metrics: Sequence[MetricRecord], calls: Sequence[CallRecord]) -> Iterator[Finding]:
     advice = {
-        "bottleneck": "stands between most of the others: let them call each other directly where they need no "
-        "go-between. If a hub is the design, see that it is neither overloaded nor the only way.",
-        "isolated": "is part of the team, yet exchanged no message with any of it: give it a share of the work, or "
-        "leave it out of the team.",
+        "bottleneck": "is on most paths between the other agents: let them call each other directly if they need no "
+        "intermediary. If a hub is the design, check that it is not overloaded and not the only path.",
+        "isolated": "is part of the team, but exchanged no message with another agent: give it a share of the work, or "
+        "remove it from the team.",
     }
     for metric in metrics:
         flag = {"betweenness_centrality": "bottleneck", "degree_centrality": "isolated"}.get(metric.id)
@@ -280,9 +278,9 @@ def _outcome_and_conduct(score: float, agents: Sequence[str], calls: Sequence[Ca
     conduct: float | None = 0.5 + 0.5 * 5 / (5 + failed)
     reason = None
     if len(agents) < 2:
-        conduct, reason = None, "a lone participant has nobody to call"
+        conduct, reason = None, "a lone participant has no other participant to call"
     elif not between:
-        conduct, reason = 0.5, "unseen: the gateway carried no call between participants"
+        conduct, reason = 0.5, "not observed: the gateway carried no call between participants"
     outcome, of_calls = factors(min(1.0, score / (conduct or 1.0)), conduct)
     inputs = [MetricParameter(name=name, value=f"{value}") for name, value in counted.items()]
     return outcome, of_calls.model_copy(update={"reason": reason, "inputs": inputs})
@@ -461,7 +459,7 @@ def troubled_six() -> ResultRow:
         confidence="insufficient",
         trace_integrity=late,
         infrastructure=[InfrastructureFailure(trial_id="trial-3", stage="evaluation", message="the worker was killed")],
-        warnings=["unknown key in config: rooster", "2 steps came in versions that differ; both are left out"],
+        warnings=["unknown key in config: rooster", "2 steps were reported in different versions, which are ignored"],
     )
 
 

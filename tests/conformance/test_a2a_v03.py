@@ -14,7 +14,7 @@ import httpx
 import jsonschema
 import pytest
 
-from concord.assessment.results import ResultRow
+from concord.assessment.result_row import ResultRow
 
 CLIENT = Path(__file__).with_name("a2a_v03_client.py")
 SCHEMA = json.loads(Path("data/schemas/results.schema.json").read_text(encoding="utf-8"))

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from concord.assessment.results import ResultRow
+from concord.assessment.result_row import ResultRow
 from concord_cli.assessment_client import assess
 from tests.ground_truth.classification import accuracy, classified, table
 from tests.ground_truth.dataset import PATH

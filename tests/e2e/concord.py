@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from uuid import uuid4
 
-from concord.assessment.results import ResultRow
+from concord.assessment.result_row import ResultRow
 from concord_cli.stack.probes import is_free
 from tests.e2e.processes import processes_with
 from tests.redis_servers import free_port

@@ -22,5 +22,5 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Concord]:
     options = [f"--{name}-port={next(ports)}" for name in ("gateway", "collector", "agents")]
     folder = tmp_path_factory.mktemp("stack")
     with concord(folder, "up", str(BAD), *options, CONCORD_JOB_TIMEOUT_FAST_S="5") as running:
-        running.read_until("Ctrl-C stops everything")
+        running.read_until("Press Ctrl-C to stop all programs.")
         yield running

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 import pytest
 
 from benchmarks.team_runs import CODE, row_of, running_team, stack_for
-from concord.assessment.results import ResultRow, TrialRecord
+from concord.assessment.result_row import ResultRow
+from concord.assessment.results import TrialRecord
 from concord_cli.terminal import ProgressLog
 
 TEAMS = ["good", "garbage", "direct"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from concord.assessment.results import ResultRow
+from concord.assessment.result_row import ResultRow
 from tests.e2e.concord import ROOT, concord, row_in
 
 

@@ -7,7 +7,7 @@ import jsonschema
 import pytest
 
 from concord.assessment import AssessmentConfig
-from concord.assessment.results import ResultRow
+from concord.assessment.result_row import ResultRow
 from concord_evaluator.formats import Source, read_traces
 from concord_evaluator.offline import evaluate_trace
 from tests.e2e.concord import MESH, ROOT, Concord, concord, row_in
@@ -61,7 +61,7 @@ def test_the_output_names_the_redis_the_progress_and_the_result(mesh: Concord, r
     assert "trial 1 of 1" in mesh.output
     assert f"Score {row.score:.1f} of 100" in mesh.output
     assert "coordinator   →" in mesh.output
-    assert "The whole result is in output/results.json" in mesh.output
+    assert "The result is in output/results.json" in mesh.output
 
 
 def test_evaluating_the_saved_trace_gives_the_same_interactions(mesh: Concord, row: ResultRow) -> None:

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from redis import Redis
 
-from concord.assessment.results import ResultRow
+from concord.assessment.result_row import ResultRow
 from tests.e2e.concord import BAD, Concord, concord, row_in
 from tests.e2e.processes import programs_with, until
 

@@ -3,8 +3,6 @@
 import os
 import signal
 import ssl
-import subprocess
-import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -19,6 +17,7 @@ from concord.trace.report import Report
 from concord.trust.tokens import Claims, TokenIssuer, parse_secrets
 from concord_collector.app import create_app
 from concord_collector.settings import CollectorSettings
+from tests.forked import ForkedProcess
 from tests.redis_servers import free_port
 from tests.serving import served
 
@@ -71,12 +70,11 @@ class CollectorProcess:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._environment = dict(os.environ) | {"REDIS_URL": redis_url, "CONCORD_LOG_LEVEL": "ERROR"} | environment
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: ForkedProcess | None = None
 
     def start(self) -> None:
         """Starts the process and waits until it answers. Raises TimeoutError after 30 s."""
-        command = [sys.executable, "-m", "concord_collector", "--port", str(self.port)]
-        self._process = subprocess.Popen(command, env=self._environment)
+        self._process = ForkedProcess("concord_collector", "--port", str(self.port), env=self._environment)
         deadline = time.monotonic() + 30
         while time.monotonic() < deadline:
             with suppress(httpx.TransportError):

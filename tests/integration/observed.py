@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -25,6 +24,7 @@ from concord.trust.proxy_urls import proxy_url
 from concord.trust.tokens import Claims, TokenIssuer
 from concord_gateway.app import create_app
 from concord_gateway.settings import GatewaySettings
+from tests.forked import ForkedProcess
 from tests.redis_servers import free_port
 from tests.serving import reserved, served, url_of
 
@@ -125,18 +125,17 @@ async def gateway_process(redis_url: str, folder: Path) -> AsyncIterator[Running
         "CONCORD_LOG_LEVEL": "DEBUG",
         "CONCORD_OUTPUT_DIR": str(folder),
     }
-    command = [sys.executable, "-m", "concord_gateway", "--port", str(port)]
-    with (folder / "gateway.log").open("w") as log:
-        process = await asyncio.create_subprocess_exec(*command, env=os.environ | settings, stdout=log, stderr=log)
+    log = folder / "gateway.log"
+    process = ForkedProcess("concord_gateway", "--port", str(port), env=os.environ | settings, stdout=log, stderr=log)
     try:
-        async with connect(redis_url) as storage, httpx.AsyncClient() as http, asyncio.timeout(30):
+        async with connect(redis_url) as storage, httpx.AsyncClient(timeout=60) as http, asyncio.timeout(30):
             url = f"http://127.0.0.1:{port}"
             while not await _ready(http, url):
                 await asyncio.sleep(0.1)
             yield RunningGateway(url, storage)
     finally:
         process.terminate()
-        await process.wait()
+        await asyncio.to_thread(process.wait)
 
 
 async def _ready(http: httpx.AsyncClient, url: str) -> bool:

@@ -1,99 +1,61 @@
 """Participants in processes of their own, and an HTTP server in the collector's place that records what it receives."""
 
 import gzip
-import json
 import os
-import signal
-import socket
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import IO
 
 import httpx
 
 from concord.agent.peers import PeerList
 from concord.assessment.roster import RosterEntry
 from concord.trace.report import StepBatch
+from tests.forked import ForkedProcess
+from tests.redis_servers import free_port
 
-ROOT = Path(__file__).parents[2]
 START_S = 30
 STOP_S = 10
 
 
 def free_urls(names: Sequence[str]) -> dict[str, str]:
     """A base URL for each name, with a port on which nothing listens."""
-    with ExitStack() as sockets:
-        held = [sockets.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in names]
-        return {name: f"http://127.0.0.1:{s.getsockname()[1]}/" for name, s in zip(names, held, strict=True)}
-
-
-class Zygote:
-    """Starts participants as processes of their own, and waits until they have ended."""
-
-    def __init__(self, orders: IO[str], answers: IO[str]) -> None:
-        self._orders = orders
-        self._answers = answers
-
-    def start(self, arguments: Sequence[str], variables: Mapping[str, str]) -> int:
-        """Starts a participant and returns its process id."""
-        print(json.dumps([arguments, dict(variables)]), file=self._orders, flush=True)
-        return int(self._answers.readline())
-
-    @contextmanager
-    def running(self, agents: Mapping[str, Sequence[str]], urls: Mapping[str, str], **variables: str) -> Iterator[None]:
-        """Runs an agent for each id with its arguments; all of `urls` are peers unless `variables` say otherwise."""
-        variables = {"PURPLE_PEERS": ",".join(f"{name}={url}" for name, url in urls.items())} | variables
-        started = [
-            self.start(["--agent-id", name, "--port", port_of(urls[name]), *arguments], variables)
-            for name, arguments in agents.items()
-        ]
-        try:
-            for name in agents:
-                await_card(urls[name])
-            yield
-        finally:
-            for pid in started:
-                os.kill(pid, signal.SIGTERM)
-            for pid in started:
-                _await_end(pid)
+    ports: set[int] = set()
+    while len(ports) < len(names):
+        ports.add(free_port())
+    return {name: f"http://127.0.0.1:{port}/" for name, port in zip(names, ports, strict=True)}
 
 
 @contextmanager
-def zygote() -> Iterator[Zygote]:
-    """A zygote, which ends with everything that it started."""
-    with subprocess.Popen(
-        [sys.executable, "-m", "tests.integration.purple_zygote"],
-        cwd=ROOT,
-        env=plain_environment(),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    ) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        yield Zygote(process.stdin, process.stdout)
+def running_agents(agents: Mapping[str, Sequence[str]], urls: Mapping[str, str], **variables: str) -> Iterator[None]:
+    """Runs an agent for each id with its arguments; all of `urls` are peers unless `variables` say otherwise."""
+    peers = {"PURPLE_PEERS": ",".join(f"{name}={url}" for name, url in urls.items())}
+    environment = plain_environment() | peers | variables
+    with ExitStack() as started:
+        for name, arguments in agents.items():
+            started.callback(_end, start(["--agent-id", name, "--port", port_of(urls[name]), *arguments], environment))
+        for name in agents:
+            await_card(urls[name])
+        yield
+
+
+def start(arguments: Sequence[str], environment: Mapping[str, str]) -> ForkedProcess:
+    """Starts an agent, without waiting for it."""
+    return ForkedProcess("concord_purple", *arguments, env=environment, stderr=Path(os.devnull))
+
+
+def _end(process: ForkedProcess) -> None:
+    process.terminate()
+    process.wait(STOP_S)
 
 
 def plain_environment() -> dict[str, str]:
     """The environment without settings that a participant could read."""
     return {name: value for name, value in os.environ.items() if not name.startswith(("PURPLE_", "AGENTBEATS_"))}
-
-
-def _await_end(pid: int) -> None:
-    deadline = time.monotonic() + STOP_S
-    with suppress(ProcessLookupError):
-        while time.monotonic() < deadline:
-            os.kill(pid, 0)
-            time.sleep(0.02)
-        raise AssertionError(f"process {pid} does not end")
 
 
 def port_of(url: str) -> str:

@@ -8,11 +8,10 @@ import pytest
 
 from concord.storage.redis import Storage, connect
 from concord.trace.ids import new_step_id, new_trace_id
-from concord.trace.report import Channel, StepBatch
+from concord.trace.report import Channel, SerialisedBatch, StepBatch
 from concord.trace.step import CallType, InteractionStep
 from concord_gateway.closing import Reporters, wait_until_settled
-from concord_gateway.recorder import receipt, stored
-from concord_gateway.watch import TrialWatch, WatchedCall
+from concord_gateway.open_calls import OpenCall, TrialCalls
 
 HOURS = 3600.0
 SOON_S = 20.0
@@ -26,11 +25,11 @@ class Trial:
     storage: Storage
     reporters: Reporters = field(default_factory=Reporters)
     trace_id: str = field(default_factory=new_trace_id)
-    watch: TrialWatch = field(default_factory=TrialWatch)
+    trial_calls: TrialCalls = field(default_factory=TrialCalls)
 
-    def call(self, callee: str, *, answered: bool = True) -> WatchedCall:
-        call = self.watch.begin("green-agent", callee)
-        self.watch.end(call.step_id, answered=answered)
+    def call(self, callee: str, *, answered: bool = True) -> OpenCall:
+        call = self.trial_calls.begin("green-agent", callee)
+        self.trial_calls.end(call.step_id, answered=answered)
         return call
 
     async def report(self, reporter: str, parent: str | None = None, channel: Channel = Channel.HTTP) -> None:
@@ -38,14 +37,15 @@ class Trial:
             step_id=new_step_id(), trace_id=self.trace_id, parent_step_id=parent, call_type=CallType.TOOL
         )
         batch = StepBatch(trace_id=self.trace_id, reporter=reporter, steps=[step])
-        await self.storage.traces.append(stored(batch, channel), receipt(batch))
+        serialised = SerialisedBatch.of(batch)
+        await self.storage.traces.append(serialised.received(channel, authenticated=True), serialised.receipt())
 
     async def close(self, *, quiet_s: float, cap_s: float) -> int:
         """Waits until the trace can be closed; returns the number of its batches then. Raises TimeoutError after
         `SOON_S`."""
         async with asyncio.timeout(SOON_S):
             await wait_until_settled(
-                self.storage.traces, self.trace_id, self.watch, self.reporters, quiet_s=quiet_s, cap_s=cap_s
+                self.storage.traces, self.trace_id, self.trial_calls, self.reporters, quiet_s=quiet_s, cap_s=cap_s
             )
         return await self.storage.traces.length(self.trace_id)
 
@@ -166,12 +166,12 @@ async def test_every_batch_starts_the_quiet_time_anew(trial: Trial) -> None:
 
 
 async def test_a_call_under_way_keeps_the_trace_open(trial: Trial) -> None:
-    call = trial.watch.begin("a", "b")
+    call = trial.trial_calls.begin("a", "b")
 
     async def end() -> None:
         await asyncio.sleep(1)
         await trial.report("green-agent", channel=Channel.OBSERVED)
-        trial.watch.end(call.step_id, answered=True)
+        trial.trial_calls.end(call.step_id, answered=True)
 
     ending = asyncio.create_task(end())
     assert await trial.close(quiet_s=0, cap_s=HOURS) == 1
@@ -179,8 +179,8 @@ async def test_a_call_under_way_keeps_the_trace_open(trial: Trial) -> None:
 
 
 async def test_a_call_that_its_caller_abandoned_does_not_keep_the_trace_open(trial: Trial) -> None:
-    call = trial.watch.begin("a", "b")
-    trial.watch.leave(call.step_id)
+    call = trial.trial_calls.begin("a", "b")
+    trial.trial_calls.leave(call.step_id)
     await trial.close(quiet_s=0, cap_s=HOURS)
 
 

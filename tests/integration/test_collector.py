@@ -26,7 +26,7 @@ async def client(redis_url: str) -> AsyncIterator[httpx.AsyncClient]:
         redis_url=redis_url, open=True, max_body_bytes=100_000, allowed_peer_networks=(ip_network("127.0.0.0/8"),)
     )
     app = create_app(settings)
-    async with served(app) as url, httpx.AsyncClient(base_url=url) as client:
+    async with served(app) as url, httpx.AsyncClient(base_url=url, timeout=60) as client:
         yield client
 
 

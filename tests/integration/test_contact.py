@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from concord.a2a import A2AClient, Answer, IncomingMessage, TaskHandle
-from concord.assessment.results import ResultRow
+from concord.assessment.result_row import ResultRow
 from concord.storage import Queue
 from concord_gateway import contact as contacting
 from concord_gateway.contact import contact

@@ -8,13 +8,16 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import networkx as nx
 import pytest
 
-from concord.assessment.results import ResultRow, ResultsDocument
+from concord.assessment.result_row import ResultRow, ResultsDocument
+from tests.forked import ForkedProcess
 from tests.unit.evaluator.formats.spans import as_lines, exported, invocation, span
 
 KNOWN = "a2a, concord, cooperbench, marble, otlp, spans"
@@ -58,18 +61,30 @@ def traces(tmp_path: Path) -> Path:
     return tmp_path / "traces"
 
 
-def evaluate(*arguments: object, stdin: str | bytes = b"") -> subprocess.CompletedProcess[str]:
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A run of the command: its exit code and its output."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def evaluate(*arguments: object, stdin: str = "") -> Finished:
     """Runs the command where it finds no Redis and reaches no service."""
-    finished = subprocess.run(
-        [sys.executable, "-m", "concord_cli", "evaluate", *map(str, arguments)],
-        input=stdin if isinstance(stdin, bytes) else stdin.encode(),
-        capture_output=True,
-        env={"PATH": "/nowhere", "REDIS_URL": "redis://127.0.0.1:1/0", "PYTHONPATH": os.environ.get("PYTHONPATH", "")},
-        check=False,
-    )
-    return subprocess.CompletedProcess(
-        finished.args, finished.returncode, finished.stdout.decode(), finished.stderr.decode()
-    )
+    with TemporaryDirectory() as folder:
+        given, told, errors = (Path(folder, name) for name in ("stdin", "stdout", "stderr"))
+        os.mkfifo(given)
+        process = ForkedProcess(
+            *("concord_cli", "evaluate", *map(str, arguments)),
+            env={"PATH": "/nowhere", "REDIS_URL": "redis://127.0.0.1:1/0"},
+            stdin=given,
+            stdout=told,
+            stderr=errors,
+            preload=["concord_cli.main", "concord_cli.commands", "concord_cli.evaluate.command"],
+        )
+        given.write_text(stdin)
+        return Finished(process.wait(), told.read_text(), errors.read_text())
 
 
 def table(output: str) -> dict[str, list[str]]:
@@ -133,7 +148,7 @@ def test_a_config_selects_metrics_and_thresholds_and_settings_without_effect_are
     [row] = ResultsDocument.model_validate_json((tmp_path / "r.json").read_bytes()).results
     assert {metric.id for metric in row.detail.metrics} == {"density"}
     assert row.detail.graph_metrics.has_bottleneck is False
-    assert done.stderr.endswith("c.toml: makes no difference to traces: num_runs\n")
+    assert done.stderr.endswith("c.toml: ignored, no effect on recorded traces: num_runs\n")
 
 
 def test_a_named_format_is_used_where_the_content_would_not_be_recognised(tmp_path: Path) -> None:
@@ -150,7 +165,7 @@ def test_a_file_that_is_no_trace_is_reported_on_one_line_and_no_result_is_writte
     assert (done.returncode, done.stdout) == (1, "")
     assert (
         evaluate(traces / "notes.md").stderr
-        == f"concord: {traces}/notes.md:1: is no trace in any known format ({KNOWN})\n"
+        == f"concord: {traces}/notes.md:1: not a trace in any known format ({KNOWN})\n"
     )
     assert not (tmp_path / "result.json").exists()
 
@@ -165,11 +180,11 @@ def test_unreadable_lines_are_reported_and_all_others_are_read(traces: Path, tmp
     done = evaluate(path, "-o", tmp_path / "result.json")
     assert (done.returncode, table(done.stdout)["mesh"][:2]) == (3, ["3", "6"])
     first, second, last = done.stderr.splitlines()
-    assert first.startswith(f"concord: left out: {path}:2: step.traceId: Field required")
-    assert second.startswith(f"concord: left out: {path}:6: no valid JSON: ")
-    assert last == "concord: records that could not be read and are left out: 2"
+    assert first.startswith(f"concord: skipped: {path}:2: step.traceId: Field required")
+    assert second.startswith(f"concord: skipped: {path}:6: invalid JSON: ")
+    assert last == "concord: unreadable records skipped: 2"
     [row] = ResultsDocument.model_validate_json((tmp_path / "result.json").read_bytes()).results
-    assert "trial-1: 2 records of the file could not be read: what they told is missing" in row.detail.warnings
+    assert "trial-1: 2 records of the file could not be read, so this trace may be incomplete" in row.detail.warnings
 
 
 def test_a_file_without_a_readable_line_is_no_trace(traces: Path) -> None:
@@ -181,7 +196,7 @@ def test_a_file_without_a_readable_line_is_no_trace(traces: Path) -> None:
     several = evaluate(traces / "mesh.jsonl")
     assert (several.returncode, [line.split(": ", 2)[1] for line in several.stderr.splitlines()]) == (
         1,
-        ["left out", "left out", f"{traces}/mesh.jsonl"],
+        ["skipped", "skipped", f"{traces}/mesh.jsonl"],
     )
     assert several.stderr.endswith("none of its 2 records can be read\n")
 
@@ -191,8 +206,8 @@ def test_the_exit_code_for_omitted_files_outranks_that_for_omitted_records(trace
     path.write_text(path.read_text() + BROKEN_STEP)
     (traces / "notes.md").write_text("# Notes\n")
     done = evaluate(traces, "--keep-going")
-    assert (done.returncode, done.stderr.splitlines()[-1]) == (1, "concord: 1 of 5 files left out")
-    assert f"left out: {path}:8: " in done.stderr
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (1, "concord: 1 of 5 files skipped")
+    assert f"skipped: {path}:8: " in done.stderr
 
 
 def test_keep_going_omits_and_counts_unreadable_files_and_exits_with_1(traces: Path, tmp_path: Path) -> None:
@@ -204,10 +219,10 @@ def test_keep_going_omits_and_counts_unreadable_files_and_exits_with_1(traces: P
     assert list(table(done.stdout)) == ["mesh", "5b8efff798038103d269b633813fc60c", "star", "run#1"]
     assert done.stdout.endswith("4 traces of 4 files evaluated\n")
     assert [line.split(": ", 2)[1:] for line in done.stderr.splitlines()] == [
-        ["left out", f"{traces}/empty.json: is empty"],
-        ["left out", f"{traces}/gone.json: cannot be read: No such file or directory"],
-        ["left out", f"{traces}/notes.md:1: is no trace in any known format ({KNOWN})"],
-        ["3 of 7 files left out"],
+        ["skipped", f"{traces}/empty.json: is empty"],
+        ["skipped", f"{traces}/gone.json: cannot be read: No such file or directory"],
+        ["skipped", f"{traces}/notes.md:1: not a trace in any known format ({KNOWN})"],
+        ["3 of 7 files skipped"],
     ]  # fmt: skip
     assert len(ResultsDocument.model_validate_json((tmp_path / "result.json").read_bytes()).results) == 4
 
@@ -217,7 +232,7 @@ def test_traces_before_and_after_a_broken_record_are_evaluated(tmp_path: Path) -
     (tmp_path / "runs.jsonl").write_text(f"{run}\n{run}\n{{}}\n{run}\n")
     done = evaluate(tmp_path / "runs.jsonl")
     assert (done.returncode, list(table(done.stdout))) == (3, ["runs#1", "runs#2", "runs#4"])
-    assert f"concord: left out: {tmp_path}/runs.jsonl:3: iterations: Field required\n" in done.stderr
+    assert f"concord: skipped: {tmp_path}/runs.jsonl:3: iterations: Field required\n" in done.stderr
 
 
 @pytest.fixture
@@ -253,9 +268,8 @@ def test_files_above_released_runs_are_named_and_skipped(released: Path) -> None
         0,
         ["one/coop/tool_task/7/f1_f2", "two/coop/tool_task/7/f1_f2"],
     )
-    assert [line.split(": ")[1:3] for line in done.stderr.splitlines()] == [
-        [f"{released}/{run}/config.json", "is no trace in any known format, and stands above folders that are"]
-        for run in ("one", "two")
+    assert [line.split(": ", 2)[1:] for line in done.stderr.splitlines()] == [
+        [f"{released}/{run}/config.json", "not read: not a trace in any known format"] for run in ("one", "two")
     ]
     assert evaluate(released, "--quiet").stderr == ""
 
@@ -264,16 +278,16 @@ def test_an_unreadable_run_is_reported_with_the_name_of_its_file(released: Path,
     broken = released / "one/coop/tool_task/7/f1_f2/eval.json"
     broken.write_text("{")
     done = evaluate(released / "one", "--quiet")
-    assert (done.returncode, done.stderr.startswith(f"concord: {broken}:1: no valid JSON: ")) == (1, True)
+    assert (done.returncode, done.stderr.startswith(f"concord: {broken}:1: invalid JSON: ")) == (1, True)
     done = evaluate(released, traces / "mesh.jsonl", "--keep-going", "--quiet")
-    assert (done.returncode, done.stderr.splitlines()[-1]) == (1, "concord: 1 of 1 file and 2 folders left out")
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (1, "concord: 1 of 1 file and 2 folders skipped")
 
 
 def test_a_trace_that_is_in_two_files_is_reported(traces: Path) -> None:
     (traces / "mesh2.jsonl").write_text(jsonl(*calls_as_lines("mesh", ("a", "b"))))
     done = evaluate(traces / "mesh.jsonl", traces / "mesh2.jsonl")
     assert (done.returncode, len(done.stderr.splitlines())) == (0, 1)
-    assert done.stderr.startswith(f"concord: {traces}/mesh2.jsonl: mesh is in {traces}/mesh.jsonl too; ")
+    assert done.stderr.startswith(f"concord: {traces}/mesh2.jsonl: mesh is also in {traces}/mesh.jsonl; ")
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import networkx as nx
 
-from concord.assessment.results import ResultRow, ResultsDocument
+from concord.assessment.result_row import ResultRow, ResultsDocument
 from concord.trace.otlp import genai
 from concord_evaluator.formats import trace_formats
 

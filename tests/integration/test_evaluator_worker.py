@@ -19,7 +19,7 @@ from concord.assessment.jobs import (
     TrialVerdict,
     trial_document,
 )
-from concord.assessment.results import InfrastructureFailure, ResultRow
+from concord.assessment.result_row import InfrastructureFailure, ResultRow
 from concord.llm import LLMSettings
 from concord.storage import Queue, RetryLater
 from concord.storage.redis import Storage, connect

@@ -50,10 +50,10 @@ def test_a_line_that_the_plugin_refuses_is_reported_like_any_other(site: Path, t
     path.write_text(f"{CHAT}\nand so on\n")
     done = evaluate(path, site)
     assert done.returncode == 1
-    assert done.stderr == f"concord: {path}:4: is no message of the form `time sender -> receiver: text`\n"
+    assert done.stderr == f"concord: {path}:4: not a message of the form `time sender -> receiver: text`\n"
 
 
 def test_without_the_plugin_the_file_is_no_trace(tmp_path: Path) -> None:
     path = tmp_path / "team.chat"
     path.write_text(CHAT)
-    assert "is no trace in any known format" in evaluate(path).stderr
+    assert "not a trace in any known format" in evaluate(path).stderr

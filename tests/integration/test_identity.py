@@ -59,7 +59,7 @@ def foreign(participant: TrialParticipant) -> str:
 async def test_a_call_with_an_invalid_token_gets_401_for_any_callee_and_is_not_recorded(
     gateway: RunningGateway, kind: str
 ) -> None:
-    async with served_agent(echo) as url, httpx.AsyncClient() as http:
+    async with served_agent(echo) as url, httpx.AsyncClient(timeout=60) as http:
         participants = await gateway.trial({"a": url, "b": url})
         mine = participants["a"]
         expired = gateway.participant(mine.claims.assessment_id, mine.claims.trace_id, "a", ttl_s=-60).token
@@ -74,7 +74,7 @@ async def test_a_call_with_an_invalid_token_gets_401_for_any_callee_and_is_not_r
 
 
 async def test_the_recorded_caller_is_the_tokens_agent_whatever_the_message_says(gateway: RunningGateway) -> None:
-    async with served_agent(echo) as url, httpx.AsyncClient() as http:
+    async with served_agent(echo) as url, httpx.AsyncClient(timeout=60) as http:
         participants = await gateway.trial({"a": url, "b": url, "c": url})
         claimed = participants["c"].assignment().for_call("0123456789abcdef", "b", SecretStr(participants["c"].token))
         metadata = claimed.metadata() | {"agent_name": "c"}
@@ -84,7 +84,7 @@ async def test_the_recorded_caller_is_the_tokens_agent_whatever_the_message_says
 
 
 async def test_a_token_reaches_no_other_assessment(gateway: RunningGateway) -> None:
-    async with served_agent(echo) as url, httpx.AsyncClient() as http:
+    async with served_agent(echo) as url, httpx.AsyncClient(timeout=60) as http:
         ours = await gateway.trial({"a": url, "b": url})
         theirs = await gateway.trial({"a": url, "secret_agent": url})
         for agent_id in ("secret_agent", "stranger"):
@@ -109,7 +109,7 @@ async def test_the_callees_token_is_removed_from_an_answer_that_repeats_the_requ
     async with (
         agent_answering(repeat) as b,
         served_agent(echo) as c,
-        httpx.AsyncClient() as http,
+        httpx.AsyncClient(timeout=60) as http,
     ):
         participants = await gateway.trial({"a": b, "b": b, "c": c})
         for callee in ("b", "c"):
@@ -127,7 +127,7 @@ async def test_the_callers_token_is_removed_from_the_request(gateway: RunningGat
         received.append(str(request.headers) + str(request.url) + (await request.body()).decode())
         return JSONResponse({"jsonrpc": "2.0", "id": 1, "result": {}})
 
-    async with agent_answering(listen) as url, httpx.AsyncClient() as http:
+    async with agent_answering(listen) as url, httpx.AsyncClient(timeout=60) as http:
         participants = await gateway.trial({"a": url, "b": url})
         mine = participants["a"]
         body = send("message/send", text=f"answer me at {mine.url_of('a')}", metadata={"theirs": {"token": mine.token}})
@@ -146,7 +146,7 @@ async def test_failed_calls_leave_no_token_in_logs_or_storage(redis_url: str, tm
         gateway_process(redis_url, tmp_path) as gateway,
         served_agent(echo) as b,
         agent_answering(rude) as c,
-        httpx.AsyncClient() as http,
+        httpx.AsyncClient(timeout=60) as http,
         Messenger(lambda *_: None) as messenger,
     ):
         gone = f"http://127.0.0.1:{free_port()}/"
@@ -172,5 +172,5 @@ async def test_tokens_signed_with_the_previous_secret_stay_valid(redis_url: str,
     new = SecretStr(f"a-new-secret-that-is-long-enough-too,{SECRET.get_secret_value()}")
     async with running_gateway(redis_url, tmp_path, token_secret=new) as gateway, served_agent(echo) as url:
         participants = await gateway.trial({"a": url, "b": url})
-        async with httpx.AsyncClient() as http:
+        async with httpx.AsyncClient(timeout=60) as http:
             assert (await http.post(participants["a"].url_of("b"), json=send("message/send"))).status_code == 200

@@ -224,9 +224,9 @@ async def test_verified_criteria_count_where_the_second_request_fails(trial: Tri
     [
         (FakeModel(honest_judge(), statuses=[500] * 9), "InternalServerError"),
         (FakeModel(honest_judge(), statuses=[401]), "AuthenticationError"),
-        (FakeModel(lambda _: "no JSON at all"), "could not be read"),
-        (FakeModel(lambda asked: honest_judge()(asked)[:-40]), "could not be read"),
-        (FakeModel(lambda _: ""), "answered with nothing"),
+        (FakeModel(lambda _: "no JSON at all"), "cannot be read"),
+        (FakeModel(lambda asked: honest_judge()(asked)[:-40]), "cannot be read"),
+        (FakeModel(lambda _: ""), "answer is empty"),
         (FakeModel(honest_judge(), refusal="I cannot help with that."), "the model refused: I cannot help"),
         (FakeModel(gullible_judge()), "code word"),
         (FakeModel(honest_judge(), delay_s=30), "within 0.5 s"),
@@ -245,7 +245,7 @@ async def test_without_a_usable_model_answer_the_rules_judge_and_give_the_reason
     assert judgment.reason is not None
     assert reason in judgment.reason
     assert (judgment.task_success, judgment.answers) == (None, []), "no fault of the agents"
-    assert "which nobody judged" in judgment.reasoning
+    assert "do not judge the answer" in judgment.reasoning
     assert judgment.strengths
     assert [(each["log_level"], each["reason"]) for each in logged] == [("warning", judgment.reason)]
 
@@ -387,7 +387,7 @@ async def test_the_code_word_reveals_a_model_that_follows_undetected_instruction
         judgment, _, steps = await trial.judged(settings)
     assert (judgment.source, judgment.task_success, len(steps)) == ("rules", 0.0, 2)
     assert judgment.reason is not None
-    assert judgment.reason.startswith("the model followed what agents wrote")
+    assert judgment.reason.startswith("the model followed instructions in the agents' texts")
 
 
 async def test_samples_are_merged_and_their_agreement_is_recorded(trial: Trial) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from concord.assessment.results import ResultsDocument
+from concord.assessment.result_row import ResultsDocument
 from concord.llm import LLMSettings
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.judge.calibrate import CalibrateArguments, calibrate_judge
@@ -103,7 +103,7 @@ async def test_without_an_api_key_the_command_gives_advice_and_the_rules_judge_o
 
 async def test_rejudging_a_result_file_is_refused(tmp_path: Path, trace: Path) -> None:
     await rejudge_traces(rejudging(trace, output=tmp_path / "rows.jsonl", rules=True))
-    with pytest.raises(AssessmentError, match="is a result, which holds no texts to judge"):
+    with pytest.raises(AssessmentError, match="is a result, which contains no texts to judge"):
         await rejudge_traces(rejudging(tmp_path / "rows.jsonl", rules=True))
 
 
@@ -151,7 +151,7 @@ async def test_calibration_shows_that_rules_judge_tasks_no_better_than_chance(
     assert found.false_pass.count > 0
     assert found.kappa_low is not None
     assert found.kappa_low < 0, "no better than guessing"
-    assert "Not as labelled" in capsys.readouterr().out
+    assert "Differences from the labels" in capsys.readouterr().out
 
 
 async def test_traces_that_the_model_did_not_judge_are_undecided_in_the_calibration(
@@ -170,7 +170,7 @@ async def test_traces_that_the_model_did_not_judge_are_undecided_in_the_calibrat
         await calibrate_judge(calibrating(labelled, tmp_path / "calibration.json"))
     found = Calibration.model_validate_json((tmp_path / "calibration.json").read_bytes())
     assert (found.accuracy.count, found.accuracy.n, found.undecided) == (1, 1, 1)
-    assert (found.traces[1].judged, found.traces[1].reason) == (None, "the model's answers could not be read")
+    assert (found.traces[1].judged, found.traces[1].reason) == (None, "the model's answers cannot be read")
 
 
 async def test_an_answer_that_only_addresses_the_judge_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -193,12 +193,12 @@ async def test_the_outputs_in_the_document_are_those_of_the_commands(capsys: pyt
 @pytest.mark.parametrize(
     ("line", "error", "reason"),
     [
-        ("", UsageError, "there is no labelled trace"),
+        ("", UsageError, "it contains no labelled trace"),
         ("no JSON", UsageError, ":1: .*Invalid JSON"),
         ('{"trace": "trip.jsonl", "label": "good"}', UsageError, ":1: label: "),
         ('{"trace": "nowhere.jsonl", "label": "pass"}', AssessmentError, "cannot be read: No such file"),
-        ('{"trace": "two.jsonl", "label": "pass"}', AssessmentError, "a label is for one trace, and there are 2"),
-        ('{"trace": [{"what": 1}], "label": "pass"}', AssessmentError, "neither a report"),
+        ('{"trace": "two.jsonl", "label": "pass"}', AssessmentError, "expected one trace for the label, found 2"),
+        ('{"trace": [{"what": 1}], "label": "pass"}', AssessmentError, "expected a report"),
     ],
     ids=["empty file", "no JSON", "unknown label", "missing trace", "two traces", "no report"],
 )

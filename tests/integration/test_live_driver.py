@@ -25,8 +25,8 @@ from concord.trust.token_keys import TokenKeys
 from concord.trust.tokens import Claims, TokenVerifier
 from concord_gateway.assignments import Assignments
 from concord_gateway.drivers import TrialContext, drive_live
+from concord_gateway.open_calls import TrialCalls
 from concord_gateway.recorder import Recorder
-from concord_gateway.watch import TrialWatch
 from tests.progress import RecordedProgress
 from tests.redis_servers import free_port
 from tests.serving import served_agent
@@ -94,7 +94,7 @@ async def drive(
                     assignments=assignments,
                     messenger=messenger,
                     traces=storage.traces,
-                    watch=TrialWatch(),
+                    trial_calls=TrialCalls(),
                     progress=RecordedProgress(),
                     recorder=recorder,
                     budget_s=budget_s,

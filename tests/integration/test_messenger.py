@@ -105,7 +105,7 @@ async def test_the_callees_token_is_in_the_message_and_not_in_the_history_of_its
         received.append(message)
         await task.input_required("?")
 
-    async with served_agent(ask) as url, messenger() as (sender, _), httpx.AsyncClient() as http:
+    async with served_agent(ask) as url, messenger() as (sender, _), httpx.AsyncClient(timeout=60) as http:
         send = partial(sender.send, url, assignment=new_assignment(), callee_id="callee", token=SecretStr("s3cret"))
         task_id = ""
         for _ in range(3):

@@ -91,7 +91,7 @@ async def test_a_carried_call_gets_the_same_events_as_a_direct_one_and_is_observ
 
 
 async def test_metrics_count_carried_calls_by_outcome(gateway: RunningGateway) -> None:
-    async with served_agent(echo) as url, httpx.AsyncClient() as http:
+    async with served_agent(echo) as url, httpx.AsyncClient(timeout=60) as http:
         participants = await gateway.trial({"a": url, "b": url, "gone": f"http://127.0.0.1:{free_port()}/"})
         for callee in ("b", "b", "gone"):
             await http.post(participants["a"].url_of(callee), json=send("message/send"))
@@ -141,7 +141,7 @@ async def test_an_assignment_in_the_callers_message_is_replaced(gateway: Running
         metadata = forged.metadata() | {"kept": "as it is"}
         body = send("message/send", text="x", metadata=metadata)
         body["params"]["metadata"] = forged.metadata()
-        async with httpx.AsyncClient() as http:
+        async with httpx.AsyncClient(timeout=60) as http:
             await http.post(
                 participants["a"].url_of("b"),
                 json=body,
@@ -174,7 +174,7 @@ async def test_calls_with_the_same_step_id_are_recorded_under_different_ids(gate
         participants = await gateway.trial({"a": url, "b": url})
         mine = participants["a"].assignment().for_call("0123456789abcdef", "b")
         body = send("message/send", text="x", metadata=mine.metadata())
-        async with httpx.AsyncClient() as http:
+        async with httpx.AsyncClient(timeout=60) as http:
             for participant in (participants["a"], participants["a"], participants["b"]):
                 assert (await http.post(participant.url_of("b"), json=body)).json()["result"]["status"][
                     "state"
@@ -188,7 +188,7 @@ async def test_a_call_without_an_assignment_gets_the_step_id_of_its_trace_contex
     async with served_agent(echo) as url:
         participants = await gateway.trial({"a": url, "b": url})
         trace_id, span_id = participants["a"].claims.trace_id, new_step_id()
-        async with httpx.AsyncClient() as http:
+        async with httpx.AsyncClient(timeout=60) as http:
             context = {"traceparent": f"00-{trace_id}-{span_id}-01"}
             await http.post(participants["a"].url_of("b"), json=send("message/send"), headers=context)
         (report,) = await gateway.reports(trace_id, 1)
@@ -228,7 +228,7 @@ async def test_a_callees_failure_is_passed_on_unchanged_and_recorded_in_the_step
 async def test_an_error_of_http_or_json_rpc_is_passed_on_unchanged_and_recorded(
     gateway: RunningGateway, response: Response, failure: str | None
 ) -> None:
-    async with agent_answering(response) as url, httpx.AsyncClient() as http:
+    async with agent_answering(response) as url, httpx.AsyncClient(timeout=60) as http:
         participants = await gateway.trial({"a": url, "b": url})
         direct = await http.post(url, json=send("message/send"))
         carried = await http.post(participants["a"].url_of("b"), json=send("message/send"))
@@ -243,7 +243,7 @@ async def test_a_call_of_an_unreachable_agent_gets_502_and_is_recorded_as_failed
     participants = await gateway.trial({"a": "http://127.0.0.1:1/", "b": f"http://127.0.0.1:{free_port()}/"})
     with pytest.raises(AgentUnreachableError):
         await call_agent(participants["a"], "b")
-    async with httpx.AsyncClient() as http:
+    async with httpx.AsyncClient(timeout=60) as http:
         answer = await http.post(participants["a"].url_of("b"), json=send("message/send"))
     assert answer.status_code == 502
     # The first call failed at the card.
@@ -309,7 +309,7 @@ async def test_a_caller_that_disconnects_disconnects_its_callee(gateway: Running
 
     async with agent_answering(never) as url:
         participants = await gateway.trial({"a": url, "b": url})
-        async with httpx.AsyncClient() as http:
+        async with httpx.AsyncClient(timeout=60) as http:
             call = asyncio.create_task(http.post(participants["a"].url_of("b"), json=send("message/send")))
             await reached.wait()
             call.cancel()
@@ -329,7 +329,7 @@ async def test_an_answer_that_breaks_off_breaks_off_for_the_caller_and_is_a_fail
 
     async with agent_answering(StreamingResponse(pieces(), media_type="text/event-stream")) as url:
         participants = await gateway.trial({"a": url, "b": url})
-        async with httpx.AsyncClient() as http:
+        async with httpx.AsyncClient(timeout=60) as http:
             with pytest.raises(httpx.RemoteProtocolError):
                 await http.post(participants["a"].url_of("b"), json=send("message/stream"))
         (report,) = await gateway.reports(participants["a"].claims.trace_id, 1)
@@ -372,7 +372,7 @@ ANSWER_TO_ANOTHER_REQUEST = {"jsonrpc": "2.0", "id": 99, "result": {"kind": "mes
 async def test_an_answer_that_is_not_a2a_is_a_failed_call_with_the_reason(
     gateway: RunningGateway, response: Response, failure: str
 ) -> None:
-    async with agent_answering(response) as url, httpx.AsyncClient() as http:
+    async with agent_answering(response) as url, httpx.AsyncClient(timeout=60) as http:
         participants = await gateway.trial({"a": url, "b": url})
         await http.post(participants["a"].url_of("b"), json=send("message/send"))
         (report,) = await gateway.reports(participants["a"].claims.trace_id, 1)
@@ -380,7 +380,7 @@ async def test_an_answer_that_is_not_a2a_is_a_failed_call_with_the_reason(
 
 
 async def test_an_invalid_http_status_becomes_502_and_a_failed_call(gateway: RunningGateway) -> None:
-    async with listening(replying("799 What")) as url, httpx.AsyncClient() as http:
+    async with listening(replying("799 What")) as url, httpx.AsyncClient(timeout=60) as http:
         participants = await gateway.trial({"a": url, "b": url})
         carried = await http.post(participants["a"].url_of("b"), json=send("message/send"))
         (report,) = await gateway.reports(participants["a"].claims.trace_id, 1)
@@ -398,7 +398,7 @@ async def test_a_call_open_when_its_trial_closes_is_aborted_and_recorded_once_as
         result = {"kind": "message", "messageId": "m", "role": "agent", "parts": [{"kind": "text", "text": "late"}]}
         return JSONResponse({"jsonrpc": "2.0", "id": asked["id"], "result": result})
 
-    async with agent_answering(hang) as callee, httpx.AsyncClient() as http:
+    async with agent_answering(hang) as callee, httpx.AsyncClient(timeout=60) as http:
 
         async def answer_early(message: IncomingMessage, task: TaskHandle) -> None:
             mine = Assignment.from_metadata(message.metadata)
@@ -441,7 +441,7 @@ async def test_calls_that_share_a_task_are_recorded_separately_when_it_ends(gate
         result = working | ({"status": {"state": "completed"}} if done else {})
         return JSONResponse({"jsonrpc": "2.0", "id": body["id"], "result": result})
 
-    async with agent_answering(work) as url, httpx.AsyncClient() as http:
+    async with agent_answering(work) as url, httpx.AsyncClient(timeout=60) as http:
         participants = await gateway.trial({"a": url, "b": url})
         for _ in range(5):
             await http.post(participants["a"].url_of("b"), json=send("message/send"))
@@ -460,7 +460,7 @@ async def test_a_callee_with_non_ascii_letters_in_its_path_is_reached(gateway: R
         result = {"kind": "message", "messageId": "m", "role": "agent", "parts": [{"kind": "text", "text": text}]}
         return JSONResponse({"jsonrpc": "2.0", "id": (await request.json())["id"], "result": result})
 
-    async with agent_answering(found) as url, httpx.AsyncClient() as http:
+    async with agent_answering(found) as url, httpx.AsyncClient(timeout=60) as http:
         participants = await gateway.trial({"a": url, "b": f"{url}zählen/"})
         carried = await http.post(participants["a"].url_of("b"), json=send("message/send"))
     assert carried.json()["result"]["parts"][0]["text"] == "/zählen/"
@@ -473,7 +473,7 @@ async def test_a_non_blocking_call_is_recorded_when_its_task_ends(gateway: Runni
         await finish.wait()
         await task.complete("done at last")
 
-    async with served_agent(work) as url, httpx.AsyncClient() as http:
+    async with served_agent(work) as url, httpx.AsyncClient(timeout=60) as http:
         participants = await gateway.trial({"a": url, "b": url})
         callee = participants["a"].url_of("b")
         body = send("message/send")
@@ -529,7 +529,7 @@ async def test_a_call_is_carried_while_redis_is_down_and_recorded_once_it_is_bac
 
 
 async def test_the_card_has_the_proxys_url_and_not_the_agents(gateway: RunningGateway) -> None:
-    async with served_agent(echo) as url, httpx.AsyncClient() as http:
+    async with served_agent(echo) as url, httpx.AsyncClient(timeout=60) as http:
         participants = await gateway.trial({"a": url, "b": url})
         own = participants["a"].url_of("b")
         text = (await http.get(f"{own}.well-known/agent-card.json")).text
@@ -541,7 +541,7 @@ async def test_the_card_has_the_proxys_url_and_not_the_agents(gateway: RunningGa
 
 @pytest.mark.parametrize("callee", ["stranger", "green-agent", "..", "b%2f..%2fa", ""])
 async def test_a_callee_outside_the_assessment_gets_404(gateway: RunningGateway, callee: str) -> None:
-    async with served_agent(echo) as url, httpx.AsyncClient() as http:
+    async with served_agent(echo) as url, httpx.AsyncClient(timeout=60) as http:
         participants = await gateway.trial({"a": url, "b": url})
         await gateway.trial({"stranger": url})
         token = participants["a"].token
@@ -574,7 +574,7 @@ async def test_a_callee_outside_the_assessment_gets_404(gateway: RunningGateway,
 async def test_requests_other_than_for_the_card_and_json_rpc_are_refused(
     gateway: RunningGateway, path: str, method: str, status: int
 ) -> None:
-    async with served_agent(echo) as url, httpx.AsyncClient() as http:
+    async with served_agent(echo) as url, httpx.AsyncClient(timeout=60) as http:
         participants = await gateway.trial({"a": url, "b": url})
         answer = await http.request(method, participants["a"].url_of("b") + path, content=b"{}")
     assert answer.status_code == status
@@ -597,14 +597,14 @@ async def test_requests_other_than_for_the_card_and_json_rpc_are_refused(
 async def test_an_invalid_request_body_gets_the_error_code_of_json_rpc(
     gateway: RunningGateway, body: bytes, code: int
 ) -> None:
-    async with served_agent(echo) as url, httpx.AsyncClient() as http:
+    async with served_agent(echo) as url, httpx.AsyncClient(timeout=60) as http:
         participants = await gateway.trial({"a": url, "b": url})
         answer = await http.post(participants["a"].url_of("b"), content=body)
     assert (answer.status_code, answer.json()["error"]["code"]) == (200, code)
 
 
 async def test_a_body_beyond_the_size_limit_gets_413(gateway: RunningGateway) -> None:
-    async with served_agent(echo) as url, httpx.AsyncClient() as http:
+    async with served_agent(echo) as url, httpx.AsyncClient(timeout=60) as http:
         participants = await gateway.trial({"a": url, "b": url})
         answer = await http.post(participants["a"].url_of("b"), content=b" " * (MAX_BODY_BYTES + 1))
     assert answer.status_code == 413
@@ -647,7 +647,11 @@ async def test_a_caller_that_floods_gets_429_and_does_not_delay_others(gateway: 
         return JSONResponse({"jsonrpc": "2.0", "id": 1, "result": {}})
 
     limits = httpx.Limits(max_connections=400, max_keepalive_connections=10)
-    async with agent_answering(hold) as url, served_agent(echo) as b, httpx.AsyncClient(limits=limits) as http:
+    async with (
+        agent_answering(hold) as url,
+        served_agent(echo) as b,
+        httpx.AsyncClient(limits=limits, timeout=60) as http,
+    ):
         participants = await gateway.trial({"a": url, "b": b, "slow": url})
         flood = [
             asyncio.create_task(http.post(participants["a"].url_of("slow"), json=send("message/send"), timeout=30))

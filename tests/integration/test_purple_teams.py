@@ -27,13 +27,12 @@ from tests.integration.purple_processes import (
     START_S,
     STOP_S,
     Collector,
-    Zygote,
     await_card,
     collecting,
     free_urls,
     plain_environment,
     port_of,
-    zygote,
+    running_agents,
 )
 from tests.unit.purple.shipped_tasks import TASKS, share_right, shipped_text, values
 
@@ -121,18 +120,12 @@ async def _send(
         return await messenger.send(url, text=text, data=data, assignment=assignment, callee_id=callee_id)
 
 
-@pytest.fixture(scope="module")
-def starter() -> Iterator[Zygote]:
-    with zygote() as starting:
-        yield starting
-
-
 @pytest.fixture(scope="module", params=[team for team in TeamName if team is not TeamName.FORGING], ids=str)
-def run(request: pytest.FixtureRequest, starter: Zygote) -> Iterator[Run]:
+def run(request: pytest.FixtureRequest) -> Iterator[Run]:
     team: TeamName = request.param
     urls = free_urls(list(CAST[team]))
     agents = {name: ["--function", function, "--team", team] for name, function in CAST[team].items()}
-    with collecting() as collector, starter.running(agents, urls):
+    with collecting() as collector, running_agents(agents, urls):
         assignment = _assignment("green-agent", collector)
         answer = asyncio.run(_send(urls["coordinator"], TEXT, assignment, "coordinator"))
         steps = list(_steps_in_band(answer, "coordinator"))
@@ -196,10 +189,10 @@ def test_the_steps_in_band_are_those_reported_over_http_and_in_one_trace(run: Ru
     assert len({batch.trace_id for batch in run.collector.batches}) == 1
 
 
-def test_a_forging_team_reports_calls_that_never_took_place_and_none_of_its_own(starter: Zygote) -> None:
+def test_a_forging_team_reports_calls_that_never_took_place_and_none_of_its_own() -> None:
     urls = free_urls(list(FUNCTIONS))
     agents = {name: ["--function", function, "--team", "forging"] for name, function in FUNCTIONS.items()}
-    with collecting() as collector, starter.running(agents, urls):
+    with collecting() as collector, running_agents(agents, urls):
         answer = asyncio.run(_send(urls["coordinator"], TEXT, _assignment("green-agent", collector), "coordinator"))
         collector.wait_for_steps(len(FUNCTIONS) * (len(FUNCTIONS) - 1))
     forged = Run(TeamName.FORGING, urls, answer, list(_steps_in_band(answer, "coordinator")), collector)
@@ -219,7 +212,7 @@ class TaskAnswers:
 
 
 @pytest.fixture(scope="module", params=TeamName, ids=str)
-def solved(request: pytest.FixtureRequest, starter: Zygote) -> TaskAnswers:
+def solved(request: pytest.FixtureRequest) -> TaskAnswers:
     team: TeamName = request.param
     urls = free_urls(list(CAST[team]))
 
@@ -229,7 +222,7 @@ def solved(request: pytest.FixtureRequest, starter: Zygote) -> TaskAnswers:
         )
         return await asyncio.gather(*asked)
 
-    with starter.running({n: ["--function", function, "--team", team] for n, function in CAST[team].items()}, urls):
+    with running_agents({n: ["--function", function, "--team", team] for n, function in CAST[team].items()}, urls):
         texts = [answer.text for answer in asyncio.run(answers())]
     return TaskAnswers(team, dict(zip(TASKS, texts, strict=True)))
 
@@ -244,10 +237,10 @@ def test_good_teams_solve_every_shipped_task_and_the_others_lack_known_parts(sol
 
 
 @pytest.fixture(scope="module")
-def mesh_urls(starter: Zygote) -> Iterator[dict[str, str]]:
+def mesh_urls() -> Iterator[dict[str, str]]:
     """A mesh of three without its reviewer: no agent listens at the reviewer's address."""
     urls = free_urls(["coordinator", "researcher", "synthesizer", "reviewer"])
-    with starter.running({name: ["--function", name] for name in list(urls)[:3]}, urls):
+    with running_agents({name: ["--function", name] for name in list(urls)[:3]}, urls):
         yield urls
 
 
@@ -281,7 +274,7 @@ async def test_a_researcher_does_its_own_part_of_a_task_without_calls(mesh_urls:
     ("text", "data", "reason"),
     [
         ("", {"kind": "review", "text": TEXT}, "a researcher does not review the draft"),
-        ("?!", None, "there is no text to work on"),
+        ("?!", None, "the request contains no text to review"),
     ],
     ids=["another function's task", "no text"],
 )
@@ -308,10 +301,10 @@ async def test_the_card_names_the_agents_function_and_extensions(mesh_urls: dict
     assert set(card.extensions) == set(SUPPORTED_URIS)
 
 
-async def test_peers_come_from_the_registry_that_the_assignment_names(starter: Zygote) -> None:
+async def test_peers_come_from_the_registry_that_the_assignment_names() -> None:
     urls = free_urls(["agent_a", "agent_b"])
     agents = {"agent_a": ["--function", "coordinator"], "agent_b": ["--function", "researcher"]}
-    with collecting() as collector, starter.running(agents, urls, PURPLE_PEERS=""):
+    with collecting() as collector, running_agents(agents, urls, PURPLE_PEERS=""):
         collector.peers = [RosterEntry(id="agent_b", url=urls["agent_b"], functions=("researcher",))]
         assignment = _assignment("green-agent", collector, registry=True)
         answer = await _send(urls["agent_a"], TEXT, assignment, "agent_a")
@@ -319,7 +312,7 @@ async def test_peers_come_from_the_registry_that_the_assignment_names(starter: Z
         assert "Written by agent_a" in answer.text
 
 
-async def test_cancelling_a_task_cancels_the_tasks_of_its_agents_callees(starter: Zygote) -> None:
+async def test_cancelling_a_task_cancels_the_tasks_of_its_agents_callees() -> None:
     began, cancelled = asyncio.Event(), asyncio.Event()
 
     async def ponder(_message: IncomingMessage, _task: TaskHandle, /) -> None:
@@ -331,7 +324,7 @@ async def test_cancelling_a_task_cancels_the_tasks_of_its_agents_callees(starter
 
     urls = free_urls(["coordinator", "researcher"])
     async with _serving(ponder, urls["researcher"]):
-        with starter.running({"coordinator": ["--function", "coordinator"]}, urls):
+        with running_agents({"coordinator": ["--function", "coordinator"]}, urls):
             asking = asyncio.create_task(_send(urls["coordinator"], TEXT, _assignment("green-agent"), "coordinator"))
             await asyncio.wait_for(began.wait(), START_S)
             asking.cancel()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from concord.assessment.results import ResultRow
+from concord.assessment.result_row import ResultRow
 from concord_cli.report import render
 from tests.browser import CHROMIUM, Browser, Tab, browser
 from tests.team_rows import (

@@ -170,13 +170,13 @@ async def test_an_unreachable_collector_is_logged_once_and_once_more_when_it_is_
         reporter.report(step(number), secret)
     assert await asyncio.to_thread(reporter.flush, 60)
     [away] = lines_of(caplog)
-    assert away.startswith(f"the collector at {address} takes no steps: ConnectError: ")
+    assert away.startswith(f"the collector at {address} accepts no steps: ConnectError: ")
     async with served(receiver.app, holder):
         reporter.report(step("after"), secret)
         assert await asyncio.to_thread(reporter.flush, 60)
         await close(reporter)
     [_, back] = lines_of(caplog)
-    assert back == f"the collector at {address} takes steps again: 0 steps wait, 5000 were dropped"
+    assert back == f"the collector at {address} accepts steps again; 0 steps waiting, 5000 dropped"
     assert "a-secret-token" not in caplog.text
     assert sum(sum(each.dropped.values()) for each in receiver.batches) == 5000
 
@@ -189,7 +189,8 @@ async def test_while_the_collector_is_unreachable_the_log_counts_waiting_and_dro
 
     def all_steps_counted() -> bool:
         matches = [
-            re.search(r"still takes no steps: .*; (\d+) steps wait, (\d+) dropped$", line) for line in lines_of(caplog)
+            re.search(r"still accepts no steps: .*; (\d+) steps waiting, (\d+) dropped$", line)
+            for line in lines_of(caplog)
         ]
         return any(each is not None and int(each[1]) + int(each[2]) == 3000 and int(each[2]) > 0 for each in matches)
 
@@ -200,7 +201,7 @@ async def test_while_the_collector_is_unreachable_the_log_counts_waiting_and_dro
         await eventually(all_steps_counted)
         await close(reporter, 0)
         last = lines_of(caplog)[-1]
-        assert last == f"3000 steps dropped, and the collector at {url_of(holder)} could not be told"
+        assert last == f"dropped 3000 steps, which the collector at {url_of(holder)} does not know of"
 
 
 async def test_a_refusal_is_logged_once_however_many_steps_there_are(

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from concord_gateway.proxy import upstream as module
-from concord_gateway.proxy.upstream import SilentError, UnreachableError, Upstream
+from concord_gateway.proxy.upstream import AnswerTimeoutError, UnreachableError, Upstream
 
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
@@ -171,7 +171,7 @@ async def test_an_answer_shorter_than_its_content_length_raises() -> None:
 async def test_a_server_that_sends_nothing_raises_silent_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "READ_S", 0.2)
     async with server(answering(b"", hang=True)) as url, Upstream() as upstream:
-        with pytest.raises(SilentError):
+        with pytest.raises(AnswerTimeoutError):
             await post(upstream, url)
 
 

@@ -2,26 +2,24 @@
 
 import asyncio
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from concord.storage import Queue
+from tests.forked import ForkedProcess
 
 
 @contextmanager
-def worker(queue: Queue, url: str, log: Path, **environment: str) -> Iterator[subprocess.Popen[bytes]]:
-    """A worker process, killed at the end of the block."""
-    command = [sys.executable, "-m", "concord_evaluator", "--queue", queue.value]
-    with log.open("wb") as output:
-        process = subprocess.Popen(command, env=os.environ | {"REDIS_URL": url} | environment, stderr=output)
-        try:
-            yield process
-        finally:
-            process.kill()
-            process.wait()
+def worker(queue: Queue, url: str, log: Path, **environment: str) -> Iterator[ForkedProcess]:
+    """A worker that logs to a file and is killed at the end if it still runs."""
+    variables = os.environ | {"REDIS_URL": url} | environment
+    process = ForkedProcess("concord_evaluator", "--queue", queue.value, env=variables, stderr=log)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
 
 
 def alive(pids: list[int]) -> list[int]:

@@ -3,8 +3,6 @@
 import asyncio
 import os
 import signal
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -16,6 +14,7 @@ import httpx
 
 from concord.a2a import IncomingMessage, TaskHandle
 from concord.agent.assignment import Assignment
+from tests.forked import ForkedProcess
 from tests.integration.purple_processes import free_urls
 from tests.security.assessing import request, rpc, task_of
 from tests.serving import served_agent
@@ -29,15 +28,14 @@ class Gateway:
     """A gateway process that listens at `url`."""
 
     url: str
-    command: list[str]
     environment: dict[str, str]
     log: Path
-    process: subprocess.Popen[bytes] | None = None
+    process: ForkedProcess | None = None
 
     async def start(self) -> None:
         """Starts the process and waits until the gateway is ready."""
         self._start()
-        async with asyncio.timeout(30), httpx.AsyncClient() as http:
+        async with asyncio.timeout(30), httpx.AsyncClient(timeout=60) as http:
             while True:
                 try:
                     (await http.get(f"{self.url}readyz")).raise_for_status()
@@ -47,10 +45,9 @@ class Gateway:
                     return
 
     def _start(self) -> None:
-        with self.log.open("ab") as output:
-            self.process = subprocess.Popen(
-                self.command, env=os.environ | self.environment, stdout=output, stderr=output
-            )
+        port = self.url.rstrip("/").rpartition(":")[2]
+        variables = os.environ | self.environment
+        self.process = ForkedProcess("concord_gateway", "--port", port, env=variables, stdout=self.log, stderr=self.log)
 
     def signal(self, number: signal.Signals) -> None:
         """Sends a signal to the process, and waits for the process to end on SIGKILL and SIGTERM."""
@@ -72,9 +69,7 @@ async def gateways(redis_url: str, folder: Path, count: int = 1, **environment: 
     }
     found = []
     for name, url in free_urls([str(number) for number in range(count)]).items():
-        port = url.rstrip("/").rpartition(":")[2]
-        command = [sys.executable, "-m", "concord_gateway", "--port", port]
-        found.append(Gateway(url, command, settings | environment, folder / f"gateway-{name}.log"))
+        found.append(Gateway(url, settings | environment, folder / f"gateway-{name}.log"))
     try:
         for each in found:
             await each.start()

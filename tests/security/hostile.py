@@ -118,7 +118,7 @@ class TokenLeaker:
         }
         spans = {"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}
         escaped = json.dumps(body | {"batch_id": f"{form}, escaped"}).replace("/", "\\/")
-        async with httpx.AsyncClient(headers={"authorization": f"Bearer {token}"}) as http:
+        async with httpx.AsyncClient(headers={"authorization": f"Bearer {token}"}, timeout=60) as http:
             for response in (
                 await http.post(f"{self.collector}/traces", json=body),
                 await http.post(

@@ -25,7 +25,7 @@ async def test_participants_do_not_learn_the_id_of_their_assessments_task(redis_
         stack(redis_url, tmp_path) as services,
         served_agent(spy) as url,
         services.started({"spy": url, "other": url}) as task_id,
-        httpx.AsyncClient() as http,
+        httpx.AsyncClient(timeout=60) as http,
     ):
         await spy.was_called.wait()
         received = json.dumps(
@@ -58,7 +58,7 @@ async def test_a_participants_token_is_refused_at_paths_that_are_not_for_partici
     ):
         await spy.was_called.wait()
         headers, suffix = token_at(place, spy.token)
-        async with httpx.AsyncClient(headers=headers) as http:
+        async with httpx.AsyncClient(headers=headers, timeout=60) as http:
             for at in (services.gateway, services.collector):
                 for path in ("/healthz", "/metrics", "/.well-known/agent-card.json", "/openapi.json"):
                     assert (await http.get(f"{at}{path}{suffix}")).status_code == 403, (at, path)
@@ -84,7 +84,7 @@ async def test_a_participants_token_is_accepted_at_paths_for_participants(redis_
         services.started({"spy": url, "other": url}, start="spy"),
     ):
         await spy.was_called.wait()
-        async with httpx.AsyncClient(headers={"authorization": f"Bearer {spy.token}"}) as http:
+        async with httpx.AsyncClient(headers={"authorization": f"Bearer {spy.token}"}, timeout=60) as http:
             assert (await http.get(f"{services.collector}/peers")).status_code == 200
             card = f"{services.gateway}/a2a/{spy.token}/other/.well-known/agent-card.json"
             assert (await http.get(card)).status_code == 200
@@ -158,7 +158,7 @@ async def test_with_keys_a_client_needs_one_and_reaches_only_its_own_tasks(redis
             ):
                 status, _ = await called(services.gateway, method, headers, **params)
                 assert status == 401, (headers, method)
-        async with httpx.AsyncClient(base_url=services.gateway) as http:
+        async with httpx.AsyncClient(base_url=services.gateway, timeout=60) as http:
             for path in ("/healthz", "/readyz", "/metrics"):
                 assert (await http.get(path)).status_code == 200
             card = (await http.get("/.well-known/agent-card.json")).json()

@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from concord.assessment.roster import Roster, RosterEntry
-from concord.trace.observation import GATEWAY, REFUSED_BY
+from concord.trace.attributes import GATEWAY, REFUSED_BY
 from concord_evaluator.trace import carried_calls
-from concord_gateway.proxy.bodies import Bodies, Held, NoRoomError
+from concord_gateway.proxy.byte_budget import BudgetExhaustedError, ByteBudget, Reservation
 from tests.integration.observed import RunningGateway, TrialParticipant, agent_answering, running_gateway, send
 from tests.security.hostile import stalled_answer
 from tests.serving import listening
@@ -146,7 +146,7 @@ async def test_an_answer_that_its_caller_does_not_read_is_dropped_and_frees_its_
         await callers.enter_async_context(begun_post(participants["a"], "b", len(body), body))
         (report,) = await gateway.reports(participants["a"].claims.trace_id, 1)
         answer = await http.post(participants["a"].url_of("b"), content=body)
-    assert report.step.failure == "the caller does not take its answer"
+    assert report.step.failure == "the caller does not read its answer"
     assert len(answer.content) == size
 
 
@@ -190,19 +190,19 @@ async def test_an_answer_of_any_length_is_passed_on_whole_with_its_content_lengt
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 3), st.integers(0, 60)), max_size=60))
 def test_bodies_never_exceed_the_budget_or_a_senders_share(moves: list[tuple[int, int, int]]) -> None:
-    bodies = Bodies(budget_bytes=100)
-    held: dict[tuple[int, int], Held] = {}
+    budget = ByteBudget(budget_bytes=100)
+    held: dict[tuple[int, int], Reservation] = {}
     sizes: dict[tuple[int, int], int] = {}
     for sender, number, size in moves:
-        body = held.setdefault((sender, number), bodies.of("t", str(sender)))
+        body = held.setdefault((sender, number), budget.of("t", str(sender)))
         try:
             body.resize(size)
             sizes[sender, number] = size
-        except NoRoomError:
+        except BudgetExhaustedError:
             pass
-        assert bodies.in_flight == sum(sizes.values()) <= 100
+        assert budget.in_flight == sum(sizes.values()) <= 100
         assert sum(taken for (each, _), taken in sizes.items() if each == sender) <= 25
     for body in held.values():
         body.release()
         body.release()
-    assert bodies.in_flight == 0
+    assert budget.in_flight == 0

@@ -7,7 +7,7 @@ from unittest.mock import patch
 import pytest
 
 from concord.assessment.jobs import EvaluateTrial
-from concord.assessment.results import ResultRow
+from concord.assessment.result_row import ResultRow
 from concord.trace.report import MAX_BATCH_STEPS, ReportBatch
 from concord.trace.vocabulary import words_in
 from concord_evaluator.aggregate import make_row
@@ -90,7 +90,7 @@ def test_the_row_counts_the_calls_with_unread_text_and_gives_the_reason(flood: l
     [of_trial] = [part for part in row.detail.trials[0].sub_scores if part.id == "conduct"]
     [of_row] = [part for part in row.detail.scoring.sub_scores if part.id == "conduct"]
     assert of_trial.reason == (
-        f"{unread} calls said something beyond the first 10,000,000 characters, which is not read and is no news"
+        f"{unread} calls have text beyond the first 10,000,000 characters, which is not read and counts as no news"
     )
     for part in (of_trial, of_row):
         assert [each.value for each in part.inputs if each.name == "unread"] == [str(unread)]

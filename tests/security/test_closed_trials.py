@@ -54,7 +54,11 @@ class LateReporter:
 
 async def test_the_token_of_a_closed_trial_is_refused_everywhere(redis_url: str, tmp_path: Path) -> None:
     agent = LateReporter()
-    async with stack(redis_url, tmp_path) as services, served_agent(agent) as url, httpx.AsyncClient() as http:
+    async with (
+        stack(redis_url, tmp_path) as services,
+        served_agent(agent) as url,
+        httpx.AsyncClient(timeout=60) as http,
+    ):
         await services.row({"late": url, "other": url}, start="late")
         peers = await http.get(f"{services.collector}/peers", headers=agent.headers)
         registration = {"id": "late", "url": url, "functions": []}
@@ -109,7 +113,7 @@ async def test_late_reports_are_counted_and_not_stored(redis_url: str, tmp_path:
 
     async def reporting(incoming: IncomingMessage, task: TaskHandle) -> None:
         if agent.assignments:
-            async with httpx.AsyncClient() as http:
+            async with httpx.AsyncClient(timeout=60) as http:
                 for name, n_steps in (("b1", 2), ("b2", 3), ("b1", 2)):
                     late_batch = agent.batch(name, n_steps)
                     receipts.append(
@@ -133,7 +137,11 @@ async def test_late_reports_are_counted_and_not_stored(redis_url: str, tmp_path:
 
 async def test_reports_after_the_late_period_are_refused_and_not_counted(redis_url: str, tmp_path: Path) -> None:
     agent = LateReporter()
-    async with stack(redis_url, tmp_path) as services, served_agent(agent) as url, httpx.AsyncClient() as http:
+    async with (
+        stack(redis_url, tmp_path) as services,
+        served_agent(agent) as url,
+        httpx.AsyncClient(timeout=60) as http,
+    ):
         await services.row({"late": url})
         with redis.Redis.from_url(redis_url) as client:
             client.hset(closing(agent.assignments[0].trace_id), "at", int(time.time()) - LATE_S - 2)
@@ -153,7 +161,7 @@ async def test_tokens_expire_when_the_assessment_is_cancelled(redis_url: str, tm
     async with (
         stack(redis_url, tmp_path) as services,
         served_agent(answer_much_later) as url,
-        httpx.AsyncClient() as http,
+        httpx.AsyncClient(timeout=60) as http,
     ):
         async with services.started({"late": url}) as task_id:
             await eventually(lambda: bool(agent.assignments))
@@ -188,7 +196,7 @@ async def test_late_batches_count_towards_the_quota(redis_url: str) -> None:
 async def test_another_process_learns_within_a_second_that_a_trial_is_closed(redis_url: str) -> None:
     async with connect(redis_url) as storage:
         elsewhere = ClosedTrials(storage.traces.is_closed)
-        assert not await elsewhere.contain("t1")
+        assert not await elsewhere.is_closed("t1")
         await storage.traces.close("t1")
         await asyncio.sleep(ASK_AGAIN_S)
-        assert await elsewhere.contain("t1")
+        assert await elsewhere.is_closed("t1")

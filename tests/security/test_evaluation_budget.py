@@ -13,7 +13,7 @@ from concord.trace.report import ReportBatch
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.metrics import LEFT_OUT
 from concord_evaluator.pipeline import Budget, evaluate_trial
-from concord_evaluator.pipeline.budget import within
+from concord_evaluator.pipeline.budget import select_batches
 from concord_evaluator.trace import is_observed
 from concord_evaluator.trace.attribution import MAX_UNDECLARED
 from tests.unit.evaluator.traces import call, reported_by, tool, url_of
@@ -45,7 +45,7 @@ def traces(draw: st.DrawFn) -> list[ReportBatch]:
 
 @given(traces(), st.integers(0, 60))
 def test_all_observed_batches_are_read_and_reports_within_the_budget(batches: list[ReportBatch], steps: int) -> None:
-    reading = within(batches, steps)
+    reading = select_batches(batches, steps)
     assert [each for each in batches if is_observed(each)] == [each for each in reading.batches if is_observed(each)]
     assert sum(each.n_steps for each in reading.batches if not is_observed(each)) <= steps
     assert sum(each.n_steps for each in batches) == sum(
@@ -58,7 +58,7 @@ def test_a_reporter_within_an_even_share_is_read_whole(batches: list[ReportBatch
     reported = Counter[str]()
     for each in batches:
         reported[each.reporter] += each.n_steps
-    reading = within(batches, steps)
+    reading = select_batches(batches, steps)
     assert all(reported[account] > steps // 3 for account in reading.omitted)
 
 
@@ -71,9 +71,9 @@ def test_steps_that_are_not_read_count_as_dropped_with_a_warning() -> None:
     evaluation = evaluated([*OBSERVED, *flood, honest], Budget(steps=250), {"B": 7})
     assert evaluation.trace_integrity.dropped == 700 + 7
     assert evaluation.trace_integrity.steps == 2 + 200 + 1
-    assert [text for text in evaluation.warnings if "too many" in text] == [
-        "700 steps of A were too many, and count as dropped",
-        "7 steps of B were too many, and count as dropped",
+    assert [text for text in evaluation.warnings if "exceeded the limit" in text] == [
+        "700 steps of A exceeded the limit and count as dropped",
+        "7 steps of B exceeded the limit and count as dropped",
     ]
 
 
@@ -92,9 +92,9 @@ def test_the_number_of_undeclared_agents_is_bounded() -> None:
     evaluation = evaluated([*OBSERVED, *(batch(5 + number, each) for number, each in enumerate(reports))], Budget())
     assert len(evaluation.agents) <= MAX_UNDECLARED + 3
     assert ("A", "B") in {(each.caller, each.callee) for each in evaluation.interactions}
-    assert f"{MAX_UNDECLARED} agents that nobody declared" in " ".join(evaluation.warnings)
+    assert f"{MAX_UNDECLARED} undeclared agents" in " ".join(evaluation.warnings)
 
 
 def test_reports_under_the_gateways_name_do_not_count_as_observed() -> None:
     flood = batch(7, reported_by(GREEN_AGENT, *[tool(str(i)) for i in range(100)], authenticated=True))
-    assert within([*OBSERVED, flood], 10).omitted == {GREEN_AGENT: 100}
+    assert select_batches([*OBSERVED, flood], 10).omitted == {GREEN_AGENT: 100}

@@ -18,7 +18,7 @@ async def test_a_task_keeps_its_first_message_and_the_latest_ones() -> None:
             await task.working(f"step {number}")
         await task.complete("done")
 
-    async with served_agent(talk) as url, httpx.AsyncClient() as http:
+    async with served_agent(talk) as url, httpx.AsyncClient(timeout=60) as http:
         task = (await http.post(url, json=send("message/send", "begin"))).json()["result"]
     texts = [message["parts"][0]["text"] for message in task["history"]]
     assert len(texts) <= MAX_HISTORY
@@ -33,7 +33,7 @@ async def test_a_large_message_is_delivered_whole_and_stored_shortened() -> None
         lengths.append(len(message.text))
         await task.complete("done")
 
-    async with served_agent(reader) as url, httpx.AsyncClient() as http:
+    async with served_agent(reader) as url, httpx.AsyncClient(timeout=60) as http:
         task = (await http.post(url, json=send("message/send", text))).json()["result"]
     assert lengths == [len(text)]
     assert len(str(task["history"])) < MAX_KEPT_MESSAGE
@@ -45,7 +45,7 @@ async def test_the_oldest_ended_tasks_are_deleted_by_total_size() -> None:
 
     async with AsyncExitStack() as stack:
         url = await stack.enter_async_context(served_agent(verbose))
-        http = await stack.enter_async_context(httpx.AsyncClient())
+        http = await stack.enter_async_context(httpx.AsyncClient(timeout=60))
         ids = [(await http.post(url, json=send("message/send"))).json()["result"]["id"] for _ in range(10)]
         kept = [
             task_id
@@ -61,7 +61,7 @@ async def test_an_ended_task_can_be_read_unchanged() -> None:
         await task.working("thinking")
         await task.complete(message.text.upper(), status="well done")
 
-    async with served_agent(answer) as url, httpx.AsyncClient() as http:
+    async with served_agent(answer) as url, httpx.AsyncClient(timeout=60) as http:
         first = (await http.post(url, json=send("message/send", "hello"))).json()["result"]
         again = (await http.post(url, json=rpc("tasks/get", {"id": first["id"]}))).json()["result"]
     assert again == first

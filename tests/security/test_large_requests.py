@@ -20,7 +20,7 @@ from concord.assessment import (
 )
 from concord.assessment import plan_trials as plan_trials_of
 from concord.assessment.jobs import ROW_DOCUMENT, EvaluateTrial, TrialVerdict, trial_document
-from concord.assessment.results import InfrastructureFailure
+from concord.assessment.result_row import InfrastructureFailure
 from concord.llm import LLMSettings
 from concord.storage import Queue, TraceLimits
 from concord.storage.redis import Storage, connect
@@ -35,12 +35,12 @@ from concord_gateway.assignments import Assignments
 from concord_gateway.drivers import ground_truth
 from concord_gateway.instruments import Instruments
 from concord_gateway.intake import NotAnAssessmentError, plan_work
+from concord_gateway.open_calls import OpenCalls
 from concord_gateway.participants import Participants
-from concord_gateway.proxy import Bodies, Carrier, Upstream
+from concord_gateway.proxy import ByteBudget, CallRecorder, Carrier, Upstream
 from concord_gateway.run import AssessmentRun
 from concord_gateway.run_record import RunRecord
 from concord_gateway.settings import GatewaySettings
-from concord_gateway.watch import Watches
 from tests.progress import RecordedProgress
 from tests.rows import make_row
 from tests.unit.evaluator.trials import outcome
@@ -81,11 +81,13 @@ def plan_of(n_trials: int, **pattern: int) -> AssessmentPlan:
 async def run_of(plan: AssessmentPlan, storage: Storage, slots: int = 64) -> AsyncIterator[AssessmentRun]:
     """A run of an assessment."""
     token_keys = TokenKeys(SecretStr("s" * 40), storage.secrets.token_secret)
-    assignments, watches = Assignments(token_keys, "http://collector"), Watches()
+    assignments, open_calls = Assignments(token_keys, "http://collector"), OpenCalls()
     async with Upstream() as upstream:
-        carrier = Carrier(upstream, storage.traces, assignments, watches, Instruments(), TraceLimits(), Bodies())
+        budget, instruments = ByteBudget(), Instruments()
+        calls = CallRecorder(storage.traces, TraceLimits(), open_calls, instruments, budget)
+        carrier = Carrier(upstream, assignments, instruments, calls, budget)
         closed = ClosedTrials(storage.traces.is_closed)
-        participants = Participants(assignments, watches, carrier, None, PeerUrls(()), storage.traces, closed)
+        participants = Participants(assignments, open_calls, carrier, None, PeerUrls(()), storage.traces, closed)
         record = await RunRecord.begin(storage.assessments, plan, TimeLimits(60, 60), [])
         yield AssessmentRun(
             record, storage, GatewaySettings(), RecordedProgress(), participants, asyncio.Semaphore(slots)

@@ -88,7 +88,7 @@ async def test_a_collector_redacts_the_tokens_of_the_whole_team(redis_url: str) 
         await storage.registry.register("a1", roster)
     process.start()
     try:
-        async with httpx.AsyncClient(headers={"authorization": f"Bearer {token_of('writer')}"}) as http:
+        async with httpx.AsyncClient(headers={"authorization": f"Bearer {token_of('writer')}"}, timeout=60) as http:
             for form, text in forms(theirs).items():
                 body = batch(step(name=text, additional_attributes={"note": f"see {text}."}), batch_id=form)
                 assert (await http.post(f"{process.url}/traces", json=body)).status_code == 202

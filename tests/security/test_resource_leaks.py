@@ -15,7 +15,7 @@ from tests.security.assessing import PATTERN, request, task_of, workers
 from tests.security.test_waiting import gateway
 from tests.serving import eventually, served_agent
 
-WATCHED = {"ActiveTask", "TaskManager", "AssessmentRun", "AssessmentPlan", "Messenger", "A2AClient", "TrialWatch"}
+WATCHED = {"ActiveTask", "TaskManager", "AssessmentRun", "AssessmentPlan", "Messenger", "A2AClient", "TrialCalls"}
 ROUNDS, AT_ONCE = 5, 8
 
 

@@ -109,7 +109,7 @@ async def test_steps_in_band_are_held_to_the_quota(redis_url: str, storage: Stor
     async with running_gateway(redis_url, tmp_path, max_steps=100) as gateway, agent_answering(chatter) as url:  # type: ignore[arg-type]
         participants = await gateway.trial({"a": url, "b": url})
         traces.append(participants["a"].claims.trace_id)
-        async with httpx.AsyncClient() as http:
+        async with httpx.AsyncClient(timeout=60) as http:
             for _ in range(4):
                 await http.post(participants["a"].url_of("b"), json=send("message/send"))
         seen = await gateway.reports(traces[0], 4)

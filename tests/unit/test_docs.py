@@ -32,6 +32,20 @@ def test_every_link_to_a_file_resolves(document: Path) -> None:
     assert [link for link in links if not (document.parent / link).exists()] == []
 
 
+def anchors(document: Path) -> set[str]:
+    """The anchors of a document's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.*)$", document.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=str)
+def test_every_link_to_a_section_resolves(document: Path) -> None:
+    links = re.findall(r"\]\(([^)#:]*)#([^)]+)\)", document.read_text(encoding="utf-8"))
+    assert [
+        (path, name) for path, name in links if name not in anchors(document.parent / path if path else document)
+    ] == []
+
+
 def test_every_path_in_the_architecture_exists() -> None:
     text = Path("docs/architecture.md").read_text(encoding="utf-8")
     paths = re.findall(r"`((?:attacks|cli|data|services|shared|tests)/[\w./-]*)`", text)

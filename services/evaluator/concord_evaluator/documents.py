@@ -1,11 +1,11 @@
 """The documents that the jobs store for a trial: its evaluation, then its verdict."""
 
 from concord.assessment.jobs import TrialVerdict
+from concord.assessment.result_row import InfrastructureFailure
 from concord.assessment.results import (
     CallRecord,
     Finding,
     Grading,
-    InfrastructureFailure,
     InteractionRecord,
     LatencySummary,
     MetricRecord,

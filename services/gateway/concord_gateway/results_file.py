@@ -4,7 +4,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from concord.assessment import AssessmentPlan
-from concord.assessment.results import ResultRow, ResultsDocument
+from concord.assessment.result_row import ResultRow, ResultsDocument
 from concord.files import atomic_file
 from concord.trust.redaction import redact
 

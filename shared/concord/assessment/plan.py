@@ -102,7 +102,7 @@ def plan_trials(config: AssessmentConfig, tasks: list[TaskSpec]) -> list[TrialSp
     """
     n_trials = config.num_instances or config.num_runs * len(tasks)
     if n_trials > MAX_TRIALS:
-        raise ValueError(f"{n_trials} trials are more than the {MAX_TRIALS} that one assessment may have")
+        raise ValueError(f"{n_trials} trials exceed the limit of {MAX_TRIALS} trials per assessment")
     draw = random.Random(config.seed)  # nosec B311  # noqa: S311 - a reproducible draw, not a secret
     seeds = [draw.getrandbits(32) for _ in range(n_trials)]
     runs = range(1, -(-n_trials // len(tasks)) + 1)

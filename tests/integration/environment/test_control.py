@@ -169,7 +169,7 @@ async def test_without_a_snapshot_file_a_snapshot_is_refused(ues: AsyncUESClient
 
 async def test_the_compact_state_as_text_is_short_and_names_the_mails(ues: AsyncUESClient, url: str) -> None:
     await ues.email.receive(from_address="a@b.example", to_addresses=["user@example.com"], subject="Hello")
-    async with httpx.AsyncClient(base_url=url, headers={"x-api-key": ADMIN_KEY}) as http:
+    async with httpx.AsyncClient(base_url=url, headers={"x-api-key": ADMIN_KEY}, timeout=60) as http:
         text = (await http.get("/environment/state", params={"compact": True, "format": "text"})).text
     assert '"Hello" from a@b.example' in text
     assert len(text) < 2_000

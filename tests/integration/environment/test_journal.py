@@ -5,7 +5,6 @@ import errno
 import json
 import os
 import shutil
-import subprocess
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -27,6 +26,7 @@ from concord_environment.persistence.capture import capture_all
 from concord_environment.persistence.segments import StoreError, segment_header, segments_of
 from concord_environment.persistence.store import Store
 from concord_environment.settings import EnvironmentSettings
+from tests.forked import ForkedProcess
 from tests.integration.environment.conftest import ADMIN_KEY, calling, new_environment
 from tests.integration.environment.processes import environment_process, started
 from tests.integration.environment.test_scenario import DAY
@@ -69,14 +69,14 @@ def last_segment(folder: Path) -> Path:
     return segments_of(folder / "snapshot.json")[-1].path
 
 
-def write_until_killed(url: str, process: subprocess.Popen[bytes], begin: int, enough: int) -> set[str]:
+def write_until_killed(url: str, process: ForkedProcess, begin: int, enough: int) -> set[str]:
     """Writes from several threads at once, and kills the process once `enough` writes were acknowledged. Returns the
     message ids of the acknowledged mails."""
     acknowledged: set[str] = set()
     numbers = iter(range(begin, begin + 10_000))
 
     def write() -> None:
-        with httpx.Client(base_url=url, headers={"x-api-key": ADMIN_KEY}) as http:
+        with httpx.Client(base_url=url, headers={"x-api-key": ADMIN_KEY}, timeout=60) as http:
             while len(acknowledged) < enough:
                 name = f"m{next(numbers)}"
                 try:
@@ -273,7 +273,7 @@ async def test_after_a_failed_fsync_the_write_and_all_later_requests_are_refused
 def test_a_process_whose_disk_is_full_refuses_the_write_and_exits_without_loss(tmp_path: Path) -> None:
     acknowledged, log = set(), tmp_path / "log"
     with environment_process(tmp_path / "snapshot.json", log=log, largest_file=40_000) as (process, url):
-        with httpx.Client(base_url=url, headers={"x-api-key": ADMIN_KEY}) as http:
+        with httpx.Client(base_url=url, headers={"x-api-key": ADMIN_KEY}, timeout=60) as http:
             for number in range(1_000):
                 answer = http.post("/email/receive", json={**MAIL, "message_id": f"m{number}"})
                 if not answer.is_success:

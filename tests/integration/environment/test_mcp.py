@@ -80,7 +80,7 @@ async def test_a_forbidden_or_invalid_tool_call_is_refused_with_the_reason(
 
 
 async def test_without_a_valid_key_a_request_gets_401(url: str) -> None:
-    async with httpx.AsyncClient() as http:
+    async with httpx.AsyncClient(timeout=60) as http:
         for headers in ({}, {"x-api-key": "nothing"}, {"authorization": "Bearer nothing"}):
             answer = await http.post(f"{url}/mcp", json={}, headers=headers)
             assert answer.status_code == 401

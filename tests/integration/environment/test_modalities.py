@@ -12,22 +12,11 @@ from tests.integration.environment.conftest import ADMIN_KEY
 from tests.integration.environment.processes import environment_process
 from tests.integration.environment.test_mcp import answer_of, connected
 
-WITH_MOOD = """
-from concord_environment.modalities import installed
-from tests.integration.environment.mood import MODALITY
-
-installed.MODALITIES = (*installed.MODALITIES, MODALITY)
-
-from concord_environment.__main__ import main
-
-main()
-"""
-
 
 @contextmanager
 def serving(snapshot: Path) -> Iterator[str]:
     """The URL of a service that has the modality `mood` too. Its process is killed at the end."""
-    with environment_process(snapshot, program=("-c", WITH_MOOD)) as (_, url):
+    with environment_process(snapshot, program="tests.integration.environment.mood_service") as (_, url):
         yield url
 
 

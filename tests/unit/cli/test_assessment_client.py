@@ -99,14 +99,14 @@ async def test_the_client_waits_for_an_agents_card_and_reports_that_it_waits(mon
     while not lines:
         await asyncio.sleep(0.05)
     assert not waiting.done()
-    assert lines[0].startswith(f"waiting for agent at {agent.url}, for up to 80 s: ")
+    assert lines[0].startswith(f"Waiting up to 80 s for agent at {agent.url}: ")
     async with serving(agent):
         await waiting
 
 
 async def test_the_error_names_an_agent_without_a_card() -> None:
     agent = GreenAgent(completed(), streaming=True)
-    with pytest.raises(AssessmentError, match="helper shows no agent card at"):
+    with pytest.raises(AssessmentError, match="helper serves no agent card at"):
         await wait_for_cards({"helper": agent.url}, lambda _: None, timeout_s=0)
 
 

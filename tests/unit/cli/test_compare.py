@@ -12,14 +12,8 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner, Result
 
 from concord.assessment import Mode
-from concord.assessment.results import (
-    Grading,
-    InfrastructureFailure,
-    Judgment,
-    LatencySummary,
-    ResultRow,
-    ResultsDocument,
-)
+from concord.assessment.result_row import InfrastructureFailure, ResultRow, ResultsDocument
+from concord.assessment.results import Grading, Judgment, LatencySummary
 from concord_cli.compare.comparison import Comparison, compare_teams
 from concord_cli.compare.teams import ScoreKind, Team
 from concord_cli.main import app
@@ -98,7 +92,7 @@ def test_teams_without_a_shared_task_have_no_difference(tmp_path: Path) -> None:
     found = compared(tmp_path, a=team(), b=team(trials=[other]))
     [pair] = found.pairs
     assert (pair.difference, pair.shared_tasks, pair.verdict) == (None, 0, "insufficient")
-    assert any("Not all teams worked on the same tasks" in each for each in found.warnings)
+    assert any("The teams have different tasks" in each for each in found.warnings)
 
 
 def test_trials_lost_to_infrastructure_are_left_out_and_warned_of(tmp_path: Path) -> None:
@@ -108,7 +102,7 @@ def test_trials_lost_to_infrastructure_are_left_out_and_warned_of(tmp_path: Path
     found = compared(tmp_path, a=team(), b=hurt)
     assert [each.score for each in found.teams] == [found.teams[0].score] * 2
     assert {each.name: each.infrastructure_failures for each in found.teams} == {"a": 0, "b": 1}
-    assert "b: 1 failure of the infrastructure, which counts for nobody." in found.warnings
+    assert "b: 1 failure of the infrastructure, which affects no score." in found.warnings
 
 
 def test_the_shards_of_a_team_are_compared_as_one_team(tmp_path: Path) -> None:
@@ -149,12 +143,12 @@ def test_different_pass_marks_and_different_judges_cause_warnings(tmp_path: Path
     by_a_model = Grading(value=0.5, source="model", scorer="model", reason=None)
     judged = [each.model_copy(update={"judge": judge, "grading": by_a_model}) for each in ours.detail.trials]
     warnings = compared(tmp_path, a=team(trials=judged), b=team(scoring=scoring)).warnings
-    assert any("different rules" in each and "pass mark 0.8" in each for each in warnings)
-    assert "Different judges judged the outcomes: code, judge-1." in warnings
+    assert any("different pass marks or weights" in each and "pass mark 0.8" in each for each in warnings)
+    assert "The outcomes have different judges: code, judge-1." in warnings
     other = judge.model_copy(update={"model": "judge-2"})
     elsewhere = [each.model_copy(update={"judge": other}) for each in judged]
     warnings = compared(tmp_path, a=team(trials=judged), b=team(trials=elsewhere)).warnings
-    assert "Different judges judged the outcomes: judge-1, judge-2." in warnings
+    assert "The outcomes have different judges: judge-1, judge-2." in warnings
 
 
 def test_the_same_judges_cause_no_warning(tmp_path: Path) -> None:
@@ -218,15 +212,15 @@ def test_unjudged_trials_count_as_0_and_cause_a_warning(tmp_path: Path) -> None:
         "b": (10, 2),
         "c": (10, 1),
     }
-    assert "b: 2 trials that nobody judged count as 0." in found.warnings
-    assert "c: 1 trial that nobody judged counts as 0." in found.warnings
+    assert "b: 2 unjudged trials count as 0." in found.warnings
+    assert "c: 1 unjudged trial counts as 0." in found.warnings
 
 
 def test_a_wholly_unjudged_team_is_refused(tmp_path: Path) -> None:
     none_judged = team().detail.scoring.model_copy(update={"unjudged": 1})
     nobody = written(tmp_path, "nobody.json", team(trials=[unjudged()], scoring=none_judged))
     result = concord(written(tmp_path, "a.json", team()), nobody)
-    assert (result.exit_code, result.stderr) == (1, f"concord: {nobody}: nobody judged any of its trials\n")
+    assert (result.exit_code, result.stderr) == (1, f"concord: {nobody}: all of its trials are unjudged\n")
 
 
 def test_a_version_1_trial_without_a_score_is_left_out(tmp_path: Path) -> None:
@@ -243,8 +237,8 @@ def test_trials_without_an_evaluation_are_warned_of_although_their_tasks_are_unk
     nobody = unjudged(task_id="task-0", seed=0)
     lost = team(scoring=some, trials=[nobody, *team().detail.trials[1:]])
     warnings = compared(tmp_path, a=team(), b=lost).warnings
-    assert "b: 1 trial that nobody judged counts as 0." in warnings
-    assert "b: no evaluation came of 1 trial, which counts as 0 in its own row and not at all here." in warnings
+    assert "b: 1 unjudged trial counts as 0." in warnings
+    assert "b: 1 trial has no evaluation. It counts as 0 in the team's row, and not in this comparison." in warnings
 
 
 @law
@@ -313,7 +307,7 @@ def test_the_table_shows_ranks_and_indistinguishable_teams(tmp_path: Path) -> No
     assert lines[1].split()[:2] == ["a", "1"]
     assert lines[2].split()[1] == lines[3].split()[1] == "2-3"
     assert any(line.rstrip().endswith("a is better") for line in lines)
-    assert any(line.startswith("Not told apart: ") for line in lines)
+    assert any(line.startswith("No difference shown: ") for line in lines)
 
 
 def test_files_with_the_same_name_are_distinguished_by_their_folders(tmp_path: Path) -> None:
@@ -328,11 +322,11 @@ def test_invalid_arguments_are_refused_on_one_line(tmp_path: Path) -> None:
     (tmp_path / "text.json").write_text("{}")
     (tmp_path / "folder").mkdir()
     refused = {
-        (good,): (2, "give 2 to 20 results files: there are 1"),
-        (good, good): (2, "one results file is given twice"),
+        (good,): (2, "expected 2 to 20 results files, got 1"),
+        (good, good): (2, "a results file is given twice: give each file once"),
         (good, str(tmp_path / "none.json")): (2, f"{tmp_path / 'none.json'}: No such file or directory"),
-        (good, str(tmp_path / "text.json")): (2, f"{tmp_path / 'text.json'}: not results of Concord: "),
-        (good, empty): (1, f"{empty}: no trial in it has a score"),
+        (good, str(tmp_path / "text.json")): (2, f"{tmp_path / 'text.json'}: not a results file of Concord: "),
+        (good, empty): (1, f"{empty}: it contains no trial with a score"),
         (good, empty, "-o", str(tmp_path / "folder")): (2, f"{tmp_path / 'folder'}: cannot be written"),
     }
     for arguments, (code, reason) in refused.items():

@@ -12,7 +12,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from concord.assessment import AssessmentConfig
-from concord.assessment.results import ResultRow, ResultsDocument
+from concord.assessment.result_row import ResultRow, ResultsDocument
 from concord.assessment.roster import RosterEntry
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.evaluate.inputs import STDIN, find_inputs, read_config, without_effect
@@ -66,7 +66,7 @@ def test_explicitly_named_files_are_taken_even_if_hidden(tmp_path: Path) -> None
 def test_a_missing_path_or_an_empty_folder_is_a_usage_error(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="nowhere: no such file or folder"):
         find_inputs([tmp_path / "nowhere"])
-    with pytest.raises(UsageError, match="holds no files"):
+    with pytest.raises(UsageError, match="no files found in this folder"):
         find_inputs([tmp_path])
 
 
@@ -129,7 +129,7 @@ def test_a_config_may_be_toml_or_json(tmp_path: Path, name: str, text: str) -> N
         ("c.json", "{", "cannot be parsed"),
         ("c.toml", 'evidence = "hearsay"', "evidence: Input should be"),
         ("c.toml", "metric = []", "unknown keys: metric"),
-        ("c.yaml", "", "neither .toml nor .json"),
+        ("c.yaml", "", "unknown file type: use .toml or .json"),
         ("nowhere.toml", None, "No such file"),
     ],
 )
@@ -214,7 +214,7 @@ def test_undefined_values_are_dashes() -> None:
 
 def test_coordination_without_a_label_gives_the_reason() -> None:
     assert TraceLine.of(lone_participant()).label == "one participant"
-    assert TraceLine.of(unseen()).label == "not seen"
+    assert TraceLine.of(unseen()).label == "not observed"
 
 
 def test_names_beyond_the_third_are_counted() -> None:
@@ -269,7 +269,10 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, name: str) -> None:
 
 
 def test_an_unknown_file_suffix_is_a_usage_error() -> None:
-    with pytest.raises(UsageError, match=r"neither \.json .* nor \.jsonl"), result_writer(Path("result.csv"), {}):
+    with (
+        pytest.raises(UsageError, match=r"unknown file type: use \.json .* or \.jsonl"),
+        result_writer(Path("result.csv"), {}),
+    ):
         pass
 
 
@@ -309,7 +312,7 @@ def test_several_graphs_for_one_file_are_a_usage_error(tmp_path: Path) -> None:
             draw(row(("a", "b")))
             draw(row(("a", "b")))
 
-    with pytest.raises(UsageError, match="name a folder"):
+    with pytest.raises(UsageError, match="give a folder"):
         draw_two()
     assert list(tmp_path.iterdir()) == []
 
@@ -337,7 +340,10 @@ def test_a_results_row_has_the_fields_of_an_assessments_row(tmp_path: Path) -> N
         (["nowhere"], "nowhere: no such file or folder"),
         (["-", "--format", "pdf"], "unknown format pdf: one of a2a, concord, cooperbench, marble, otlp, spans"),
         (["-", "--config", "nowhere.toml"], "nowhere.toml: cannot be read: No such file or directory"),
-        (["-", "-o", "rows.csv"], "rows.csv: neither .json (the results document) nor .jsonl (a row to a line)"),
+        (
+            ["-", "-o", "rows.csv"],
+            "rows.csv: unknown file type: use .json (results document) or .jsonl (one row per line)",
+        ),
     ],
 )
 def test_a_usage_error_exits_with_2_and_one_line(arguments: list[str], reason: str) -> None:
@@ -352,4 +358,4 @@ def test_a_command_without_paths_exits_with_2() -> None:
 def test_without_the_evaluator_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "concord_cli.evaluate.command", None)
     result = CliRunner().invoke(app, ["evaluate", "-"])
-    assert (result.exit_code, result.stderr.startswith("concord: evaluating needs all of Concord")) == (2, True)
+    assert (result.exit_code, result.stderr.startswith("concord: `concord evaluate` needs the module")) == (2, True)

@@ -60,7 +60,7 @@ def test_a_missing_scenario_exits_with_2_and_one_line(command: str, tmp_path: Pa
         ({"function": "astronaut"}, "unknown function astronaut: one of coordinator, researcher, "),
         ({"wiring": "ring"}, "team.wiring: unknown wiring ring: one of mesh, "),
         ({"config": "num_runs = 0"}, "config.num_runs: Input should be greater than or equal to 1"),
-        ({"config": "start = 'nobody'"}, "`start` names no participant: 'nobody'"),
+        ({"config": "start = 'nobody'"}, "`start` is not a participant: 'nobody'"),
     ],
 )
 @pytest.mark.parametrize("command", ["run", "up"])
@@ -80,7 +80,7 @@ def test_run_refuses_a_scenario_whose_green_agent_runs_already(tmp_path: Path) -
 
     assert concord("run", str(path)) == (
         2,
-        f"concord: {path}: names a green agent that runs already: use `concord assess`\n",
+        f"concord: {path}: names a running green agent: use `concord assess`, or remove green_agent\n",
     )
 
 
@@ -90,14 +90,14 @@ def test_a_taken_port_exits_with_2_and_is_named(tmp_path: Path) -> None:
         code, message = concord("up", team(tmp_path), "--gateway-port", str(port))
 
     assert code == 2
-    assert f"port {port} of {LOOPBACK}, for gateway, is taken" in message
+    assert f"port {port} of {LOOPBACK}, for gateway, is in use" in message
 
 
 def test_one_port_for_two_programs_exits_with_2(tmp_path: Path) -> None:
     code, message = concord("up", team(tmp_path), "--gateway-port", "9020", "--collector-port", "9020")
 
     assert code == 2
-    assert "two programs would listen on one port" in message
+    assert "two programs have the same port: choose different ports" in message
 
 
 def test_a_failed_assessment_exits_with_1_and_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:

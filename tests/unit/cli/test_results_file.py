@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from concord.a2a import IncomingMessage, TaskHandle
 from concord.assessment import AssessmentConfig, AssessmentPlan
-from concord.assessment.results import ResultRow
+from concord.assessment.result_row import ResultRow
 from concord.assessment.roster import RosterEntry
 from concord_cli.assessment_client import assess
 from concord_cli.errors import UsageError

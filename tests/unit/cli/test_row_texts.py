@@ -7,15 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from concord.assessment import Mode
-from concord.assessment.results import (
-    MetricParameter,
-    MetricStatus,
-    ParticipantObservability,
-    ResultRow,
-    Scoring,
-    SubScore,
-    TraceIntegrity,
-)
+from concord.assessment.result_row import ResultRow, Scoring
+from concord.assessment.results import MetricParameter, MetricStatus, ParticipantObservability, SubScore, TraceIntegrity
 from concord_cli.interaction_text import MAX_NAMES, coordination_label, no_calls_text, unobserved_text
 from concord_cli.score_text import (
     MAX_REASONS,
@@ -93,14 +86,14 @@ class TestOutcome:
 
     def test_unusable_trials_are_not_called_unjudged(self) -> None:
         empty = row(scoring=scored(usable_trials=0, judged_by_code=0)).model_copy(update={"score": None})
-        assert rating_of(empty).rests_on == "no trial could be used"
+        assert rating_of(empty).rests_on == "no trial was usable"
 
 
 class TestOtherBases:
     """Scores of given patterns, of recorded traces, and of version 1."""
 
     def test_a_given_patterns_score_rates_its_structure(self) -> None:
-        assert rating_of(ground_truth()).rests_on == "rates the structure of a given pattern: no team was at work"
+        assert rating_of(ground_truth()).rests_on == "rates the structure of a given pattern, without a live team"
 
     def test_a_version_1_score_of_a_team_is_labelled_as_structure(self) -> None:
         text = rating_of(on_structure(version="1")).rests_on
@@ -112,12 +105,12 @@ class TestOtherBases:
         assert text == "rates structure, by version 1 of the rules, and with weight 0.35 the outcome"
 
     def test_a_recorded_score_is_labelled_as_the_files_outcome(self) -> None:
-        assert rating_of(recorded()).rests_on.startswith("the outcome that the file tells; nobody saw")
+        assert rating_of(recorded()).rests_on.startswith("the outcome in the file; the team's work was not")
 
     def test_a_recorded_trace_judged_by_a_model_is_labelled_so(self) -> None:
         by_a_model = scored(basis="recorded", judged_by_code=0, judged_by_model=1)
         text = rating_of(row(mode=Mode.RECORDED, scoring=by_a_model)).rests_on
-        assert text.startswith("the outcome of what the file tells, judged by the model")
+        assert text.startswith("the outcome of the recorded answers, judged by the model")
 
 
 @pytest.mark.parametrize(
@@ -148,7 +141,7 @@ def test_the_inputs_of_conduct_are_put_in_words() -> None:
 
 def test_calls_not_read_whole_are_mentioned_if_any_trial_has_some() -> None:
     text = conduct_inputs([inputs_of(carried=3000, unread=1), inputs_of(carried=5)])
-    assert text == "3,005 calls between participants carried, 1 not read whole"
+    assert text == "3,005 calls between participants carried, 1 not fully read"
 
 
 def test_counts_are_summed_over_trials_and_settings_shown_only_if_all_trials_share_them() -> None:
@@ -160,7 +153,9 @@ def test_counts_are_summed_over_trials_and_settings_shown_only_if_all_trials_sha
 def test_without_carried_calls_the_reason_replaces_the_counts() -> None:
     [_, conduct] = unseen().detail.scoring.sub_scores
     assert (conduct.value, conduct.reason) == (0.5, None)
-    assert factor_notes(conduct, unseen().detail.trials) == ["unseen: the gateway carried no call between participants"]
+    assert factor_notes(conduct, unseen().detail.trials) == [
+        "not observed: the gateway carried no call between participants"
+    ]
 
 
 def test_a_factor_has_the_rows_notes_if_no_trial_has_any() -> None:
@@ -184,7 +179,7 @@ def test_no_setting_of_conduct_is_lost(inputs: dict[str, str]) -> None:
 
 def test_coordination_without_a_label_gives_the_rows_reason() -> None:
     assert coordination_label("high", MetricStatus.OK) == "high"
-    assert coordination_label(None, MetricStatus.UNDEFINED) == "not seen"
+    assert coordination_label(None, MetricStatus.UNDEFINED) == "not observed"
     assert coordination_label(None, MetricStatus.NOT_APPLICABLE) == "one participant"
     assert coordination_label(None, MetricStatus.OK) is None
 
@@ -200,10 +195,10 @@ def seen(**observability: str) -> TraceIntegrity:
 def test_participants_whose_calls_could_not_be_observed_are_named() -> None:
     assert unobserved_text(seen(a="full", b="full")) is None
     assert unobserved_text(seen(a="full", b="partly")) == (
-        "Calls that these participants made, if any, could not be seen: b."
+        "Calls by these participants, if any, could not be observed: b."
     )
-    assert str(unobserved_text(seen(a="none", b="partly"))).endswith("a, b. Calls to a were not seen either.")
-    assert str(unobserved_text(seen(a="none", b="none"))).endswith("a, b. Calls to them were not seen either.")
+    assert str(unobserved_text(seen(a="none", b="partly"))).endswith("a, b. Calls to a were not observed either.")
+    assert str(unobserved_text(seen(a="none", b="none"))).endswith("a, b. Calls to them were not observed either.")
 
 
 def test_unobserved_participants_beyond_the_limit_are_counted() -> None:
@@ -215,9 +210,9 @@ def test_silence_is_claimed_only_if_every_participant_could_be_observed() -> Non
     assert (
         no_calls_text(TraceIntegrity(observability="full"))
         == no_calls_text(TraceIntegrity())
-        == "Nobody called anybody."
+        == "No agent called another."
     )
-    assert no_calls_text(TraceIntegrity(observability="none")) == "No call between agents was seen."
+    assert no_calls_text(TraceIntegrity(observability="none")) == "No call between agents was observed."
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,8 @@ from io import StringIO
 
 from rich.console import Console
 
-from concord.assessment.results import GraphMetricsSummary, LatencySummary, ResultRow, Scoring, TraceIntegrity
+from concord.assessment.result_row import GraphMetricsSummary, ResultRow, Scoring
+from concord.assessment.results import LatencySummary, TraceIntegrity
 from concord_cli.interaction_text import MORE_ON_STRUCTURE, REMEDY, STRUCTURE_AND_SUCCESS
 from concord_cli.summary import MAX_CALLERS, summary
 from tests.rows import ONE_TRIAL
@@ -57,7 +58,7 @@ def test_factors_have_no_weight_and_conduct_lists_its_inputs() -> None:
 
     assert "weight" not in text
     assert "0.64 ██████░░░░" in line_with("conduct", factors)
-    assert "unseen: the gateway carried no call between participants (1 of 2 trials); 8 calls" in flat(factors)
+    assert "not observed: the gateway carried no call between participants (1 of 2 trials); 8 calls" in flat(factors)
     assert "8 calls between participants carried, 4 failed, 0 bought nothing, 6 participants" in flat(factors)
 
 
@@ -70,14 +71,14 @@ def test_the_caveat_on_structure_appears_once() -> None:
 def test_participants_that_could_not_be_observed_are_named_with_the_remedy() -> None:
     text = flat(shown(unjudged_and_unseen()))
 
-    assert "could not be seen: researcher_2, reviewer. Calls to reviewer were not seen either." in text
+    assert "could not be observed: researcher_2, reviewer. Calls to reviewer were not observed either." in text
     assert all(line in text for line in REMEDY)
-    assert "Not seen" not in shown(mesh_of_five())
+    assert "Unobserved calls" not in shown(mesh_of_five())
 
 
 def test_coordination_without_a_label_gives_the_reason() -> None:
-    assert "coordination: not seen ·" in shown(unseen())
-    assert "No call between agents was seen." in shown(unseen())
+    assert "coordination: not observed ·" in shown(unseen())
+    assert "No call between agents was observed." in shown(unseen())
     assert "coordination: one participant ·" in shown(lone_participant())
 
 
@@ -142,7 +143,7 @@ def test_callers_beyond_the_limit_are_counted() -> None:
 def test_a_team_without_calls_is_described_as_silent() -> None:
     text = shown(row(trials=[trial()], latency_metrics=LatencySummary()))
 
-    assert "Nobody called anybody." in text
+    assert "No agent called another." in text
     assert "Latency" not in text
 
 
@@ -158,7 +159,7 @@ def test_infrastructure_failures_failed_trials_and_doubtful_steps_are_warned_of(
             trace_integrity=TraceIntegrity(late=2, contradicted=1),
             warnings=["unknown key: sede"],
         )
-    ).partition("Be wary")[2]
+    ).partition("Warnings")[2]
 
     assert "trial-2: evaluation failed: no worker" in text
     assert "trial-3: timeout: after 20 s" in text

@@ -34,7 +34,7 @@ def test_rows_without_a_basis_are_read_as_resting_on_structure(path: Path) -> No
 def test_the_basis_of_a_score_is_named_for_a_team_and_for_a_pattern() -> None:
     [team], [pattern] = read_rows(MESH), read_rows(PATTERN)
     assert rating_of(team).rests_on == "rates structure, by version 1 of the rules; nobody judged the outcome"
-    assert rating_of(pattern).rests_on == "rates the structure of a given pattern: no team was at work"
+    assert rating_of(pattern).rests_on == "rates the structure of a given pattern, without a live team"
 
 
 @pytest.mark.parametrize("path", [HUB_SPOKE, MESH, PATTERN], ids=lambda path: path.stem)

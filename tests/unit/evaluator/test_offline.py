@@ -3,7 +3,7 @@
 import pytest
 
 from concord.assessment import AssessmentConfig
-from concord.assessment.results import ResultRow
+from concord.assessment.result_row import ResultRow
 from concord.assessment.roster import RosterEntry
 from concord.trace.report import Report
 from concord_evaluator.formats import Origin, TraceBuilder
@@ -110,7 +110,3 @@ def test_a_declared_agent_precedes_the_one_found_at_its_address() -> None:
     row = row_of(reported_by("A", call("s", "B")), ["A"], roster=[declared])
     [pair] = row.detail.trials[0].interactions
     assert (pair.caller, pair.callee, [agent.id for agent in row.detail.agents]) == ("A", "writer", ["A", "writer"])
-
-
-def test_the_same_trace_gives_the_same_row() -> None:
-    assert row_of_team(star(5)).model_dump_json() == row_of_team(star(5)).model_dump_json()

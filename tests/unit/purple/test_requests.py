@@ -111,7 +111,7 @@ def test_data_without_a_kind_leaves_the_text_as_the_task() -> None:
     ("text", "data", "reason"),
     [
         ("", (), "text: String should have at least 1 character"),
-        ("?!", (), "no text to work on"),
+        ("?!", (), "contains no text to review"),
         ("x" * (MAX_TEXT + 1), (), "text: String should have at most 100000 characters"),
         ("", ({"kind": "dance", "text": TEXT},), "kind: Input should be"),
         ("", ({"kind": "research"},), "text: Field required"),

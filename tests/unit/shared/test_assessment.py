@@ -45,7 +45,7 @@ def test_a_pattern_needs_no_participants() -> None:
         ({}, {"a": "ftp://a"}, "scheme"),
         ({}, {"a/b": "http://a"}, "pattern"),
         ({}, {"green-agent": "http://a"}, "reserved"),
-        ({"start": "b"}, {"a": "http://a"}, "names no participant"),
+        ({"start": "b"}, {"a": "http://a"}, "is not a participant"),
         ({"num_runs": 0}, {"a": "http://a"}, "num_runs"),
         ({"num_runs": "many"}, {"a": "http://a"}, "num_runs"),
         ({"task": "x", "tasks": [{"id": "t", "text": "x"}]}, {"a": "http://a"}, "only one of"),
@@ -54,7 +54,7 @@ def test_a_pattern_needs_no_participants() -> None:
         (
             {"tasks": [{"id": "t", "text": "x"}, {"id": "p", "interaction_pattern": PATTERN}]},
             {"a": "http://a"},
-            "all have",
+            "either all tasks or none must have",
         ),
         ({"interaction_pattern": {"agents": ["a"], "edges": [{"from": "a", "to": "z"}]}}, {}, "not in `agents`"),
         ({"interaction_pattern": {"agents": ["a", "a"]}}, {}, "distinct"),
@@ -69,9 +69,9 @@ def test_a_pattern_needs_no_participants() -> None:
             "maxlength",
         ),
         ({"tasks": [{"id": "p", "interaction_pattern": PATTERN, "scorer": "model"}]}, {}, "has no answer"),
-        ({"answer_from": "b"}, {"a": "http://a"}, "not given the task: b"),
-        ({"start": "a", "answer_from": ["a", "b"]}, {"a": "http://a", "b": "http://b"}, "not given the task: b"),
-        ({"tasks": [TEXT_TASK | {"answer_from": "b"}]}, {"a": "http://a"}, "not given the task: b"),
+        ({"answer_from": "b"}, {"a": "http://a"}, "do not get the task: b"),
+        ({"start": "a", "answer_from": ["a", "b"]}, {"a": "http://a", "b": "http://b"}, "do not get the task: b"),
+        ({"tasks": [TEXT_TASK | {"answer_from": "b"}]}, {"a": "http://a"}, "do not get the task: b"),
     ],
 )
 def test_an_invalid_request_is_refused_with_the_reason(
@@ -142,7 +142,7 @@ def test_num_instances_sets_the_number_of_trials_over_the_tasks_in_turn(n_tasks:
 
 def test_too_many_trials_are_refused_with_their_number() -> None:
     tasks = [TaskSpec(id=str(i), text="x") for i in range(11)]
-    with pytest.raises(ValueError, match=f"1100 trials are more than the {MAX_TRIALS}"):
+    with pytest.raises(ValueError, match=f"1100 trials exceed the limit of {MAX_TRIALS}"):
         plan_trials(AssessmentConfig(num_runs=100), tasks)
 
 

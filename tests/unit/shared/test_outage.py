@@ -34,13 +34,17 @@ def test_an_outage_is_logged_at_its_start_each_minute_and_at_its_end(monkeypatch
     log.outage.answered(waiting=7, dropped=20)
     log.outage.answered(waiting=0, dropped=20)
     assert log.lines == [
-        (0.0, "the collector at http://collector.test:9010 takes no steps: refused; 0 steps wait, 0 dropped"),
-        (60.0, "the collector at http://collector.test:9010 still takes no steps: refused; 60 steps wait, 6 dropped"),
+        (0.0, "the collector at http://collector.test:9010 accepts no steps: refused; 0 steps waiting, 0 dropped"),
+        (
+            60.0,
+            "the collector at http://collector.test:9010 still accepts no steps: refused; 60 steps waiting, 6 dropped",
+        ),
         (
             120.0,
-            "the collector at http://collector.test:9010 still takes no steps: refused; 120 steps wait, 12 dropped",
+            "the collector at http://collector.test:9010 still accepts no steps: refused; 120 steps waiting, "
+            "12 dropped",
         ),
-        (150.0, "the collector at http://collector.test:9010 takes steps again: 7 steps wait, 20 were dropped"),
+        (150.0, "the collector at http://collector.test:9010 accepts steps again; 7 steps waiting, 20 dropped"),
     ]
 
 
@@ -50,7 +54,7 @@ def test_a_later_outage_counts_only_its_own_dropped_steps(monkeypatch: pytest.Mo
     log.outage.answered(waiting=0, dropped=5)
     log.time = MINUTE
     log.outage.failed("x", waiting=2, dropped=8)
-    assert log.last.endswith("takes no steps: x; 2 steps wait, 3 dropped")
+    assert log.last.endswith("accepts no steps: x; 2 steps waiting, 3 dropped")
 
 
 @given(tries=st.lists(st.tuples(st.floats(0, 100), st.sampled_from(["failed", "answered", "refused"])), max_size=60))
@@ -65,7 +69,7 @@ def test_each_kind_of_line_is_logged_at_most_once_a_minute(tries: list[tuple[flo
                 log.outage.answered(1, 1)
             else:
                 log.outage.refused("x", 1)
-    for kind in ("takes no steps", "refused"):
+    for kind in ("accepts no steps", "refused"):
         times = [time for time, line in log.lines if kind in line]
         assert all(later - earlier >= MINUTE for earlier, later in pairwise(times))
     away = [line for _, line in log.lines if "no steps" in line or "again" in line]

@@ -83,7 +83,7 @@ class TestPatterns:
         "pattern", ["(", "[a", "a**", r"\p{L}", "(?P<1>a)", "a{5,2}", "a{99999999999}", "((" * 200]
     )
     def test_an_invalid_expression_is_refused(self, pattern: str) -> None:
-        with pytest.raises(ValidationError, match="is no regular expression"):
+        with pytest.raises(ValidationError, match="is not a regular expression"):
             PatternScorer(pattern=pattern)
 
     @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ class TestJson:
 
     @pytest.mark.parametrize("pointer", ["a", "$.a", "#/a", "/a~", "/a~2", " /a"])
     def test_an_invalid_json_pointer_is_refused(self, pointer: str) -> None:
-        with pytest.raises(ValidationError, match="is no JSON Pointer"):
+        with pytest.raises(ValidationError, match="is not a JSON Pointer"):
             JsonScorer(values={pointer: 1})
 
     def test_targets_of_a_json_scorer_are_refused(self) -> None:
@@ -134,7 +134,7 @@ class TestTargets:
             task({"name": "includes", "forbidden": [" "]}, "Paris")
 
     def test_a_numeric_target_without_a_number_is_refused(self) -> None:
-        with pytest.raises(ValidationError, match="the scorer 'numeric' compares numbers, and 'forty' is none"):
+        with pytest.raises(ValidationError, match="the scorer 'numeric' compares numbers, and 'forty' is not a number"):
             task("numeric", ["40", "forty"])
 
     @pytest.mark.parametrize("option", ["tolerance", "relative_tolerance"])

@@ -7,11 +7,12 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import JsonValue
+from pydantic import BaseModel, JsonValue
 
+from concord.trace import decoding
 from concord.trace.decoding import FastBatch, FastStep, read_fast
 from concord.trace.report import StepBatch
-from concord.trace.step import InteractionStep
+from concord.trace.step import AgentInvocation, InteractionStep, StepAction, ToolInvocation
 from tests.strategies import steps
 
 STEP_KEYS = sorted(InteractionStep.model_fields)
@@ -40,6 +41,18 @@ def step(**changes: JsonValue) -> dict[str, JsonValue]:
 
 def body(*steps: JsonValue, **changes: JsonValue) -> bytes:
     return json.dumps({"batch_id": "b", "trace_id": "t", "reporter": "r", "steps": list(steps)} | changes).encode()
+
+
+def limits(schema: Any) -> Any:  # noqa: ANN401 - JSON
+    """A JSON schema without titles, defaults and formats, and with the largest integer in one notation."""
+    if isinstance(schema, list):
+        return [limits(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    kept = {key: limits(value) for key, value in schema.items() if key not in ("title", "default", "format")}
+    if "exclusiveMaximum" in kept:
+        kept["maximum"] = kept.pop("exclusiveMaximum") - 1
+    return {key: value.rpartition("/")[2] if key == "$ref" else value for key, value in kept.items()}
 
 
 def assert_read_alike(text: bytes) -> None:
@@ -90,9 +103,45 @@ def test_unusual_json_is_read_alike_or_left_to_the_models(text: bytes) -> None:
     assert_read_alike(text)
 
 
-def test_the_fast_structs_have_the_fields_of_the_models() -> None:
-    assert {field.name for field in msgspec.structs.fields(FastStep)} == InteractionStep.model_fields.keys()
-    assert {field.name for field in msgspec.structs.fields(FastBatch)} == StepBatch.model_fields.keys()
+TWINS = [
+    (FastBatch, StepBatch),
+    (FastStep, InteractionStep),
+    (decoding._StepAction, StepAction),
+    (decoding._AgentInvocation, AgentInvocation),
+    (decoding._ToolInvocation, ToolInvocation),
+]
+NESTED = {"steps", "step_action", "tool_invocation", "agent_invocation"}
+"""Fields whose types are fast structs themselves."""
+SHALLOW = {"error", "parameters", "requests"}
+"""Fields of any JSON, in which the fast structs accept no deep nesting."""
+LEFT_TO_THE_MODELS = {"response_trace"}
+
+
+@pytest.mark.parametrize(("fast", "model"), TWINS, ids=lambda each: each.__name__)
+def test_a_fast_struct_has_the_fields_of_its_model(fast: type[msgspec.Struct], model: type[BaseModel]) -> None:
+    assert set(fast.__struct_fields__) == model.model_fields.keys() - LEFT_TO_THE_MODELS
+
+
+@pytest.mark.parametrize(("fast", "model"), TWINS, ids=lambda each: each.__name__)
+def test_the_fields_of_a_fast_struct_have_the_types_and_limits_of_its_model(
+    fast: type[msgspec.Struct], model: type[BaseModel]
+) -> None:
+    _, structs = msgspec.json.schema_components([FastBatch])
+    batch = StepBatch.model_json_schema(by_alias=False)
+    models = batch["$defs"] | {"StepBatch": batch}
+    ours, theirs = structs[fast.__name__]["properties"], models[model.__name__]["properties"]
+    for name in set(fast.__struct_fields__) - NESTED - SHALLOW:
+        assert limits(ours[name]) == limits(theirs[name]), name
+
+
+@pytest.mark.parametrize(("fast", "model"), TWINS, ids=lambda each: each.__name__)
+def test_the_optional_fields_of_a_fast_struct_are_those_of_its_model(
+    fast: type[msgspec.Struct], model: type[BaseModel]
+) -> None:
+    required = {field.name for field in msgspec.structs.fields(fast) if field.required}
+    assert required == {name for name, field in model.model_fields.items() if field.is_required()} | (
+        {"batch_id"} if fast is FastBatch else set()
+    )
 
 
 def test_the_usual_form_is_read_by_the_fast_decoder() -> None:

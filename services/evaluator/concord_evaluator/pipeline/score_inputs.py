@@ -8,14 +8,8 @@ from collections.abc import Sequence
 from concord.assessment import AssessmentPlan, Mode
 from concord.assessment.instances import instance_of
 from concord.assessment.jobs import EvaluateTrial
-from concord.assessment.results import (
-    Grading,
-    InfrastructureFailure,
-    MetricStatus,
-    StepCounts,
-    TraceIntegrity,
-    TrialOutcome,
-)
+from concord.assessment.result_row import InfrastructureFailure
+from concord.assessment.results import Grading, MetricStatus, StepCounts, TraceIntegrity, TrialOutcome
 from concord.assessment.roster import Roster
 from concord.trace.report import ReportBatch
 from concord_evaluator.documents import TrialEvaluation

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from concord.assessment.results import ResultRow, ResultsDocument
+from concord.assessment.result_row import ResultRow, ResultsDocument
 from concord_cli.main import app
 from tests.team_rows import mesh_of_five, star_of_five
 
@@ -62,9 +62,9 @@ def test_the_assessment_option_chooses_one_of_several_rows(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        ([], "there are 2 results; choose one with --assessment: first, second"),
-        (["--assessment", "third"], "no assessment is called 'third'; there are: first, second"),
-        (["--assessment", "first", "--trial", "x"], "no trial is called 'x'; there are: trial-1"),
+        ([], "the file has 2 results: choose one with --assessment (first, second)"),
+        (["--assessment", "third"], "the file has no assessment 'third', only: first, second"),
+        (["--assessment", "first", "--trial", "x"], "the result has no trial 'x', only: trial-1"),
     ],
 )
 def test_an_unknown_assessment_or_trial_exits_with_2_and_lists_the_known_ones(
@@ -81,10 +81,10 @@ def test_an_unknown_assessment_or_trial_exits_with_2_and_lists_the_known_ones(
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("no json", "not results of Concord: Invalid JSON"),
-        ('{"participants": {}, "results": []}', "there is no result in it"),
-        ('{"participants": {}, "results": [{"score": 1}]}', "not results of Concord: results[0].pass_rate"),
-        ("[]", "not results of Concord"),
+        ("no json", "not a results file of Concord: Invalid JSON"),
+        ('{"participants": {}, "results": []}', "the file contains no result"),
+        ('{"participants": {}, "results": [{"score": 1}]}', "not a results file of Concord: results[0].pass_rate"),
+        ("[]", "not a results file of Concord"),
     ],
 )
 def test_an_invalid_results_file_exits_with_2_and_one_line(text: str, reason: str, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from concord.assessment.results import ResultRow, ResultsDocument
+from concord.assessment.result_row import ResultRow, ResultsDocument
 from concord_cli.main import app
 from concord_cli.report.calls import MAX_CALLS
 from concord_cli.report.flows import MAX_FLOWS

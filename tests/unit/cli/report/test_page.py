@@ -88,7 +88,7 @@ def test_the_head_shows_score_basis_confidence_passed_trials_and_both_factors() 
 def test_a_structure_score_is_labelled_as_one_and_lists_every_part_with_its_weight() -> None:
     head = page_of(ground_truth()).head
 
-    assert head.rests_on == "rates the structure of a given pattern: no team was at work"
+    assert head.rests_on == "rates the structure of a given pattern, without a live team"
     assert not head.factors
     assert [part.title for part in head.parts] == ["Task", "Communication", "Distribution", "Reliability", "Efficiency"]
     assert (head.parts[0].value, head.parts[0].notes) == ("undefined", ["weight 0.35", "nobody judged the outcome"])
@@ -114,7 +114,7 @@ def test_an_unjudged_page_has_the_reason_in_place_of_a_score() -> None:
 
 
 def test_coordination_without_a_label_gives_the_reason() -> None:
-    assert page_of(unseen()).head.coordination == "coordination: not seen"
+    assert page_of(unseen()).head.coordination == "coordination: not observed"
     assert page_of(lone_participant()).head.coordination == "coordination: one participant"
     assert page_of(lone_participant()).trials.lines[0].coordination == "one participant"
 
@@ -160,7 +160,9 @@ def test_participants_that_could_not_be_observed_are_named_with_the_remedy() -> 
     trust = page_of(unjudged_and_unseen()).trust
 
     assert trust.unseen is not None
-    assert trust.unseen.endswith("could not be seen: researcher_2, reviewer. Calls to reviewer were not seen either.")
+    assert trust.unseen.endswith(
+        "could not be observed: researcher_2, reviewer. Calls to reviewer were not observed either."
+    )
     assert dict(trust.seen) == {
         "coordinator": "its calls",
         "researcher_1": "its calls",
@@ -177,10 +179,10 @@ def test_participants_that_could_not_be_observed_are_named_with_the_remedy() -> 
 def test_unseen_agents_are_not_described_as_silent() -> None:
     hidden, silent = parse_page(render(unseen())).text, parse_page(render(silent_team())).text
 
-    assert "No call between agents was seen." in hidden
-    assert "Seen in no exchange" in hidden
-    assert "Nobody called anybody." in silent
-    assert "Exchanged no message with anyone" in silent
+    assert "No call between agents was observed." in hidden
+    assert "No observed exchange" in hidden
+    assert "No agent called another." in silent
+    assert "Exchanged no message" in silent
 
 
 def test_findings_keep_the_order_of_the_row() -> None:
@@ -202,7 +204,7 @@ def test_a_page_on_one_trial_shows_the_figures_of_that_trial() -> None:
 
 
 def test_an_unknown_trial_is_refused_with_a_list_of_the_known_ones() -> None:
-    with pytest.raises(UsageError, match=r"no trial is called 'x'; there are: trial-1, trial-2, trial-3"):
+    with pytest.raises(UsageError, match=r"the result has no trial 'x', only: trial-1, trial-2, trial-3"):
         page_of(star_of_five(), "x")
 
 
@@ -319,7 +321,7 @@ def test_percentiles_of_few_calls_come_with_a_warning() -> None:
     latency = page_of(row(latency_metrics=LatencySummary(avg=1, p50=1, p95=2, p99=3, n=30, p95_reliable=True))).latency
 
     assert latency is not None
-    assert [each.note for each in latency.figures] == [None, None, None, "too few calls to rely on"]
+    assert [each.note for each in latency.figures] == [None, None, None, "too few calls to be reliable"]
 
 
 def test_infrastructure_failures_and_warnings_are_shown() -> None:

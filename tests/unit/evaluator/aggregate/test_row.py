@@ -4,7 +4,8 @@ from itertools import permutations
 
 import pytest
 
-from concord.assessment.results import InfrastructureFailure, MetricStatus, ResultRow
+from concord.assessment.result_row import InfrastructureFailure, ResultRow
+from concord.assessment.results import MetricStatus
 from concord_evaluator.aggregate import make_row
 from concord_evaluator.documents import JudgedTrial
 from concord_evaluator.scoring import SCORING_VERSION

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from concord.assessment.results import ResultRow, TrialRecord
+from concord.assessment.result_row import ResultRow
+from concord.assessment.results import TrialRecord
 from concord_evaluator.aggregate import make_row, size
 from tests.unit.evaluator.graphs import mesh
 from tests.unit.evaluator.trials import judged, outcome, plan
@@ -24,7 +25,7 @@ def size_of(*records: TrialRecord) -> int:
 
 def test_records_that_fit_are_unchanged(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(size, "MAX_SUBMISSION", size_of(RECORD, RECORD))
-    assert size.fitted([RECORD, RECORD], 1) == [RECORD, RECORD]
+    assert size.shortened_to_fit([RECORD, RECORD], 1) == [RECORD, RECORD]
 
 
 @pytest.mark.parametrize(("share", "gone"), [
@@ -34,7 +35,7 @@ def test_a_record_that_does_not_fit_loses_its_bulk_first(
     share: float, gone: set[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(size, "MAX_SUBMISSION", int(share * size_of(RECORD)))
-    [fitted] = size.fitted([RECORD], 1)
+    [fitted] = size.shortened_to_fit([RECORD], 1)
     assert size_of(fitted) <= share * size_of(RECORD)
     assert {name for name in ("calls", "metrics", "interactions") if not getattr(fitted, name)} == gone
     assert fitted.calls_omitted == len(RECORD.calls)
@@ -47,7 +48,7 @@ def test_a_record_that_does_not_fit_loses_its_bulk_first(
 
 def test_a_long_answer_is_cut_last(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(size, "MAX_SUBMISSION", 0)
-    [fitted] = size.fitted([RECORD.model_copy(update={"answer": "word " * 1000})], 1)
+    [fitted] = size.shortened_to_fit([RECORD.model_copy(update={"answer": "word " * 1000})], 1)
     assert len(fitted.answer or "") == size.MAX_ANSWER
 
 
@@ -59,7 +60,7 @@ def test_aggregate_figures_are_kept_and_the_row_warns_of_omissions(
     short = row(3)
     assert short.detail.metrics == whole.detail.metrics
     assert (short.score, short.pass_rate) == (whole.score, whole.pass_rate)
-    assert short.detail.warnings == ["3 trials are not shown in full: the row would be too large to be read"]
+    assert short.detail.warnings == ["3 trials are shortened, because the row would exceed its size limit"]
     assert whole.detail.warnings == []
 
 
@@ -70,5 +71,5 @@ def test_shards_share_the_size_limit(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_thousand_trials_stay_below_16_mib() -> None:
-    fitted = size.fitted([RECORD] * 1000, 1)
+    fitted = size.shortened_to_fit([RECORD] * 1000, 1)
     assert len(json.dumps([record.model_dump(mode="json") for record in fitted], indent=2)) < 16 * 1024 * 1024

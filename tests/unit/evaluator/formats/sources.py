@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from concord.assessment import AssessmentConfig
-from concord.assessment.results import ResultRow
+from concord.assessment.result_row import ResultRow
 from concord_evaluator.formats import FormatError, Source, Trace, read_traces
 from concord_evaluator.offline import evaluate_trace
 

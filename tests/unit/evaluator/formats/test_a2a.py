@@ -92,13 +92,13 @@ def test_a_trace_may_exceed_the_size_of_a_batch() -> None:
 def test_the_reporter_is_taken_from_the_file_name_with_a_warning(name: str, agent: str) -> None:
     [trace] = read(json.dumps(LIBRARY), name)
     assert [report.reporter for report in trace.reports()] == [agent, agent]
-    assert trace.warnings == (f"a response trace does not say whose it is: taken for {agent}'s, after the file",)
+    assert trace.warnings == (f"a response trace names no agent: assigned to {agent}, after the file name",)
 
 
 @pytest.mark.parametrize(
     ("document", "reason"),
     [
-        ({"a": [1, {"steps": []}]}, "holds no response trace, an object with `trace_id` and `steps`"),
+        ({"a": [1, {"steps": []}]}, "no response trace found: expected an object with `trace_id` and `steps`"),
         ({"trace_id": "t", "steps": [1]},
          "steps[0]: Input should be a valid dictionary or instance of InteractionStep"),
         ({"trace_id": "t", "steps": [{"step_id": "s", "call_type": "SONG"}]},

@@ -150,8 +150,8 @@ def test_the_library_form_of_a_step_is_read() -> None:
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ("[1, 2]", "neither a report (`step`), a batch (`steps`) nor facts of a trace (`trace`)"),
-        ('{"reporter": "A"}', "neither a report (`step`), a batch (`steps`) nor facts of a trace (`trace`)"),
+        ("[1, 2]", "expected a report (`step`), a batch (`steps`) or facts of a trace (`trace`)"),
+        ('{"reporter": "A"}', "expected a report (`step`), a batch (`steps`) or facts of a trace (`trace`)"),
         ('{"reporter": "A", "step": {}}', "step.stepId: Field required; "),
         ('{"reporter": "A", "chanel": "http", "step": {"step_id": "s", "trace_id": "t", "call_type": "TOOL"}}',
          "chanel: unknown key"),
@@ -161,7 +161,7 @@ def test_the_library_form_of_a_step_is_read() -> None:
         ('{"reporter": "A", "trace_id": "t", "steps": [{"step_id": "s", "trace_id": "u", "call_type": "TOOL"}]}',
          "steps[0].trace_id: belongs to trace u, not t"),
         ('{"trace": {"trace_id": "t", "task_success": 2}}', "trace.task_success: Input should be less than"),
-        ('{"reporter": "A", "step": ', "no valid JSON: "),
+        ('{"reporter": "A", "step": ', "invalid JSON: "),
     ],
 )  # fmt: skip
 def test_an_invalid_line_is_refused_with_its_number_and_the_reason(line: str, reason: str) -> None:

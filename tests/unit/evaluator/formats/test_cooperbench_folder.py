@@ -46,7 +46,7 @@ def without(*names: str) -> dict[str, Any]:
 
 
 def missing_in(trace: Trace) -> list[str]:
-    return [warning for warning in trace.warnings if "missing" in warning or "left out" in warning]
+    return [warning for warning in trace.warnings if "missing" in warning or "ignored" in warning]
 
 
 def work_of(trace: Trace) -> dict[str, dict[str, str]]:
@@ -92,11 +92,11 @@ def test_an_empty_patch_is_a_failure_and_causes_a_warning() -> None:
     ("lacking", "expected_warnings"),
     [
         (["conversation.json"], ["conversation.json is missing: who wrote to whom is unknown"]),
-        (["eval.json"], ["eval.json is missing: whether the task succeeded is unknown"]),
+        (["eval.json"], ["eval.json is missing: the outcome is unknown"]),
         (["result.json"], ["result.json is missing: what the task was is unknown"]),
         (["agent2.patch"], ["agent2.patch is missing: what agent2 changed is unknown"]),
         (["eval.json", "agent1.patch"], [
-            "eval.json is missing: whether the task succeeded is unknown",
+            "eval.json is missing: the outcome is unknown",
             "agent1.patch is missing: what agent1 changed is unknown",
         ]),
     ],
@@ -113,7 +113,7 @@ def test_without_a_result_messages_identify_the_owner_of_a_patch_and_the_folder_
     conversation = [{**FILES["conversation.json"][0], "from": "agent2", "to": "agent1", "feature_id": 1}]
     trace = run_in({**without("result.json"), "conversation.json": conversation})
     assert list(work_of(trace)) == ["agent2"]
-    assert "agent2.patch is left out: nothing says whose it is" in trace.warnings
+    assert "agent2.patch was ignored: no agent of the run matches it" in trace.warnings
     assert trace.trace_id == "one/coop/tool_task/7/f1_f2"
     assert run_in(without("result.json"), "/f1_f2").trace_id == "f1_f2"
     assert run_in(without("result.json"), ".").trace_id == "run"
@@ -122,7 +122,7 @@ def test_without_a_result_messages_identify_the_owner_of_a_patch_and_the_folder_
 def test_a_failed_or_empty_evaluation_leaves_the_outcome_unknown() -> None:
     failed = run_in({**FILES, "eval.json": {"both_passed": False, "error": "no sandbox"}})
     assert failed.task_success is None
-    assert "the evaluation of the run failed, so that its outcome is unknown: no sandbox" in failed.warnings
+    assert "the outcome is unknown, because the evaluation of the run failed: no sandbox" in failed.warnings
     mute = run_in({**FILES, "eval.json": {}})
     assert mute.task_success is None
     assert any(warning.startswith("eval.json does not say whether both features passed") for warning in mute.warnings)
@@ -147,7 +147,7 @@ def test_runs_with_long_names_have_distinct_ids() -> None:
 @pytest.mark.parametrize(
     ("files", "reason"),
     [
-        ({**FILES, "eval.json": "{"}, "/eval.json:1: no valid JSON: "),
+        ({**FILES, "eval.json": "{"}, "/eval.json:1: invalid JSON: "),
         ({**FILES, "result.json": "5"}, "/result.json:1: Input should be a valid dictionary"),
         ({**FILES, "conversation.json": [{"from": "agent1"}]}, "/conversation.json:1: [0].to: Field required"),
         ({**FILES, "result.json": ""}, "/result.json: is empty"),

@@ -76,7 +76,7 @@ def between_two(messages: Counter[tuple[str, str]]) -> dict[tuple[str, str], int
 
 def messages_to_oneself(trace: Trace) -> int:
     """The number of messages to oneself in the row's warnings."""
-    [count] = re.findall(r"(\d+) calls of an agent to itself", " ".join(evaluated(trace).detail.warnings)) or ["0"]
+    [count] = re.findall(r"(\d+) calls of agents to themselves", " ".join(evaluated(trace).detail.warnings)) or ["0"]
     return int(count)
 
 
@@ -235,7 +235,7 @@ def test_unknown_fields_of_a_record_are_ignored() -> None:
     ("run", "reason"),
     [
         (record(["In Session 1 \nnothing was said"]),
-         "iterations[0].communications[0]: has no message of the form `From A to B: …`"),
+         "iterations[0].communications[0]: no message of the form `From A to B: …`"),
         (record([session(*TALK), 5]), "iterations[0].communications[1]: Input should be a valid string"),  # type: ignore[list-item]
         ({"task": "x"}, "iterations: Field required"),
         (record([session(("a" * 70, "b", "x"))]), "id: String should have at most 64 characters"),

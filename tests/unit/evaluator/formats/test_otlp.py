@@ -81,7 +81,7 @@ def test_internal_spans_of_the_sdk_are_left_out_with_a_warning() -> None:
     [trace] = read(as_lines(front, inside, exported("back", span("b", "j"))))
     assert calls_between(trace) == {("front", "back"): 1}
     assert len(list(trace.reports())) == 2
-    assert trace.warnings == ("2 spans of a library's insides are left out",)
+    assert trace.warnings == ("2 internal spans of the a2a-python-sdk library were ignored",)
 
 
 def test_a_missing_parent_makes_the_trace_incomplete() -> None:
@@ -172,8 +172,8 @@ def test_an_invalid_span_is_refused_with_its_line(changes: dict[str, str], reaso
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        ('{"resourceLogs": []}', ":1: no export of spans: has no `resourceSpans`"),
-        ('{"resourceSpans": []}', ": holds no spans"),
+        ('{"resourceLogs": []}', ":1: not an OTLP export: `resourceSpans` is missing"),
+        ('{"resourceSpans": []}', ": no spans found"),
     ],
 )
 def test_a_file_without_spans_is_refused(content: str, reason: str) -> None:

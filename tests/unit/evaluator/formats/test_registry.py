@@ -55,7 +55,9 @@ EXAMPLES = {
 def packages(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[EntryPoint]]:
     """The installed entry points, for a test to fill."""
     installed: list[EntryPoint] = []
-    monkeypatch.setattr(registry, "entry_points", lambda group: EntryPoints(installed).select(group=group))
+    monkeypatch.setattr(
+        "concord_evaluator.plugins.entry_points", lambda group: EntryPoints(installed).select(group=group)
+    )
     registry.trace_formats.cache_clear()
     yield installed
     registry.trace_formats.cache_clear()
@@ -93,7 +95,7 @@ def test_the_built_in_formats_are_those_with_examples(packages: list[EntryPoint]
 @pytest.mark.parametrize("content", ["hello", '{"a": 1}', "# A title\n", "a,b\n1,2\n", "[]", '"reporter"', b"\x89PNG"])
 def test_an_unrecognised_file_is_refused_on_one_line(content: str | bytes) -> None:
     assert refusal(content) == (
-        "file.json:1: is no trace in any known format (a2a, concord, cooperbench, marble, otlp, spans)"
+        "file.json:1: not a trace in any known format (a2a, concord, cooperbench, marble, otlp, spans)"
     )
 
 
@@ -129,16 +131,18 @@ def test_a_package_adds_a_folder_format_by_an_entry_point(packages: list[EntryPo
 def test_a_folder_that_no_format_or_two_formats_recognise_is_refused(packages: list[EntryPoint]) -> None:
     packages += [entry("one", f"{__name__}:WITH_FOLDER"), entry("two", f"{__name__}:WITH_FOLDER")]
     folder = Folder("run", frozenset({"run.some"}), lambda _: BytesIO(b"x"))
-    with pytest.raises(FormatError, match=r"^run: could be one or two: say which with --format$"):
+    with pytest.raises(FormatError, match=r"^run: matches several formats \(one, two\): choose one with --format$"):
         read_folder(folder)
     assert len(list(read_folder(folder, "two"))) == 1
-    with pytest.raises(FormatError, match=r"^run: is no trace as a whole in any known format$"):
+    with pytest.raises(FormatError, match=r"^run: not a trace in any known folder format$"):
         read_folder(Folder("run", frozenset(), lambda _: BytesIO()))
 
 
 def test_a_file_that_two_formats_recognise_needs_a_named_format(packages: list[EntryPoint]) -> None:
     packages += [entry("some", f"{__name__}:SOMETHING"), entry("any", f"{__name__}:ANYTHING")]
-    assert refusal("x", name="file.some") == "file.some:1: could be any or some: say which with --format"
+    assert (
+        refusal("x", name="file.some") == "file.some:1: matches several formats (any, some): choose one with --format"
+    )
 
 
 @pytest.mark.parametrize(
@@ -146,7 +150,7 @@ def test_a_file_that_two_formats_recognise_needs_a_named_format(packages: list[E
     [
         ("no_such_module:FORMAT", "cannot be loaded: No module named 'no_such_module'"),
         (f"{__name__}:NO_SUCH_NAME", "cannot be loaded: module .* has no attribute"),
-        (f"{__name__}:NOT_A_FORMAT", "is no TraceFormat"),
+        (f"{__name__}:NOT_A_FORMAT", "is not a TraceFormat"),
     ],
 )
 def test_an_invalid_format_of_a_package_is_refused(packages: list[EntryPoint], value: str, reason: str) -> None:
@@ -157,5 +161,5 @@ def test_an_invalid_format_of_a_package_is_refused(packages: list[EntryPoint], v
 
 def test_two_formats_with_one_name_are_refused(packages: list[EntryPoint]) -> None:
     packages += [entry("same", f"{__name__}:SOMETHING"), entry("same", f"{__name__}:ANYTHING")]
-    with pytest.raises(BrokenFormatError, match="two trace formats called 'same'"):
+    with pytest.raises(BrokenFormatError, match="another trace format is also called 'same'"):
         registry.trace_formats()

@@ -64,7 +64,7 @@ def test_a_document_of_many_lines_has_the_number_of_its_first_line() -> None:
     ],
 )
 def test_invalid_json_is_refused_with_its_line(content: str | bytes, line: int) -> None:
-    assert error_in(content).startswith(f"file.json:{line}: no valid JSON: ")
+    assert error_in(content).startswith(f"file.json:{line}: invalid JSON: ")
 
 
 @pytest.mark.parametrize("content", ["", " \n\n"])

@@ -70,7 +70,7 @@ def test_a_child_that_starts_before_its_parent_is_still_a_call() -> None:
         (file(row("1", "root", SHOP)), ":2: trace id and span id must be 16 and 8 bytes, not all zero"),
         (file(row(ROOT, "root", SHOP, end=10**40)), ":2: a time is out of range"),
         (file(row(ROOT, "root", "s" * 70)), ":2: id: String should have at most 64 characters"),
-        (file(), ": holds no spans"),
+        (file(), ": no spans found"),
         ("TraceID,SpanID\n1,2\n", ":1: columns are missing: needs TraceID, SpanID, ParentID, OperationName, "
          "StartTimeUnixNano, EndTimeUnixNano and ServiceName or PodName"),
     ],

@@ -10,7 +10,7 @@ from concord.assessment.results import CallRecord
 from concord.trace.digest import digest
 from concord.trace.report import Channel, Report
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, ResponseTrace, StepAction
-from concord_evaluator.judge import Aliases, SeenAnswer, choose_calls, show, texts_of
+from concord_evaluator.judge import Aliases, SeenAnswer, call_texts, choose_calls, make_evidence
 from concord_evaluator.judge.evidence import CallTexts
 from concord_evaluator.judge.truncation import cost
 from tests.unit.evaluator.traces import model_of
@@ -72,7 +72,7 @@ def test_failed_calls_are_chosen_before_the_first_and_the_last_and_order_is_kept
 
 def test_texts_of_the_requested_calls_are_found_even_in_nested_traces() -> None:
     inner = model_of(reported("inner", "q2", "a2"))
-    found = texts_of(
+    found = call_texts(
         [reported("outer", "q1", "a1", inner), reported("other", "q3", "a3")], [record("outer"), record("inner")]
     )
     assert found == {("outer", "ann"): CallTexts("q1", "a1"), ("inner", "ann"): CallTexts("q2", "a2")}
@@ -80,7 +80,7 @@ def test_texts_of_the_requested_calls_are_found_even_in_nested_traces() -> None:
 
 def test_callers_that_claim_one_step_id_keep_their_own_texts() -> None:
     reports = [reported("s", "question", "", reporter="ann"), reported("s", "a long lie", "", reporter="eve")]
-    found = texts_of(reports, [record("s"), record("s", caller="eve")])
+    found = call_texts(reports, [record("s"), record("s", caller="eve")])
     assert {caller: each.request for (_, caller), each in found.items()} == {"ann": "question", "eve": "a long lie"}
 
 
@@ -96,20 +96,20 @@ def test_the_observers_text_precedes_the_callers_and_the_longest(reverse: bool) 
         ([stranger, longer, caller, observed], "q"),
     ]:
         reports = versions[::-1] if reverse else versions
-        assert texts_of(reports, [record("s", caller="ann/writer")])["s", "ann/writer"].request == text
+        assert call_texts(reports, [record("s", caller="ann/writer")])["s", "ann/writer"].request == text
 
 
 def test_a_text_that_an_observer_relays_is_not_observed() -> None:
     relayed = reported("outer", "", "", model_of(reported("s", "a lie, and a long one", "")), channel=Channel.OBSERVED)
     own = reported("s", "question", "", reporter="ann")
-    assert texts_of([relayed, own], [record("s")])["s", "ann"].request == "question"
+    assert call_texts([relayed, own], [record("s")])["s", "ann"].request == "question"
 
 
 def test_names_are_hidden_in_all_texts() -> None:
     texts = {("s", "ann"): CallTexts("ann to bob: tell anna and bob_2 that bob is late", "ann!")}
     answers = [SeenAnswer(("bob",), "bob did it")]
     team = Aliases(["ann", "bob", "bob_2"])
-    shown = show([record("s")], 0, texts, team, "ask ann", answers, target=["bob"])
+    shown = make_evidence([record("s")], 0, texts, team, "ask ann", answers, target=["bob"])
     (call,) = shown.calls
     assert (call.id, call.caller, call.callee) == ("call 1", "agent 1", "agent 2")
     assert call.request == "agent 1 to agent 2: tell anna and agent 3 that agent 2 is late"
@@ -125,7 +125,7 @@ def test_names_are_hidden_in_all_texts() -> None:
     ],
 )
 def test_callers_and_callees_outside_the_team_have_no_name(caller: str, callee: str, expected: tuple[str, str]) -> None:
-    shown = show([record("s", caller=caller, callee=callee)], 0, {}, Aliases(["ann"]), "", [])
+    shown = make_evidence([record("s", caller=caller, callee=callee)], 0, {}, Aliases(["ann"]), "", [])
     assert (shown.calls[0].caller, shown.calls[0].callee) == expected
 
 
@@ -135,7 +135,7 @@ def test_the_cost_of_all_texts_stays_within_the_budget(
 ) -> None:
     calls = [record(str(number), error="failed") for number in range(len(drawn_texts))]
     texts = {(str(number), "ann"): CallTexts(*each) for number, each in enumerate(drawn_texts)}
-    shown = show(calls, 0, texts, Aliases([]), task, [SeenAnswer((), task)], budget)
+    shown = make_evidence(calls, 0, texts, Aliases([]), task, [SeenAnswer((), task)], budget)
     sent = [
         shown.task,
         shown.answers[0].text,
@@ -148,11 +148,11 @@ def test_the_cost_of_all_texts_stays_within_the_budget(
 
 def test_budget_that_short_texts_leave_is_used_for_long_ones() -> None:
     texts = {("long", "ann"): CallTexts("a" * 1500, ""), ("short", "ann"): CallTexts("b" * 10, "")}
-    shown = show([record("long"), record("short")], 0, texts, Aliases([]), "", [], 1000)
+    shown = make_evidence([record("long"), record("short")], 0, texts, Aliases([]), "", [], 1000)
     assert cost(shown.calls[0].request) > 950
     assert shown.calls[1].request == "b" * 10
 
 
 def test_omitted_calls_make_the_evidence_condensed() -> None:
-    assert show([record("s")], 3, {}, Aliases([]), "", []).condensed
-    assert not show([record("s")], 0, {}, Aliases([]), "", []).condensed
+    assert make_evidence([record("s")], 3, {}, Aliases([]), "", []).condensed
+    assert not make_evidence([record("s")], 0, {}, Aliases([]), "", []).condensed

@@ -121,7 +121,7 @@ class TestCentrality:
     @pytest.mark.parametrize("team", [with_isolated(mesh(3)), disjoint_pairs(4, 2), (agents(3), [])])
     def test_eigenvector_centrality_is_undefined_unless_the_team_is_connected(self, team: Team) -> None:
         (record,) = measure(graph_of(team), {"eigenvector_centrality": {}})
-        assert (record.value, record.reason) == (None, "not everyone can reach everyone")
+        assert (record.value, record.reason) == (None, "not every agent can reach every other")
 
     @SIZES
     def test_pagerank_of_a_ring_is_even(self, n: int) -> None:

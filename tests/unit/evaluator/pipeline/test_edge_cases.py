@@ -145,7 +145,7 @@ def test_an_unknown_caller_causes_a_warning_and_is_no_agent() -> None:
     found = evaluation(relayed)
     assert edges(found) == [("A", "B")]
     assert [each.caller for each in found.timeline] == ["A", "unknown"]
-    assert any("unknown end" in warning for warning in found.warnings)
+    assert any("unknown caller or callee" in warning for warning in found.warnings)
 
 
 def test_mixed_trace_ids_share_no_step_and_no_parent() -> None:

@@ -24,7 +24,6 @@ from concord_evaluator.pipeline import (
     evaluator,
     evaluator_ids,
     installed_evaluators,
-    registry,
     run_evaluators,
 )
 from tests.unit.evaluator.graphs import agents, mesh, star
@@ -127,7 +126,7 @@ class TestParameters:
     def test_invalid_parameters_cause_a_warning_and_the_defaults_apply(
         self, given: list[float], params: dict[str, float], reason: str
     ) -> None:
-        assert self.run(given, **params) == (f"the evaluator sized has its defaults: {reason}",)
+        assert self.run(given, **params) == (f"the evaluator sized uses its defaults: {reason}",)
         assert given == [3]
 
 
@@ -144,7 +143,9 @@ class TestInstalled:
     def packages(self, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[EntryPoint]]:
         """The installed entry points, for a test to fill."""
         installed: list[EntryPoint] = []
-        monkeypatch.setattr(registry, "entry_points", lambda group: EntryPoints(installed).select(group=group))
+        monkeypatch.setattr(
+            "concord_evaluator.plugins.entry_points", lambda group: EntryPoints(installed).select(group=group)
+        )
         installed_evaluators.cache_clear()
         yield installed
         installed_evaluators.cache_clear()
@@ -160,12 +161,12 @@ class TestInstalled:
     @pytest.mark.parametrize(
         ("names", "reason"),
         [
-            (["NONE"], "NONE is no Evaluator"),
+            (["NONE"], "NONE is not an Evaluator"),
             (["MISSING"], "cannot be loaded: module .* has no attribute"),
-            (["TAKEN"], "two evaluators called 'graph'"),
-            (["JUDGING"], f"two evaluators called '{JUDGE}'"),
-            (["LONELY"], "no evaluator is called 'missing'"),
-            (["CYCLE_A", "CYCLE_B"], "need each other in a circle: .*cycle_a"),
+            (["TAKEN"], "another evaluator is also called 'graph'"),
+            (["JUDGING"], f"another evaluator is also called '{JUDGE}'"),
+            (["LONELY"], "an evaluator needs 'missing', which is not installed"),
+            (["CYCLE_A", "CYCLE_B"], "depend on each other in a cycle: .*cycle_a"),
         ],
     )
     def test_unusable_evaluators_of_a_package_are_refused(
@@ -265,7 +266,7 @@ class TestTrial:
     def test_warnings_of_evaluators_are_carried_over(self) -> None:
         config = {"evaluators": [{"id": "graph", "params": {"size": 1}}]}
         warnings = evaluated(plan(agents(3), config=config), batches_of(star(3))).warnings
-        assert warnings == ["the evaluator graph has its defaults: it has no parameter 'size'"]
+        assert warnings == ["the evaluator graph uses its defaults: it has no parameter 'size'"]
 
     def test_a_given_pattern_has_its_own_agents(self) -> None:
         pattern = {"agents": ["x", "y"], "edges": [{"from": "x", "to": "y"}]}

@@ -86,8 +86,8 @@ def test_an_invalid_answer_is_graded_0_with_the_reason(answer: AgentAnswer | Non
 @pytest.mark.parametrize(
     ("scorer", "target", "reason"),
     [
-        ({"name": "numeric"}, "about 4", 'the scorer numeric failed: the target "about 4" is no number'),
-        ({"name": "json", "schema": {"type": "x"}}, None, "the scorer json failed: it is no JSON Schema"),
+        ({"name": "numeric"}, "about 4", 'the scorer numeric failed: the target "about 4" is not a number'),
+        ({"name": "json", "schema": {"type": "x"}}, None, "the scorer json failed: the schema is not a JSON Schema"),
         ("exakt", "Paris", "no scorer is called 'exakt'"),
     ],
 )
@@ -102,7 +102,7 @@ def test_a_failing_scorer_leaves_the_trial_ungraded(scorer: object, target: obje
 def test_without_named_agents_nothing_is_graded() -> None:
     grading = grade_answers(task(), [], outcome(agent_answer("Paris")))
     assert grading is not None
-    assert (grading.value, grading.source, grading.reason) == (None, "nobody", "nobody's answer is to be graded")
+    assert (grading.value, grading.source, grading.reason) == (None, "nobody", "no answer is to be graded")
 
 
 @given(st.dictionaries(st.sampled_from("abcd"), st.sampled_from(["Paris", "Rome", "", None])))

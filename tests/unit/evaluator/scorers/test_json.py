@@ -14,7 +14,7 @@ from pydantic import JsonValue
 
 from concord.json_text import MAX_DEPTH, NoJsonError, json_in
 from concord_evaluator.scorers import ScorerFailedError
-from concord_evaluator.scorers.json_schema import misfit
+from concord_evaluator.scorers.json_schema import schema_violation
 from tests.unit.evaluator.scorers.grades import graded, value
 
 TRIP = {"city": "Paris", "days": 3, "price": 199.5, "sure": True, "stops": [{"name": "Lyon"}, {"name": "Nice"}]}
@@ -89,12 +89,12 @@ class TestFinding:
 
     @pytest.mark.parametrize("answer", ["", "yes", "{", "]", '{"a": }', "{'a': 1}", "NaN", "[NaN]", "[1e999]", '"a'])
     def test_an_answer_without_json_is_refused(self, answer: str) -> None:
-        with pytest.raises(NoJsonError, match="there is no JSON in the answer"):
+        with pytest.raises(NoJsonError, match="the answer contains no JSON"):
             json_in(answer)
 
     def test_a_number_beyond_a_double_is_no_json(self) -> None:
         for number in ("1e999", "-Infinity", "1" + 400 * "0", "1" * 5000):
-            with pytest.raises(NoJsonError, match="there is no JSON"):
+            with pytest.raises(NoJsonError, match="the answer contains no JSON"):
                 json_in(number)
 
     def test_the_last_of_equal_keys_counts(self) -> None:
@@ -204,7 +204,7 @@ class TestSchema:
     def test_validation_agrees_with_the_jsonschema_library(
         self, keywords: dict[str, JsonValue], document: JsonValue
     ) -> None:
-        assert (misfit(keywords, document) is None) == Draft202012Validator(keywords).is_valid(document)
+        assert (schema_violation(keywords, document) is None) == Draft202012Validator(keywords).is_valid(document)
 
     @given(
         st.lists(st.sampled_from([0, 1, 1.0, True, False, "1", None, [1], [True], {"a": 1}, {"a": True}]), max_size=5)
@@ -212,14 +212,17 @@ class TestSchema:
     def test_items_are_unique_if_no_two_are_the_same_constant(self, items: list[JsonValue]) -> None:
         # The library's `uniqueItems` misses equal items that sorting does not bring together: [[true], [1], [true]].
         same = any(Draft202012Validator({"const": one}).is_valid(other) for one, other in combinations(items, 2))
-        assert (misfit({"uniqueItems": True}, items) is not None) == same
+        assert (schema_violation({"uniqueItems": True}, items) is not None) == same
 
     def test_the_schema_may_name_another_draft(self) -> None:
         pair: dict[str, JsonValue] = {"items": [{"type": "integer"}, {"type": "string"}]}
         draft_7: dict[str, JsonValue] = {"$schema": "http://json-schema.org/draft-07/schema#", **pair}
-        assert (misfit(draft_7, [1, "a"]), misfit(draft_7, [1, 1])) == (None, "$[1]: 1 is not of type 'string'")
-        with pytest.raises(ScorerFailedError, match="is no JSON Schema"):
-            misfit(pair, [1])
+        assert (schema_violation(draft_7, [1, "a"]), schema_violation(draft_7, [1, 1])) == (
+            None,
+            "$[1]: 1 is not of type 'string'",
+        )
+        with pytest.raises(ScorerFailedError, match="is not a JSON Schema"):
+            schema_violation(pair, [1])
 
     def test_a_schema_may_refer_to_itself(self) -> None:
         tree: dict[str, JsonValue] = {
@@ -227,8 +230,11 @@ class TestSchema:
             "properties": {"below": {"type": "array", "items": {"$ref": "#"}}, "name": {"pattern": "^[a-z]+$"}},
             "required": ["name"],
         }
-        assert misfit(tree, {"name": "a", "below": [{"name": "b"}, {"name": "c", "below": []}]}) is None
-        assert misfit(tree, {"name": "a", "below": [{"name": "B"}]}) == "$.below[0].name: 'B' does not match '^[a-z]+$'"
+        assert schema_violation(tree, {"name": "a", "below": [{"name": "b"}, {"name": "c", "below": []}]}) is None
+        assert (
+            schema_violation(tree, {"name": "a", "below": [{"name": "B"}]})
+            == "$.below[0].name: 'B' does not match '^[a-z]+$'"
+        )
 
     def test_references_are_never_fetched(self) -> None:
         asked: list[str] = []
@@ -246,7 +252,7 @@ class TestSchema:
             try:
                 for keyword in ("$ref", "$dynamicRef"):
                     with pytest.raises(ScorerFailedError, match="the schema cannot be applied"):
-                        misfit({"items": {keyword: f"http://127.0.0.1:{server.server_port}/schema"}}, [1])
+                        schema_violation({"items": {keyword: f"http://127.0.0.1:{server.server_port}/schema"}}, [1])
             finally:
                 server.shutdown()
                 thread.join()
@@ -255,9 +261,9 @@ class TestSchema:
     @pytest.mark.parametrize(
         ("keywords", "reason"),
         [
-            ({"type": "nonsense"}, "it is no JSON Schema: .*nonsense"),
-            ({"pattern": "("}, "it is no JSON Schema"),
-            ({"items": {"pattern": "(?:(?:a{300}){300}){300}"}}, "repeats too much"),
+            ({"type": "nonsense"}, "the schema is not a JSON Schema: .*nonsense"),
+            ({"pattern": "("}, "the schema is not a JSON Schema"),
+            ({"items": {"pattern": "(?:(?:a{300}){300}){300}"}}, "has too many repetitions"),
             ({"$ref": "#"}, "cannot be applied: RecursionError"),
             ({"$ref": "#/$defs/none"}, "cannot be applied: .*does not exist"),
             ({"patternProperties": {"^a": {}}}, "`patternProperties` is not supported"),
@@ -266,7 +272,7 @@ class TestSchema:
     )
     def test_an_unusable_schema_is_the_scorers_failure(self, keywords: dict[str, JsonValue], reason: str) -> None:
         with pytest.raises(ScorerFailedError, match=f"the scorer json failed: .*{reason}"):
-            misfit(keywords, ["a"])
+            schema_violation(keywords, ["a"])
 
     @pytest.mark.parametrize(
         "dialect", ["https://json-schema.org/draft/2020-12/schema", "http://json-schema.org/draft-07/schema#"]
@@ -277,19 +283,19 @@ class TestSchema:
             "anyOf": [{"type": "array", "items": {"$ref": "#"}}, {"pattern": "^(a|aa)+$"}],
         }
         with pytest.raises(ScorerFailedError, match="takes too long"):
-            misfit(keywords, [["a" * 60 + "!"]])
+            schema_violation(keywords, [["a" * 60 + "!"]])
 
     def test_exponentially_many_alternatives_are_aborted(self) -> None:
         twice: dict[str, JsonValue] = {"anyOf": [{"items": {"$ref": "#"}}, {"items": {"$ref": "#"}}], "minItems": 1}
         with pytest.raises(ScorerFailedError, match="takes more than 100,000 checks"):
-            misfit(twice, json_in("[" * 60 + "]" * 60))
+            schema_violation(twice, json_in("[" * 60 + "]" * 60))
 
     def test_items_of_mixed_types_are_checked_for_uniqueness(self) -> None:
         items: list[JsonValue] = []
         for number in range(8_000):
             items += [number, [number], str(number)]
-        assert misfit({"uniqueItems": True}, items) is None
-        assert misfit({"uniqueItems": True}, [*items, "0"]) == "$: some items are equal"
+        assert schema_violation({"uniqueItems": True}, items) is None
+        assert schema_violation({"uniqueItems": True}, [*items, "0"]) == "$: some items are equal"
 
 
 def test_the_explanation_names_what_was_compared() -> None:
@@ -301,4 +307,4 @@ def test_the_explanation_names_what_was_compared() -> None:
     assert graded(schema(required=["hotel"]), [], json.dumps(TRIP)).explanation == (
         "the JSON does not fit the schema: $: 'hotel' is a required property"
     )
-    assert graded(scorer, [], "Paris").explanation == "there is no JSON in the answer"
+    assert graded(scorer, [], "Paris").explanation == "the answer contains no JSON"

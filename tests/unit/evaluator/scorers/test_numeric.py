@@ -129,7 +129,7 @@ def test_one_matching_target_is_enough() -> None:
 
 @pytest.mark.parametrize("target", ["about 42", "3 or 4", "3.5k", "forty-two"])
 def test_a_target_that_is_no_number_is_the_scorers_failure(target: str) -> None:
-    with pytest.raises(ScorerFailedError, match=r"the scorer numeric failed: the target .* is no number"):
+    with pytest.raises(ScorerFailedError, match=r"the scorer numeric failed: the target .* is not a number"):
         graded("numeric", ["1", target], "1")
 
 
@@ -139,4 +139,4 @@ def test_the_explanation_names_what_was_compared() -> None:
         'the last number, "41.5", is "42", within the tolerance'
     )
     assert graded(scorer, "42", "44").explanation == 'the last number, "44", is not the target "42"'
-    assert graded(scorer, "42", "many").explanation == "there is no number in the answer"
+    assert graded(scorer, "42", "many").explanation == "the answer contains no number"

@@ -92,7 +92,7 @@ def test_a_pattern_that_only_this_engine_refuses_is_the_scorers_failure() -> Non
     deep = "(" * 500 + "a" + ")" * 500
     with pytest.raises((regex.error, RecursionError)):
         regex.compile(deep)
-    with pytest.raises(ScorerFailedError, match="is no regular expression"):
+    with pytest.raises(ScorerFailedError, match="is not a regular expression"):
         grade(PatternScorer.model_construct(pattern=deep), [], "a")
 
 

@@ -23,7 +23,7 @@ def packages(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[EntryPoint]]:
     """The installed entry points, for a test to fill."""
     installed: list[EntryPoint] = []
     monkeypatch.setattr(
-        "concord_evaluator.scorers.registry.entry_points", lambda group: EntryPoints(installed).select(group=group)
+        "concord_evaluator.plugins.entry_points", lambda group: EntryPoints(installed).select(group=group)
     )
     installed_scorers.cache_clear()
     yield installed
@@ -92,7 +92,9 @@ def test_the_explanation_is_bounded_and_printable(packages: list[EntryPoint]) ->
 )
 def test_an_invalid_grade_is_the_scorers_failure(packages: list[EntryPoint], given: object) -> None:
     packages.append(entry("giving"))
-    with pytest.raises(ScorerFailedError, match="the scorer mine failed: it gives no value from 0 to 1 with an expl"):
+    with pytest.raises(
+        ScorerFailedError, match="the scorer mine failed: expected a value from 0 to 1 with an explanation"
+    ):
         graded({"name": "mine", "given": given}, ["a"], "a")
 
 
@@ -126,9 +128,9 @@ def test_an_unknown_name_is_refused_with_the_known_ones(packages: list[EntryPoin
     ("entries", "reason"),
     [
         ([entry("MISSING")], "the scorer 'mine' cannot be loaded: module .* has no attribute 'MISSING'"),
-        ([entry("NUMBER")], "NUMBER is no function"),
-        ([entry("repeated"), entry("talkative")], "there are two scorers called 'mine'"),
-        *(([entry("repeated", name)], f"there are two scorers called '{name}'") for name in SCORER_NAMES),
+        ([entry("NUMBER")], "NUMBER is not a function"),
+        ([entry("repeated"), entry("talkative")], "another scorer is also called 'mine'"),
+        *(([entry("repeated", name)], f"another scorer is also called '{name}'") for name in SCORER_NAMES),
     ],
 )
 def test_an_unusable_scorer_of_a_package_is_refused(

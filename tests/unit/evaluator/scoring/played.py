@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, TrialSpec
 from concord.assessment.jobs import EvaluateTrial
-from concord.assessment.results import AgentAnswer, ResultRow, TrialOutcome
+from concord.assessment.result_row import ResultRow
+from concord.assessment.results import AgentAnswer, TrialOutcome
 from concord.assessment.roster import GREEN_AGENT, RosterEntry
 from concord.assessment.scorers import IncludesScorer
 from concord.trace.report import Report

@@ -3,7 +3,7 @@
 import pytest
 
 from concord.assessment.roster import GREEN_AGENT
-from concord.trace.observation import REFUSED_BY, RESPONSE_WORDS
+from concord.trace.attributes import REFUSED_BY, UNQUOTED_RESPONSE_WORDS
 from concord_evaluator.scoring import TOLERANCE, WORST, Conduct, conduct_of
 from concord_evaluator.trace import carried_calls
 from tests.unit.evaluator.scoring.played import CarriedCall, TeamTrial
@@ -31,7 +31,7 @@ class TestValue:
 
     def test_conduct_without_a_carried_call_is_the_worst_and_unseen(self) -> None:
         found = conduct()
-        assert (found.value, found.reason) == (WORST, "unseen: the gateway carried no call between participants")
+        assert (found.value, found.reason) == (WORST, "not observed: the gateway carried no call between participants")
 
     def test_a_lone_participant_has_no_conduct(self) -> None:
         assert conduct(agents=("ann",)).value is None
@@ -107,7 +107,7 @@ class TestWhatACallBuys:
         assert bought(CarriedCall("ann", "bob", "4711"), answer="There are 4,711.") == 1
 
     def test_words_of_data_parts_count(self) -> None:
-        step = call("1", "bob", attributes={"agent_name": "ann", RESPONSE_WORDS: "maples"})
+        step = call("1", "bob", attributes={"agent_name": "ann", UNQUOTED_RESPONSE_WORDS: "maples"})
         calls = carried_calls([batch(1, observed(GREEN_AGENT, step))], roster("ann", "bob"))
         assert conduct_of(calls, ("ann", "bob"), TASK, ["ann"], []).bought_nothing == 0
 

@@ -65,8 +65,8 @@ def given(text: str) -> dict[str, Any]:
     return loaded
 
 
-TEAMS = ["two calls that bought nothing", "a call that failed before it succeeded", "nothing was seen"]
-PATTERNS = ["a star", "one who is left out", "silence"]
+TEAMS = ["two calls that bought nothing", "a failed call that succeeded when repeated", "no call was observed"]
+PATTERNS = ["a star", "an isolated agent", "silence"]
 
 
 def played(team: Mapping[str, Any]) -> TrialRecord:

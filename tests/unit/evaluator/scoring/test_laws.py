@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from concord.assessment.results import ResultRow
+from concord.assessment.result_row import ResultRow
 from concord_evaluator.aggregate import make_row
 from concord_evaluator.pipeline import score_inputs
 from tests.unit.evaluator.graphs import Team, chain, mesh, ring, star

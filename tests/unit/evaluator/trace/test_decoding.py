@@ -12,7 +12,7 @@ from concord.trace.decoding import read_fast
 from concord.trace.digest import digest
 from concord.trace.report import Channel, Report, StepBatch
 from concord.trace.step import InteractionStep, StepFacts
-from concord_evaluator.judge.evidence import texts_of
+from concord_evaluator.judge.evidence import call_texts
 from concord_evaluator.trace.records import StepRecord
 from concord_evaluator.trace.request_texts import RequestTexts
 from tests.strategies import steps, texts
@@ -53,7 +53,7 @@ def kept_of(step: StepFacts) -> tuple[object, ...]:
         provenance="reported",
         on_critical_path=False,
     )
-    return name, StepRecord.of(step, name, ()), sample.sample(), texts_of([report], [made]), list(step.answer_steps)
+    return name, StepRecord.of(step, name, ()), sample.sample(), call_texts([report], [made]), list(step.answer_steps)
 
 
 @given(steps, forms)

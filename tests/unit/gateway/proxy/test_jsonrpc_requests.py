@@ -10,7 +10,7 @@ from pydantic import SecretStr
 
 from concord.agent.assignment import Assignment
 from concord.agent.extensions import ASSIGNMENT_KEY, ASSIGNMENT_URI, TRACEPARENT_KEY
-from concord_gateway.proxy.jsonrpc import RpcRequest, UnreadableRequestError, read_request
+from concord_gateway.proxy.rpc_request import RpcRequest, UnreadableRequestError, read_request
 
 TRACE, STEP = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 CALLEES = Assignment(assessment_id="a1", trace_id=TRACE, step_id=STEP, agent_id="b", token=SecretStr("b's own"))

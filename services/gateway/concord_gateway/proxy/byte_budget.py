@@ -11,11 +11,11 @@ _SHARES: Final = 4
 """A participant's share is this fraction of the budget."""
 
 
-class NoRoomError(Exception):
+class BudgetExhaustedError(Exception):
     """The budget is exhausted; the message says so."""
 
 
-class Bodies:
+class ByteBudget:
     """The bytes in flight. The sender of a body pays: the caller for the request, the callee for the answer.
 
     `idle_s` is how long a body that has begun may pause (seconds).
@@ -31,24 +31,24 @@ class Bodies:
         """The bytes held now."""
         return self._held.total()
 
-    def of(self, trace_id: str, agent_id: str) -> "Held":
+    def of(self, trace_id: str, agent_id: str) -> "Reservation":
         """An empty reservation for a body that this participant of a trial sends."""
-        return Held(self, f"{trace_id}/{agent_id}")
+        return Reservation(self, f"{trace_id}/{agent_id}")
 
     def change(self, sender: str, by: int) -> None:
-        """Reserves or returns bytes. Raises NoRoomError if the budget does not allow it."""
+        """Reserves or returns bytes. Raises BudgetExhaustedError if the budget does not allow it."""
         if by > 0 and (self._held[sender] + by > self._budget // _SHARES or self.in_flight + by > self._budget):
-            raise NoRoomError("too many bytes are in flight")
+            raise BudgetExhaustedError("the requests and answers in the proxy exceed the byte budget")
         self._held[sender] += by
         if not self._held[sender]:
             del self._held[sender]
 
 
-class Held:
+class Reservation:
     """The bytes reserved for one body, returned when the context ends."""
 
-    def __init__(self, bodies: Bodies, sender: str) -> None:
-        self._bodies = bodies
+    def __init__(self, budget: ByteBudget, sender: str) -> None:
+        self._budget = budget
         self._sender = sender
         self._size = 0
 
@@ -61,8 +61,8 @@ class Held:
         self.release()
 
     def resize(self, size: int) -> None:
-        """Adjusts the reservation to the size of the body. Raises NoRoomError."""
-        self._bodies.change(self._sender, size - self._size)
+        """Adjusts the reservation to the size of the body. Raises BudgetExhaustedError."""
+        self._budget.change(self._sender, size - self._size)
         self._size = size
 
     def release(self) -> None:

@@ -8,8 +8,8 @@ from typing import Any, Final
 from concord.agent.assignment import Assignment
 from concord.agent.extensions import TRACEABILITY_KEY
 from concord.agent.reporter import TraceReporter
-from concord.trace.ids import new_step_id
-from concord.trace.step import CallType, InteractionStep, ResponseTrace, StepAction, ToolInvocation
+from concord.trace.step import InteractionStep, ResponseTrace, StepAction
+from concord.trace.timed_steps import tool_step
 from concord.trace.timing import StepClock
 
 MAX_TRACE_BYTES: Final = 256 * 1024
@@ -19,7 +19,7 @@ MAX_TRACE_DEPTH: Final = 4
 """Levels of nested traces in an in-band trace: protobuf refuses JSON that is nested a hundred deep."""
 
 
-class Journal:
+class StepRecorder:
     """Records the steps taken for one message. Without an assignment, it records none."""
 
     def __init__(self, assignment: Assignment | None, reporter: TraceReporter) -> None:
@@ -36,15 +36,16 @@ class Journal:
     def tool(self, name: str) -> Iterator[None]:
         """Times a piece of the agent's own work and records it as a TOOL step under the call that the agent serves."""
         clock = StepClock()
-        error: Exception | None = None
+        error: str | None = None
         try:
             yield
         except Exception as fault:
-            error = fault
+            error = f"{type(fault).__name__}: {fault}"
             raise
         finally:
-            if self._assignment is not None:
-                self.add(_tool_step(self._assignment, name, clock, error), self._assignment)
+            if (served := self._assignment) is not None:
+                step = tool_step(name, clock, trace_id=served.trace_id, parent_step_id=served.step_id, error=error)
+                self.add(step, served)
 
     def metadata(self) -> dict[str, Any]:
         """The trace as metadata of the answer; empty without an assignment."""
@@ -61,18 +62,6 @@ class Journal:
                 "steps": [step.spec_form() for step in steps],
             }
         }
-
-
-def _tool_step(assignment: Assignment, name: str, clock: StepClock, error: Exception | None) -> InteractionStep:
-    return InteractionStep(
-        step_id=new_step_id(),
-        trace_id=assignment.trace_id,
-        parent_step_id=assignment.step_id,
-        call_type=CallType.TOOL,
-        step_action=StepAction(tool_invocation=ToolInvocation(tool_name=name)),
-        additional_attributes={} if error is None else {"error": f"{type(error).__name__}: {error}"[:4000]},
-        **clock.times(),
-    )
 
 
 def _truncated(step: InteractionStep, depth: int) -> InteractionStep:

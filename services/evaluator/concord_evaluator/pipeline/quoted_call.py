@@ -1,28 +1,26 @@
-"""Exchanges: the requests and responses of a trial's calls as text, for evaluators that read texts."""
+"""Quoted calls: the requests and responses of a trial's calls as text, for evaluators that read texts."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from concord.trace.attributes import RESPONSE_TEXT
 from concord.trace.report import Channel, Report
 from concord.trace.step import StepFacts
 from concord_evaluator.pipeline.evaluator import TrialInput
 from concord_evaluator.trace import Call
 from concord_evaluator.trace.request_texts import MAX_TEXT, text_of, with_nested
 
-MAX_EXCHANGES: Final = 500
+MAX_QUOTED_CALLS: Final = 500
 """Calls whose texts are read. A trace may have any number of calls."""
 
 MAX_STEPS: Final = 50_000
 """Steps up to which a trace is read a second time, which takes as long as the rest of the evaluation."""
 
-RESPONSE_TEXT: Final = "response_text"
-"""The attribute of a call in which its reporter quotes the response."""
-
 
 @dataclass(frozen=True, slots=True)
-class Exchange:
+class QuotedCall:
     """The texts of one call, at most `MAX_TEXT` characters each; empty where no report has them."""
 
     caller: str
@@ -43,12 +41,12 @@ class _Quotation(NamedTuple):
     response: str
 
 
-def exchanges(trial: TrialInput, limit: int = MAX_EXCHANGES) -> list[Exchange]:
+def quoted_calls(trial: TrialInput, limit: int = MAX_QUOTED_CALLS) -> list[QuotedCall]:
     """The texts of the trial's calls in causal order, including the assessor's; of too many calls, an even selection.
 
     Where several reports have texts of a call, the order of preference is: observed by the gateway, reported by the
     caller, authenticated, longest. So no other reporter can replace a caller's text. Reads the whole trace again; a
-    trace of more than `MAX_STEPS` steps has no exchanges. The result does not depend on the order of reports.
+    trace of more than `MAX_STEPS` steps has no quoted calls. The result does not depend on the order of reports.
     """
     if trial.projection.integrity.steps > MAX_STEPS:
         return []
@@ -56,7 +54,7 @@ def exchanges(trial: TrialInput, limit: int = MAX_EXCHANGES) -> list[Exchange]:
     quotations = _quotations(trial.reports(), calls)
     unknown = _Quotation(False, False, False, 0, "", "")
     quoted = [(call, quotations.get((call.step_id, call.caller), unknown)) for call in calls]
-    return [Exchange(call.caller, call.callee, call.step_id, each.request, each.response) for call, each in quoted]
+    return [QuotedCall(call.caller, call.callee, call.step_id, each.request, each.response) for call, each in quoted]
 
 
 def _spread(calls: Sequence[Call], limit: int) -> list[Call]:

@@ -1,32 +1,28 @@
 """Restricts participants' tokens to the paths that accept them."""
 
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Final
 from urllib.parse import unquote_to_bytes
+
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from concord.trust.redaction import holds_token
 
-Message = MutableMapping[str, Any]
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
-
-_BODY: Final = b'{"detail":"a participant\'s token opens nothing here"}'
+_BODY: Final = b'{"detail":"a participant\'s token accepts nothing here"}'
 _HEADERS: Final = [(b"content-type", b"application/json"), (b"content-length", str(len(_BODY)).encode())]
 _DECODINGS: Final = 3
 
 
-class TokenDoor:
-    """ASGI middleware: answers 403 to a request with a participant's token, unless `opens` accepts its path.
+class TokenPathLimit:
+    """ASGI middleware: answers 403 to a request with a participant's token, unless `accepts` accepts its path.
 
     The token may be in any header or anywhere in the URL. Source addresses do not matter: on one machine, a client and
     its participants share one.
     """
 
-    def __init__(self, app: App, opens: Callable[[str], bool]) -> None:
+    def __init__(self, app: ASGIApp, accepts: Callable[[str], bool]) -> None:
         self._app = app
-        self._opens = opens
+        self._opens = accepts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handles or refuses a request."""

@@ -1,4 +1,4 @@
-"""Claims of calls between agents: which are believed, and which the gateway's records refute."""
+"""FoundAttempts of calls between agents: which are believed, and which the gateway's records refute."""
 
 from bisect import insort
 from collections import Counter, defaultdict
@@ -68,7 +68,7 @@ class Attempt(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Claims:
+class FoundAttempts:
     """The believed attempts, sorted by link and step id, and the claims that observations refute."""
 
     attempts: list[Attempt]
@@ -79,7 +79,7 @@ def find_attempts(
     calls: Iterable[AttributedCall],
     records: Sequence[StepRecord],
     child_reporters: Mapping[str, Mapping[str, frozenset[str]]],
-) -> Claims:
+) -> FoundAttempts:
     """Joins the records of each attempt into one.
 
     `child_reporters`: as from `step_reporters`. A callee that reported steps under a call corroborates the call.
@@ -101,7 +101,7 @@ def find_attempts(
                 links[caller, callee].append(_attempt(caller, believed, records, child_reporters))
     for attempts in links.values():
         attempts.sort(key=lambda attempt: (attempt.record.trace_id, attempt.record.step_id))
-    return Claims([attempt for link in sorted(links) for attempt in links[link]], contradicted)
+    return FoundAttempts([attempt for link in sorted(links) for attempt in links[link]], contradicted)
 
 
 def _by_step(calls: Iterable[AttributedCall], records: Sequence[StepRecord]) -> Iterator[list[AttributedCall]]:

@@ -1,10 +1,11 @@
 """The open calls of each trial, from begin to end: those that the gateway makes, and those that it carries."""
 
-from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
+
+from cachetools import LRUCache
 
 from concord.trace.ids import new_step_id
 
@@ -12,7 +13,7 @@ _MAX_GUESTS: Final = 256
 
 
 @dataclass(frozen=True, slots=True)
-class WatchedCall:
+class OpenCall:
     """An open call: its step, its parent step ("" if unknown), its caller and its callee."""
 
     step_id: str
@@ -21,21 +22,21 @@ class WatchedCall:
     callee: str
 
 
-class TrialWatch:
+class TrialCalls:
     """The calls of one trial, in the memory of the process that carries them."""
 
     def __init__(self) -> None:
-        self.answered: list[WatchedCall] = []
+        self.answered: list[OpenCall] = []
         self._taken: set[str] = set()
-        self._open: dict[str, WatchedCall] = {}
+        self._open: dict[str, OpenCall] = {}
         self._left: set[str] = set()
 
     @property
-    def open_calls(self) -> int:
+    def n_open(self) -> int:
         """The number of calls that somebody waits for: begun, and not yet recorded in the trace."""
         return len(self._open) - len(self._left)
 
-    def begin(self, caller: str, callee: str, wanted_id: str = "", *, parent_id: str = "") -> WatchedCall:
+    def begin(self, caller: str, callee: str, wanted_id: str = "", *, parent_id: str = "") -> OpenCall:
         """Registers a call.
 
         The call takes the caller's id, so that both ends report the same step, unless another step has that id: an
@@ -44,7 +45,7 @@ class TrialWatch:
         """
         step_id = wanted_id if wanted_id and wanted_id not in self._taken else new_step_id()
         answering = [call.step_id for call in self._open.values() if call.callee == caller]
-        call = WatchedCall(step_id, parent_id or (answering[0] if len(answering) == 1 else ""), caller, callee)
+        call = OpenCall(step_id, parent_id or (answering[0] if len(answering) == 1 else ""), caller, callee)
         self._taken |= {step_id, call.parent_id}
         self._open[step_id] = call
         return call
@@ -61,28 +62,24 @@ class TrialWatch:
             self.answered.append(call)
 
 
-class Watches:
+class OpenCalls:
     """The open calls of all trials: those driven here, and those that only pass through."""
 
     def __init__(self) -> None:
-        self._driven: dict[str, TrialWatch] = {}
-        self._guests: OrderedDict[str, TrialWatch] = OrderedDict()
+        self._driven: dict[str, TrialCalls] = {}
+        self._guests: LRUCache[str, TrialCalls] = LRUCache(_MAX_GUESTS)
 
     @contextmanager
-    def trial(self, trace_id: str) -> Iterator[TrialWatch]:
+    def trial(self, trace_id: str) -> Iterator[TrialCalls]:
         """The open calls of a trial for as long as it is driven."""
-        self._driven[trace_id] = watch = TrialWatch()
+        self._driven[trace_id] = trial_calls = TrialCalls()
         try:
-            yield watch
+            yield trial_calls
         finally:
             del self._driven[trace_id]
 
-    def of(self, trace_id: str) -> TrialWatch:
+    def of(self, trace_id: str) -> TrialCalls:
         """The open calls of a trial, temporary ones if another gateway drives it or nobody does any more."""
-        if (watch := self._driven.get(trace_id)) is not None:
-            return watch
-        watch = self._guests.setdefault(trace_id, TrialWatch())
-        self._guests.move_to_end(trace_id)
-        while len(self._guests) > _MAX_GUESTS:
-            self._guests.popitem(last=False)
-        return watch
+        if (trial_calls := self._driven.get(trace_id)) is not None:
+            return trial_calls
+        return self._guests.setdefault(trace_id, TrialCalls())
