@@ -3,10 +3,11 @@
 from typing import Final
 
 from concord.suite import Family, Suite
+from concord_suites import agree
 from concord_suites.pipeline.prefix_sums import PrefixSums
 from concord_suites.pool.maximum import Maximum
 
-FAMILIES: Final[tuple[Family, ...]] = (Maximum(), PrefixSums())
+FAMILIES: Final[tuple[Family, ...]] = (Maximum(), PrefixSums(), *agree.FAMILIES)
 
 SUITE: Final = Suite({family.name: family for family in FAMILIES})
 
