@@ -15,6 +15,9 @@ from concord_suites.grammar import Fresh, Statement
 COLOUR_SIZE: Final = 1_000
 """Shades of seven digits are of one colour if their first four digits agree."""
 
+LIST_LENGTH: Final = 12
+"""Shades that each seat has."""
+
 SHARED_FENCE: Final = 0.5
 """How often a fence that already excludes a shade of one neighbour excludes one of another's too, where it can."""
 
@@ -92,11 +95,9 @@ class Colouring(TextFamily):
 
         In a hidden order of the seats, the second shade is that of an earlier neighbour, if there is one: so the
         solution is unique. All colours of a list look alike to its seat, and none is on a fence of its own. So without
-        messages any choice is allowed by all fences with a probability of these one or two shades in the length of the
-        list. `chance` is the mean of that. It leaves out that two neighbours may choose one colour, which costs less
-        than one in the square of the length for each pair.
+        messages, any choice is allowed by all fences with a probability of these one or two in `LIST_LENGTH`. `chance`
+        is the mean of that. It leaves out that two neighbours may choose one colour, which costs each pair below 0.01.
         """
-        length = 11 + difficulty
         order = draw.shuffled(list(neighbours))
         solution = {seat: fresh.number(1_000, 9_999) for seat in order}
         fences: dict[str, list[int]] = {seat: [] for seat in neighbours}
@@ -106,10 +107,10 @@ class Colouring(TextFamily):
             taken = [solution[other] for other in neighbours[seat] if other in colours]
             colours[seat] = [solution[seat], *([draw.choice(taken)] if taken else [])]
             open_choices += len(colours[seat])
-            while len(colours[seat]) < length:
+            while len(colours[seat]) < LIST_LENGTH:
                 fence = fences[draw.choice(neighbours[seat])]
                 usable = [colour for colour in fence if colour not in colours[seat]]
-                if len(fence) < length - 1 and not (usable and draw.chance(SHARED_FENCE)):
+                if len(fence) < LIST_LENGTH - 1 and not (usable and draw.chance(SHARED_FENCE)):
                     fence.append(fresh.number(1_000, 9_999))
                     usable = fence[-1:]
                 colours[seat] += [draw.choice(usable)] if usable else []
@@ -129,7 +130,7 @@ class Colouring(TextFamily):
             for seat in neighbours
             for each in sorted(found[seat])
         ]
-        return Drawn(QUESTION.write(draw), sentences, facts, chance=open_choices / (length * len(order)))
+        return Drawn(QUESTION.write(draw), sentences, facts, chance=open_choices / (LIST_LENGTH * len(order)))
 
     def parts(self, drawn: Drawn, neighbours: Neighbours) -> Sequence[Part]:
         """A seat's shade follows from its list, the fences that exclude some of it, and its neighbours' choices."""

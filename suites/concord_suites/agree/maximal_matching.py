@@ -100,7 +100,7 @@ class MaximalMatching(LinkFamily):
         )
 
     def parts(self, drawn: Drawn, neighbours: Neighbours) -> Sequence[Part]:
-        """A seat's possible partners follow from its tickets and its neighbours'. Seats that fit nobody are not graded."""
+        """A seat's possible partners follow from both sides' tickets. Seats that fit no neighbour are not graded."""
         held: dict[str, list[int]] = {seat: [] for seat in neighbours}
         for fact in drawn.facts:
             held[fact.holders[0]].append(int(fact.value.text))
