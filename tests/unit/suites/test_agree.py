@@ -217,7 +217,8 @@ def ill_seats(task: SuiteTask) -> set[str]:
 
 def all_choices(fitting: dict[str, dict[int, str]], word: str) -> Iterator[dict[str, JsonValue]]:
     """All ways in which linked seats can answer with a fitting number or the word."""
-    for choice in product(*([*others, word] for others in fitting.values())):
+    options: list[list[JsonValue]] = [[*others, word] for others in fitting.values()]
+    for choice in product(*options):
         yield dict(zip(fitting, choice, strict=True))
 
 
