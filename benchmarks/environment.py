@@ -16,8 +16,9 @@ from concord_environment.core.simulation import Simulation
 from concord_environment.environment import new_simulation
 from concord_environment.garbage import collect_rarely
 from concord_environment.modalities.calendar.requests import CreateEvent
+from concord_environment.modalities.email.queries import EmailQuery
 from concord_environment.modalities.email.requests import MarkRead, ReceiveEmail
-from concord_environment.modalities.email.views import EMAIL_VIEWS, EmailQuery
+from concord_environment.modalities.email.views import EMAIL_VIEWS
 from concord_environment.modalities.modality import StatePage
 from concord_environment.modalities.world import EnvironmentWorld
 

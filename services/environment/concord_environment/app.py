@@ -91,7 +91,9 @@ def create_app(
     app = FastAPI(
         title="Concord environment",
         version=__version__,
-        description="A simulated user's email, SMS, calendar and chat, in simulated time.",
+        description="A simulated user's email, SMS, chat, calendar, contacts, location, weather and preferences, in "
+        "simulated time. All calls except `/`, `/health` and the documentation require an API key in the header "
+        "`X-API-Key`.",
         lifespan=lifespan,
     )
     app.state.environment = environment
@@ -112,10 +114,10 @@ def create_app(
 def _add_open_routes(app: FastAPI) -> None:
     @app.get("/", tags=["open"])
     async def root() -> dict[str, str]:
-        """What this is."""
+        """Returns the name and version of the service, and the path of its documentation."""
         return {"name": "Concord environment", "version": __version__, "docs": "/docs"}
 
     @app.get("/health", tags=["open"])
     async def health() -> dict[str, str]:
-        """Whether the process serves."""
+        """Returns `healthy` while the process serves calls."""
         return {"status": "healthy"}

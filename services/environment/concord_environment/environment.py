@@ -57,7 +57,7 @@ class Environment:
     def fork(self, simulation: EnvironmentSimulation, count: int) -> list[str]:
         """Creates branches from a simulation's current state. Returns their ids."""
         if len(self.branches) + count > MAX_BRANCHES:
-            raise Conflict(f"there can be {MAX_BRANCHES} branches: delete some first")
+            raise Conflict(f"there can be at most {MAX_BRANCHES} branches: delete some first")
         free = (name for number in range(1, 2 * MAX_BRANCHES + 1) if (name := f"branch_{number}") not in self.branches)
         names = [next(free) for _ in range(count)]
         for name in names:

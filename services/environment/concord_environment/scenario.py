@@ -30,7 +30,7 @@ SCENARIO_VERSION: Final = "1"
 
 
 class ScenarioMetadata(BaseModel):
-    """What a scenario is, and who wrote it."""
+    """The description, author, creation time and format versions of a scenario."""
 
     ues_version: Annotated[str, Field(max_length=50)] = "0.1.0"
     scenario_version: Annotated[str, Field(max_length=20)] = SCENARIO_VERSION
@@ -40,7 +40,11 @@ class ScenarioMetadata(BaseModel):
 
 
 class TimeStateDocument(BaseModel):
-    """The clock. `last_wall_time_update` is there for the format's sake: nothing here reads a wall clock."""
+    """The simulated clock.
+
+    `time_scale` is the number of simulated seconds per second of wall-clock time. `last_wall_time_update` exists for
+    compatibility with UES only: the service does not read it.
+    """
 
     current_time: Moment
     time_scale: Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)] = 1.0
@@ -50,14 +54,14 @@ class TimeStateDocument(BaseModel):
 
 
 class EnvironmentDocument(BaseModel):
-    """The clock and the state of every modality."""
+    """The clock and the states of the modalities, by name."""
 
     time_state: TimeStateDocument
     modality_states: dict[str, dict[str, Any]]
 
 
 class EventDocument(BaseModel):
-    """An event. Without an id it gets one."""
+    """An event of a scenario. The service generates the `event_id` by default."""
 
     event_id: Annotated[str | None, Field(min_length=1, max_length=100)] = None
     scheduled_time: Moment
@@ -73,13 +77,13 @@ class EventDocument(BaseModel):
 
 
 class EventsDocument(BaseModel):
-    """Events, in the order in which they were made: of two at one time the first comes first."""
+    """Events in the order of creation. Of two events with one time and priority, the first one executes first."""
 
     events: Annotated[list[EventDocument], Field(max_length=200_000)] = []
 
 
 class ScenarioDocument(BaseModel):
-    """A whole scenario."""
+    """A scenario: metadata, environment and events."""
 
     metadata: ScenarioMetadata
     environment: EnvironmentDocument
@@ -90,7 +94,7 @@ HistoricEvents = Literal["ignore", "delete", "apply"]
 
 
 class ImportReport(BaseModel):
-    """What was loaded."""
+    """The result of an import: the loaded events and modalities, and the skipped modalities."""
 
     success: bool
     environment_loaded: bool
@@ -186,7 +190,7 @@ def read_scenario(
     """
     unknown = tuple(sorted(set(environment.modality_states) - set(MODALITY_BY_NAME)))
     if unknown and strict:
-        raise Invalid(f"modality_states: nobody knows {', '.join(unknown)}")
+        raise Invalid(f"modality_states: unknown modalities: {', '.join(unknown)}")
     world = EnvironmentWorld()
     for modality, document in _state_documents(environment):
         world.set_updates(modality.name, Updates(document.last_updated, document.update_count))
@@ -198,7 +202,7 @@ def read_scenario(
         for sequence, document in enumerate(events.events, start=1)
     ]
     if len({row.event_id for row in rows}) < len(rows):
-        raise Invalid("events: two events have one event_id")
+        raise Invalid("events: two events have the same event_id")
     start = to_us(environment.time_state.current_time)
     position = Position(start, len(rows), sha256(f"{GENESIS}{lineage}".encode()).hexdigest())
     simulation = Simulation(world, apply, position, rows, Terms(seed, lineage))
@@ -219,7 +223,7 @@ def _state_documents(environment: EnvironmentDocument) -> Iterator[tuple[AnyModa
         except ValidationError as error:
             raise Invalid(f"modality_states.{name}: {reasons(error)}") from error
         if document.modality_type != name:
-            raise Invalid(f"modality_states.{name}: its modality_type is {document.modality_type!r}")
+            raise Invalid(f"modality_states.{name}: modality_type is {document.modality_type!r}, not {name!r}")
         yield modality, document
 
 

@@ -70,7 +70,9 @@ def test_a_client_has_every_resource(client: type[UESClient] | type[AsyncUESClie
     } <= held
 
 
-TYPED = [(name, one) for name, one in endpoints() if one.answer is not NoneType and hasattr(one.answer, "model_fields")]
+TYPED = [
+    (name, one) for name, one in endpoints() if one.response is not NoneType and hasattr(one.response, "model_fields")
+]
 
 
 @pytest.mark.parametrize("endpoint", [one for _, one in TYPED], ids=[name for name, _ in TYPED])
@@ -78,7 +80,7 @@ def test_an_answer_has_no_field_that_the_service_does_not_send(endpoint: Endpoin
     schema = answer_schema(endpoint)
     views = resolved(schema).get("anyOf", [schema])
     whole = max((properties(view) for view in views), key=len)
-    assert set(endpoint.answer.model_fields) <= whole
+    assert set(endpoint.response.model_fields) <= whole
 
 
 def test_what_is_in_an_answer_has_no_field_that_the_service_does_not_send() -> None:
@@ -96,7 +98,7 @@ def test_what_is_in_an_answer_has_no_field_that_the_service_does_not_send() -> N
 
 
 def test_a_call_without_an_answer_is_one_that_the_service_answers_without() -> None:
-    silent = {(one.method, one.path) for _, one in endpoints() if one.answer is NoneType}
+    silent = {(one.method, one.path) for _, one in endpoints() if one.response is NoneType}
     answered = {
         (method.upper(), path)
         for path, operations in OPENAPI["paths"].items()

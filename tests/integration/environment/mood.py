@@ -114,6 +114,7 @@ def _inconsistencies(state: MoodState) -> Iterator[str]:
 
 MODALITY: Final = Modality(
     name="mood",
+    description="the user's moods",
     state=MoodState,
     operations=(Operation(Feel, _feel, "feel", "mood:feel", "mood.felt"),),
     default_operation="feel",

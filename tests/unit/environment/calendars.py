@@ -5,9 +5,9 @@ from zoneinfo import ZoneInfo
 
 from concord_environment.core.events import Submission
 from concord_environment.core.simulation import Simulation
+from concord_environment.modalities.calendar.queries import CalendarQuery, find_events
 from concord_environment.modalities.calendar.requests import CalendarAction, CreateEvent
 from concord_environment.modalities.calendar.state import CalendarEvent, CalendarState
-from concord_environment.modalities.calendar.views import CalendarQuery, find_events
 from concord_environment.modalities.world import EnvironmentWorld
 from tests.unit.environment.worlds import USER
 

@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from concord_environment.modalities.email.queries import EmailQuery, find_emails
 from concord_environment.modalities.email.state import Email, EmailState
-from concord_environment.modalities.email.views import EmailQuery, find_emails
 from tests.unit.environment.worlds import START, USER
 
 moments = st.integers(0, 6).map(lambda minutes: START + timedelta(minutes=minutes))

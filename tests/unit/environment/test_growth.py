@@ -11,7 +11,8 @@ import pytest
 
 from concord_environment.core.events import Submission
 from concord_environment.core.simulation import Simulation
-from concord_environment.modalities.email.views import EMAIL_VIEWS, EmailQuery
+from concord_environment.modalities.email.queries import EmailQuery
+from concord_environment.modalities.email.views import EMAIL_VIEWS
 from concord_environment.modalities.modality import StatePage
 from concord_environment.modalities.world import EnvironmentWorld
 from tests.unit.environment.worlds import START, mail, new_simulation, read

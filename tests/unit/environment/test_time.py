@@ -113,7 +113,7 @@ def test_a_failing_event_is_recorded_and_leaves_nothing_behind() -> None:
     progress = simulation.advance(seconds(2))
     failed = progress.events[1]
     assert (failed.status, failed.executed_at) == (EventStatus.FAILED, at(2))
-    assert failed.error_message == "there is no mail nothing"
+    assert failed.error_message == "there is no email nothing"
     changed = {name for name, digest in digests(simulation.world.tables).items() if digest != before[name]}
     assert changed == {"email.emails", "upkeep"}
     assert simulation.advance(seconds(1)).executed == 1
