@@ -96,7 +96,7 @@ class Colouring(TextFamily):
         In a hidden order of the seats, the second shade is that of an earlier neighbour, if there is one: so the
         solution is unique. All colours of a list look alike to its seat, and none is on a fence of its own. So without
         messages, any choice is allowed by all fences with a probability of these one or two in `LIST_LENGTH`. `chance`
-        is the mean of that: an upper bound, which neighbours come near to who choose from different ends of their lists.
+        is the mean of that: an upper bound, nearly reached if neighbours choose from different ends of their lists.
         """
         order = draw.shuffled(list(neighbours))
         solution = {seat: fresh.number(1_000, 9_999) for seat in order}
