@@ -142,7 +142,7 @@ class FamilyTask(_Strict):
     """Who may send messages to whom: a named topology, or edges between seats."""
     exchange: Exchange = Exchange.AUTO
     max_rounds: Annotated[int, Field(ge=1, le=MAX_ROUNDS)] | None = None
-    """None: twice the fewest rounds that suffice, and two."""
+    """None: so many that a message crosses the team and returns, and four."""
     control: Control | None = None
     paired_with: Id | None = None
     """The task whose instances this control gets."""

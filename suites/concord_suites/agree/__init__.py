@@ -2,14 +2,14 @@
 
 from typing import Final
 
-from concord.suite import Family
 from concord_suites.agree.colouring import Colouring
 from concord_suites.agree.consensus import Consensus
 from concord_suites.agree.leader_election import LeaderElection
 from concord_suites.agree.maximal_matching import MaximalMatching
 from concord_suites.agree.minimal_vertex_cover import MinimalVertexCover
+from concord_suites.family import TextFamily
 
-FAMILIES: Final[tuple[Family, ...]] = (
+FAMILIES: Final[tuple[TextFamily, ...]] = (
     Consensus(),
     LeaderElection(),
     Colouring(),

@@ -20,7 +20,7 @@ from concord.trust.redaction import redact
 from concord_gateway.drivers.driver import TrialContext
 from concord_gateway.drivers.live import outcome_of
 from concord_gateway.rounds.reply import Reply, read_reply
-from concord_gateway.rounds.state import Message, Rounds, Turn
+from concord_gateway.rounds.state import Message, Rounds, Turn, default_rounds
 from concord_gateway.rounds.texts import turn_text
 
 ROUND: Final = "round"
@@ -52,7 +52,7 @@ async def drive_rounds(context: TrialContext) -> TrialOutcome:
     if spec is None:
         raise ValueError(f"task {context.task.id!r} has no family")
     task = await asyncio.to_thread(instance_of, context.plan, context.trial)
-    max_rounds = spec.max_rounds or 2 * task.fewest_rounds.value + 2
+    max_rounds = spec.max_rounds or default_rounds(task)
     rounds = Rounds(task, max_rounds, silent=spec.control is Control.SILENT)
     seats = {entry.id: _Seat(entry) for entry in context.plan.agents(context.task.id)}
     while not rounds.over:
