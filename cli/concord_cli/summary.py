@@ -20,6 +20,7 @@ from concord_cli.interaction_text import (
     unobserved_text,
 )
 from concord_cli.score_text import FACTORS, factor_notes, pass_count_text, rating_of
+from concord_cli.team_tasks_text import causes, tasks_table
 from concord_cli.terminal import plain_table, plain_text
 
 _QUALITY_STYLES = {"high": "bold green", "medium": "bold yellow", "low": "bold red", "bottleneck": "bold red"}
@@ -32,7 +33,9 @@ def summary(row: ResultRow) -> RenderableType:
     """The score and what it rests on, findings, graph, latency, calls between agents, and warnings."""
     detail = row.detail
     parts = detail.scoring.sub_scores
-    sections = [
+    sections: list[tuple[str, RenderableType | None]] = [
+        ("Tasks", tasks_table(detail.trials)),
+        ("Why answers are wrong", causes(detail.trials)),
         ("Factors of the score", _factors([part for part in parts if part.id in FACTORS], detail.trials)),
         ("Parts of the score", _parts([part for part in parts if part.id not in FACTORS])),
         ("Unobserved calls", _unseen(detail)),

@@ -6,6 +6,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from concord.assessment.request import Fraction
+from concord.assessment.team_results import TeamTaskRecord
 
 MAX_CALLS = 1000
 """Calls that a trial's record lists: enough for a timeline, and a row stays small."""
@@ -284,4 +285,6 @@ class TrialRecord(Record):
     latency: LatencySummary
     steps: StepCounts
     trace_integrity: TraceIntegrity
+    team_task: TeamTaskRecord | None = None
+    """Null for a task that no family generated."""
     judge: Judgment | None

@@ -25,5 +25,8 @@ REFUSED_BY: Final = "refused_by"
 
 GATEWAY: Final = "gateway"
 
+ROUND: Final = "round"
+"""Attribute of a message between seats: the round in which it was sent."""
+
 MAX_UNQUOTED: Final = 8000
 """Limit on the words in either of them (characters): about the size of an attribute."""

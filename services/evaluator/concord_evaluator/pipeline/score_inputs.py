@@ -13,6 +13,7 @@ from concord.assessment.results import Grading, MetricStatus, StepCounts, TraceI
 from concord.assessment.roster import Roster
 from concord.trace.report import ReportBatch
 from concord_evaluator.documents import TrialEvaluation
+from concord_evaluator.information.record import team_task_record
 from concord_evaluator.scorers import grade_answers
 from concord_evaluator.scorers.family_scorer import grade_team_task
 from concord_evaluator.scoring import Conduct, conduct_of
@@ -68,6 +69,7 @@ def without_metrics(
     return TrialEvaluation(
         outcome=request.outcome,
         grading=graded(plan, request.outcome),
+        team_task=team_task_record(plan, request.outcome, observed),
         conduct=conduct_in(plan, request.outcome, observed),
         metrics=[],
         findings=[],

@@ -110,5 +110,6 @@ def _record(
         latency=evaluation.latency or LatencySummary(),
         steps=evaluation.steps,
         trace_integrity=evaluation.trace_integrity,
+        team_task=evaluation.team_task,
         judge=judgment,
     )

@@ -13,6 +13,7 @@ from concord.assessment.instances import instance_of
 from concord.assessment.request import Control
 from concord.assessment.results import AgentAnswer, RoundsRecord, TrialOutcome, TurnRecord
 from concord.assessment.roster import RosterEntry
+from concord.trace.attributes import AGENT_NAME, ROUND, TASK_STATE
 from concord.trace.ids import new_step_id
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, StepAction
 from concord.trace.timing import StepClock
@@ -22,9 +23,6 @@ from concord_gateway.drivers.live import outcome_of
 from concord_gateway.rounds.reply import Reply, read_reply
 from concord_gateway.rounds.state import Message, Rounds, Turn, default_rounds
 from concord_gateway.rounds.texts import turn_text
-
-ROUND: Final = "round"
-"""Attribute of a step: the round in which its message was sent."""
 
 MAX_ANSWER: Final = 100_000
 """Characters of an answer."""
@@ -107,9 +105,9 @@ def _reply(seat: _Seat, answer: Answer, number: int) -> Reply | Turn:
 def _step(context: TrialContext, message: Message, seats: dict[str, _Seat], clock: StepClock) -> InteractionStep:
     """The observed step of a message between seats, below its sender's turn."""
     receiver = seats.get(message.receiver)
-    attributes = {"agent_name": message.sender, ROUND: str(message.round)}
+    attributes = {AGENT_NAME: message.sender, ROUND: str(message.round)}
     if message.error is None:
-        attributes["task_state"] = TaskState.COMPLETED.value
+        attributes[TASK_STATE] = TaskState.COMPLETED.value
     else:
         attributes["error"] = message.error
     return InteractionStep(
