@@ -16,6 +16,7 @@ from concord_cli.scenario import Scenario, read_scenario, reasons
 from concord_cli.stack.local import LocalStack, fixed_stack_ports, free_stack_ports, local_stack
 from concord_cli.stack.plan import StackPlan
 from concord_cli.summary import summary
+from concord_cli.tasks.secrets import keep_secrets
 from concord_cli.terminal import ProgressLog
 
 
@@ -29,6 +30,7 @@ async def run(path: Path, output: Path, traces: Path | None, progress: ProgressL
         results = await stack.supervisor.guard(_assess_on(stack, scenario, progress))
         if traces is not None:
             await _save_traces(stack, results, traces, progress)
+        keep_secrets(stack.folder.path / "output", results, output)
     write_results(output, scenario.agentbeats_ids, results)
     _show_result(results, output, progress)
 

@@ -91,6 +91,8 @@ class AssessmentHandler:
         request, work = await self._read(message)
         await progress.tell(f"assessing {len(request.participants) or 'a pattern of'} agents")
         plan, failures = await make_plan(request, work, self._participants, progress, self._settings.secret_of_tasks())
+        if plan.task_commitment is not None:
+            await progress.tell(f"the tasks follow from a secret with the SHA-256 {plan.task_commitment}")
         record = await RunRecord.begin(self._storage.assessments, plan, work.limits, failures)
         await task.save_checkpoint(plan.assessment_id)
         return record

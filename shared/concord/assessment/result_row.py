@@ -127,6 +127,8 @@ class Detail(Record):
     statistics: Statistics
     trace_integrity: TraceIntegrity
     infrastructure: list[InfrastructureFailure]
+    task_secret_sha256: str | None = None
+    """The commitment to the secret that families generated the tasks from; null without such tasks."""
     assessment_results: JsonValue = None
     warnings: list[str]
 

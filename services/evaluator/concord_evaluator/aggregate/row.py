@@ -85,6 +85,7 @@ def _detail(
         statistics=statistics_of(scores),
         trace_integrity=trace_integrity(trials),
         infrastructure=infrastructure,
+        task_secret_sha256=plan.task_commitment,
         warnings=[
             *_contact_warnings(infrastructure),
             *_warnings(plan, trials),
