@@ -127,7 +127,7 @@ class ScriptedTeam:
             believed.setdefault(fact.id, fact)
             by_result.discard(fact.id)
         for value, ids in telling.results.items():
-            self._results[telling.receiver][value] = ids
+            self._results[telling.receiver][value] = self._results[telling.receiver].get(value, frozenset()) | ids
             new = ids - set(believed)
             by_result |= new
             believed |= {fact.id: fact for fact in self.mind.task.facts if fact.id in new}

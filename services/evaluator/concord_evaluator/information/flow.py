@@ -1,5 +1,6 @@
 """Information flow: which seat could know which fact when, by observed messages alone."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -75,8 +76,10 @@ class _Tracker:
     _facts: dict[str, Fact] = field(init=False)
     _results: dict[frozenset[str], Mapping[Value, frozenset[str]]] = field(default_factory=dict)
     """The partial results by the ids of the facts that they follow from."""
-    _told: dict[tuple[str, Value], tuple[int, frozenset[str]]] = field(default_factory=dict)
-    """By seat, the partial results that it was told: from which time on it knew them, and what they stand for."""
+    _told: defaultdict[tuple[str, Value], list[tuple[int, frozenset[str]]]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
+    """By seat and partial result that it was told: from which time on, and for which facts it stood."""
 
     def __post_init__(self) -> None:
         self._facts = {fact.id: fact for fact in self.task.facts}
@@ -93,7 +96,7 @@ class _Tracker:
             for fact_id in conveyed:
                 met.setdefault(fact_id, Arrival(message.time + 1, message.step_id))
             for value, facts in results.items():
-                self._told.setdefault((message.receiver, value), (message.time + 1, facts))
+                self._told[message.receiver, value].append((message.time + 1, facts))
         return Conveyed(message, stated, conveyed, frozenset(news if arrived else ()), strange)
 
     def _results_of(self, message: Sent, stated: Stated) -> Mapping[Value, frozenset[str]]:
@@ -105,9 +108,9 @@ class _Tracker:
             self._results[able] = {as_found(value): facts for value, facts in found.items()}
         results = {value: facts for value, facts in self._results[able].items() if value in stated.values}
         for value in stated.values:
-            time, facts = self._told.get((message.sender, value), (0, frozenset[str]()))
-            if facts and time <= message.time:
-                results[value] = results.get(value, frozenset()) | facts
+            for time, facts in self._told.get((message.sender, value), ()):
+                if time <= message.time:
+                    results[value] = results.get(value, frozenset()) | facts
         return results
 
 
