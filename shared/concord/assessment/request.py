@@ -146,6 +146,8 @@ class FamilyTask(_Strict):
     control: Control | None = None
     paired_with: Id | None = None
     """The task whose instances this control gets."""
+    solo_by: ParticipantId | None = None
+    """The participant that is alone in a solo control."""
 
 
 class TaskSpec(_Strict):
