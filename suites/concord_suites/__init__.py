@@ -3,11 +3,12 @@
 from typing import Final
 
 from concord.suite import Suite
+from concord_suites import judge
 from concord_suites.family import TextFamily
 from concord_suites.pipeline.prefix_sums import PrefixSums
 from concord_suites.pool.maximum import Maximum
 
-FAMILIES: Final[tuple[TextFamily, ...]] = (Maximum(), PrefixSums())
+FAMILIES: Final[tuple[TextFamily, ...]] = (Maximum(), PrefixSums(), *judge.FAMILIES)
 
 SUITE: Final = Suite({family.name: family for family in FAMILIES})
 

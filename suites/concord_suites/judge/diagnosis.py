@@ -1,0 +1,152 @@
+"""Diagnosis: the one fault that explains the signs in all logs."""
+
+from typing import ClassVar, Final
+
+from concord.suite import Draw, Fact, Group, Neighbours
+from concord.suite.value import code, name, number
+from concord_suites.family import Drawn, Setting
+from concord_suites.grammar import Fresh, Statement
+from concord_suites.judge.choice import ChoiceFamily
+
+FIELDS: Final = ("first", "second", "third", "fourth", "fifth")
+"""The signs that a fault has."""
+OTHER_SIGNS: Final = 5
+"""Signs that faults have and no log shows."""
+FIRST_RECORDERS: Final = 4
+"""From this difficulty on, half of the entries name a recorder, of which another sentence says whether it works."""
+
+ENTRY: Final = Statement(
+    "entry",
+    (
+        "Entry {entry:number} of your log shows sign {sign:code}.",
+        "Your log has sign {sign:code} in entry {entry:number}.",
+        "In entry {entry:number}, your log notes sign {sign:code}.",
+        "Sign {sign:code} is noted as entry {entry:number} in your log.",
+    ),
+)
+RECORDED: Final = Statement(
+    "recorded entry",
+    (
+        "Entry {entry:number}, made by recorder {recorder:code}, shows sign {sign:code}.",
+        "Recorder {recorder:code} noted sign {sign:code} as entry {entry:number}.",
+        "In entry {entry:number}, recorder {recorder:code} notes sign {sign:code}.",
+        "Sign {sign:code} was noted as entry {entry:number} by recorder {recorder:code}.",
+    ),
+)
+WORKING: Final = Statement(
+    "working recorder",
+    (
+        "Recorder {recorder:code} works well.",
+        "Recorder {recorder:code} has passed its test.",
+        "There is nothing wrong with recorder {recorder:code}.",
+        "You can rely on recorder {recorder:code}.",
+    ),
+)
+BROKEN: Final = Statement(
+    "broken recorder",
+    (
+        "Recorder {recorder:code} is broken.",
+        "Recorder {recorder:code} has failed its test.",
+        "There is something wrong with recorder {recorder:code}.",
+        "You cannot rely on recorder {recorder:code}.",
+    ),
+)
+OLD: Final = Statement(
+    "old entry",
+    (
+        "Entry {entry:number} in last year's log showed sign {sign:code}.",
+        "Before the overhaul, sign {sign:code} was entry {entry:number}.",
+        "An old log has sign {sign:code} in entry {entry:number}.",
+        "Entry {entry:number} is about another engine and shows sign {sign:code}.",
+    ),
+)
+_SIGNS: Final = ", ".join(f"{{{field}:code}}" for field in FIELDS[:-1]) + f" and {{{FIELDS[-1]}:code}}"
+FAULT: Final = Statement(
+    "fault",
+    (
+        f"The fault {{fault:name}} has the signs {_SIGNS}.",
+        f"The signs {_SIGNS} come with the fault {{fault:name}}.",
+        f"{{fault:name}} is a fault that explains {_SIGNS}.",
+        f"The handbook lists {_SIGNS} for the fault {{fault:name}}.",
+    ),
+)
+QUESTION: Final = Statement(
+    "question",
+    (
+        "Exactly one fault of the handbook explains every sign in the present logs of all seats, entries by broken "
+        "recorders aside. Which one? Answer with its name.",
+        "The pump has one fault, which has all signs in the present logs of all seats. Entries by broken recorders do "
+        "not count. Answer with the name of the fault.",
+        "Find the only fault that has all signs of the present logs of all seats; what broken recorders noted does not "
+        "count. Answer with the fault's name.",
+    ),
+)
+
+
+class Diagnosis(ChoiceFamily):
+    """One seat has to name the fault that explains the signs in several seats' logs."""
+
+    name: ClassVar = "diagnosis"
+    group: ClassVar = Group.JUDGE
+    summary: ClassVar = "the one fault that explains the signs in several seats' logs"
+    openings: ClassVar = (
+        "A great pump has stopped.",
+        "You work at the pumping station, where the pump stands still.",
+        "The pump has failed, and you have a log of it.",
+    )
+    statements: ClassVar = (ENTRY, RECORDED, WORKING, BROKEN, OLD, FAULT, QUESTION)
+
+    def draw(self, draw: Draw, fresh: Fresh, neighbours: Neighbours, difficulty: int) -> Drawn:
+        """Three to five signs in logs. For each of them, another fault has all signs but this one.
+
+        Every sign is therefore needed. Chance is 0: the answerer does not hold the fault's sentence.
+        """
+        seats = draw.shuffled(list(neighbours))
+        shown = [fresh.code() for _ in range(3 + (difficulty - 1) // 2)]
+        others = [fresh.code() for _ in range(OTHER_SIGNS)]
+        faults = [shown, *([each for each in shown if each != missing] for missing in shown)]
+        while len(faults) < len(seats) * (1 + difficulty // 3):
+            faults.append(draw.sample(shown, len(shown) - draw.between(1, 2)))
+        names = [fresh.name() for _ in faults]
+        sentences: dict[str, list[str]] = {seat: [] for seat in neighbours}
+        for at, (fault, signs) in enumerate(zip(names, faults, strict=True)):
+            row = draw.shuffled([*signs, *draw.sample(others, len(FIELDS) - len(signs))])
+            sentences[seats[at % len(seats)]].append(
+                FAULT.write(draw, fault=fault, **dict(zip(FIELDS, row, strict=True)))
+            )
+        facts = [Fact("fault", (seats[0],), name(names[0]))]
+        domain = tuple(code(each) for each in sorted([*shown, *others]))
+        logs = draw.shuffled(seats)
+        for at, sign in enumerate(shown):
+            seat, entry = logs[at % len(logs)], fresh.number()
+            sentences[seat] += _entry(draw, fresh, difficulty, entry, sign, is_noise=False)
+            facts.append(Fact(f"sign {at + 1}", (seat,), code(sign), number(entry), domain))
+        for seat in neighbours:
+            for _ in range(difficulty - 1):
+                sign = draw.choice([*shown, *others])
+                sentences[seat] += _entry(draw, fresh, difficulty, fresh.number(), sign, is_noise=True)
+        return Drawn(QUESTION.write(draw), sentences, facts, 0.0, draw.choice(seats[1:]))
+
+    def options(self, setting: Setting) -> list[str]:
+        """All faults."""
+        return sorted(record["fault"] for _, record in setting.stated(FAULT.name))
+
+    def right(self, setting: Setting) -> str:
+        """The fault that has all signs."""
+        working = {record["recorder"] for _, record in setting.stated(WORKING.name)}
+        shown = {record["sign"] for _, record in setting.stated(ENTRY.name)}
+        shown |= {record["sign"] for _, record in setting.stated(RECORDED.name) if record["recorder"] in working}
+        [fault] = [
+            record["fault"] for _, record in setting.stated(FAULT.name) if shown <= {record[field] for field in FIELDS}
+        ]
+        return fault
+
+
+def _entry(draw: Draw, fresh: Fresh, difficulty: int, entry: int, sign: str, *, is_noise: bool) -> list[str]:
+    if difficulty < FIRST_RECORDERS or draw.chance(0.5):
+        return [(OLD if is_noise else ENTRY).write(draw, entry=entry, sign=sign)]
+    recorder = fresh.code()
+    return [
+        RECORDED.write(draw, recorder=recorder, entry=entry, sign=sign),
+        (BROKEN if is_noise else WORKING).write(draw, recorder=recorder),
+    ]
