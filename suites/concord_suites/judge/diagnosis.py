@@ -92,12 +92,12 @@ class Diagnosis(ChoiceFamily):
     openings: ClassVar = (
         "A great pump has stopped.",
         "You work at the pumping station, where the pump stands still.",
-        "The pump has failed, and you have a log of it.",
+        "The pump has failed, and the handbook lies open.",
     )
     statements: ClassVar = (ENTRY, RECORDED, WORKING, BROKEN, OLD, FAULT, QUESTION)
 
     def draw(self, draw: Draw, fresh: Fresh, neighbours: Neighbours, difficulty: int) -> Drawn:
-        """Three to five signs in logs. For each of them, another fault has all signs but this one.
+        """Three to five signs in logs. For each sign there is a fault that lacks it and has all others.
 
         Every sign is therefore needed. Chance is 0: the answerer does not hold the fault's sentence.
         """

@@ -88,7 +88,7 @@ class HiddenProfile(ChoiceFamily):
     statements: ClassVar = (LETTER, BUNDLED, IN_TIME, LATE, WITHDRAWN, QUESTION)
 
     def draw(self, draw: Draw, fresh: Fresh, neighbours: Neighbours, difficulty: int) -> Drawn:
-        """Letters that all seats know give a favourite a lead that no seat's own letters make up for.
+        """Letters that all seats hold give the favourite a lead, which no seat's further letters alone make up for.
 
         The best candidate ends one letter ahead of the favourite. Chance is 1/4: a silent answerer can rule out the
         favourite, and its brief holds equally many letters for each of the four other candidates.
@@ -98,7 +98,7 @@ class HiddenProfile(ChoiceFamily):
         favourite, best, *rest = candidates
         own = 2 + difficulty // 3
         lead = own + 1
-        balanced = 1 if len(others) > 1 else own  # two seats have no other way to make up for the lead
+        balanced = 1 if len(others) > 1 else own  # with one other seat, its letters alone must not make up for the lead
         letters = [(tuple(neighbours), each) for each in [*[favourite] * lead, *candidates]]
         letters += [((answerer,), each) for each in [best, *rest] for _ in range(balanced)]
         dealt = draw.shuffled(_unshared(draw, candidates, own * len(others), lead + 1 - balanced))
@@ -134,8 +134,10 @@ class HiddenProfile(ChoiceFamily):
 
 
 def _unshared(draw: Draw, candidates: list[str], many: int, ahead: int) -> list[str]:
-    """Whom the letters recommend that one other seat each holds: the best candidate `ahead` times more often than the
-    favourite, and more often than any other."""
+    """The candidates of the letters that a single other seat holds, one entry per letter, `many` in all.
+
+    The best candidate has `ahead` entries more than the favourite, and at least one more than each other candidate.
+    """
     favourite, best, *rest = candidates
     for_favourite = max(0, -(-(many + len(rest) - (len(rest) + 1) * ahead) // (len(rest) + 2)))
     for_best = for_favourite + ahead
@@ -148,7 +150,7 @@ def _is_bundled(draw: Draw, difficulty: int) -> bool:
 
 
 def _written(draw: Draw, letter: str, candidate: str, bundle: str | None, alone: Statement, of: Statement) -> list[str]:
-    """A letter by itself in the statement `alone`, or in a bundle that the statement `of` is about."""
+    """Without a bundle, the statement `alone`; else the letter in its bundle, and the statement `of` about that."""
     if bundle is None:
         return [alone.write(draw, letter=letter, candidate=candidate)]
     return [BUNDLED.write(draw, letter=letter, candidate=candidate, bundle=bundle), of.write(draw, bundle=bundle)]

@@ -105,8 +105,8 @@ class Reliability(OneAnswerFamily):
         for _ in range(2 + difficulty // 3):
             shift = draw.between(1, len(ring) - 1)
             sources += [(seat, ring[(at + shift) % len(ring)]) for at, seat in enumerate(ring)]
-        silent = 1 + difficulty // 2
-        points = sorted(fresh.number() for _ in range(len(sources) + silent))
+        unheard = 1 + difficulty // 2
+        points = sorted(fresh.number() for _ in range(len(sources) + unheard))
         sources = draw.shuffled(sources)
         sentences: dict[str, list[str]] = {seat: [] for seat in neighbours}
         facts = list[Fact]()

@@ -88,7 +88,7 @@ class StaleFact(TextFamily):
     statements: ClassVar = (VALUATION, CERTIFICATE, DATE, OFFER, EXHIBITED, QUESTION)
 
     def draw(self, draw: Draw, fresh: Fresh, neighbours: Neighbours, difficulty: int) -> Drawn:
-        """Three to eight paintings, each with three to five valuations: one that most seats know, and single ones.
+        """Three to eight paintings with three to five valuations: most seats hold one of these, single seats the rest.
 
         Chance is 0: the latest valuation of no painting is the answerer's.
         """
@@ -153,7 +153,7 @@ class StaleFact(TextFamily):
 
 
 def _days(draw: Draw, many: int) -> list[datetime.date]:
-    """So many days, ascending. The first is any day of several years, so that no date by itself looks late."""
+    """Ascending days. The first is any day of several years, so that no date by itself looks late."""
     days = [FIRST_DAY + datetime.timedelta(draw.below(2_000))]
     while len(days) < many:
         days.append(days[-1] + datetime.timedelta(draw.between(5, 300)))

@@ -66,7 +66,10 @@ ORDER: Final = Statement(
         "There would have been room for {sacks:number} sacks in convoy {convoy:name}.",
     ),
 )
-_RULE: Final = "Each convoy had {barges:number} barges, and carried what they unloaded at all quays together."
+_RULE: Final = (
+    "Each convoy had {barges:number} barges, and carried what they unloaded at all quays together. Rumours, guesses "
+    "and statements that were taken back do not count."
+)
 QUESTION: Final = Statement(
     "question",
     (
@@ -93,8 +96,8 @@ class SuspectStatement(ChoiceFamily):
     def draw(self, draw: Draw, fresh: Fresh, neighbours: Neighbours, difficulty: int) -> Drawn:
         """As many convoys as seats, each with barges at two to four quays, and a witness that yet another seat heard.
 
-        A statement misses the truth by less than any load, so that it takes all of a convoy's loads to judge it.
-        Chance is 0: the answerer has not heard the false witness.
+        Each statement is so close to its convoy's total that it takes all loads to judge it. Chance is 0: the answerer
+        has not heard the false witness.
         """
         ring = draw.shuffled(list(neighbours))
         barges = min(len(ring), 2 + difficulty // 2)
@@ -102,11 +105,11 @@ class SuspectStatement(ChoiceFamily):
         sentences: dict[str, list[str]] = {seat: [] for seat in neighbours}
         facts = list[Fact]()
         for at, convoy in enumerate(convoys):
-            quays = [ring[(at + step) % len(ring)] for step in range(barges)]
-            loads, witness, hearer = [fresh.number() for _ in quays], fresh.name(), ring[(at + barges) % len(ring)]
+            quays, hearer = [ring[(at + step) % len(ring)] for step in range(barges)], ring[(at + barges) % len(ring)]
+            loads, witness = [fresh.number(20_000, 90_000) for _ in quays], fresh.name()
             for seat, sacks in zip(quays, loads, strict=True):
                 sentences[seat] += _load(draw, fresh, difficulty, convoy, sacks)
-            relation, is_false = draw.choice(("more", "less")), at == 0
+            is_false, relation = not facts, draw.choice(("more", "less"))
             claimed = _claimed(fresh, sum(loads), is_above=(relation == "less") != is_false)
             sentences[hearer].append(
                 CLAIM.write(draw, witness=witness, convoy=convoy, relation=relation, sacks=claimed)
@@ -114,22 +117,16 @@ class SuspectStatement(ChoiceFamily):
             if is_false:
                 facts = [
                     Fact(f"load {each}", (seat,), number(sacks))
-                    for each, (seat, sacks) in enumerate(zip(quays, loads, strict=True), 1)
+                    for each, (seat, sacks) in enumerate(zip(quays, loads, strict=True), start=1)
                 ]
                 facts.append(Fact("statement", (hearer,), number(claimed), anchor=name(witness)))
         for seat in neighbours:
             for _ in range(difficulty - 1):
-                about = draw.choice(convoys)
-                sentences[seat].append(ORDER.write(draw, convoy=about, sacks=fresh.number()))
-                sentences[seat].append(
-                    RETRACTED.write(
-                        draw,
-                        witness=fresh.name(),
-                        convoy=about,
-                        relation=draw.choice(("more", "less")),
-                        sacks=fresh.number(),
-                    )
-                )
+                about, relation = draw.choice(convoys), draw.choice(("more", "less"))
+                sentences[seat] += [
+                    ORDER.write(draw, convoy=about, sacks=fresh.number()),
+                    RETRACTED.write(draw, witness=fresh.name(), convoy=about, relation=relation, sacks=fresh.number()),
+                ]
         answerer = draw.choice([seat for seat in ring if seat not in facts[-1].holders])
         return Drawn(QUESTION.write(draw, barges=barges), sentences, facts, 0.0, answerer)
 
@@ -169,5 +166,9 @@ def _load(draw: Draw, fresh: Fresh, difficulty: int, convoy: str, sacks: int) ->
 
 
 def _claimed(fresh: Fresh, total: int, *, is_above: bool) -> int:
-    """A number near a convoy's total: loads have 10,000 sacks or more, and the difference is less."""
+    """A number 1,000 to 9,000 away from a convoy's total.
+
+    Each load is at least that far from the least and the greatest number of five digits, so that a statement can be
+    true or false as long as one load is unknown.
+    """
     return fresh.number(total + 1_000, total + 9_000) if is_above else fresh.number(total - 9_000, total - 1_000)
