@@ -1,4 +1,4 @@
-"""Diagnosis: the one fault that explains the signs in all logs."""
+"""Diagnosis: the one fault that explains the signs in all logs, and their order."""
 
 from typing import ClassVar, Final
 
@@ -9,9 +9,9 @@ from concord_suites.grammar import Fresh, Statement
 from concord_suites.judge.choice import ChoiceFamily
 
 FIELDS: Final = ("first", "second", "third", "fourth", "fifth")
-"""The signs that a fault has."""
+"""The signs that a fault brings, in their order."""
 OTHER_SIGNS: Final = 5
-"""Signs that faults have and no log shows."""
+"""Signs that faults bring and no log shows."""
 FIRST_RECORDERS: Final = 4
 """From this difficulty on, half of the entries name a recorder, of which another sentence says whether it works."""
 
@@ -64,21 +64,25 @@ _SIGNS: Final = ", ".join(f"{{{field}:code}}" for field in FIELDS[:-1]) + f" and
 FAULT: Final = Statement(
     "fault",
     (
-        f"The fault {{fault:name}} has the signs {_SIGNS}.",
-        f"The signs {_SIGNS} come with the fault {{fault:name}}.",
-        f"{{fault:name}} is a fault that explains {_SIGNS}.",
-        f"The handbook lists {_SIGNS} for the fault {{fault:name}}.",
+        f"The fault {{fault:name}} brings the signs {_SIGNS}, in this order.",
+        f"The signs {_SIGNS} come in this order with the fault {{fault:name}}.",
+        f"{{fault:name}} is a fault that brings, one after the other, {_SIGNS}.",
+        f"The handbook lists {_SIGNS}, in this order, for the fault {{fault:name}}.",
     ),
+)
+_RULE: Final = (
+    "The lower an entry's number, the earlier was its sign, in whichever log it stands; entries by broken recorders do "
+    "not count. A fault may leave out some of its signs, but keeps their order."
 )
 QUESTION: Final = Statement(
     "question",
     (
-        "Exactly one fault of the handbook explains every sign in the present logs of all seats, entries by broken "
-        "recorders aside. Which one? Answer with its name.",
-        "The pump has one fault, which has all signs in the present logs of all seats. Entries by broken recorders do "
-        "not count. Answer with the name of the fault.",
-        "Find the only fault that has all signs of the present logs of all seats; what broken recorders noted does not "
-        "count. Answer with the fault's name.",
+        f"Exactly one fault explains all signs in the present logs of all seats. Which one? {_RULE} Answer with its "
+        "name.",
+        f"The pump has one fault, which explains the signs in the present logs of all seats. {_RULE} Answer with the "
+        "name of the fault.",
+        f"Find the only fault that explains every sign in the present logs of all seats. {_RULE} Answer with the "
+        "fault's name.",
     ),
 )
 
@@ -88,7 +92,7 @@ class Diagnosis(ChoiceFamily):
 
     name: ClassVar = "diagnosis"
     group: ClassVar = Group.JUDGE
-    summary: ClassVar = "the one fault that explains the signs in several seats' logs"
+    summary: ClassVar = "the one fault that explains the signs in several seats' logs, in their order"
     openings: ClassVar = (
         "A great pump has stopped.",
         "You work at the pumping station, where the pump stands still.",
@@ -97,28 +101,29 @@ class Diagnosis(ChoiceFamily):
     statements: ClassVar = (ENTRY, RECORDED, WORKING, BROKEN, OLD, FAULT, QUESTION)
 
     def draw(self, draw: Draw, fresh: Fresh, neighbours: Neighbours, difficulty: int) -> Drawn:
-        """Three to five signs in logs. For each sign there is a fault that lacks it and has all others.
+        """Three to five signs in logs. For each sign, there is a fault that lacks only this one; for each two signs
+        that follow one another, there is a fault that exchanges them.
 
-        Every sign is therefore needed. Chance is 0: the answerer does not hold the fault's sentence.
+        Every sign and its place are therefore needed. Chance is 0: the answerer does not hold the fault's sentence.
         """
         seats = draw.shuffled(list(neighbours))
         shown = [fresh.code() for _ in range(3 + (difficulty - 1) // 2)]
         others = [fresh.code() for _ in range(OTHER_SIGNS)]
         faults = [shown, *([each for each in shown if each != missing] for missing in shown)]
+        faults += [[*shown[:at], shown[at + 1], shown[at], *shown[at + 2 :]] for at in range(len(shown) - 1)]
         while len(faults) < len(seats) * (1 + difficulty // 3):
             faults.append(draw.sample(shown, len(shown) - draw.between(1, 2)))
         names = [fresh.name() for _ in faults]
         sentences: dict[str, list[str]] = {seat: [] for seat in neighbours}
         for at, (fault, signs) in enumerate(zip(names, faults, strict=True)):
-            row = draw.shuffled([*signs, *draw.sample(others, len(FIELDS) - len(signs))])
-            sentences[seats[at % len(seats)]].append(
-                FAULT.write(draw, fault=fault, **dict(zip(FIELDS, row, strict=True)))
-            )
+            row = dict(zip(FIELDS, _row(draw, signs, others), strict=True))
+            sentences[seats[at % len(seats)]].append(FAULT.write(draw, fault=fault, **row))
         facts = [Fact("fault", (seats[0],), name(names[0]))]
         domain = tuple(code(each) for each in sorted([*shown, *others]))
         logs = draw.shuffled(seats)
-        for at, sign in enumerate(shown):
-            seat, entry = logs[at % len(logs)], fresh.number()
+        entries = sorted(fresh.number() for _ in shown)
+        for at, (entry, sign) in enumerate(zip(entries, shown, strict=True)):
+            seat = logs[at % len(logs)]
             sentences[seat] += _entry(draw, fresh, difficulty, entry, sign, is_noise=False)
             facts.append(Fact(f"sign {at + 1}", (seat,), code(sign), number(entry), domain))
         for seat in neighbours:
@@ -132,14 +137,25 @@ class Diagnosis(ChoiceFamily):
         return sorted(record["fault"] for _, record in setting.stated(FAULT.name))
 
     def right(self, setting: Setting) -> str:
-        """The fault that has all signs."""
+        """The fault that brings all signs in the order of their entries."""
         working = {record["recorder"] for _, record in setting.stated(WORKING.name)}
-        shown = {record["sign"] for _, record in setting.stated(ENTRY.name)}
-        shown |= {record["sign"] for _, record in setting.stated(RECORDED.name) if record["recorder"] in working}
+        entries = [record for _, record in setting.stated(ENTRY.name)]
+        entries += [record for _, record in setting.stated(RECORDED.name) if record["recorder"] in working]
+        shown = [record["sign"] for record in sorted(entries, key=lambda record: record.number("entry"))]
         [fault] = [
-            record["fault"] for _, record in setting.stated(FAULT.name) if shown <= {record[field] for field in FIELDS}
+            record["fault"]
+            for _, record in setting.stated(FAULT.name)
+            if [record[field] for field in FIELDS if record[field] in shown] == shown
         ]
         return fault
+
+
+def _row(draw: Draw, signs: list[str], others: list[str]) -> list[str]:
+    """The signs in their order, with other signs at random places between them."""
+    row = draw.sample(others, len(FIELDS))
+    for place, sign in zip(sorted(draw.sample(range(len(FIELDS)), len(signs))), signs, strict=True):
+        row[place] = sign
+    return row
 
 
 def _entry(draw: Draw, fresh: Fresh, difficulty: int, entry: int, sign: str, *, is_noise: bool) -> list[str]:

@@ -3,7 +3,7 @@
 import datetime
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -261,25 +261,42 @@ def test_the_loads_and_the_statement_are_with_several_seats() -> None:
         assert len(task.seats) == len(loads) or claim not in loads
 
 
-def fault_signs(task: SuiteTask) -> dict[str, set[str]]:
-    """The signs of each fault."""
+def explaining(task: SuiteTask, order: Sequence[str]) -> list[str]:
+    """The faults that bring these signs in this order, with or without others between them."""
     rows = [sentence for sentence in brief_sentences(task) if len(re.findall(CODE, sentence)) == 5]
-    return {found_in(rf"(?!The\b){NAME}", re.sub(CODE, "", row)): set(re.findall(CODE, row)) for row in rows}
+    return [
+        found_in(rf"(?!The\b){NAME}", re.sub(CODE, "", row))
+        for row in rows
+        if [sign for sign in re.findall(CODE, row) if sign in order] == list(order)
+    ]
 
 
-def test_exactly_one_fault_has_all_signs() -> None:
+def shown_signs(task: SuiteTask) -> list[str]:
+    """The signs in the order of their entries."""
+    signs = {int(fact.anchor.text): fact.value.text for fact in task.facts if fact.anchor}
+    return [signs[entry] for entry in sorted(signs)]
+
+
+def test_exactly_one_fault_explains_all_signs_in_their_order() -> None:
     family = Diagnosis()
     for task in small_tasks(family):
-        shown = {fact.value.text for fact in task.facts if fact.anchor}
-        [fault] = [fault for fault, signs in fault_signs(task).items() if shown <= signs]
+        [fault] = explaining(task, shown_signs(task))
         assert outcome(family, task, from_answerer(task, f"The pump has the fault {fault.lower()}.")) == 1
 
 
 def test_without_any_one_sign_another_fault_fits_too() -> None:
     for task in small_tasks(Diagnosis()):
-        shown = {fact.value.text for fact in task.facts if fact.anchor}
+        shown = shown_signs(task)
         for missing in shown:
-            assert sum(shown - {missing} <= signs for signs in fault_signs(task).values()) > 1
+            assert len(explaining(task, [sign for sign in shown if sign != missing])) > 1
+
+
+def test_in_another_order_of_two_signs_another_fault_fits() -> None:
+    for task in small_tasks(Diagnosis()):
+        shown = shown_signs(task)
+        for at in range(len(shown) - 1):
+            exchanged = [*shown[:at], shown[at + 1], shown[at], *shown[at + 2 :]]
+            assert len(explaining(task, exchanged)) == 1
 
 
 def silent_outcome(family: TextFamily, task: SuiteTask, guess: Guess) -> float:
