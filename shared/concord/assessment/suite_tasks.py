@@ -70,7 +70,6 @@ def _with_controls(task: TaskSpec, config: AssessmentConfig, solos: Sequence[str
     said: dict[str, Any] = {
         "topology": config.topology,
         "difficulty": config.difficulty,
-        "exchange": config.exchange,
         "max_rounds": config.max_rounds,
     }
     family = task.family.model_copy(update={name: value for name, value in said.items() if value is not None})

@@ -49,7 +49,6 @@ class TeamTaskRecord(TeamRecord):
 
     family: str
     difficulty: int
-    exchange: Literal["rounds", "calls"]
     topology: str
     """Its name, or `edges` if the request lists them."""
     seats: list[str]

@@ -64,6 +64,7 @@ def _detail(
     scores: Scores,
 ) -> Detail:
     roster, records, judgments = declared_agents(plan), [trial.record for trial in usable], judgments_of(usable)
+    by_team = [trial for trial in trials if not is_control(plan, trial.record.task_id)]
     graph, all_records = graph_metrics(usable), [trial.record for trial in trials]
     shown = shortened_to_fit(all_records, plan.config.num_shards)
     return Detail(
@@ -78,14 +79,14 @@ def _detail(
         weaknesses=frequent(judgment.weaknesses for judgment in judgments),
         graph_metrics=graph,
         latency_metrics=latency_over(usable, roster),
-        agents=agent_records(trials, roster),
+        agents=agent_records(by_team, roster),
         metrics=mean_metrics(records),
         findings=merge_findings(records),
         trials=shown,
         judge=merged_judgment(judgments),
         scoring=scoring_of(plan, records, scores),
         statistics=statistics_of(scores),
-        trace_integrity=trace_integrity(trials),
+        trace_integrity=trace_integrity(by_team),
         infrastructure=infrastructure,
         controls=tuple(control_records(plan, trials)),
         task_secret_sha256=plan.task_commitment,
