@@ -70,7 +70,7 @@ READER: Final = Statement(
 )
 _RULE: Final = (
     "Each reader has ordered one file. The first three digits of a file's number say which box holds the file, and the "
-    "first three digits of a box's number say which seal is on the box."
+    "first four digits of a box's number say which seal is on the box."
 )
 _FORM: Final = "Answer with a JSON object from each reader that we ask for to the number of the seal."
 QUESTION: Final = Statement(
@@ -103,36 +103,24 @@ class JoinedTables(ObjectFamily):
         """
         answerer, *others = draw.shuffled(list(neighbours))
         readers = [fresh.name() for _ in range(max(2, (len(neighbours) + 2) // 3))]
-        noise = difficulty * len(neighbours)
-        starts = draw.sample(range(100, 1000), len(readers) + noise)
-        box_starts = draw.sample(range(100, 1000), len(readers) + noise)
         sentences: dict[str, list[str]] = {seat: [] for seat in neighbours}
-        facts = []
+        facts, starts = [], []
         for at, reader in enumerate(readers):
-            file, box, seal = _within(fresh, starts[at]), _within(fresh, box_starts[at]), fresh.number()
+            start, box_start, seal = _file_start(fresh), _box_start(fresh), fresh.number()
+            file, box = _within(fresh, start), _within(fresh, box_start)
             first, second = (draw.choice([answerer, *others]) for _ in range(2))
             third = others[at % len(others)]
+            starts.append(start)
             sentences[first].append(FILE.write(draw, reader=reader, file=file))
-            sentences[second].append(BOX.write(draw, start=starts[at], box=box))
-            sentences[third] += SEAL.write(draw, fresh, difficulty, number=seal, start=box_starts[at])
+            sentences[second].append(BOX.write(draw, start=start, box=box))
+            sentences[third] += SEAL.write(draw, fresh, difficulty, number=seal, start=box_start)
             facts += [
                 Fact(f"file of {reader}", (first,), number(file)),
                 Fact(f"box of {reader}", (second,), number(box)),
                 Fact(f"seal of {reader}", (third,), number(seal)),
             ]
-        for at in range(noise):
-            seat, start, box_start = (
-                list(neighbours)[at % len(neighbours)],
-                starts[len(readers) + at],
-                box_starts[len(readers) + at],
-            )
-            rows = (
-                [FILE.write(draw, reader=fresh.name(), file=_within(fresh, start))],
-                [BOX.write(draw, start=start, box=_within(fresh, box_start))],
-                SEAL.write(draw, fresh, difficulty, number=fresh.number(), start=box_start),
-                [MOVED.write(draw, start=draw.choice(starts[: len(readers)]), box=_within(fresh, box_start))],
-            )
-            sentences[seat] += draw.choice(rows)
+        for seat in [seat for seat in neighbours for _ in range(difficulty)]:
+            sentences[seat] += _noise(draw, fresh, difficulty, starts)
         question = [QUESTION.write(draw), *(READER.write(draw, reader=reader) for reader in readers)]
         return Drawn(" ".join(question), sentences, facts, chance=0.0, answerer=answerer)
 
@@ -167,8 +155,29 @@ class JoinedTables(ObjectFamily):
         return found
 
 
+def _noise(draw: Draw, fresh: Fresh, difficulty: int, starts: Sequence[int]) -> list[str]:
+    """A row that no reader in question leads to, or an old one."""
+    match draw.below(4):
+        case 0:
+            return [FILE.write(draw, reader=fresh.name(), file=fresh.number())]
+        case 1:
+            return [BOX.write(draw, start=_file_start(fresh), box=fresh.number(100_000, 999_999))]
+        case 2:
+            return SEAL.write(draw, fresh, difficulty, number=fresh.number(), start=_box_start(fresh))
+        case _:
+            return [MOVED.write(draw, start=draw.choice(starts), box=fresh.number(100_000, 999_999))]
+
+
+def _file_start(fresh: Fresh) -> int:
+    return fresh.number(100, 999)
+
+
+def _box_start(fresh: Fresh) -> int:
+    return fresh.number(1_000, 9_999)
+
+
 def _within(fresh: Fresh, start: int) -> int:
-    """A number of five digits that begins with these three."""
+    """A number that begins with these digits, and has two more."""
     return fresh.number(100 * start, 100 * start + 99)
 
 

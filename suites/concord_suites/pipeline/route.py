@@ -21,7 +21,7 @@ LEG: Final = Noted(
         (
             "From {origin:name} the ferry goes to {goal:name} and takes {number:number} crowns.",
             "The ferry that leaves {origin:name} calls at {goal:name} next, for {number:number} crowns.",
-            "Whoever boards at {origin:name} pays {number:number} crowns and lands at {goal:name}.",
+            "A passenger who boards at {origin:name} pays {number:number} crowns and lands at {goal:name}.",
             "Between {origin:name} and the next stop, {goal:name}, the ferry costs {number:number} crowns.",
         ),
     ),
@@ -30,7 +30,7 @@ LEG: Final = Noted(
         (
             "From {origin:name} the ferry goes to {goal:name} and takes the crowns on slip {slip:code}.",
             "The ferry that leaves {origin:name} calls at {goal:name} next, for the fare on slip {slip:code}.",
-            "Whoever boards at {origin:name} pays the fare of slip {slip:code} and lands at {goal:name}.",
+            "A passenger who boards at {origin:name} pays the fare of slip {slip:code} and lands at {goal:name}.",
             "Between {origin:name} and the next stop, {goal:name}, the fare is that of slip {slip:code}.",
         ),
     ),
@@ -96,8 +96,8 @@ class Route(ObjectFamily):
                 ends = {"origin": fresh.name(), "goal": draw.choice(places)}
                 sentences[seat] += LEG.write(draw, fresh, difficulty, number=fresh.number(), **ends)
             for _ in range(difficulty - 1):
-                origin, goal = draw.sample(places, 2)
-                sentences[seat].append(OLD.write(draw, origin=origin, goal=goal, number=fresh.number()))
+                ends = {"origin": draw.choice(places), "goal": fresh.name()}
+                sentences[seat].append(OLD.write(draw, number=fresh.number(), **ends))
         last = len(owners)
         many = min(MAX_STOPS, last)
         stops = [places[last * at // many] for at in range(1, many + 1)]
