@@ -51,9 +51,9 @@ WANTED: Final = Statement(
     "wanted",
     (
         "You want to visit {person:name}.",
-        "You have a parcel for {person:name}.",
-        "Your basket of seeds is for {person:name}.",
-        "You borrowed a spade from {person:name}.",
+        "You bring a parcel to {person:name}.",
+        "You are on your way to {person:name}.",
+        "You return a spade to {person:name}.",
     ),
 )
 PLOT: Final = Statement(

@@ -53,10 +53,10 @@ LISTED: Final = Statement(
 PAST: Final = Statement(
     "past item",
     (
-        "Last year, item {item:code} was offered at your stall.",
-        "You no longer want item {item:code}.",
-        "A stall at another market has item {item:code}.",
-        "Item {item:code} broke, and nobody gets it.",
+        "Last year, item {item:code} was to be had from you.",
+        "You looked at item {item:code}, and do not want it.",
+        "In spring, you gave item {item:code} away.",
+        "Item {item:code} is of no use to you.",
     ),
 )
 _RULE: Final = (
@@ -104,10 +104,13 @@ class OffersNeeds(TextFamily):
         for seat in order:
             own = offers[gets_from[seat]]
             others = [item for item in earlier if item != offers[seat]]
-            for item in [own, *draw.sample(others, min(len(others), 1 + difficulty // 2))]:
+            taken = [own, *draw.sample(others, min(len(others), 1 + difficulty // 2))]
+            for item in taken:
                 sentences[seat] += _takes(draw, fresh, difficulty, stall=stalls[seat], item=item)
                 facts.append(Fact(f"{stalls[seat]} takes {item}", (seat,), code(item), name(stalls[seat])))
-            sentences[seat] += [PAST.write(draw, item=draw.choice(earlier or [own])) for _ in range(difficulty - 1)]
+            refused = [item for item in offers.values() if item not in (*taken, offers[seat])]
+            for _ in range(difficulty - 1):
+                sentences[seat].append(PAST.write(draw, item=draw.choice(refused) if refused else fresh.code()))
             earlier.append(own)
         return Drawn(QUESTION.write(draw), sentences, facts, chance=0.0)
 

@@ -91,12 +91,14 @@ class ShortestPath(TextFamily):
                 facts.append(Fact(f"tunnel from {a} to {b}", (seat,), number(length)))
         aside = [fresh.name() for _ in range(len(order) + 2)]
         heights |= {place: draw.below(heights[way[-1]]) for place in aside}
+        dug = list[set[str]]()
         for at, seat in enumerate(order):
             own = way[at * piece : (at + 1) * piece + 1]
             for _ in range(1 + difficulty):
                 a, b = draw.choice([*own, *aside]), draw.choice(aside)
-                if a == b:
+                if a == b or {a, b} in dug:
                     continue
+                dug.append({a, b})
                 shortest = max(10_000, abs(heights[a] - heights[b]) + 500)
                 length = fresh.number(shortest, shortest + 20_000)
                 sentences[seat] += TUNNEL.write(draw, fresh, difficulty, number=length, **_ends(draw, a, b))
