@@ -38,6 +38,11 @@ def outcome(family: TextFamily, task: SuiteTask, answers: Mapping[str, JsonValue
     return family.grade(answers, task.key).outcome
 
 
+def from_all(task: SuiteTask, answer: JsonValue) -> dict[str, JsonValue]:
+    """The same answer from every seat."""
+    return {seat: answer for seat in task.seats}  # noqa: C420 - the answer may be a list
+
+
 def sentences(task: SuiteTask, seat: str, *, without: Sequence[str] = ()) -> list[str]:
     """The sentences of a brief, numbers without commas, but for those that hold one of the given pieces of text."""
     plain = re.sub(r"(?<=\d),(?=\d{3})", "", task.briefs[seat])
