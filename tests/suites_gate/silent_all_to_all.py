@@ -71,22 +71,28 @@ def _plots(family: TextFamily, task: SuiteTask) -> list[int]:
     return [int(each["number"]) for each in family.read(task.question) if each.statement == "plot"]
 
 
-def _untaken(family: TextFamily, task: SuiteTask, seat: str) -> list[int]:
-    """The plots that the seat's own clues do not give to others."""
+def _candidates(family: TextFamily, task: SuiteTask, seat: str) -> list[int]:
+    """The plots that the seat's own clues leave for its person: those of a clue to that person, else those of none."""
     plots, own = _plots(family, task), family.read(task.briefs[seat])
     slips = {each["slip"]: each["number"] for each in own if each.statement == "slip"}
-    apart = {int(each.fields.get("number") or slips[each["slip"]]) for each in own if each.statement.startswith("clue")}
-    taken = {plot for a, b in combinations(plots, 2) if abs(a - b) in apart for plot in (a, b)}
-    return [plot for plot in plots if plot not in taken]
+    [person] = [each["person"] for each in own if each.statement == "wanted"]
+    left, found = set(plots), set(plots)
+    for each in own:
+        if each.statement.startswith("clue"):
+            apart = int(each.fields.get("number") or slips[each["slip"]])
+            pair = {plot for a, b in combinations(plots, 2) if abs(a - b) == apart for plot in (a, b)}
+            left -= pair
+            found &= pair if person in (each["a"], each["b"]) else found
+    return sorted(found if found != set(plots) else left)
 
 
-def _first_untaken(family: TextFamily, task: SuiteTask, seat: str, _: Draw) -> JsonValue:
-    return _untaken(family, task, seat)[0]
+def _first_candidate(family: TextFamily, task: SuiteTask, seat: str, _: Draw) -> JsonValue:
+    return _candidates(family, task, seat)[0]
 
 
-def any_untaken(family: TextFamily, task: SuiteTask, seat: str, draw: Draw) -> JsonValue:
-    """Any plot that the seat's own clues do not give to others."""
-    return draw.choice(_untaken(family, task, seat))
+def any_candidate(family: TextFamily, task: SuiteTask, seat: str, draw: Draw) -> JsonValue:
+    """Any plot that the seat's own clues leave for its person."""
+    return draw.choice(_candidates(family, task, seat))
 
 
 def _any_plot(family: TextFamily, task: SuiteTask, _: str, draw: Draw) -> JsonValue:
@@ -99,5 +105,5 @@ SILENT: Final[dict[str, tuple[Guess, ...]]] = {
     "offers-needs": (_any_of("stall"), _any_of("item"), _as_if_alone),
     "meeting": (any_open_day, _last_open_day, _as_if_alone),
     "split-budget": (_all_of("request"), _any_of("request"), _as_if_alone, always([])),
-    "logic-grid": (any_untaken, _first_untaken, _any_plot, _as_if_alone),
+    "logic-grid": (any_candidate, _first_candidate, _any_plot, _as_if_alone),
 }
