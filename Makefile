@@ -1,4 +1,4 @@
-# `make help` lists what can be made. Everything needs only git, make and Python 3.11+ with venv; containers need Docker.
+# `make help` lists the targets. They need only git, make and Python 3.11+ with venv; the container targets need Docker.
 
 .DEFAULT_GOAL := help
 SHELL := /bin/sh
@@ -7,16 +7,22 @@ VENV := .venv
 A2A_V03 := .venv-a2a-v03
 BIN := $(VENV)/bin
 MEMBERS := shared services/collector services/environment services/environment/client services/evaluator services/gateway services/purple suites cli
-# The longest first, and in this order, so that the processes that run them side by side end together.
+# Longest suite first, so that parallel test processes finish at about the same time.
 TESTS := tests/e2e tests/integration tests/security tests/conformance tests/unit
-# One more than there are cores: a test of processes waits for a third of its time.
+# One more process than cores, because tests of processes wait for a third of their time.
 TEST_PROCESSES ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+
+# No test speaks TLS: an HTTP client need not read the authorities' certificates, which takes it 24 ms.
+PYTEST := SSL_CERT_FILE= SSL_CERT_DIR=$(CURDIR)/tests $(BIN)/pytest
 
 FUZZ_MINUTES ?= 10
 
+# Every process would compile the sources anew: half of the time that it takes to start.
+export PYTHONDONTWRITEBYTECODE :=
+
 export CONCORD_A2A_V03_PYTHON := $(CURDIR)/$(A2A_V03)/bin/python
 
-# An environment counts only where it was made and while its Python is there: a moved folder is set up again.
+# Rebuild an environment if its folder was moved or its Python is gone.
 stale = $(shell $(1)/bin/python -c '' 2>/dev/null && [ "$$(cat $(1)/ready 2>/dev/null)" = "$(CURDIR)/$(1)" ] || echo FORCE)
 
 $(VENV)/ready: locks/dev.txt locks/build.txt locks/members.txt $(MEMBERS:%=%/pyproject.toml) $(call stale,$(VENV))
@@ -33,23 +39,23 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z_-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: setup
-setup: $(VENV)/ready ## make or refresh the development environment, .venv
+setup: $(VENV)/ready ## create or update the development environment, .venv
 
 .PHONY: run
-run: setup ## assess a real team of agents on this machine; leaves output/results.json
+run: setup ## assess a team of agents on this machine; write output/results.json
 	@$(BIN)/concord run
 
 .PHONY: test
 test: setup $(A2A_V03)/ready ## run the tests that need neither Docker nor a network
-	$(BIN)/pytest $(TESTS) -m "not containers" -p no:schemathesis \
+	$(PYTEST) $(TESTS) -m "not containers" -p no:schemathesis \
 		--numprocesses $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
 
 .PHONY: fuzz
-fuzz: setup ## try the services' OpenAPI documents against them, with whatever these allow and forbid
+fuzz: setup ## test the services against their OpenAPI documents, with valid and invalid requests
 	$(BIN)/pytest tests/fuzz --numprocesses auto --maxprocesses 4
 
 .PHONY: fuzz-long
-fuzz-long: setup ## look for failures of each service for FUZZ_MINUTES, 10 unless that is set
+fuzz-long: setup ## fuzz each service for FUZZ_MINUTES (default: 10)
 	$(BIN)/python -m tests.fuzz $(FUZZ_MINUTES)
 
 .PHONY: test-containers
@@ -62,55 +68,55 @@ ruff: setup ## check format and style
 	$(BIN)/ruff check .
 
 .PHONY: lint
-lint: ruff ## check format, style and who may import whom
+lint: ruff ## check format, style and import contracts
 	$(BIN)/lint-imports --no-cache --no-logo
 
 .PHONY: type_check
-type_check: setup $(A2A_V03)/ready ## check types, strictly
+type_check: setup $(A2A_V03)/ready ## check types with mypy in strict mode
 	$(BIN)/mypy
 	$(BIN)/mypy --cache-dir .mypy_cache/a2a-v03 --python-executable $(A2A_V03)/bin/python tests/conformance/a2a_v03_client.py
 
 .PHONY: bandit
-bandit: setup ## look for what is often insecure in the code of the services, the library and the command line
+bandit: setup ## scan the services, the library and the command line for insecure code
 	$(BIN)/bandit --quiet --recursive shared services cli
 
 .PHONY: audit
-audit: bandit ## bandit, and advisories on what the lock files pin, where an advisory service answers
+audit: bandit ## run bandit, and check the lock files for advisories if an advisory service is reachable
 	$(BIN)/python -m locks.audit
 
 .PHONY: validate
-validate: lint type_check test ## lint, type_check and test
+validate: lint type_check test ## run lint, type_check and test
 
 .PHONY: test_all
-test_all: test fuzz test-containers ## test, fuzz and test-containers
+test_all: test fuzz test-containers ## run test, fuzz and test-containers
 
 .PHONY: attack
-attack: setup ## attack a stack of its own, or the one at GATEWAY and COLLECTOR, and tell what held
+attack: setup ## attack a stack started for it, or the one at GATEWAY and COLLECTOR, and show which attacks failed
 	@$(BIN)/python -m attacks $(if $(GATEWAY),--gateway $(GATEWAY) --collector $(COLLECTOR))
 
 .PHONY: check
-check: ruff ## check types and run the unit tests that a change to FILE can break: make check FILE=shared/concord/a2a
+check: ruff ## check types and run the unit tests that a change to FILE can break (make check FILE=shared/concord/a2a)
 	$(BIN)/mypy
-	$(BIN)/pytest $$($(BIN)/python -m tests.affected $(FILE)) -p no:schemathesis --numprocesses auto -q
+	$(PYTEST) $$($(BIN)/python -m tests.affected $(FILE)) -p no:schemathesis --numprocesses auto -q
 
 .PHONY: bench
-bench: setup ## measure what the project promises about speed
+bench: setup ## measure speed and memory against the project's targets
 	$(BIN)/python -m benchmarks
 
 .PHONY: score-table
-score-table: setup ## assess the teams of examples/teams, and write what they get into docs/scoring.md
+score-table: setup ## assess the teams of examples/teams and write their scores into docs/scoring.md
 	@$(BIN)/python -m benchmarks.score_table
 
 .PHONY: stack
-stack: ## build the images and run one assessment through them; leaves output/results.json
+stack: ## build the images and run one assessment through them; write output/results.json
 	env UID=$$(id -u) GID=$$(id -g) docker compose --profile client up --build \
 		--abort-on-container-exit --exit-code-from client
 
 .PHONY: locks
-locks: setup ## resolve every lock file anew
+locks: setup ## resolve every lock file again
 	locks/compile
 
 .PHONY: clean
-clean: ## remove the environments, caches and output
+clean: ## remove environments, caches and output
 	rm -rf $(VENV) $(A2A_V03) .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache .schemathesis output
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

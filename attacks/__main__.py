@@ -1,6 +1,7 @@
-"""`python -m attacks [ATTACK…]`: attacks a stack, its own or the one at --gateway and --collector, and tells what held.
+"""`python -m attacks [ATTACK…]`: attacks a stack, its own or the one at --gateway and --collector, and prints what
+held.
 
-The exit code is 1 if one attack came off. An API key of the gateway is read from CONCORD_API_KEY.
+The exit code is 1 if an attack succeeded. CONCORD_API_KEY is the API key for the gateway.
 """
 
 import argparse
@@ -15,7 +16,7 @@ from rich.table import Table
 
 from attacks.attack import Attack, Outcome, Verdict
 from attacks.catalogue import ATTACKS
-from attacks.making import made
+from attacks.runner import run_attack
 from attacks.target import Inside, Target
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.exits import FAILED, INTERRUPTED, USAGE
@@ -27,7 +28,7 @@ _STYLES = {Verdict.HELD: "green", Verdict.NOT_HELD: "bold red", Verdict.NOT_TRIE
 
 
 def main() -> int:
-    """Reads the arguments, makes the attacks one after the other, and shows how they ended."""
+    """Reads the arguments, makes the attacks one after the other, and prints a table of the outcomes."""
     parser = argparse.ArgumentParser("attacks", description=__doc__)
     parser.add_argument("attacks", nargs="*", metavar="ATTACK", help="by name; all without any")
     parser.add_argument("--gateway", metavar="URL", help="of a stack that runs; with --collector")
@@ -58,19 +59,19 @@ async def _attack(chosen: Sequence[Attack], arguments: argparse.Namespace, progr
     async with _target(arguments, progress) as target:
         for number, attack in enumerate(chosen, start=1):
             progress.status(f"{number} of {len(chosen)}: {attack.name}")
-            outcomes.append(outcome := await made(attack, target))
+            outcomes.append(outcome := await run_attack(attack, target))
             progress.log(f"{attack.name}: {outcome.verdict}: {outcome.seen}", _STYLES[outcome.verdict])
     progress.clear_status()
     progress.print(_table(outcomes))
     counts = {verdict: sum(each.verdict is verdict for each in outcomes) for verdict in Verdict}
-    told = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
-    progress.log(f"{len(outcomes)} attacks in {monotonic() - began:.0f} s: {told}")
+    summary = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+    progress.log(f"{len(outcomes)} attacks in {monotonic() - began:.0f} s: {summary}")
     return FAILED if counts[Verdict.NOT_HELD] else 0
 
 
 @asynccontextmanager
 async def _target(arguments: argparse.Namespace, progress: ProgressLog) -> AsyncIterator[Target]:
-    """The stack at the URLs that were given, or one of our own."""
+    """The stack at the given URLs, or a local one that ends with the attacks."""
     if arguments.gateway is not None:
         key = os.environ.get("CONCORD_API_KEY")
         yield Target(arguments.gateway.rstrip("/"), arguments.collector.rstrip("/"), arguments.host, key)
@@ -79,7 +80,7 @@ async def _target(arguments: argparse.Namespace, progress: ProgressLog) -> Async
     async with local_stack(scenario, free_stack_ports(scenario), progress) as stack:
         inside = Inside(stack.redis_url, stack.folder.path)
         urls = stack.plan.gateway_url.rstrip("/"), stack.plan.collector_url.rstrip("/")
-        # Where its gateway wants keys, it got them from our environment.
+        # The local gateway reads its keys from this process's environment.
         key = os.environ.get("CONCORD_API_KEYS", "").partition(",")[0] or None
         yield Target(*urls, arguments.host, key, inside)
 

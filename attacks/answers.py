@@ -1,4 +1,4 @@
-"""Participants whose answers are none, or do not end, or say that something goes on for ever."""
+"""Participants whose answers are invalid, never end, or say that their work goes on for ever."""
 
 import asyncio
 import json
@@ -9,14 +9,14 @@ from typing import Any, Final
 import httpx
 
 from attacks.attack import expect
-from attacks.client import Infiltrated, client_of, honest, infiltrated
+from attacks.client import SpiedAssessment, assessment_with_spy, client_of, honest_participant
 from attacks.target import Target
-from tests.security.hostile import NO_CARD, answering, saying, stalling
+from tests.security.hostile import NO_CARD, answering, fixed_answer, stalled_answer
 from tests.serving import Serve, listening
 
 JSON: Final = "application/json"
 RESULT: Final = {"kind": "message", "role": "agent", "messageId": "m", "parts": [{"kind": "text", "text": "something"}]}
-"""It would be graded as right."""
+"""A valid result, which would be graded as right."""
 
 
 def _rpc(request_id: object, result: dict[str, Any]) -> bytes:
@@ -44,26 +44,26 @@ NO_ANSWERS: Final = {
     "endless event": b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: " + b"x" * 17 * 2**20,
     "cut event": b'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: {"result": ',
 }
-"""What a participant answers to every call, by what it is."""
+"""Answers of a participant to every call, by kind."""
 
 NO_RESULTS: Final = {
     **{kind: answer for kind, answer in NO_ANSWERS.items() if kind != "another id"},
     "deep within": answering(_rpc(1, RESULT).replace(b'"something"', b"[" * 120 + b"1" + b"]" * 120)),
     "wrong within": answering(_rpc(1, {"task": True})),
 }
-"""What it answers to the gateway's own call, which has a connection to itself and so no use for an id."""
+"""Answers to the gateway's own call. Its connection is its own, so that a wrong id is no error there."""
 
 
 async def no_answers_to_calls(target: Target) -> str:
-    """Answers a participant's call in nineteen ways that are no answer of A2A."""
+    """Answers a participant's call in nineteen ways that are invalid in A2A."""
     async with AsyncExitStack() as exits:
         others = {
-            name: await exits.enter_async_context(listening(saying(answer), target.host))
+            name: await exits.enter_async_context(listening(fixed_answer(answer), target.host))
             for name, answer in NO_ANSWERS.items()
         }
-        inside = await exits.enter_async_context(infiltrated(target, others))
-        statuses = Counter(await asyncio.gather(*(_status_of(inside, name) for name in others)))
-        trial = (await inside.end()).trial
+        spied = await exits.enter_async_context(assessment_with_spy(target, others))
+        statuses = Counter(await asyncio.gather(*(_status_of(spied, name) for name in others)))
+        trial = (await spied.end()).trial
     expect(500 not in statuses, f"the proxy failed: {dict(statuses)}")
     answered = {call["callee"] for call in trial["calls"] if call["caller"] == "spy" and not call["error"]}
     called = {call["callee"] for call in trial["calls"] if call["caller"] == "spy"}
@@ -72,19 +72,19 @@ async def no_answers_to_calls(target: Target) -> str:
     return f"{len(others)} calls failed, and so they are in the row"
 
 
-async def _status_of(inside: Infiltrated, callee: str) -> int:
+async def _status_of(spied: SpiedAssessment, callee: str) -> int:
     try:
-        return (await inside.call(callee)).status_code
+        return (await spied.call(callee)).status_code
     except httpx.RemoteProtocolError:
         return 0
 
 
 async def no_answers_to_tasks(target: Target) -> str:
-    """Answers the gateway's own call in twenty ways that are no answer of A2A, or cannot be read."""
+    """Answers the gateway's own call in twenty ways that are invalid in A2A or unreadable."""
     async with AsyncExitStack() as exits:
         client = await exits.enter_async_context(client_of(target))
         others = {
-            name: await exits.enter_async_context(listening(saying(answer, card=None), target.host))
+            name: await exits.enter_async_context(listening(fixed_answer(answer, card=None), target.host))
             for name, answer in NO_RESULTS.items()
         }
         found = await asyncio.gather(*(client.assess({name: url}, trial_timeout_s=5) for name, url in others.items()))
@@ -98,30 +98,30 @@ async def no_answers_to_tasks(target: Target) -> str:
 
 
 async def stalled_answers(target: Target) -> str:
-    """Begins 24 answers of 16 MB and does not end them, while another participant is called."""
+    """Begins 24 answers of 16 MB and never ends them, while another participant is called."""
     length = 16 * 2**20 - 1
     async with (
-        listening(stalling(b"[" * (length - 1), length), target.host) as flood,
-        honest(target) as friend,
-        infiltrated(target, {"flood": flood, "honest": friend}) as inside,
+        listening(stalled_answer(b"[" * (length - 1), length), target.host) as flood,
+        honest_participant(target) as friend,
+        assessment_with_spy(target, {"flood": flood, "honest": friend}) as spied,
     ):
-        calls = [asyncio.create_task(inside.call("flood")) for _ in range(24)]
+        calls = [asyncio.create_task(spied.call("flood")) for _ in range(24)]
         await asyncio.wait(calls, timeout=10, return_when=asyncio.FIRST_COMPLETED)
         await asyncio.wait(calls, timeout=2)
         ended = Counter(call.result().status_code for call in calls if call.done())
         resident = target.resident_mib()
-        heard = await inside.call("honest")
+        answer = await spied.call("honest")
         for call in calls:
             call.cancel()
         await asyncio.gather(*calls, return_exceptions=True)
-    expect(heard.status_code == 200, f"another's call meanwhile: {heard.status_code}")
+    expect(answer.status_code == 200, f"another's call meanwhile: {answer.status_code}")
     expect(set(ended) == {503}, f"the calls that ended, by status: {dict(ended)}")
     memory = "" if resident is None else f"; the gateway took {resident} MiB"
     return f"{ended[503]} of {len(calls)} refused with 503; another's call was answered{memory}"
 
 
 def _always_working(ends: bool) -> Serve:
-    """Answers every call with the same task. With `ends`, `tasks/get` says that the task has ended."""
+    """Answers every call with the same task. With `ends`, `tasks/get` says that the task is completed."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = await reader.readuntil(b"\r\n\r\n")
@@ -129,10 +129,10 @@ def _always_working(ends: bool) -> Serve:
             writer.write(NO_CARD)
         else:
             length = int(head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0])
-            asked = json.loads(await reader.readexactly(length))
-            state = "completed" if ends and asked["method"] == "tasks/get" else "working"
+            document = json.loads(await reader.readexactly(length))
+            state = "completed" if ends and document["method"] == "tasks/get" else "working"
             task = {"kind": "task", "id": "t", "contextId": "c", "status": {"state": state}}
-            writer.write(answering(_rpc(asked["id"], task)))
+            writer.write(answering(_rpc(document["id"], task)))
         await writer.drain()
         writer.close()
 
@@ -140,18 +140,18 @@ def _always_working(ends: bool) -> Serve:
 
 
 async def one_task_for_all(target: Target) -> str:
-    """Answers five calls with `working` and one task id; the caller asks for it, once with an end and once without."""
+    """Answers five calls with one unfinished task, which its caller then finds ended once, and unfinished once."""
     seen = []
     for ends in (True, False):
         async with (
             listening(_always_working(ends), target.host) as lazy,
-            infiltrated(target, {"lazy": lazy}) as inside,
+            assessment_with_spy(target, {"lazy": lazy}) as spied,
         ):
             for _ in range(5):
-                expect((await inside.call("lazy")).status_code == 200, "a call was not carried")
+                expect((await spied.call("lazy")).status_code == 200, "a call was not carried")
             body = {"jsonrpc": "2.0", "id": 2, "method": "tasks/get", "params": {"id": "t"}}
-            await inside.client.http.post(inside.door_to("lazy"), json=body)
-            trial = (await inside.end(within_s=30)).trial
+            await spied.client.http.post(spied.proxy_url_to("lazy"), json=body)
+            trial = (await spied.end(within_s=30)).trial
         calls = [call for call in trial["calls"] if call["callee"] == "lazy"]
         expect(len(calls) == 5, f"{len(calls)} of five calls are in the row")
         seen.append(sum(bool(call["error"]) for call in calls))
@@ -160,16 +160,16 @@ async def one_task_for_all(target: Target) -> str:
 
 
 async def silence(target: Target) -> str:
-    """Never answers: a call that its caller gives up, and the gateway's own task."""
+    """Never answers: neither a call, which its caller gives up, nor the gateway's own task."""
     async with (
-        listening(saying(b"", card=None, ends=False), target.host) as silent,
+        listening(fixed_answer(b"", card=None, ends=False), target.host) as silent,
         client_of(target) as client,
-        infiltrated(target, {"silent": silent}) as inside,
+        assessment_with_spy(target, {"silent": silent}) as spied,
     ):
         body = {"jsonrpc": "2.0", "id": 1, "method": "message/send", "params": {}}
         with suppress(httpx.ReadTimeout):
-            await inside.client.http.post(inside.door_to("silent"), json=body, timeout=1)
-        await inside.end(within_s=30)
+            await spied.client.http.post(spied.proxy_url_to("silent"), json=body, timeout=1)
+        await spied.end(within_s=30)
         assessed = await client.assess({"silent": silent}, trial_timeout_s=3, within_s=30)
     expect(not (assessed.row or {}).get("score"), "silence is worth points")
     return f"both assessments ended; the silent one's is {assessed.state}"

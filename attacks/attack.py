@@ -1,4 +1,4 @@
-"""What an attack is, and how it can end."""
+"""Attacks and their outcomes."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -8,8 +8,6 @@ from attacks.target import Target
 
 
 class Verdict(StrEnum):
-    """How an attack ended."""
-
     HELD = "held"
     NOT_HELD = "not held"
     NOT_TRIED = "not tried"
@@ -17,7 +15,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """`how` says what is done. `run` returns what was seen; see the errors below."""
+    """An attack. `how` describes it. `run` returns what was seen; it raises NotHeldError or NotTriedError."""
 
     name: str
     how: str
@@ -26,7 +24,7 @@ class Attack:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How one attack ended, and what was seen."""
+    """The verdict on one attack, and what was seen."""
 
     attack: Attack
     verdict: Verdict
@@ -34,7 +32,7 @@ class Outcome:
 
 
 class NotHeldError(Exception):
-    """The attack came off; the message says what was seen."""
+    """The attack succeeded; the message says what was seen."""
 
 
 class NotTriedError(Exception):

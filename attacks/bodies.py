@@ -1,4 +1,4 @@
-"""Requests that are too large, or become so, or ask for too much."""
+"""Request bodies that are too large, inflate too far, or ask for too much."""
 
 import asyncio
 import gzip
@@ -12,7 +12,7 @@ from typing import Final
 import httpx
 
 from attacks.attack import expect
-from attacks.client import Infiltrated, client_of, honest, infiltrated
+from attacks.client import SpiedAssessment, assessment_with_spy, client_of, honest_participant
 from attacks.target import Target
 from tests.security.assessing import PATTERN
 
@@ -26,45 +26,45 @@ TOO_MANY_BYTES: Final = 9 * 2**20
 BOMB_BYTES: Final = 512 * 2**20
 DEPTH: Final = 200_000
 REQUESTS: Final = 24
-"""Of almost 4 MiB each: together more than a participant's share of what the proxy holds."""
+"""Each of almost 4 MiB: together more than a participant's share of the proxy's byte budget."""
 
 ANSWERED_S: Final = 8.0
-"""A caller that still sends is listened to for a while before it is refused."""
+"""The time to wait for answers (seconds): the gateway reads from a caller for a while before it refuses it."""
 
 SOON_S: Final = 5.0
-"""How long a probe may take while the gateway is kept busy."""
+"""The time limit of a probe while the gateway is busy (seconds)."""
 
 
-def _doors(inside: Infiltrated) -> Mapping[str, Mapping[str, str]]:
-    """Every door that takes a body, with what opens it."""
-    target = inside.client.target
+def _endpoints(spied: SpiedAssessment) -> Mapping[str, Mapping[str, str]]:
+    """Every URL that takes a body, with the headers that give access."""
+    target = spied.client.target
     return {
         f"{target.gateway}/": {},
-        inside.door_to("spy"): {},
-        f"{target.collector}/traces": inside.bearer,
-        f"{target.collector}/v1/traces": inside.bearer,
-        f"{target.collector}/register": inside.bearer,
+        spied.proxy_url_to("spy"): {},
+        f"{target.collector}/traces": spied.bearer,
+        f"{target.collector}/v1/traces": spied.bearer,
+        f"{target.collector}/register": spied.bearer,
     }
 
 
 async def too_large(target: Target) -> str:
-    """Sends 9 MiB to every door that takes a body, with its length and without."""
+    """Sends 9 MiB to every endpoint that takes a body, with and without a content length."""
 
     async def pieces() -> AsyncIterator[bytes]:
         for _ in range(TOO_MANY_BYTES // 2**16):
             yield b" " * 2**16
 
     seen = set()
-    async with infiltrated(target) as inside:
-        for url, headers in _doors(inside).items():
+    async with assessment_with_spy(target) as spied:
+        for url, headers in _endpoints(spied).items():
             for content in (b" " * TOO_MANY_BYTES, pieces()):
-                seen.add(status := await _status(inside, url, content, headers))
-                expect(status in {401, 403, 413}, f"{TOO_MANY_BYTES >> 20} MiB to {_shown(inside, url)}: {status}")
+                seen.add(status := await _status(spied, url, content, headers))
+                expect(status in {401, 403, 413}, f"{TOO_MANY_BYTES >> 20} MiB to {_redacted(spied, url)}: {status}")
     return f"refused everywhere: {sorted(seen)}"
 
 
 async def bombs(target: Target) -> str:
-    """Sends half a gigabyte as half a megabyte: in gzip, in zstd, and in gzip twice."""
+    """Sends half a gigabyte compressed to half a megabyte: in gzip, in zstd, and in gzip twice."""
     packer = zstd.ZstdCompressor()
     mebibyte = b" " * 2**20
     inflating = {
@@ -73,35 +73,35 @@ async def bombs(target: Target) -> str:
     }
     inflating["gzip, gzip"] = gzip.compress(inflating["gzip"])
     before = target.resident_mib()
-    async with infiltrated(target) as inside:
+    async with assessment_with_spy(target) as spied:
         for encoding, body in inflating.items():
-            for url, headers in _doors(inside).items():
+            for url, headers in _endpoints(spied).items():
                 typed = {**headers, "content-encoding": encoding}
-                status = await _status(inside, url, body, typed)
+                status = await _status(spied, url, body, typed)
                 refused = 400 <= status < 500 or (status == 200 and not url.startswith(target.collector))
-                expect(refused, f"{encoding} to {_shown(inside, url)}: {status}")
+                expect(refused, f"{encoding} to {_redacted(spied, url)}: {status}")
     after = target.resident_mib()
     grown = "" if before is None or after is None else f"; the gateway has {after - before} MiB more"
-    return f"{len(inflating)} bombs refused at every door{grown}"
+    return f"{len(inflating)} bombs refused at every endpoint{grown}"
 
 
 async def deep_json(target: Target) -> str:
-    """Sends JSON of 200,000 levels to every door that takes any, and as the text of a request."""
+    """Sends JSON of 200,000 levels to every endpoint that takes JSON, and as the text of a request."""
     kinds = ("[" * DEPTH, "[" * DEPTH + "]" * DEPTH, '{"a":' * DEPTH + "1" + "}" * DEPTH)
-    async with infiltrated(target) as inside:
+    async with assessment_with_spy(target) as spied:
         for text in kinds:
             whole = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "message/send", "params": 0})
             for body in (text, whole.replace("0}", f"{text}}}")):
-                for url, headers in _doors(inside).items():
-                    status = await _status(inside, url, body.encode(), headers)
-                    expect(status < 500, f"deep JSON to {_shown(inside, url)}: {status}")
-            state = (await inside.client.assess_with(text)).state
+                for url, headers in _endpoints(spied).items():
+                    status = await _status(spied, url, body.encode(), headers)
+                    expect(status < 500, f"deep JSON to {_redacted(spied, url)}: {status}")
+            state = (await spied.client.assess_with(text)).state
             expect(state == "rejected", f"deep JSON as a request: {state}")
     return "refused everywhere, and nothing broke"
 
 
-async def more_than_may_be(target: Target) -> str:
-    """Asks in 100 kB for 1,000 patterns in 100 runs each, and for a million calls and one."""
+async def over_the_limits(target: Target) -> str:
+    """Requests, in 100 kB, 1,000 patterns with 100 runs each, and a million calls and one."""
     patterns = [{"id": f"p{number}", "interaction_pattern": PATTERN} for number in range(1000)]
     wide = {"tasks": patterns, "num_runs": 100}
     edges = {"agents": ["A", "B"], "edges": [{"from": "A", "to": "B"}], "steps_count": 10_000}
@@ -114,8 +114,8 @@ async def more_than_may_be(target: Target) -> str:
     return f"both rejected in {time.monotonic() - began:.1f} s"
 
 
-async def as_much_as_may_be(target: Target) -> str:
-    """Asks for 1,000 trials of patterns five times at once, and looks whether the gateway answers meanwhile."""
+async def at_the_limits(target: Target) -> str:
+    """Requests 1,000 trials of patterns five times at once, and checks that the gateway answers meanwhile."""
     tasks = [{"id": f"p{number}", "interaction_pattern": PATTERN} for number in range(1000)]
     text, slowest = json.dumps({"config": {"tasks": tasks}}), 0.0
     async with client_of(target) as client:
@@ -135,29 +135,32 @@ async def as_much_as_may_be(target: Target) -> str:
 
 
 async def stalled_requests(target: Target) -> str:
-    """Begins 24 calls of almost 4 MiB and does not end them, while another participant makes one."""
+    """Begins 24 calls of almost 4 MiB and never ends them, while another participant makes a call."""
     length = 4 * 2**20 - 1
     async with (
-        honest(target) as friend,
-        infiltrated(target, {"friend": friend}) as flooding,
-        infiltrated(target, {"friend": friend}) as other,
-        AsyncExitStack() as begun,
+        honest_participant(target) as friend,
+        assessment_with_spy(target, {"friend": friend}) as flooding,
+        assessment_with_spy(target, {"friend": friend}) as other,
+        AsyncExitStack() as exits,
     ):
-        readers = [await begun.enter_async_context(_begun(flooding.door_to("friend"), length)) for _ in range(REQUESTS)]
-        heard_of = [asyncio.create_task(reader.readline()) for reader in readers]
-        heard = await other.call("friend")
-        done, waiting = await asyncio.wait(heard_of, timeout=ANSWERED_S)
+        readers = [
+            await exits.enter_async_context(_unfinished_request(flooding.proxy_url_to("friend"), length))
+            for _ in range(REQUESTS)
+        ]
+        lines = [asyncio.create_task(reader.readline()) for reader in readers]
+        answer = await other.call("friend")
+        done, waiting = await asyncio.wait(lines, timeout=ANSWERED_S)
         for each in waiting:
             each.cancel()
     refused = sum(b" 429 " in each.result() for each in done)
     expect(refused > 0, f"{len(waiting)} of {REQUESTS} are waited for, and none refused")
-    expect(heard.status_code == 200, f"another's call meanwhile: {heard.status_code}")
+    expect(answer.status_code == 200, f"another's call meanwhile: {answer.status_code}")
     return f"{refused} of {REQUESTS} refused with 429; another's call was answered"
 
 
 @asynccontextmanager
-async def _begun(url: str, length: int) -> AsyncIterator[asyncio.StreamReader]:
-    """A request that lacks its last byte; its answer is still to be read."""
+async def _unfinished_request(url: str, length: int) -> AsyncIterator[asyncio.StreamReader]:
+    """A request that lacks its last byte; yields a reader of its answer."""
     place = httpx.URL(url)
     reader, writer = await asyncio.open_connection(place.host, place.port)
     head = f"POST {place.path} HTTP/1.1\r\nhost: {place.host}\r\ncontent-length: {length}\r\n\r\n"
@@ -171,14 +174,14 @@ async def _begun(url: str, length: int) -> AsyncIterator[asyncio.StreamReader]:
 
 
 async def _status(
-    inside: Infiltrated, url: str, content: bytes | AsyncIterator[bytes], headers: Mapping[str, str]
+    spied: SpiedAssessment, url: str, content: bytes | AsyncIterator[bytes], headers: Mapping[str, str]
 ) -> int:
-    """The status of an answer; 413 where the connection is closed on a body that is still being sent."""
+    """The status of an answer; 413 if the connection is closed while the body is being sent."""
     try:
-        return (await inside.client.http.post(url, content=content, headers={**JSON, **headers})).status_code
+        return (await spied.client.http.post(url, content=content, headers={**JSON, **headers})).status_code
     except (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError):
         return 413
 
 
-def _shown(inside: Infiltrated, url: str) -> str:
-    return url.replace(inside.spy.token, "TOKEN")
+def _redacted(spied: SpiedAssessment, url: str) -> str:
+    return url.replace(spied.spy.token, "TOKEN")

@@ -1,17 +1,17 @@
-"""Every attack there is, in the order in which they are made."""
+"""The catalogue of all attacks, in the order in which they are made."""
 
 from typing import Final
 
-from attacks import answers, bodies, closing, doors, floods, hosts, names, telling, waiting
+from attacks import access, answers, bodies, closing, floods, hosts, names, token_leaks, waiting
 from attacks.attack import Attack
 
-_MADE: Final = (
-    ("own assessment", doors.own_assessment),
-    ("task of its own", doors.task_of_its_own),
-    ("tasks of others", doors.tasks_of_others),
-    ("without token", doors.without_token),
-    ("forged token", doors.forged_token),
-    ("another trial", doors.another_trial),
+_FUNCTIONS: Final = (
+    ("own assessment", access.own_assessment),
+    ("task of its own", access.task_of_its_own),
+    ("tasks of others", access.tasks_of_others),
+    ("without token", access.without_token),
+    ("forged token", access.forged_token),
+    ("another trial", access.another_trial),
     ("closed tokens", closing.closed_tokens),
     ("outliving call", closing.outliving_call),
     ("link-local hosts", hosts.link_local),
@@ -21,8 +21,8 @@ _MADE: Final = (
     ("redirects", hosts.redirected),
     ("named callees", hosts.named_callees),
     ("rebinding", hosts.rebound),
-    ("token in row", telling.in_row),
-    ("token in what is kept", telling.in_what_is_kept),
+    ("token in row", token_leaks.in_row),
+    ("token in storage", token_leaks.in_storage),
     ("names of participants", names.names_of_participants),
     ("markup in report", names.report_page),
     ("lines in logs", names.lines_in_logs),
@@ -31,8 +31,8 @@ _MADE: Final = (
     ("compressed bombs", bodies.bombs),
     ("deep JSON", bodies.deep_json),
     ("stalled requests", bodies.stalled_requests),
-    ("too large a request", bodies.more_than_may_be),
-    ("large requests", bodies.as_much_as_may_be),
+    ("request over the limits", bodies.over_the_limits),
+    ("requests at the limits", bodies.at_the_limits),
     ("no answers to calls", answers.no_answers_to_calls),
     ("no answers to tasks", answers.no_answers_to_tasks),
     ("stalled answers", answers.stalled_answers),
@@ -44,5 +44,5 @@ _MADE: Final = (
     ("many assessments", waiting.many_at_once),
 )
 
-ATTACKS: Final = tuple(Attack(name, (run.__doc__ or "").strip(), run) for name, run in _MADE)
-"""What each does is what its function's docstring says."""
+ATTACKS: Final = tuple(Attack(name, (run.__doc__ or "").strip(), run) for name, run in _FUNCTIONS)
+"""The description of an attack is its function's docstring."""

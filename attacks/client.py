@@ -1,4 +1,4 @@
-"""A client of the gateway: what it asks for as anybody may, and an assessment with a spy among its participants."""
+"""A client of the gateway, and assessments with a spy among the participants."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
@@ -17,18 +17,18 @@ from tests.serving import served_agent
 
 ENDED: Final = frozenset({"completed", "failed", "rejected", "canceled"})
 BEGIN_S: Final = 20
-"""How long an assessment may take until its first participant is asked."""
+"""The time limit for an assessment to reach its first participant (seconds)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """Asks for assessments, with the API key where there is one."""
+    """A client that requests assessments, with an API key if the target has one."""
 
     target: Target
     http: httpx.AsyncClient
 
     async def called(self, method: str, **params: object) -> dict[str, Any]:
-        """What the gateway answers to a JSON-RPC request of 0.3. Raises NotHeldError where that is a 5xx."""
+        """The gateway's answer to a JSON-RPC request of A2A 0.3. Raises NotHeldError for a status of 500 or more."""
         response = await self.http.post(f"{self.target.gateway}/", json=rpc(method, **params), headers=self._headers)
         if response.status_code >= 500:
             raise NotHeldError(f"the gateway answered {method} with {response.status_code}")
@@ -36,25 +36,26 @@ class Client:
         return answer
 
     async def begin(self, participants: Mapping[str, str], **config: object) -> str:
-        """The id of the task of an assessment that is not waited for."""
+        """Starts an assessment and returns the id of its task."""
         return await self.begin_with(request(participants, **config))
 
     async def begin_with(self, text: str) -> str:
-        """The same for any text."""
+        """Starts an assessment with any text as the request; returns the id of its task. Raises NotHeldError without a
+        task."""
         answer = await self.called("message/send", **message(text), configuration={"blocking": False})
         if "result" not in answer:
             raise NotHeldError(f"the gateway gave no task: {answer.get('error')}")
         return str(answer["result"]["id"])
 
-    async def task(self, task_id: str) -> "Assessed":
-        """An assessment as it stands now."""
+    async def task(self, task_id: str) -> "Assessment":
+        """The present state of an assessment."""
         task = (await self.called("tasks/get", id=task_id))["result"]
-        said = task["status"].get("message", {"parts": []})["parts"]
+        parts = task["status"].get("message", {"parts": []})["parts"]
         rows = [part["data"] for artifact in task.get("artifacts") or [] for part in artifact["parts"]]
-        return Assessed(task["status"]["state"], " ".join(part.get("text", "") for part in said), [*rows, None][0])
+        return Assessment(task["status"]["state"], " ".join(part.get("text", "") for part in parts), [*rows, None][0])
 
-    async def end_of(self, task_id: str, within_s: float = 60) -> "Assessed":
-        """An assessment that has ended. Raises NotHeldError where it does not."""
+    async def end_of(self, task_id: str, within_s: float = 60) -> "Assessment":
+        """Waits until an assessment has ended and returns its state. Raises NotHeldError if it does not end in time."""
         try:
             async with asyncio.timeout(within_s):
                 while (found := await self.task(task_id)).state not in ENDED:  # noqa: ASYNC110 - in another process
@@ -63,12 +64,12 @@ class Client:
             raise NotHeldError(f"the assessment did not end within {within_s:g} s") from None
         return found
 
-    async def assess(self, participants: Mapping[str, str], within_s: float = 60, **config: object) -> "Assessed":
-        """An assessment from its beginning to its end."""
+    async def assess(self, participants: Mapping[str, str], within_s: float = 60, **config: object) -> "Assessment":
+        """Runs an assessment to its end."""
         return await self.end_of(await self.begin(participants, **config), within_s)
 
-    async def assess_with(self, text: str, within_s: float = 60) -> "Assessed":
-        """The same for any text."""
+    async def assess_with(self, text: str, within_s: float = 60) -> "Assessment":
+        """Runs an assessment with any text as the request to its end."""
         return await self.end_of(await self.begin_with(text), within_s)
 
     @property
@@ -77,8 +78,8 @@ class Client:
 
 
 @dataclass(frozen=True, slots=True)
-class Assessed:
-    """An assessment: its state, what was said of it last, and its row where it has one."""
+class Assessment:
+    """An assessment's state, its latest status text, and its row if it has one."""
 
     state: str
     text: str
@@ -86,7 +87,7 @@ class Assessed:
 
     @property
     def trial(self) -> dict[str, Any]:
-        """The row's first trial. Raises NotHeldError: there is no row."""
+        """The row's first trial. Raises NotHeldError without a row."""
         if self.row is None:
             raise NotHeldError(f"the assessment has no row: {self.state}, {self.text}")
         trial: dict[str, Any] = self.row["detail"]["trials"][0]
@@ -101,8 +102,8 @@ async def client_of(target: Target, timeout_s: float = 30) -> AsyncIterator[Clie
 
 
 @asynccontextmanager
-async def honest(target: Target) -> AsyncIterator[str]:
-    """A participant that answers with what it was sent; yields its URL."""
+async def honest_participant(target: Target) -> AsyncIterator[str]:
+    """A participant that echoes its messages; yields its URL."""
     async with served_agent(_echo, host=target.host) as url:
         yield url
 
@@ -112,8 +113,8 @@ async def _echo(message: IncomingMessage, task: TaskHandle) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Infiltrated:
-    """An assessment under way, one participant of which is ours and holds its answer back."""
+class SpiedAssessment:
+    """A running assessment in which one participant is a spy that withholds its answer."""
 
     client: Client
     spy: Spy
@@ -121,35 +122,36 @@ class Infiltrated:
 
     @property
     def bearer(self) -> dict[str, str]:
-        """The header with the spy's token."""
+        """The authorization header with the spy's token."""
         return {"authorization": f"Bearer {self.spy.token}"}
 
-    def door_to(self, callee: str) -> str:
-        """Where the spy reaches another participant."""
+    def proxy_url_to(self, callee: str) -> str:
+        """The URL at which the spy reaches another participant."""
         return f"{self.client.target.gateway}/a2a/{self.spy.token}/{callee}/"
 
     async def call(self, callee: str, text: str = "hello") -> httpx.Response:
-        """The answer to the spy's call of another participant."""
-        return await self.client.http.post(self.door_to(callee), json=rpc("message/send", **message(text)))
+        """The answer to a call of another participant by the spy."""
+        return await self.client.http.post(self.proxy_url_to(callee), json=rpc("message/send", **message(text)))
 
     async def report(self, *steps: Mapping[str, object], batch_id: str = "b") -> httpx.Response:
-        """The collector's answer to what the spy tells."""
+        """The collector's answer to a report by the spy."""
         trace_id = self.spy.assignment.trace_id
-        told = [{"trace_id": trace_id, **step} for step in steps]
-        batch = {"batch_id": batch_id, "trace_id": trace_id, "reporter": "spy", "steps": told}
+        reported = [{"trace_id": trace_id, **step} for step in steps]
+        batch = {"batch_id": batch_id, "trace_id": trace_id, "reporter": "spy", "steps": reported}
         return await self.client.http.post(f"{self.client.target.collector}/traces", json=batch, headers=self.bearer)
 
-    async def end(self, within_s: float = 60) -> Assessed:
-        """Lets the spy answer, and returns the assessment that ends with that."""
+    async def end(self, within_s: float = 60) -> Assessment:
+        """Makes the spy answer, waits for the end of the assessment and returns its state."""
         self.spy.may_end.set()
         return await self.client.end_of(self.task_id, within_s)
 
 
 @asynccontextmanager
-async def infiltrated(
+async def assessment_with_spy(
     target: Target, others: Mapping[str, str] | None = None, **config: object
-) -> AsyncIterator[Infiltrated]:
-    """Begins an assessment of a spy, which is given the task, and of others (id: URL); ends it in the end."""
+) -> AsyncIterator[SpiedAssessment]:
+    """Starts an assessment with a spy, which gets the task, and others (id: URL). The assessment is cancelled at the
+    end."""
     spy = Spy()
     async with AsyncExitStack() as exits:
         url = await exits.enter_async_context(served_agent(spy, host=target.host))
@@ -157,8 +159,8 @@ async def infiltrated(
         task_id = await client.begin({"spy": url, **(others or {})}, start="spy", **config)
         try:
             async with asyncio.timeout(BEGIN_S):
-                await spy.asked.wait()
-            yield Infiltrated(client, spy, task_id)
+                await spy.was_called.wait()
+            yield SpiedAssessment(client, spy, task_id)
         finally:
             spy.may_end.set()
             await client.called("tasks/cancel", id=task_id)

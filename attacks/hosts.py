@@ -1,4 +1,4 @@
-"""Assessments and participants that would have the assessor fetch what is no participant's."""
+"""Assessments and participants that try to make the services fetch from internal servers."""
 
 import socket
 from contextlib import AsyncExitStack
@@ -6,14 +6,14 @@ from ipaddress import ip_address
 from urllib.parse import quote, urlsplit
 
 from attacks.attack import NotTriedError, expect
-from attacks.client import Client, client_of, infiltrated
+from attacks.client import Client, assessment_with_spy, client_of
 from attacks.target import Target
-from tests.security.hostile import LINK_LOCAL, internal, saying
+from tests.security.hostile import LINK_LOCAL, fixed_answer, internal_server
 from tests.serving import listening
 
 
 async def link_local(target: Target) -> str:
-    """Names the addresses at which clouds tell of their machines as participants, in several spellings."""
+    """Names the addresses of cloud providers' metadata services as participants, in several spellings."""
     async with client_of(target) as client:
         for url in LINK_LOCAL:
             await _expect_rejected(client, url)
@@ -21,7 +21,7 @@ async def link_local(target: Target) -> str:
 
 
 async def own_ports(target: Target) -> str:
-    """Names the gateway, the collector and Redis as participants, by numbers and by names that lead there."""
+    """Names the gateway, the collector and Redis as participants, by addresses and by host names."""
     ports = {urlsplit(url).port for url in (target.gateway, target.collector)}
     if target.inside is not None:
         ports.add(urlsplit(target.inside.redis_url).port)
@@ -35,53 +35,53 @@ async def own_ports(target: Target) -> str:
 
 
 async def other_ports(target: Target) -> str:
-    """Names another server of the gateway's machine as a participant."""
+    """Names another server on the gateway's machine as a participant."""
     if ip_address(socket.gethostbyname(urlsplit(target.gateway).hostname or "")).is_loopback:
-        raise NotTriedError("the gateway is at the loopback alone, where participants may then be")
-    async with internal() as (url, asked), client_of(target) as client:
+        raise NotTriedError("the gateway is bound to the loopback, where participants are then allowed")
+    async with internal_server() as (url, paths), client_of(target) as client:
         await _expect_rejected(client, url)
-        expect(not asked, "the server was asked")
+        expect(not paths, "the server got a request")
     return "rejected"
 
 
 async def registered(target: Target) -> str:
-    """Registers internal addresses, so that the collector fetches a card from them."""
-    async with internal(target.host) as (url, asked), infiltrated(target) as inside:
+    """Registers internal addresses, from which the collector would fetch a card."""
+    async with internal_server(target.host) as (url, paths), assessment_with_spy(target) as spied:
         for each in (url, f"{target.gateway}/", LINK_LOCAL[0]):
-            for headers in ({}, inside.bearer):
-                answer = await inside.client.http.post(
+            for headers in ({}, spied.bearer):
+                answer = await spied.client.http.post(
                     f"{target.collector}/register", json={"id": "spy", "url": each}, headers=headers
                 )
                 expect(400 <= answer.status_code < 500, f"registering {each}: {answer.status_code}")
-        expect(not asked, "the collector asked an internal server")
-    return "refused, and nothing was asked"
+        expect(not paths, "the collector sent a request to an internal server")
+    return "refused, and no request was sent"
 
 
 async def redirected(target: Target) -> str:
     """Answers the gateway, and a call through it, with redirects to an internal server."""
     async with AsyncExitStack() as exits:
-        url, asked = await exits.enter_async_context(internal(target.host))
+        url, paths = await exits.enter_async_context(internal_server(target.host))
         others = {}
         for status in (301, 302, 303, 307, 308):
             head = f"HTTP/1.1 {status} Elsewhere\r\nlocation: {url}/secret\r\ncontent-length: 0\r\n\r\n"
-            server = saying(head.encode(), card=head.encode())
+            server = fixed_answer(head.encode(), card=head.encode())
             others[f"to{status}"] = await exits.enter_async_context(listening(server, target.host))
-        inside = await exits.enter_async_context(infiltrated(target, others))
+        spied = await exits.enter_async_context(assessment_with_spy(target, others))
         for name in others:
-            answer = await inside.call(name)
+            answer = await spied.call(name)
             expect("location" not in answer.headers, "the caller is led past the proxy")
             expect("secret" not in answer.text, "the internal server's answer came back")
-        await inside.end()
+        await spied.end()
         for name, each in others.items():
-            await inside.client.assess({name: each}, trial_timeout_s=5)
-        expect(not asked, f"the internal server was asked for {asked}")
+            await spied.client.assess({name: each}, trial_timeout_s=5)
+        expect(not paths, f"the internal server got requests for {paths}")
     return f"{len(others)} redirects as card, as answer to a call and to a task: none followed"
 
 
 async def named_callees(target: Target) -> str:
-    """Names an internal server where the proxy expects a participant's name, or goes up from one."""
-    async with internal(target.host) as (url, asked), infiltrated(target, {"other": url}) as inside:
-        asked.clear()
+    """Calls an internal server in place of a participant's name, and paths above a participant's."""
+    async with internal_server(target.host) as (url, paths), assessment_with_spy(target, {"other": url}) as spied:
+        paths.clear()
         place = urlsplit(url).netloc
         callees = (
             f"@{place}",
@@ -95,18 +95,18 @@ async def named_callees(target: Target) -> str:
             "%00",
         )
         for callee in callees:
-            answer = await inside.client.http.post(inside.door_to(quote(callee, safe="")), json={})
+            answer = await spied.client.http.post(spied.proxy_url_to(quote(callee, safe="")), json={})
             expect(answer.status_code in {403, 404, 405}, f"the callee {callee!r}: {answer.status_code}")
         for rest in ("metrics", "%2e%2e/metrics", f"{quote(url, safe='')}", "0/../secret", "//secret"):
-            answer = await inside.client.http.get(f"{inside.door_to('other')}{rest}")
+            answer = await spied.client.http.get(f"{spied.proxy_url_to('other')}{rest}")
             expect(answer.status_code in {403, 404, 405}, f"below a participant, {rest!r}: {answer.status_code}")
-        expect(not asked, f"the internal server was asked for {asked}")
+        expect(not paths, f"the internal server got requests for {paths}")
     return f"{len(callees)} names and 5 paths: 404"
 
 
 async def rebound(_: Target) -> str:
-    """Names a host whose name leads elsewhere at the second look."""
-    raise NotTriedError("it takes a name server of one's own; tests/security/test_hosts.py has one")
+    """Names a host whose name resolves to another address the second time."""
+    raise NotTriedError("it takes a name server; tests/security/test_hosts.py simulates one")
 
 
 async def _expect_rejected(client: Client, url: str) -> None:

@@ -1,4 +1,4 @@
-"""Names and texts that would be markup, headers or log lines somewhere."""
+"""Names and texts that could become markup, headers or log lines."""
 
 import json
 import re
@@ -7,11 +7,11 @@ from typing import Final
 import httpx
 
 from attacks.attack import NotTriedError, expect
-from attacks.client import client_of, honest
+from attacks.client import client_of, honest_participant
 from attacks.target import Target
 from concord.a2a import IncomingMessage, TaskHandle
 from concord.agent.assignment import Assignment
-from concord.assessment.results import ResultRow
+from concord.assessment.result_row import ResultRow
 from concord_cli.report.metrics import installed_definitions
 from concord_cli.report.renderer import render
 from tests.integration.collectors import batch, bearer_of, step
@@ -30,7 +30,7 @@ LINES: Final = ("a\r\nset-cookie: x=y", "a\nb", "a\x00b", "a\x1b[31mb", "../../e
 
 async def names_of_participants(target: Target) -> str:
     """Names participants and tasks with markup, line breaks, escapes and paths."""
-    async with honest(target) as url, client_of(target) as client:
+    async with honest_participant(target) as url, client_of(target) as client:
         for name in (*MARKUP, *LINES):
             assessed = await client.assess({name: url})
             expect(assessed.state == "rejected", f"the name {name!r}: {assessed.state}")
@@ -40,45 +40,45 @@ async def names_of_participants(target: Target) -> str:
 
 
 async def report_page(target: Target) -> str:
-    """Says markup in all that it answers and reports, and looks for it in the page of the report."""
-    said = " ".join(MARKUP)
+    """Sends markup in all its answers and reports, and searches the report page for it."""
+    markup = " ".join(MARKUP)
 
-    async def shout(incoming: IncomingMessage, task: TaskHandle) -> None:
+    async def answer_with_markup(incoming: IncomingMessage, task: TaskHandle) -> None:
         assignment = Assignment.from_metadata(incoming.metadata)
         if assignment is not None and assignment.token is not None:
-            stranger = {"agent_invocation": {"agent_name": said[:200], "agent_url": "http://192.0.2.1/"}}
-            tool = {"tool_invocation": {"tool_name": said[:200], "parameters": {said[:200]: said}}}
-            told = batch(
-                step("s1", trace_id=assignment.trace_id, name=said[:200], step_action=stranger),
-                step("s2", trace_id=assignment.trace_id, call_type="TOOL", error={"message": said}, step_action=tool),
+            stranger = {"agent_invocation": {"agent_name": markup[:200], "agent_url": "http://192.0.2.1/"}}
+            tool = {"tool_invocation": {"tool_name": markup[:200], "parameters": {markup[:200]: markup}}}
+            reported = batch(
+                step("s1", trace_id=assignment.trace_id, name=markup[:200], step_action=stranger),
+                step("s2", trace_id=assignment.trace_id, call_type="TOOL", error={"message": markup}, step_action=tool),
                 trace_id=assignment.trace_id,
             )
             headers = bearer_of(assignment.token)
             async with httpx.AsyncClient() as http:
-                receipts.append(await http.post(f"{target.collector}/traces", json=told, headers=headers))
-        await task.complete(said, data={said: said}, status=said, artifact_name=said)
+                receipts.append(await http.post(f"{target.collector}/traces", json=reported, headers=headers))
+        await task.complete(markup, data={markup: markup}, status=markup, artifact_name=markup)
 
     receipts: list[httpx.Response] = []
-    async with served_agent(shout, name=said, host=target.host) as url, client_of(target) as client:
+    async with served_agent(answer_with_markup, name=markup, host=target.host) as url, client_of(target) as client:
         row = (await client.assess({"loud": url, "louder": url})).row
     expect({each.status_code for each in receipts} == {202}, f"the reports: {[each.text for each in receipts]}")
     page = render(ResultRow.model_validate(row), None, installed_definitions())
-    expect(MARK in page, "nothing of what was said is on the page")
+    expect(MARK in page, "none of the texts is on the page")
     tags = re.findall(rf"<[^>]*{MARK}[^>]*>|<script>{MARK}", page)
     expect(not tags, f"on the page as markup: {tags[:1]}")
     return f"on the page {page.count(MARK)} times, never as markup"
 
 
 async def lines_in_logs(target: Target) -> str:
-    """Says lines of a log, and looks whether any became one."""
+    """Sends texts in the form of log lines, and checks that none becomes a line of a log."""
     if target.inside is None:
-        raise NotTriedError("it takes a look at the stack's logs")
+        raise NotTriedError("it takes access to the stack's logs")
     forged = 'x\n{"event": "forged", "level": "critical"}\r\n{"event": "forged"}\n'
 
-    async def shout(_: IncomingMessage, task: TaskHandle) -> None:
+    async def fail_with_log_lines(_: IncomingMessage, task: TaskHandle) -> None:
         await task.fail(forged)
 
-    async with served_agent(shout, name=forged, host=target.host) as url, client_of(target) as client:
+    async with served_agent(fail_with_log_lines, name=forged, host=target.host) as url, client_of(target) as client:
         await client.assess({"loud": url})
         await client.assess_with(forged)
         await client.assess({forged: url})

@@ -1,4 +1,4 @@
-"""The stack under attack: where it is, and what is known of its inside where it is our own."""
+"""The stack under attack: its addresses, and its inside where it is local."""
 
 import os
 from dataclasses import dataclass, field
@@ -9,23 +9,23 @@ from tests.security.stack import everything_in
 
 @dataclass(frozen=True, slots=True)
 class Inside:
-    """What the network does not show of a stack."""
+    """The parts of a local stack that the network does not show."""
 
     redis_url: str
     folder: Path
-    """Its logs, and below them what it writes."""
+    """The folder with the stack's logs and output."""
 
     def redis(self) -> bytes:
-        """Everything in its Redis."""
+        """Everything in Redis."""
         return everything_in(self.redis_url)
 
     def files(self) -> bytes:
-        """All that its services logged or wrote, but for what Redis writes."""
+        """Everything that the services logged or wrote, without Redis's own files."""
         written = (path for path in self.folder.rglob("*") if path.is_file() and path.parent.name != "redis")
         return b"\n".join(path.read_bytes() for path in written)
 
     def log(self, service: str) -> str:
-        """What a service logged."""
+        """The log of a service."""
         return (self.folder / f"{service}.log").read_text(errors="replace")
 
 
@@ -38,17 +38,17 @@ class Target:
     host: str
     """This machine's address, as the stack reaches the servers that attack it."""
     key: str | None = field(default=None, repr=False)
-    """An API key of the gateway, where it wants one."""
+    """An API key of the gateway, if it requires one."""
     inside: Inside | None = None
 
     def processes(self) -> dict[str, int]:
-        """The process ids of gateway and collector, where these are our own: one that died has another."""
+        """The process ids of a local gateway and collector: a process that died and was restarted has another id."""
         if self.inside is None:
             return {}
         return {name: process_at(url) for name, url in (("gateway", self.gateway), ("collector", self.collector))}
 
     def resident_mib(self) -> int | None:
-        """The gateway's resident memory in MiB, where it is our own."""
+        """The resident memory of a local gateway in MiB; None for a stack elsewhere."""
         if self.inside is None:
             return None
         pages = int(Path(f"/proc/{process_at(self.gateway)}/statm").read_text().split()[1])
@@ -56,7 +56,8 @@ class Target:
 
 
 def process_at(url: str) -> int:
-    """The id of the service's process that listens at a port of this machine, its leash aside; 0 without one."""
+    """The id of the service process that listens at this URL's port on this machine, apart from its supervisor; 0
+    without one."""
     port = url.rpartition(":")[2]
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():

@@ -7,17 +7,17 @@ from typing import Final
 from attacks.attack import expect
 from attacks.client import client_of
 from attacks.target import Target
-from tests.security.hostile import saying
+from tests.security.hostile import fixed_answer
 from tests.serving import listening
 
 MANY: Final = 400
-"""More than a gateway runs and lets wait, unless its owner says otherwise."""
+"""More than a gateway runs and lets wait by default."""
 
 
 async def many_at_once(target: Target) -> str:
-    """Asks for assessments of a participant that never answers until one is sent away, at most 400."""
+    """Starts assessments of a participant that never answers until one is refused, at most 400."""
     ids = []
-    async with listening(saying(b"", card=None, ends=False), target.host) as silent, client_of(target) as client:
+    async with listening(fixed_answer(b"", card=None, ends=False), target.host) as silent, client_of(target) as client:
         try:
             for _ in range(MANY):
                 ids.append(await client.begin({"silent": silent}, trial_timeout_s=60))
@@ -34,8 +34,8 @@ async def many_at_once(target: Target) -> str:
     states = Counter(each.state for each in found)
     last = found[-1]
     expect(healthy == 200, f"/healthz answers {healthy}")
-    expect(states["rejected"] > 0 and "busy" in last.text, f"none is sent away as busy: {dict(states)}")
+    expect(states["rejected"] > 0 and "busy" in last.text, f"none is refused as busy: {dict(states)}")
     waiting = [each.text for each in found if each.state == "submitted"]
-    expect(all("waiting" in text for text in waiting), "one that waits is not told so")
+    expect(all("waiting" in text for text in waiting), "a waiting assessment does not say so")
     expect(not left["working"] + left["submitted"], f"after they were cancelled: {dict(left)}")
     return f"{states['working']} run, {states['submitted']} wait, then: {last.text}"

@@ -1,1 +1,1 @@
-"""Measures what the project promises about speed, side by side in one run, and as ratios where possible."""
+"""Benchmarks of what the project promises about speed: variants in one run, and ratios where possible."""

@@ -88,7 +88,7 @@ async def _at_once(green_agent: GreenAgent) -> ResultTable:
     after = _resource_usage(green_agent)
     return ResultTable(
         f"{AT_ONCE} assessments at once",
-        "Patterns of one trial; those beyond CONCORD_MAX_ASSESSMENTS wait for their turn. All of them end.",
+        "Patterns of one trial. Assessments beyond CONCORD_MAX_ASSESSMENTS wait for their turn, and all complete.",
         ("", "Value"),
         [
             ("the first has ended after", f"{ended[0]:.1f} s"),
@@ -108,7 +108,7 @@ async def _large(http: httpx.AsyncClient, green_agent: GreenAgent) -> ResultTabl
     longest = (await http.get(f"{green_agent.url}longest")).json()
     after = _resource_usage(green_agent)
     return ResultTable(
-        "One message with as much as it may ask for",
+        "One message with the largest allowed request",
         f"{PATTERNS} patterns in {size // 1000} kB, each a trial. Meanwhile the gateway's loop, asked every 5 ms.",
         ("", "Value"),
         [
@@ -180,7 +180,7 @@ def _grown(before: ResourceUsage, after: ResourceUsage, n_row: int, took_s: floa
         "Assessments in a row",
         f"{n_row} in {took_s:.0f} s, {SIDE_BY_SIDE} side by side, every fourth of a live team of two, after {WARM_UP} "
         f"that are not counted. Redis keeps what has ended for {KEEP_S} s here; both states are {2 * KEEP_S} s later. "
-        "The keys that remain say of live trials that they were closed, until their tokens end.",
+        "The remaining keys mark live trials as closed until their tokens expire.",
         ("", "before", "after"),
         rows,
     )

@@ -46,8 +46,8 @@ def measure(soak_s: float) -> list[ResultTable]:
                 [*_latency(redis_url), *_soak(redis_url, soak_s)],
             ),
             ResultTable(
-                "What reporting costs an agent",
-                "CPU of the agent's process by reported step, the sending thread included.",
+                "Cost of reporting for an agent",
+                "CPU of the agent's process per reported step, including the sending thread.",
                 ("Way", "µs a step"),
                 _agent_costs(redis_url),
             ),
@@ -57,7 +57,7 @@ def measure(soak_s: float) -> list[ResultTable]:
 def _as_rates(rates: dict[str, float]) -> ResultTable:
     base = rates["FastAPI with a body model, XADD"]
     return ResultTable(
-        "What a core takes in",
+        "Throughput of a core",
         f"Steps by CPU second of the process. Batches of {STEPS} steps, {len(body_of(steps()))} bytes of JSON; exports "
         f"of {SPANS} spans. Best of {ROUNDS} rounds.",
         ("Variant", "Steps/s", "Ratio"),

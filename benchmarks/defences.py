@@ -189,7 +189,7 @@ def measure(*, soak_s: float) -> list[ResultTable]:  # noqa: ARG001 - all sectio
 def _by_model() -> ResultTable:
     tried = list(attacks())
     return ResultTable(
-        "Points gained by addressing the judge, by what is switched off",
+        "Points gained by addressing the judge, by disabled defence",
         f"Points of 100 by which {len(tried)} attacks lift the outcome of a team that deserves none, on average, for "
         "four gullible models: what each obeys, and how it lies then.",
         ("Switched off", *(model.name for model in MODELS)),
@@ -206,8 +206,8 @@ def _by_attack() -> ResultTable:
         gained = (fmean(moved(attack, model, off) for model in MODELS) for off in OFF)
         alike[tuple(f"{each:+.0f}" for each in gained)].append(attack.kind)
     return ResultTable(
-        "Points gained by each attack, by what is switched off",
-        "On average over the four models; attacks that gain the same in one line.",
+        "Points gained by each attack, by disabled defence",
+        "The mean over the four models. Attacks with equal gains share a line.",
         ("Attacks", *map(_named, OFF)),
         [(f"{len(kinds)}: {', '.join(kinds)}", *gained) for gained, kinds in alike.items()],
     )
@@ -216,7 +216,7 @@ def _by_attack() -> ResultTable:
 def _undetected() -> ResultTable:
     return ResultTable(
         "Points gained by attacks that are not detected",
-        "With nothing switched off: what stays are the code word, quotes, delimiters, aliases, and points by code.",
+        "No defence is disabled: the code word, quotes, delimiters, aliases, and points by code remain.",
         ("Attack", *(model.name for model in MODELS)),
         [(attack.kind, *(f"{moved(attack, model, frozenset()):+.0f}" for model in MODELS)) for attack in undetected()],
     )

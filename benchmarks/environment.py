@@ -8,16 +8,17 @@ from statistics import median
 
 from concord_environment_client import UESClient
 
-from benchmarks.keeping import kept
-from benchmarks.serving import served
+from benchmarks.environment_server import served
+from benchmarks.journal import tables as journal_tables
 from benchmarks.tables import ResultTable
 from concord_environment.core.events import Submission
 from concord_environment.core.simulation import Simulation
 from concord_environment.environment import new_simulation
-from concord_environment.garbage import collect_rarely
+from concord_environment.gc_thresholds import raise_gc_thresholds
 from concord_environment.modalities.calendar.requests import CreateEvent
+from concord_environment.modalities.email.queries import EmailQuery
 from concord_environment.modalities.email.requests import MarkRead, ReceiveEmail
-from concord_environment.modalities.email.views import EMAIL_VIEWS, EmailQuery
+from concord_environment.modalities.email.views import EMAIL_VIEWS
 from concord_environment.modalities.modality import StatePage
 from concord_environment.modalities.world import EnvironmentWorld
 
@@ -34,8 +35,8 @@ World = Simulation[EnvironmentWorld]
 
 def measure(soak_s: float) -> list[ResultTable]:  # noqa: ARG001 - one signature for all sections
     """All tables of the environment, with the garbage collector configured as in the service."""
-    collect_rarely()
-    return [_in_process(), _promised(), _growth(), _over_http(), *kept()]
+    raise_gc_thresholds()
+    return [_in_process(), _promised(), _growth(), _over_http(), *journal_tables()]
 
 
 def _mail(number: int, *, id_given: bool = True) -> ReceiveEmail:
@@ -201,7 +202,7 @@ def _inhabited(mails: int, meetings: int) -> World:
     simulation = _filled(mails)
     simulation.schedule([Submission(_meeting(number), START + timedelta(seconds=1)) for number in range(meetings)])
     simulation.advance((mails + 1) * 1_000_000)
-    simulation.settle()
+    simulation.set_origin()
     return simulation
 
 

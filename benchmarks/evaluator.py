@@ -96,7 +96,7 @@ def _times(took: Usage, steps: int) -> tuple[str, str, str]:
 
 def _growth(what: str, fixed: str, taken: Mapping[str, tuple[int, Usage]]) -> list[ResultTable | Chart]:
     """A table and a chart; `taken`: the number of steps and the cost, by size."""
-    title = f"What more {what} cost"
+    title = f"Cost by number of {what}"
     return [
         ResultTable(
             title,
@@ -119,7 +119,7 @@ def _profile(took: Usage) -> ResultTable:
     stages = {name: cpu for name, cpu in took.items() if name != YARDSTICK}
     total = sum(stages.values())
     return ResultTable(
-        "Where the time goes",
+        "CPU by stage of an evaluation",
         f"CPU by stage, {agents:,} agents and {steps:,} steps. Ten seconds for a million steps are 10 µs a step; to "
         f"read the same JSON with `json.loads` and no more takes this machine {yardstick / steps * 1e6:.1f} µs.",
         ("stage", "µs a step", "share", "times json.loads"),
@@ -142,7 +142,7 @@ def _compared() -> ResultTable:
     graphs = [_team(agents).messages for agents in TEAMS]
     return ResultTable(
         "Engines against NetworkX",
-        "Seconds of CPU for the same measures of the same graphs: NetworkX alone, and the engine that is chosen.",
+        "Seconds of CPU for the same measures of the same graphs, by NetworkX and by the engine that Concord chooses.",
         ("measure", "agents", "edges", "NetworkX, s", "chosen, s", "times as fast"),
         [(name, *_compared_on(graph, compute)) for name, compute in _MEASURES.items() for graph in graphs],
     )

@@ -65,7 +65,7 @@ async def _measured(gateway: Server, echo: Server, bare: Server) -> list[ResultT
     cpu_ms = (gateway.usage()["cpu_s"] - before) * 1000 / (CALLS * len(calls))
     return [
         ResultTable(
-            "What a call takes through the proxy",
+            "Latency of a call through the proxy",
             f"Milliseconds from request to the end of the answer; one caller, {CALLS} calls of each kind, one way "
             f"and the other by turns. The proxy takes {cpu_ms:.1f} ms of CPU a call, its step in Redis included.",
             ("Callee", "direct, p50", "proxy, p50", "added", "ratio", "direct, p99", "proxy, p99"),
@@ -73,7 +73,7 @@ async def _measured(gateway: Server, echo: Server, bare: Server) -> list[ResultT
         ),
         ResultTable(
             f"{STREAMS} streams at once",
-            "Milliseconds after which an event reaches the caller from its agent; four events a second and stream.",
+            "Milliseconds from an agent's event to its arrival at the caller, with four events per second and stream.",
             ("Way", "events", "p50", "p99"),
             [await _streamed("direct", f"{bare.url}/"), await _streamed("through the proxy", through["bare"])],
         ),

@@ -9,7 +9,7 @@ from typing import Final
 
 from benchmarks.tables import ResultTable, write_section
 from benchmarks.team_runs import CODE, NO_MODEL, Setting, row_of, running_team, stack_for
-from concord.assessment.results import ResultRow
+from concord.assessment.result_row import ResultRow
 from concord_cli.terminal import ProgressLog
 from examples.teams.catalogue import TEAMS, TOTAL
 from tests.llm_server import Asked, FakeModel, evidence_in, fake_model, honest_judge

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from concord.assessment.results import ResultRow
+from concord.assessment.result_row import ResultRow
 from concord_cli.assessment_client import assess
 from concord_cli.scenario import Scenario
 from concord_cli.stack.local import free_stack_ports, local_stack

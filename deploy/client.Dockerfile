@@ -1,4 +1,4 @@
-# The command line without the services: `concord assess`.
+# The command line without the services, for `concord assess`.
 
 FROM python:3.13-slim AS builder
 WORKDIR /build

@@ -1,4 +1,4 @@
-# The environment: a simulated user's email, SMS, calendar and chat.
+# The environment: a simulated user with email, SMS, calendar and chat.
 
 FROM python:3.13-slim AS builder
 WORKDIR /build

@@ -1,4 +1,4 @@
-# An evaluation worker; --queue llm for the work that waits for a language model.
+# An evaluation worker. `--queue llm` runs the jobs that wait for a language model.
 
 FROM python:3.13-slim AS builder
 WORKDIR /build

@@ -1,4 +1,4 @@
-# The green agent. Give it --card-url with the URL that its callers see.
+# The green agent. Set --card-url to the URL that clients use.
 
 FROM python:3.13-slim AS builder
 WORKDIR /build

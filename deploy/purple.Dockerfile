@@ -1,4 +1,4 @@
-# A participant. PURPLE_FUNCTION and PURPLE_TEAM say what it does, and with whom.
+# A participant. PURPLE_FUNCTION and PURPLE_TEAM set its function and its team.
 
 FROM python:3.13-slim AS builder
 WORKDIR /build

@@ -1,6 +1,6 @@
-"""`python -m locks.audit`: asks for advisories on all that the lock files pin; exit code 1 if there is one.
+"""`python -m locks.audit`: looks up advisories on all packages that the lock files pin; exit code 1 if there is one.
 
-Where no advisory service answers, it says so and leaves the audit out: exit code 0.
+Without an advisory service the audit is omitted, which is printed, with exit code 0.
 """
 
 import json
@@ -13,26 +13,26 @@ from pathlib import Path
 from typing import Any, Final
 
 FOLDER: Final = Path(__file__).parent
-FEW: Final = ("build.txt",)
-"""Asked for first, to learn whether anybody answers."""
+FIRST: Final = ("build.txt",)
+"""Audited first, to see whether an advisory service answers."""
 
 ALL: Final = ("dev.txt", "a2a-v03.txt")
-"""All others pin nothing that these do not."""
+"""All other lock files pin only packages that these pin too."""
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What is known of some pinned packages."""
+    """The findings of an audit of pinned packages."""
 
     audited: int
     skipped: Sequence[str]
-    """Packages of which nothing is known, not even that nothing is."""
+    """Packages that the advisory service does not know."""
     advisories: Sequence[str]
-    """A line each."""
+    """The advisories, a line each."""
 
     @property
     def code(self) -> int:
-        """The exit code: 0 where all are known, and known to be well."""
+        """The exit code: 0 if all packages are known and none has an advisory."""
         return 1 if self.skipped or self.advisories else 0
 
     def __str__(self) -> str:
@@ -41,7 +41,7 @@ class Findings:
 
 
 def read(report: dict[str, Any]) -> Findings:
-    """What a report of pip-audit says."""
+    """The findings in a report of pip-audit."""
     packages = report["dependencies"]
     known = [package for package in packages if "vulns" in package]
     return Findings(
@@ -57,11 +57,11 @@ def read(report: dict[str, Any]) -> Findings:
 
 
 def audit(locks: Sequence[str]) -> Findings | None:
-    """What is known of the packages in lock files; None where the advisory service cannot be asked."""
+    """The findings on the packages in lock files; None without an answer of an advisory service."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
-        named = [word for lock in locks for word in ("--requirement", str(FOLDER / lock))]
-        command = [sys.executable, "-m", "pip_audit", "--disable-pip", *named, "--progress-spinner", "off"]
+        requirements = [word for lock in locks for word in ("--requirement", str(FOLDER / lock))]
+        command = [sys.executable, "-m", "pip_audit", "--disable-pip", *requirements, "--progress-spinner", "off"]
         subprocess.run(  # noqa: S603 - our own words
             [*command, "--format", "json", "--output", str(report)], capture_output=True, check=False
         )
@@ -70,7 +70,7 @@ def audit(locks: Sequence[str]) -> Findings | None:
 
 def main() -> int:
     """Audits the lock files. Returns the exit code."""
-    first = audit(FEW)
+    first = audit(FIRST)
     if first is None or not first.audited:
         sys.stdout.write("audit of the lock files left out: no advisory service answers\n")
         return 0

@@ -1,4 +1,4 @@
-"""A real browser for tests: Debian's Chromium without a window, driven through its DevTools protocol over pipes."""
+"""A real browser for tests: headless Chromium, controlled through its DevTools protocol over pipes."""
 
 import base64
 import fcntl
@@ -17,8 +17,8 @@ from pydantic import JsonValue
 
 CHROMIUM = shutil.which("chromium")
 
-ANSWERS_WITHIN_S = 60
-"""How long the browser may take to answer: a guard against a hang."""
+ANSWER_LIMIT_S = 60
+"""The time limit for an answer of the browser (seconds), as a guard against a hang."""
 
 _FLAGS = (
     "--headless",
@@ -36,7 +36,7 @@ _FLAGS = (
 
 @dataclass(slots=True)
 class Tab:
-    """A page that is open: what it complained of, what it asked the network for, and why it did not get it."""
+    """An open page, with its console messages, the URLs that it requested, and the reasons of failed requests."""
 
     browser: "Browser"
     session: str
@@ -49,7 +49,7 @@ class Tab:
         return self.browser.send(method, self.session, **params)
 
     def show(self, path: Path, *, width: int, height: int = 900, scheme: Literal["light", "dark"] = "light") -> None:
-        """Opens a file from disk as a screen of this width has it, and waits until it is loaded."""
+        """Opens a file on a screen of this size, and waits until it is loaded."""
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.send(f"{domain}.enable")
         features = [{"name": "prefers-color-scheme", "value": scheme}]
@@ -64,22 +64,22 @@ class Tab:
         self.send("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=mobile)
 
     def run(self, expression: str) -> JsonValue:
-        """The value of a JavaScript expression; it runs beside the page's policy, not under it."""
+        """The value of a JavaScript expression, which runs outside the page's content security policy."""
         answer = self.send("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in answer, answer
         value: JsonValue = answer["result"].get("value")
         return value
 
     def screenshot(self) -> bytes:
-        """The whole page as PNG."""
+        """The whole page as a PNG."""
         height = self.run("document.documentElement.scrollHeight")
         width = self.run("innerWidth")
         clip = {"x": 0, "y": 0, "width": width, "height": height, "scale": 1}
         picture = self.send("Page.captureScreenshot", format="png", captureBeyondViewport=True, clip=clip)
         return base64.b64decode(picture["data"])
 
-    def heard(self, method: str, params: dict[str, Any]) -> None:
-        """Takes note of an event."""
+    def record(self, method: str, params: dict[str, Any]) -> None:
+        """Records an event of the page."""
         match method:
             case "Page.loadEventFired":
                 self.loaded = True
@@ -92,7 +92,7 @@ class Tab:
 
 
 class Browser:
-    """One process of Chromium. Messages are JSON with a zero byte after each."""
+    """A Chromium process. Messages are JSON, each followed by a zero byte."""
 
     def __init__(self, to: int, of: int) -> None:
         self._to, self._of = to, of
@@ -104,14 +104,14 @@ class Browser:
         self._tabs: dict[str, Tab] = {}
 
     def tab(self) -> Tab:
-        """A new tab."""
+        """Opens a new tab."""
         target = self.send("Target.createTarget", url="about:blank")["targetId"]
         session = self.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         self._tabs[session] = Tab(self, session)
         return self._tabs[session]
 
     def send(self, method: str, session: str | None = None, **params: object) -> dict[str, Any]:
-        """Sends a command and waits for its answer."""
+        """Sends a command and returns the result of its answer."""
         self._number += 1
         number = self._number
         command = {"id": number, "method": method, "params": params} | ({"sessionId": session} if session else {})
@@ -124,8 +124,8 @@ class Browser:
         return result
 
     def receive(self) -> None:
-        """Waits for what the browser says next."""
-        assert self._selector.select(ANSWERS_WITHIN_S), "the browser says nothing"
+        """Waits for messages of the browser and distributes them."""
+        assert self._selector.select(ANSWER_LIMIT_S), "the browser says nothing"
         read = os.read(self._of, 1 << 20)
         assert read, "the browser is gone"
         *messages, self._unread = (self._unread + read).split(b"\0")
@@ -133,7 +133,7 @@ class Browser:
             if "id" in message:
                 self._answers[message["id"]] = message
             elif (tab := self._tabs.get(message.get("sessionId", ""))) is not None:
-                tab.heard(message["method"], message["params"])
+                tab.record(message["method"], message["params"])
 
     def close(self) -> None:
         self._selector.close()
@@ -143,34 +143,34 @@ class Browser:
 
 @contextmanager
 def browser(profile: Path) -> Iterator[Browser]:
-    """Starts Chromium with a new profile in this folder, and ends it with all its children."""
+    """Starts Chromium with a new profile in this folder, and kills it with all its children at the end."""
     assert CHROMIUM is not None
-    theirs_in, ours_out = _pipe()
-    ours_in, theirs_out = _pipe()
+    browser_in, own_out = _pipe()
+    own_in, browser_out = _pipe()
     pid = os.posix_spawn(
         CHROMIUM,
         [CHROMIUM, *_FLAGS, f"--user-data-dir={profile}", "about:blank"],
         os.environ | {"HOME": str(profile), "DBUS_SESSION_BUS_ADDRESS": "disabled:"},
         file_actions=[
-            (os.POSIX_SPAWN_DUP2, theirs_in, 3),
-            (os.POSIX_SPAWN_DUP2, theirs_out, 4),
+            (os.POSIX_SPAWN_DUP2, browser_in, 3),
+            (os.POSIX_SPAWN_DUP2, browser_out, 4),
             (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
         ],
         setpgroup=0,
     )
-    os.close(theirs_in)
-    os.close(theirs_out)
-    made = Browser(ours_out, ours_in)
+    os.close(browser_in)
+    os.close(browser_out)
+    running = Browser(own_out, own_in)
     try:
-        yield made
+        yield running
     finally:
-        made.close()
+        running.close()
         os.killpg(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
 
 
 def _pipe() -> tuple[int, int]:
-    """A pipe whose ends are neither 3 nor 4: what is between the browser and us has these numbers over there."""
+    """A pipe whose ends are not 3 or 4, the numbers that its ends get in the browser's process."""
     ends = os.pipe()
     moved = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 5) for end in ends]
     for end in ends:

@@ -1,16 +1,16 @@
-"""What all tests share: the event loop's library, and a real Redis."""
+"""Settings and fixtures of all tests: the event loop's backend, Hypothesis, and a real Redis."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import redis
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from tests.redis_servers import PrivateServer, candidates, shared_server
 
-# No example is too slow: how fast this machine happens to be is not what a property is about.
-settings.register_profile("concord", deadline=None)
+# No deadline for an example: the speed of the machine is not part of a property.
+settings.register_profile("concord", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("concord")
 
 
@@ -38,7 +38,7 @@ def redis_server(tmp_path_factory: pytest.TempPathFactory, request: pytest.Fixtu
 
 @pytest.fixture
 def redis_url(redis_server: str) -> str:
-    """The URL of a real and empty Redis."""
+    """The URL of a real, empty Redis."""
     with redis.Redis.from_url(redis_server) as client:
         client.flushall()
     return redis_server
@@ -46,7 +46,7 @@ def redis_url(redis_server: str) -> str:
 
 @pytest.fixture
 def private_redis(tmp_path: Path) -> Iterator[PrivateServer]:
-    """A Redis of the test's own, which it may kill and start again."""
+    """A Redis of the test's own, which the test may kill and restart."""
     server = PrivateServer(tmp_path / "redis")
     server.start()
     yield server

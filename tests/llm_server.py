@@ -1,7 +1,4 @@
-"""A fake language model: an endpoint that speaks OpenAI's protocol and answers as a test tells it to.
-
-It stands in for what cannot be had in a test. Clients reach it over real HTTP.
-"""
+"""A fake language model: an HTTP endpoint with OpenAI's protocol that answers as a test specifies."""
 
 import asyncio
 import json
@@ -23,9 +20,9 @@ Say = Callable[[Asked], str]
 
 @dataclass(slots=True)
 class FakeModel:
-    """What it says to a request, and how it behaves before it does. `asked` keeps every request.
+    """The model's answers and its behaviour. `asked` has every request.
 
-    Where it refuses, it quotes the key, as some endpoints do.
+    A refused request quotes the key, as some real endpoints do.
     """
 
     say: Say
@@ -38,7 +35,7 @@ class FakeModel:
     asked: list[Asked] = field(default_factory=list)
 
     async def answer(self, request: Request) -> Response:
-        """Answers one chat completion."""
+        """Answers a chat completion."""
         body: Asked = json.loads(await request.body())
         self.asked.append(body)
         await asyncio.sleep(self.delay_s)
@@ -54,7 +51,7 @@ class FakeModel:
 
 @asynccontextmanager
 async def fake_model(model: FakeModel) -> AsyncIterator[LLMSettings]:
-    """Serves a model; yields the settings that lead to it."""
+    """Serves a model; yields settings for its clients."""
     app = FastAPI()
     app.post("/v1/chat/completions")(model.answer)
     async with served(app) as url:
@@ -62,7 +59,7 @@ async def fake_model(model: FakeModel) -> AsyncIterator[LLMSettings]:
 
 
 def evidence_in(asked: Asked) -> dict[str, Any]:
-    """The evidence in a judge's request: what stands between its two delimiter lines."""
+    """The evidence in a judge's request, which is between two delimiter lines."""
     user: str = asked["messages"][1]["content"]
     delimiter = re.search(r"^(==[0-9a-f]{32}==)$", user, re.MULTILINE)
     assert delimiter is not None
@@ -71,7 +68,8 @@ def evidence_in(asked: Asked) -> dict[str, Any]:
 
 
 def honest_judge(verdict: str = "met", **changes: str) -> Say:
-    """Gives every criterion this verdict (or its own, by id) with a true quote, and does not see the code word."""
+    """A judge that gives every criterion this verdict, or its own by id, with a true quote, and does not report the
+    code word."""
 
     def say(asked: Asked) -> str:
         evidence = evidence_in(asked)
@@ -95,7 +93,8 @@ def honest_judge(verdict: str = "met", **changes: str) -> Say:
 
 
 def gullible_judge(*, code_word: str = "met", seeing: Callable[[Asked], bool] = lambda _: True) -> Say:
-    """Finds everything met where it is `seeing` something, the code word too, as a model does that obeys what it reads.
+    """A judge that obeys injected instructions where `seeing` holds: it finds every criterion met, and reports the code
+    word.
 
     Elsewhere it finds nothing met.
     """

@@ -1,15 +1,15 @@
-"""Progress for tests: kept instead of sent."""
+"""Progress updates that a test can read."""
 
 from concord_gateway.progress import Progress
 
 
-class Unheard(Progress):
-    """Progress that nobody listens to; `told` is all of it."""
+class RecordedProgress(Progress):
+    """Progress that keeps its updates in `messages` instead of sending them."""
 
     def __init__(self) -> None:
-        self.told: list[str] = []
+        self.messages: list[str] = []
         self._latest = ""
 
     async def tell(self, text: str) -> None:
         self._latest = text
-        self.told.append(text)
+        self.messages.append(text)

@@ -1,4 +1,4 @@
-"""Real Redis servers for tests: a shared one from whatever there is, and private ones that may be killed."""
+"""Real Redis servers for tests: a shared one from the best source available, and private ones that may be killed."""
 
 import os
 import secrets
@@ -21,7 +21,7 @@ _PORTS = range(10_000, 30_000)
 
 
 class Kind(StrEnum):
-    """Where a test run's shared Redis comes from; `auto` takes the first that works, in this order."""
+    """The source of a test run's shared Redis. `auto` takes the first that works, in this order."""
 
     CONTAINER = "container"
     BINARY = "binary"
@@ -30,17 +30,17 @@ class Kind(StrEnum):
 
 
 def wanted() -> Kind:
-    """The kind that `CONCORD_TEST_REDIS` asks for; `auto` without it."""
+    """The kind in `CONCORD_TEST_REDIS`; `auto` without it."""
     return Kind(os.environ.get("CONCORD_TEST_REDIS", Kind.AUTO))
 
 
 def containers_required() -> bool:
-    """Whether `REQUIRE_CONTAINERS=1` makes a missing engine an error."""
+    """Whether `REQUIRE_CONTAINERS=1` makes a missing container engine an error."""
     return os.environ.get("REQUIRE_CONTAINERS") == "1"
 
 
 def engine_answers() -> bool:
-    """Whether a container engine answers on this machine."""
+    """Whether a container engine runs on this machine."""
     docker = shutil.which("docker")
     if docker is None:
         return False
@@ -50,7 +50,8 @@ def engine_answers() -> bool:
 
 
 def candidates() -> list[Kind]:
-    """The kinds to try, best first. An explicit wish has no alternative. Raises RuntimeError: required, and absent."""
+    """The kinds to try in turn; only the configured one if there is one. Raises RuntimeError if a required engine is
+    missing."""
     if wanted() is not Kind.AUTO:
         return [wanted()]
     if engine_answers():
@@ -62,7 +63,8 @@ def candidates() -> list[Kind]:
 
 @contextmanager
 def shared_server(folder: Path, tell: Callable[[str], None]) -> Iterator[str]:
-    """The URL of a Redis of the first kind that starts; says which, and what did not. Raises if none does."""
+    """The URL of a Redis of the first kind that starts; `tell` gets the kinds tried. Raises RuntimeError if none
+    starts."""
     failures: list[str] = []
     for kind in candidates():
         try:
@@ -82,7 +84,7 @@ def shared_server(folder: Path, tell: Callable[[str], None]) -> Iterator[str]:
 
 
 class PrivateServer:
-    """A Redis of one test's own, with AOF on, that can be killed and brought back on the same port with its data."""
+    """A Redis of a test's own, with AOF, that can be killed and restarted on the same port with its data."""
 
     def __init__(self, folder: Path, environment: dict[str, str] | None = None) -> None:
         choice = choose_redis(environment or {"PATH": os.environ["PATH"]}, folder, free_port())
@@ -97,19 +99,19 @@ class PrivateServer:
         wait_until_up(self.url)
 
     def kill(self) -> None:
-        """SIGKILL: what was not yet on disk is gone."""
+        """Sends SIGKILL: data that is not on disk is lost."""
         assert self._process is not None
         self._process.kill()
         self._process.wait()
 
     def stop(self) -> None:
-        """Ends the server, however it stands."""
+        """Kills the server if it still runs."""
         if self._process is not None and self._process.poll() is None:
             self.kill()
 
 
 def wait_until_up(url: str) -> None:
-    """Returns once the server at `url` answers. Raises TimeoutError."""
+    """Waits until the server at `url` answers. Raises TimeoutError."""
     deadline = time.monotonic() + READY_S
     while time.monotonic() < deadline:
         with suppress(redis.RedisError), redis.Redis.from_url(url) as client:
@@ -120,10 +122,10 @@ def wait_until_up(url: str) -> None:
 
 
 def free_port() -> int:
-    """A TCP port on the loopback that nobody listens on.
+    """A TCP port on the loopback on which nothing listens.
 
-    By chance, so that test processes side by side choose different ones, and below those that the kernel gives to
-    outgoing connections, so that none of these takes it before its server listens, or while it is restarted.
+    The port is random, so that concurrent test processes choose different ones. It is below the kernel's range for
+    outgoing connections, so that none of these takes it before its server listens or while the server restarts.
     """
     while True:
         port = _PORTS.start + secrets.randbelow(len(_PORTS))

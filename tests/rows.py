@@ -1,17 +1,8 @@
-"""Result rows for tests that need one and do not care how it came about."""
+"""Result rows for tests that need any valid row."""
 
 from concord.assessment import Mode
-from concord.assessment.results import (
-    Detail,
-    GraphMetricsSummary,
-    LatencySummary,
-    ResultRow,
-    Scoring,
-    Statistics,
-    SubScore,
-    TaskRewards,
-    TraceIntegrity,
-)
+from concord.assessment.result_row import Detail, GraphMetricsSummary, ResultRow, Scoring, Statistics, TaskRewards
+from concord.assessment.results import LatencySummary, SubScore, TraceIntegrity
 
 ONE_TRIAL = Statistics(
     scenarios=1,
@@ -23,11 +14,11 @@ ONE_TRIAL = Statistics(
     score_method=None,
     pass_power=[],
 )
-"""What one trial tells of the spread of others: nothing."""
+"""The statistics of one trial, which says nothing about the spread."""
 
 
 def factors(outcome: float | None, conduct: float | None = 1.0, *, reason: str | None = None) -> list[SubScore]:
-    """The two factors of a score that rests on the outcome; `reason`: why there is none."""
+    """The two factors of an outcome score; `reason`: why there is no outcome."""
     return [
         SubScore(id="outcome", value=outcome, weight=1, reason=reason),
         SubScore(id="conduct", value=conduct, weight=1, reason=None),
@@ -35,7 +26,7 @@ def factors(outcome: float | None, conduct: float | None = 1.0, *, reason: str |
 
 
 def scoring_of_one(overall_score: float) -> Scoring:
-    """How one trial was scored that code judged, that passed, and whose calls cost nothing."""
+    """The scoring of one passed trial that code judged, with full conduct."""
     return Scoring(
         version="2",
         basis="outcome",

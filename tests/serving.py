@@ -1,4 +1,4 @@
-"""Apps served over real HTTP on the loopback, in the test's own event loop."""
+"""Apps and servers over real HTTP on the loopback, in the test's own event loop."""
 
 import asyncio
 import socket
@@ -14,7 +14,8 @@ LOOPBACK = "127.0.0.1"
 
 
 def reserved(host: str = LOOPBACK) -> socket.socket:
-    """A port of an address, held so that no other process can get it. It refuses connections until it is served."""
+    """A socket bound to a free port, which no other process can take. It refuses connections until an app is served on
+    it."""
     holder = socket.socket()
     holder.bind((host, 0))
     return holder
@@ -28,7 +29,7 @@ def url_of(holder: socket.socket) -> str:
 
 @asynccontextmanager
 async def served(app: FastAPI, at: socket.socket | None = None) -> AsyncIterator[str]:
-    """Serves an app, at a reserved port or any other; yields its base URL, without a trailing slash."""
+    """Serves an app at a reserved or any other port; yields its base URL, without a trailing slash."""
     with at or reserved() as holder:
         config = uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=1)
         server = uvicorn.Server(config)
@@ -36,19 +37,22 @@ async def served(app: FastAPI, at: socket.socket | None = None) -> AsyncIterator
         server.lifespan = config.lifespan_class(config)
         try:
             await server.startup([holder])
-        except SystemExit as error:  # which would end the event loop, and what waits in it would wait for ever
+        except SystemExit as error:  # it would end the event loop, and a test would wait for ever
             raise RuntimeError("the app did not start") from error
         try:
             yield url_of(holder)
         finally:
             await server.shutdown([holder])
+            await asyncio.sleep(0)  # for a connection that was accepted while the server shut down
+            for connection in list(server.server_state.connections):
+                connection.transport.abort()
 
 
 @asynccontextmanager
 async def served_agent(
     handler: Handler, name: str = "agent", card_url: str | None = None, host: str = LOOPBACK
 ) -> AsyncIterator[str]:
-    """Serves an A2A agent that handles messages so; yields its URL, which is in its card unless that has another."""
+    """Serves an A2A agent with this handler; yields its URL, which is also in its card unless `card_url` is given."""
     holder = reserved(host)
     app = FastAPI()
     profile = AgentProfile(
@@ -67,7 +71,7 @@ async def served_agent(
 
 
 async def eventually(holds: Callable[[], bool], timeout_s: float = 10.0) -> None:
-    """Returns once `holds()` does; the test fails if that takes longer than the timeout."""
+    """Waits until `holds()` is true. Raises TimeoutError."""
     async with asyncio.timeout(timeout_s):
         while not holds():
             await asyncio.sleep(0.02)
@@ -78,14 +82,14 @@ Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 @asynccontextmanager
 async def listening(serve: Serve, host: str = LOOPBACK) -> AsyncIterator[str]:
-    """A server of whatever kind; yields its URL."""
+    """Serves raw TCP connections; yields an HTTP URL."""
     server = await asyncio.start_server(serve, host, 0)
     async with server:
         yield f"http://{host}:{server.sockets[0].getsockname()[1]}/"
 
 
 def replying(status: str) -> Serve:
-    """Answers every request with this status line and nothing."""
+    """Answers every request with this status line and an empty body."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")

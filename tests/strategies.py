@@ -1,4 +1,4 @@
-"""Hypothesis strategies for what the whole house speaks."""
+"""Hypothesis strategies that the tests of several packages share: texts and interaction steps."""
 
 from datetime import UTC
 

@@ -1,4 +1,4 @@
-"""Rows of teams at work, for tests of what shows them: calls played out in time, and the figures that follow."""
+"""Result rows of teams for the tests of displays: calls scheduled in time, and the figures that follow from them."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -10,13 +10,12 @@ from statistics import fmean, quantiles
 import networkx as nx
 
 from concord.assessment import Mode
+from concord.assessment.result_row import AgentRecord, InfrastructureFailure, ResultRow
 from concord.assessment.results import (
-    AgentRecord,
     CallRecord,
     Finding,
     GradedAnswer,
     Grading,
-    InfrastructureFailure,
     InteractionRecord,
     Judgment,
     LatencySummary,
@@ -24,7 +23,6 @@ from concord.assessment.results import (
     MetricRecord,
     MetricStatus,
     ParticipantObservability,
-    ResultRow,
     StepCounts,
     SubScore,
     TraceIntegrity,
@@ -37,34 +35,34 @@ FIVE = ["coordinator", "researcher_1", "researcher_2", "synthesizer", "reviewer"
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
-    """A call to an agent, its own work in milliseconds, and its own calls: those of one round are made together."""
+class Call:
+    """A planned call: callee, its own work in milliseconds, and its own calls; those of one round are concurrent."""
 
     callee: str
     work: float = 100.0
-    rounds: Sequence[Sequence["Ask"]] = ()
+    rounds: Sequence[Sequence["Call"]] = ()
     error: str | None = None
 
 
 @dataclass(slots=True)
-class _Stage:
-    """Plays asks out in time, on one clock."""
+class _Scheduler:
+    """Schedules planned calls on one clock."""
 
     calls: list[CallRecord] = field(default_factory=list)
 
-    def play(self, ask: Ask, caller: str = GREEN_AGENT, start: float = 0.0, parent: str | None = None) -> float:
-        """Records the call and all below it, in causal order; returns when it ended."""
-        place, step_id = len(self.calls), f"{len(self.calls) + 1:016x}"
+    def schedule(self, ask: Call, caller: str = GREEN_AGENT, start: float = 0.0, parent: str | None = None) -> float:
+        """Records the call and all calls below it, in causal order; returns the time of its end."""
+        position, step_id = len(self.calls), f"{len(self.calls) + 1:016x}"
         self.calls.append(_record(step_id, parent, caller, ask, start))
         now = start + ask.work / 2
         for together in ask.rounds:
-            now = max([self.play(each, ask.callee, now + 9 * i, step_id) for i, each in enumerate(together)])
+            now = max([self.schedule(each, ask.callee, now + 9 * i, step_id) for i, each in enumerate(together)])
         end = now + ask.work / 2
-        self.calls[place] = self.calls[place].model_copy(update={"duration_ms": round(end - start, 1)})
+        self.calls[position] = self.calls[position].model_copy(update={"duration_ms": round(end - start, 1)})
         return end
 
 
-def _record(step_id: str, parent: str | None, caller: str, ask: Ask, start: float) -> CallRecord:
+def _record(step_id: str, parent: str | None, caller: str, ask: Call, start: float) -> CallRecord:
     return CallRecord(
         step_id=step_id,
         parent_step_id=parent,
@@ -79,7 +77,7 @@ def _record(step_id: str, parent: str | None, caller: str, ask: Ask, start: floa
 
 
 def _with_critical_path(calls: Sequence[CallRecord]) -> list[CallRecord]:
-    """From the first call down, always into the call of the last round that ended last."""
+    """The calls with the critical path marked: from the first call down, each time into the call that ended last."""
     critical = {calls[0].step_id} if calls else set()
     for call in calls:
         if call.step_id in critical:
@@ -96,12 +94,12 @@ def _end(call: CallRecord) -> float:
     return (call.start_ms or 0.0) + (call.duration_ms or 0.0)
 
 
-def played(*asks: Ask) -> list[CallRecord]:
-    """The calls of asks that follow one another."""
-    stage, now = _Stage(), 0.0
+def scheduled(*asks: Call) -> list[CallRecord]:
+    """The records of planned calls that follow one another."""
+    scheduler, now = _Scheduler(), 0.0
     for ask in asks:
-        now = stage.play(ask, start=now)
-    return _with_critical_path(stage.calls)
+        now = scheduler.schedule(ask, start=now)
+    return _with_critical_path(scheduler.calls)
 
 
 def _between_agents(calls: Sequence[CallRecord]) -> list[CallRecord]:
@@ -185,10 +183,10 @@ def _metric(
 
 def _findings(metrics: Sequence[MetricRecord], calls: Sequence[CallRecord]) -> Iterator[Finding]:
     advice = {
-        "bottleneck": "stands between most of the others: let them call each other directly where they need no "
-        "go-between. If a hub is the design, see that it is neither overloaded nor the only way.",
-        "isolated": "is part of the team, yet exchanged no message with any of it: give it a share of the work, or "
-        "leave it out of the team.",
+        "bottleneck": "is on most paths between the other agents: let them call each other directly if they need no "
+        "intermediary. If a hub is the design, check that it is not overloaded and not the only path.",
+        "isolated": "is part of the team, but exchanged no message with another agent: give it a share of the work, or "
+        "remove it from the team.",
     }
     for metric in metrics:
         flag = {"betweenness_centrality": "bottleneck", "degree_centrality": "isolated"}.get(metric.id)
@@ -273,16 +271,16 @@ def trial_of(agents: Sequence[str], calls: Sequence[CallRecord], *, number: int 
 
 
 def _outcome_and_conduct(score: float, agents: Sequence[str], calls: Sequence[CallRecord]) -> tuple[SubScore, SubScore]:
-    """Factors of this score, conduct as the failed calls have it."""
+    """Factors of this score; conduct follows from the failed calls."""
     between = _between_agents(calls)
     failed = sum(call.error is not None for call in between)
     counted = {"participants": len(agents), "k": 5, "carried": len(between), "failed": failed, "bought_nothing": 0}
     conduct: float | None = 0.5 + 0.5 * 5 / (5 + failed)
     reason = None
     if len(agents) < 2:
-        conduct, reason = None, "a lone participant has nobody to call"
+        conduct, reason = None, "a lone participant has no other participant to call"
     elif not between:
-        conduct, reason = 0.5, "unseen: the gateway carried no call between participants"
+        conduct, reason = 0.5, "not observed: the gateway carried no call between participants"
     outcome, of_calls = factors(min(1.0, score / (conduct or 1.0)), conduct)
     inputs = [MetricParameter(name=name, value=f"{value}") for name, value in counted.items()]
     return outcome, of_calls.model_copy(update={"reason": reason, "inputs": inputs})
@@ -375,7 +373,7 @@ def row_of(names: Sequence[str], *trials: TrialRecord, **changes: object) -> Res
 
 
 def _at_best(trial: TrialRecord) -> float:
-    """The trial's score, had it been perfect where nobody judged it."""
+    """The trial's score, or the best possible one if nobody judged it."""
     return 1.0 if trial.overall_score is None else trial.overall_score
 
 
@@ -399,29 +397,29 @@ def _mean_part(parts: Sequence[SubScore]) -> SubScore:
 
 
 def mesh_of_five() -> ResultRow:
-    """Two researchers at once, who ask the reviewer; a synthesizer who asks back; all within one call."""
-    review = Ask("reviewer", 120)
-    asks = Ask(
+    """Two concurrent researchers that each ask the reviewer, and a synthesizer that asks them; all within one call."""
+    review = Call("reviewer", 120)
+    asks = Call(
         "coordinator",
         90,
         [
             [
-                Ask("researcher_1", 260, [[review], [Ask("synthesizer", 60)]]),
-                Ask("researcher_2", 420, [[review, Ask("researcher_1", 80)]]),
+                Call("researcher_1", 260, [[review], [Call("synthesizer", 60)]]),
+                Call("researcher_2", 420, [[review, Call("researcher_1", 80)]]),
             ],
-            [Ask("synthesizer", 240, [[Ask("researcher_1", 70), Ask("researcher_2", 110)], [review]])],
-            [Ask("reviewer", 200, [[Ask("coordinator", 30)], [Ask("synthesizer", 50), Ask("researcher_2", 40)]])],
+            [Call("synthesizer", 240, [[Call("researcher_1", 70), Call("researcher_2", 110)], [review]])],
+            [Call("reviewer", 200, [[Call("coordinator", 30)], [Call("synthesizer", 50), Call("researcher_2", 40)]])],
         ],
     )
-    return row_of(FIVE, trial_of(FIVE, played(asks), score=0.86))
+    return row_of(FIVE, trial_of(FIVE, scheduled(asks), score=0.86))
 
 
 def star_of_five() -> ResultRow:
-    """A hub that asks each of four, one after another; nobody else asks anyone. Three trials."""
+    """Three trials of a hub that asks four agents in sequence; nobody else asks anyone."""
     hub, *spokes = FIVE
     trials = [
         trial_of(
-            FIVE, played(Ask(hub, 60, [[Ask(spoke, 100 + 40 * run)] for spoke in spokes])), number=run, score=score
+            FIVE, scheduled(Call(hub, 60, [[Call(spoke, 100 + 40 * run)] for spoke in spokes])), number=run, score=score
         )
         for run, score in ((1, 0.52), (2, 0.71), (3, 0.49))
     ]
@@ -430,25 +428,25 @@ def star_of_five() -> ResultRow:
 
 
 def troubled_six() -> ResultRow:
-    """Six agents, one of them left out; some calls fail, a trial timed out, and the infrastructure had a bad day."""
+    """Six agents, one of them isolated; failed calls, a trial that timed out, and infrastructure failures."""
     names = [*FIVE, "archivist"]
     down, slow = "the reviewer did not answer (HTTP 503)", "no answer within 2 s"
-    asks = Ask(
+    asks = Call(
         "coordinator",
         150,
         [
             [
-                Ask("researcher_1", 300, [[Ask("reviewer", 200, error=down)], [Ask("reviewer", 80)]]),
-                Ask("researcher_2", 500),
+                Call("researcher_1", 300, [[Call("reviewer", 200, error=down)], [Call("reviewer", 80)]]),
+                Call("researcher_2", 500),
             ],
             [
-                Ask("reviewer", 90, error=down),
-                Ask("synthesizer", 2000, [[Ask("researcher_2", 600, error=slow)]], error=slow),
+                Call("reviewer", 90, error=down),
+                Call("synthesizer", 2000, [[Call("researcher_2", 600, error=slow)]], error=slow),
             ],
-            [Ask("synthesizer", 250)],
+            [Call("synthesizer", 250)],
         ],
     )
-    trial = trial_of(names, played(asks), score=0.41)
+    trial = trial_of(names, scheduled(asks), score=0.41)
     late = trial.trace_integrity.model_copy(update={"late": 3, "conflicting": 2, "dropped": 12, "completeness": 0.93})
     failed = trial_of(names, [], number=2, score=0.0).model_copy(
         update={"state": "timeout", "error": "no answer from the coordinator within 300 s", "answer": None}
@@ -461,16 +459,16 @@ def troubled_six() -> ResultRow:
         confidence="insufficient",
         trace_integrity=late,
         infrastructure=[InfrastructureFailure(trial_id="trial-3", stage="evaluation", message="the worker was killed")],
-        warnings=["unknown key in config: rooster", "2 steps came in versions that differ; both are left out"],
+        warnings=["unknown key in config: rooster", "2 steps were reported in different versions, which are ignored"],
     )
 
 
 def ground_truth() -> ResultRow:
-    """A chain of four, given as a pattern: nothing has a time."""
+    """A chain of four, given as a pattern without times."""
     names = ["planner", "writer", "editor", "publisher"]
     timeless = {"start_ms": None, "duration_ms": None}
     calls = [
-        _record(f"{i:016x}", None, caller, Ask(callee), 0).model_copy(update=timeless)
+        _record(f"{i:016x}", None, caller, Call(callee), 0).model_copy(update=timeless)
         for i, (caller, callee) in enumerate(pairwise(names * 3), 1)
         if caller != names[-1]
     ]
@@ -486,7 +484,7 @@ def half_judged() -> ResultRow:
     """Three trials: code judged the first, a model the second, nobody the third."""
     hub, *others = FIVE
     first, second, third = (
-        trial_of(FIVE, played(Ask(hub, 60, [[Ask(each, 120 + run)] for each in others])), number=run, score=0.9)
+        trial_of(FIVE, scheduled(Call(hub, 60, [[Call(each, 120 + run)] for each in others])), number=run, score=0.9)
         for run in (1, 2, 3)
     )
     return row_of(FIVE, first, _by_a_model(second), by_nobody(third))
@@ -502,7 +500,7 @@ def _by_a_model(trial: TrialRecord) -> TrialRecord:
 
 
 def by_nobody(trial: TrialRecord) -> TrialRecord:
-    """The same trial, had it no scorer and its assessment no judge."""
+    """The same trial without a scorer, in an assessment without a judge."""
     reason = "the task has no scorer, and AGENTBEATS_LLM_API_KEY is not set"
     nobody = Grading(value=None, source="nobody", scorer=None, reason=reason)
     parts = [part.model_copy(update={"value": None, "reason": reason}) if part.id == "outcome" else part
@@ -511,9 +509,9 @@ def by_nobody(trial: TrialRecord) -> TrialRecord:
 
 
 def unjudged_and_unseen() -> ResultRow:
-    """A team whose work nobody judged, and of which two call where nobody sees it."""
-    asks = Ask("coordinator", 90, [[Ask("researcher_1", 200)], [Ask("researcher_2", 120)]])
-    trial = by_nobody(trial_of(FIVE, played(asks)))
+    """An unjudged team in which the calls of two agents could not be observed."""
+    asks = Call("coordinator", 90, [[Call("researcher_1", 200)], [Call("researcher_2", 120)]])
+    trial = by_nobody(trial_of(FIVE, scheduled(asks)))
     partly = {"researcher_2": "partly", "reviewer": "none"}
     seen = [
         ParticipantObservability.model_validate({"agent": agent, "observability": partly.get(agent, "full")})
@@ -524,10 +522,10 @@ def unjudged_and_unseen() -> ResultRow:
 
 
 def unseen() -> ResultRow:
-    """A team of which nothing could be seen: its answer is judged, its coordination is not."""
+    """An unobserved team: its answer is judged, its coordination is not."""
     names = ["planner", "writer"]
     undefined = {"coordination_quality": None, "coordination_status": MetricStatus.UNDEFINED}
-    trial = trial_of(names, played(Ask("planner", 400)), score=0.5).model_copy(
+    trial = trial_of(names, scheduled(Call("planner", 400)), score=0.5).model_copy(
         update={**undefined, "coordination_value": None, "findings": []}
     )
     hidden = [ParticipantObservability(agent=agent, observability="none") for agent in names]
@@ -538,21 +536,21 @@ def unseen() -> ResultRow:
 def lone_participant() -> ResultRow:
     """One participant alone: there is nobody to coordinate with."""
     alone = {"coordination_quality": None, "coordination_status": MetricStatus.NOT_APPLICABLE}
-    trial = trial_of(["writer"], played(Ask("writer", 300)), score=0.7).model_copy(
+    trial = trial_of(["writer"], scheduled(Call("writer", 300)), score=0.7).model_copy(
         update={**alone, "coordination_value": None, "findings": []}
     )
     return row_of(["writer"], trial, **alone)
 
 
 def recorded() -> ResultRow:
-    """A trace from a file that tells how it ended; what was not seen has no conduct."""
-    trial = trial_of(FIVE, played(Ask(FIVE[0], 60, [[Ask(each, 80)] for each in FIVE[1:]])), score=1.0)
-    told = Grading(value=1.0, source="recorded", scorer=None, reason=None)
+    """A recorded trace with an outcome; its calls were not observed, so there is no conduct."""
+    trial = trial_of(FIVE, scheduled(Call(FIVE[0], 60, [[Call(each, 80)] for each in FIVE[1:]])), score=1.0)
+    grading = Grading(value=1.0, source="recorded", scorer=None, reason=None)
     integrity = trial.trace_integrity.model_copy(update={"observability": None, "participants": []})
     row = row_of(
         FIVE,
         trial.model_copy(
-            update={"grading": told, "judge": None, "sub_scores": factors(1.0)[:1], "trace_integrity": integrity}
+            update={"grading": grading, "judge": None, "sub_scores": factors(1.0)[:1], "trace_integrity": integrity}
         ),
         mode=Mode.RECORDED,
     )
@@ -561,31 +559,31 @@ def recorded() -> ResultRow:
 
 
 def crowd(n: int = 40, asks: int = 160) -> ResultRow:
-    """Many agents, each with an id as long as they come, and calls between neighbours mostly."""
+    """Many agents with long ids, and calls mostly between neighbours."""
     random = Random(7)  # noqa: S311
     names = [f"department-{i // 10}/analyst_{i:03}" for i in range(n)]
 
-    def ask(i: int, depth: int) -> Ask:
+    def ask(i: int, depth: int) -> Call:
         step = random.choice([1, 1, 2, 3, n // 3])
         below = [[ask((i + step) % n, depth - 1)] for _ in range(random.randint(1, 2))] if depth else []
         error = "out of quota" if random.random() < 0.04 else None
-        return Ask(names[i], random.uniform(20, 200), below, error)
+        return Call(names[i], random.uniform(20, 200), below, error)
 
-    calls = played(*(ask(random.randrange(n), 3) for _ in range(asks // 8)))
+    calls = scheduled(*(ask(random.randrange(n), 3) for _ in range(asks // 8)))
     return row_of(names, trial_of(names, calls, score=0.7))
 
 
 def all_with_all(n: int) -> ResultRow:
-    """Everyone asks everyone."""
+    """Every agent asks every other one."""
     names = [f"agent_{i:02}" for i in range(n)]
     calls = [
-        _record(f"{i:016x}", None, caller, Ask(callee), 10.0 * i).model_copy(update={"duration_ms": 25.0})
+        _record(f"{i:016x}", None, caller, Call(callee), 10.0 * i).model_copy(update={"duration_ms": 25.0})
         for i, (caller, callee) in enumerate(permutations(names, 2))
     ]
     return row_of(names, trial_of(names, calls[:1000]).model_copy(update={"interactions": interactions_of(calls)}))
 
 
 def silent_team() -> ResultRow:
-    """Three agents of which nobody called anybody, the assessor's own call aside."""
+    """Three agents without calls between them, apart from the assessor's own call."""
     names = ["planner", "writer", "editor"]
-    return row_of(names, trial_of(names, played(Ask("planner", 400)), score=0.0), coordination_quality="low")
+    return row_of(names, trial_of(names, scheduled(Call("planner", 400)), score=0.0), coordination_quality="low")

@@ -60,9 +60,9 @@ async def _wait_for_card(role: str, url: str, on_progress: Callable[[str], None]
         except (AgentUnreachableError, RemoteError) as error:
             now = monotonic()
             if now > began + timeout_s:
-                raise AssessmentError(f"{role} shows no agent card at {url}: {error}") from error
+                raise AssessmentError(f"{role} serves no agent card at {url}: {error}") from error
             if now >= log_at:
-                on_progress(f"waiting for {role} at {url}, for up to {timeout_s:.0f} s: {error}")
+                on_progress(f"Waiting up to {timeout_s:.0f} s for {role} at {url}: {error}")
                 log_at = now + LOG_INTERVAL_S
         else:
             return

@@ -8,7 +8,7 @@ from pydantic import JsonValue, ValidationError
 from rich.table import Table
 
 from concord.assessment import AssessmentRequest
-from concord.assessment.results import ResultRow
+from concord.assessment.result_row import ResultRow
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.output_files import prepare_folder
 from concord_cli.results_file import write_results
@@ -16,6 +16,7 @@ from concord_cli.scenario import Scenario, read_scenario, reasons
 from concord_cli.stack.local import LocalStack, fixed_stack_ports, free_stack_ports, local_stack
 from concord_cli.stack.plan import StackPlan
 from concord_cli.summary import summary
+from concord_cli.tasks.secrets import keep_secrets
 from concord_cli.terminal import ProgressLog
 
 
@@ -29,6 +30,7 @@ async def run(path: Path, output: Path, traces: Path | None, progress: ProgressL
         results = await stack.supervisor.guard(_assess_on(stack, scenario, progress))
         if traces is not None:
             await _save_traces(stack, results, traces, progress)
+        keep_secrets(stack.folder.path / "output", results, output)
     write_results(output, scenario.agentbeats_ids, results)
     _show_result(results, output, progress)
 
@@ -39,7 +41,7 @@ async def up(path: Path, ports: tuple[int, int, int], output_folder: Path, progr
     async with local_stack(scenario, fixed_stack_ports(scenario, *ports), progress, output_folder) as stack:
         progress.clear_status()
         progress.print(_addresses(stack.plan))
-        progress.log(f"Logs are in {stack.folder.path}; Ctrl-C stops everything")
+        progress.log(f"The logs are in {stack.folder.path}. Press Ctrl-C to stop all programs.")
         await stack.supervisor.guard(asyncio.Event().wait())
 
 
@@ -47,9 +49,13 @@ async def ask(path: Path, output: Path, progress: ProgressLog) -> None:
     """Has a running green agent assess running agents, as the platform's client does."""
     scenario = read_scenario(path)
     if scenario.green_agent is None:
-        raise UsageError(f"{path}: green_agent.endpoint is missing: it says whom to ask (`concord run` needs none)")
+        raise UsageError(
+            f"{path}: green_agent.endpoint is missing: add the address of the green agent, or use `concord run`"
+        )
     if scenario.local:
-        raise UsageError(f"{path}: {scenario.local[0].role} has no endpoint (`concord run` starts such agents)")
+        raise UsageError(
+            f"{path}: {scenario.local[0].role} has no endpoint: add its address, or start it with `concord run`"
+        )
     prepare_folder(output)
     from concord_cli.assessment_client import assess, wait_for_cards
 
@@ -76,14 +82,14 @@ async def _save_traces(stack: LocalStack, results: Sequence[JsonValue], folder: 
     from concord_cli.trace_export import save_traces
 
     saved = await save_traces(stack.redis_url, ResultRow.model_validate(results[0]), folder)
-    progress.log(f"{len(saved)} traces are in {folder}; `concord judge rejudge {folder}` judges them anew")
+    progress.log(f"Saved {len(saved)} traces in {folder}. To judge them again, run `concord judge rejudge {folder}`")
 
 
 def _local_scenario(path: Path) -> Scenario:
     """Reads a scenario for a local stack and checks its config. Raises UsageError."""
     scenario = read_scenario(path)
     if scenario.green_agent is not None:
-        raise UsageError(f"{path}: names a green agent that runs already: use `concord assess`")
+        raise UsageError(f"{path}: names a running green agent: use `concord assess`, or remove green_agent")
     _check_team(path, scenario)
     placeholder = {each.role: "http://127.0.0.1/" for each in scenario.participants}
     try:
@@ -108,10 +114,10 @@ def _show_result(results: Sequence[JsonValue], output: Path, progress: ProgressL
     try:
         row = ResultRow.model_validate(results[0])
     except ValidationError:
-        progress.log(f"{len(results)} results, of another green agent's kind, are in {output}")
+        progress.log(f"{len(results)} results are in {output}. They are not in Concord's format.")
         return
     progress.print(summary(row))
-    progress.log(f"The whole result is in {output}; `concord report {output}` makes a page of it")
+    progress.log(f"The result is in {output}. To write it as a page, run `concord report {output}`")
 
 
 def _addresses(plan: StackPlan) -> Table:

@@ -10,8 +10,8 @@ MAX_NAMES: Final = 10
 """Limit of the participants named; the others are counted."""
 
 REMEDY: Final = (
-    "Have a participant take its peers' addresses from /peers: what it calls then passes the gateway and is seen.",
-    "Or have it report its calls to the collector: see docs/reporting.md.",
+    "To let the gateway observe a participant's calls, take its peers' addresses from /peers.",
+    "Alternatively, report the calls to the collector: see docs/reporting.md.",
 )
 
 
@@ -25,10 +25,10 @@ def unobserved_text(integrity: TraceIntegrity) -> str | None:
     if not (hidden := unobserved_participants(integrity)):
         return None
     unheard = [each.agent for each in integrity.participants if each.observability == "none"]
-    text = f"Calls that these participants made, if any, could not be seen: {_names(hidden)}."
+    text = f"Calls by these participants, if any, could not be observed: {_names(hidden)}."
     if not unheard:
         return text
-    return f"{text} Calls to {'them' if unheard == hidden else _names(unheard)} were not seen either."
+    return f"{text} Calls to {'them' if unheard == hidden else _names(unheard)} were not observed either."
 
 
 def fully_observed(integrity: TraceIntegrity) -> bool:
@@ -38,7 +38,7 @@ def fully_observed(integrity: TraceIntegrity) -> bool:
 
 def no_calls_text(integrity: TraceIntegrity) -> str:
     """The text in place of calls between agents if there are none."""
-    return "Nobody called anybody." if fully_observed(integrity) else "No call between agents was seen."
+    return "No agent called another." if fully_observed(integrity) else "No call between agents was observed."
 
 
 def _names(agents: Sequence[str]) -> str:
@@ -47,9 +47,9 @@ def _names(agents: Sequence[str]) -> str:
 
 
 STRUCTURE_AND_SUCCESS: Final = (
-    "Structure does not predict success. On 527 CooperBench runs, within task and arm, version 1's structural score "
-    "told success from failure with an AUC of .56 (95 %: .52 to .62), .49 on runs with messages; on 541 LLM-teams runs "
-    ".51; .42 to .49 on three MARBLE sets (.5 is chance)."
+    "Structure does not predict success. The structural score of version 1 separated success from failure with an AUC "
+    "of .56 (95 %: .52 to .62) on 527 CooperBench runs, within task and arm, and .49 on those with messages. The AUC "
+    "was .51 on 541 LLM-teams runs, and .42 to .49 on three MARBLE sets (.5 is chance)."
 )
 """How well the score of version 1, which measured structure, separates successful runs from failed ones.
 
@@ -61,7 +61,7 @@ MORE_ON_STRUCTURE: Final = "docs/scoring.md"
 
 
 _WITHOUT_LABEL: Final[Mapping[MetricStatus, str]] = MappingProxyType(
-    {MetricStatus.UNDEFINED: "not seen", MetricStatus.NOT_APPLICABLE: "one participant"}
+    {MetricStatus.UNDEFINED: "not observed", MetricStatus.NOT_APPLICABLE: "one participant"}
 )
 
 

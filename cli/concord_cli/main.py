@@ -17,7 +17,7 @@ RESULTS_FILE = Path("output/results.json")
 
 app = typer.Typer(
     name="concord",
-    help="Tells how well a team of A2A agents works together.",
+    help="Measure how well a team of A2A agents works together.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -26,8 +26,10 @@ app = typer.Typer(
 app.add_typer(judge_app, name="judge")
 app.add_typer(tasks_app, name="tasks")
 
-ScenarioFile = Annotated[Path, typer.Argument(metavar="SCENARIO", help="Who takes part, and how they are assessed.")]
-OutputFile = Annotated[Path, typer.Option("--output", "-o", help="Where the results go.")]
+ScenarioFile = Annotated[
+    Path, typer.Argument(metavar="SCENARIO", help="Scenario file (TOML) with the agents and the assessment's config.")
+]
+OutputFile = Annotated[Path, typer.Option("--output", "-o", help="Results file to write.")]
 Port = Annotated[int, typer.Option(min=1, max=65535)]
 
 
@@ -36,12 +38,12 @@ def run(
     scenario: ScenarioFile = SHIPPED_SCENARIO,
     output: OutputFile = RESULTS_FILE,
     traces: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Keep each trial's trace there, as Concord JSONL.")
+        Path | None, typer.Option(metavar="FOLDER", help="Folder to save each trial's trace in, as Concord JSONL.")
     ] = None,
 ) -> None:
-    """Assess a team on this machine: start everything, run one assessment, show the result, stop everything."""
+    """Assess a team on this machine: start all services, run one assessment, show the result, stop the services."""
     with exit_codes(), ProgressLog() as progress:
-        progress.log(f"Concord assesses the team of {scenario}")
+        progress.log(f"Assessing the team of {scenario}")
         # Imported after the first line of output, since A2A and HTTP take a while to load.
         from concord_cli import commands
 
@@ -53,12 +55,14 @@ def up(
     scenario: ScenarioFile = SHIPPED_SCENARIO,
     gateway_port: Port = 9009,
     collector_port: Port = 9010,
-    agents_port: Annotated[int, typer.Option(min=1, max=65535, help="Of the first agent; the others follow.")] = 9021,
-    output_dir: Annotated[Path, typer.Option(help="Where the gateway writes results.")] = RESULTS_FILE.parent,
+    agents_port: Annotated[
+        int, typer.Option(min=1, max=65535, help="Port of the first agent; the others follow.")
+    ] = 9021,
+    output_dir: Annotated[Path, typer.Option(help="Folder for the gateway's results.")] = RESULTS_FILE.parent,
 ) -> None:
-    """Start the services and a team on this machine, and keep them up until Ctrl-C."""
+    """Start the services and a team on this machine, and keep them running until Ctrl-C."""
     with exit_codes(), ProgressLog() as progress:
-        progress.log(f"Concord starts the team of {scenario}")
+        progress.log(f"Starting the team of {scenario}")
         from concord_cli import commands
 
         execute(commands.up(scenario, (gateway_port, collector_port, agents_port), output_dir, progress))
@@ -66,9 +70,9 @@ def up(
 
 @app.command()
 def assess(scenario: ScenarioFile, output: OutputFile = RESULTS_FILE) -> None:
-    """Ask a green agent that runs already to assess agents that run already, as the AgentBeats client does."""
+    """Request an assessment of running agents from a running green agent, as the AgentBeats client does."""
     with exit_codes(), ProgressLog() as progress:
-        progress.log(f"Concord asks for an assessment of the agents in {scenario}")
+        progress.log(f"Requesting an assessment of the agents in {scenario}")
         from concord_cli import commands
 
         execute(commands.ask(scenario, output, progress))
@@ -76,46 +80,54 @@ def assess(scenario: ScenarioFile, output: OutputFile = RESULTS_FILE) -> None:
 
 @app.command("evaluate")
 def evaluate_traces(
-    paths: Annotated[list[Path], typer.Argument(metavar="PATHS", help="Files, folders, or - for standard input.")],
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATHS", help="Files or folders to evaluate, or - for standard input.")
+    ],
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Where the rows go: .json in one document, .jsonl a row a line."),
+        typer.Option(
+            "--output", "-o", help="Results file to write: .json for one document, .jsonl for one row per line."
+        ),
     ] = None,
     graphml: Annotated[
-        Path | None, typer.Option(help="Where the agent graph goes: a .graphml file, or a folder for several traces.")
+        Path | None, typer.Option(help="GraphML file to write the agent graph to, or a folder for several traces.")
     ] = None,
     format_name: Annotated[
-        str | None, typer.Option("--format", help="What the files are, if that cannot be told from themselves.")
+        str | None, typer.Option("--format", help="Format of the files, if it cannot be detected.")
     ] = None,
     config: Annotated[
-        Path | None, typer.Option(help="Evaluators, metrics, thresholds, weights, evidence, roster; .toml or .json.")
+        Path | None,
+        typer.Option(help="Config file (.toml or .json) with evaluators, metrics, thresholds, evidence, roster."),
     ] = None,
-    keep_going: Annotated[bool, typer.Option("--keep-going", help="Leave out files that are no traces.")] = False,
+    keep_going: Annotated[bool, typer.Option("--keep-going", help="Skip files that are not traces.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
 ) -> None:
-    """Evaluate traces that are there already, with no service running: a row for each."""
+    """Evaluate existing trace files, without any service: write one row per trace."""
     with exit_codes(), terminable() as reraise:
         # Imported here, since the graph library takes a while to load and is part of a full installation only.
         try:
             from concord_cli.evaluate.command import EvaluateArguments, evaluate
         except ModuleNotFoundError as error:
-            raise UsageError(f"evaluating needs all of Concord, concord-cli[local]: {error.name} is missing") from error
+            raise UsageError(f"`concord evaluate` needs the module {error.name}: install concord-cli[local]") from error
 
         evaluate(EvaluateArguments(paths, format_name, config, output, graphml, keep_going, quiet), reraise)
 
 
 @app.command("report")
 def report_results(
-    results: Annotated[Path, typer.Argument(metavar="RESULTS", help="A results file: .json, or .jsonl.")],
+    results: Annotated[Path, typer.Argument(metavar="RESULTS", help="Results file (.json or .jsonl) to report on.")],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Where the page goes; else beside the results, as .html.")
+        Path | None,
+        typer.Option("--output", "-o", help="HTML file to write; by default, the results file's name with .html."),
     ] = None,
-    trial: Annotated[str | None, typer.Option(metavar="ID", help="Only this trial, not the whole row.")] = None,
+    trial: Annotated[
+        str | None, typer.Option(metavar="ID", help="Trial to report on, instead of the whole row.")
+    ] = None,
     assessment: Annotated[
-        str | None, typer.Option(metavar="ID", help="Of which assessment or trace, where there are several.")
+        str | None, typer.Option(metavar="ID", help="Assessment or trace to report on, if the file has several.")
     ] = None,
 ) -> None:
-    """Write a result as a page to read, print and send on: one HTML file that needs nothing else."""
+    """Write a result as one self-contained HTML page."""
     with exit_codes():
         from concord_cli.report.command import report
 
@@ -124,16 +136,14 @@ def report_results(
 
 @app.command("compare")
 def compare_results(
-    results: Annotated[list[Path], typer.Argument(metavar="RESULTS", help="Results files, one for each team.")],
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Where the comparison goes as JSON, beside being shown.")
-    ] = None,
+    results: Annotated[list[Path], typer.Argument(metavar="RESULTS", help="Results files to compare, one per team.")],
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="JSON file to write the comparison to.")] = None,
 ) -> None:
-    """Compare teams on the tasks that they share: differences with intervals, and a ranking no finer than these."""
+    """Compare teams on the tasks that they share: show differences with intervals, and a ranking."""
     with exit_codes():
         try:
             from concord_cli.compare.command import compare
         except ModuleNotFoundError as error:
-            raise UsageError(f"comparing needs all of Concord, concord-cli[local]: {error.name} is missing") from error
+            raise UsageError(f"`concord compare` needs the module {error.name}: install concord-cli[local]") from error
 
         compare(results, output)

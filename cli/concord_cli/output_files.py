@@ -15,7 +15,7 @@ def prepare_folder(path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"{path.parent}: cannot be made: {error.strerror}") from error
+        raise UsageError(f"{path.parent}: folder cannot be created: {error.strerror}") from error
     if path.is_dir() or not os.access(path.parent, os.W_OK):
         raise UsageError(f"{path}: cannot be written")
 

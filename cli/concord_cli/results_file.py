@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pydantic import JsonValue, ValidationError
 
-from concord.assessment.results import ResultRow, ResultsDocument
+from concord.assessment.result_row import ResultRow, ResultsDocument
 from concord_cli.display_text import shortened
 from concord_cli.errors import UsageError
 from concord_cli.output_files import write_text
@@ -47,4 +47,4 @@ def read_rows(path: Path) -> list[ResultRow]:
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from error
     except ValidationError as error:
-        raise UsageError(f"{path}: not results of Concord: {shortened(reasons(error), 300)}") from error
+        raise UsageError(f"{path}: not a results file of Concord: {shortened(reasons(error), 300)}") from error

@@ -7,7 +7,8 @@ from types import MappingProxyType
 from typing import Final
 
 from concord.assessment import Mode
-from concord.assessment.results import Basis, Grading, MetricParameter, ResultRow, Scoring, SubScore, TrialRecord
+from concord.assessment.result_row import Basis, ResultRow, Scoring
+from concord.assessment.results import Grading, MetricParameter, SubScore, TrialRecord
 
 FACTORS: Final = frozenset({"outcome", "conduct"})
 """The ids of the sub-scores that are multiplied; all others are weighted."""
@@ -20,13 +21,13 @@ _COUNTS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         "carried": ("1 call between participants carried", "{} calls between participants carried"),
         "failed": ("1 failed", "{} failed"),
         "bought_nothing": ("1 bought nothing", "{} bought nothing"),
-        "unread": ("1 not read whole", "{} not read whole"),
+        "unread": ("1 not fully read", "{} not fully read"),
     }
 )
 """The counts behind conduct, in the order in which they are shown: singular and plural."""
 
 _SETTINGS: Final[Mapping[str, str]] = MappingProxyType(
-    {"participants": "{} participants", "k": "k = {} (that many failed or useless calls cost a quarter of the score)"}
+    {"participants": "{} participants", "k": "k = {} (this many failed or useless calls cost a quarter of the score)"}
 )
 """The settings behind conduct, which most trials share."""
 
@@ -195,7 +196,7 @@ def _rating(inputs: _Inputs) -> Rating:
 
 def _why_none(inputs: _Inputs) -> str:
     if not inputs.usable and not inputs.judged:
-        return "no trial could be used"
+        return "no trial was usable"
     if inputs.basis == "structure":
         return "no structure to rate"
     return "nobody judged the outcome" + (f" ({'; '.join(inputs.reasons)})" if inputs.reasons else "")
@@ -222,15 +223,15 @@ def _of_an_outcome(inputs: _Inputs, score: float) -> Rating:
 
 def _of_a_record(inputs: _Inputs) -> str:
     if set(inputs.judged) <= {"recorded"}:
-        return "the outcome that the file tells; nobody saw how the team went about it"
+        return "the outcome in the file; the team's work was not observed"
     judges = _by_whom(inputs.judged)
-    return f"the outcome of what the file tells, judged {judges}; nobody saw how the team went about it"
+    return f"the outcome of the recorded answers, judged {judges}; the team's work was not observed"
 
 
 def _of_structure(inputs: _Inputs) -> str:
     """What a structural score rests on. Version 1 scored live teams so too, with a model's grade of the outcome."""
     if inputs.mode is Mode.GROUND_TRUTH:
-        return "rates the structure of a given pattern: no team was at work"
+        return "rates the structure of a given pattern, without a live team"
     text = f"rates structure, by version {inputs.version} of the rules"
     task = next((part for part in inputs.sub_scores if part.id == "task"), None)
     if task is None or task.value is None:

@@ -8,15 +8,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from concord.assessment.results import (
-    Detail,
-    Finding,
-    InteractionRecord,
-    LatencySummary,
-    ResultRow,
-    SubScore,
-    TrialRecord,
-)
+from concord.assessment.result_row import Detail, ResultRow
+from concord.assessment.results import Finding, InteractionRecord, LatencySummary, SubScore, TrialRecord
 from concord_cli.display_text import printable
 from concord_cli.interaction_text import (
     MORE_ON_STRUCTURE,
@@ -27,6 +20,7 @@ from concord_cli.interaction_text import (
     unobserved_text,
 )
 from concord_cli.score_text import FACTORS, factor_notes, pass_count_text, rating_of
+from concord_cli.team_tasks_text import causes, tasks_table
 from concord_cli.terminal import plain_table, plain_text
 
 _QUALITY_STYLES = {"high": "bold green", "medium": "bold yellow", "low": "bold red", "bottleneck": "bold red"}
@@ -39,16 +33,18 @@ def summary(row: ResultRow) -> RenderableType:
     """The score and what it rests on, findings, graph, latency, calls between agents, and warnings."""
     detail = row.detail
     parts = detail.scoring.sub_scores
-    sections = [
+    sections: list[tuple[str, RenderableType | None]] = [
+        ("Tasks", tasks_table(detail.trials)),
+        ("Why answers are wrong", causes(detail.trials)),
         ("Factors of the score", _factors([part for part in parts if part.id in FACTORS], detail.trials)),
         ("Parts of the score", _parts([part for part in parts if part.id not in FACTORS])),
-        ("Not seen", _unseen(detail)),
+        ("Unobserved calls", _unseen(detail)),
         ("Agent graph", Group(_graph(detail), plain_text(f"{STRUCTURE_AND_SUCCESS} See {MORE_ON_STRUCTURE}.", "dim"))),
         ("Findings", _findings(detail.findings)),
         (_calls_title(len(detail.trials)), _calls(detail)),
         ("Latency", _latency(detail.latency_metrics)),
         ("Judgment", _judgment(detail)),
-        ("Be wary", _warnings(detail)),
+        ("Warnings", _warnings(detail)),
     ]
     shown = [_section(title, body) for title, body in sections if body is not None]
     return Group("", _headline(row), *shown, "")
@@ -66,7 +62,7 @@ def _headline(row: ResultRow) -> Text:
     for note in rating.notes:
         line.append(f"\n{note}", style="dim")
     line.append("\ncoordination: ")
-    label = coordination_label(quality, detail.coordination_status) or "not told"
+    label = coordination_label(quality, detail.coordination_status) or "unknown"
     line.append(label, style=_QUALITY_STYLES.get(quality or "", ""))
     passed = pass_count_text(row)
     line.append(f" · {_count(len(detail.agents), 'agent')} · {passed} · {row.time_used:.1f} s")
@@ -125,7 +121,7 @@ def _graph(detail: Detail) -> Table:
 
 def _findings(findings: list[Finding]) -> RenderableType:
     if not findings:
-        return Text("None: nothing stands out.", "green")
+        return Text("None.", "green")
     table = plain_table()
     for finding in findings:
         title = Text.assemble((finding.id.replace("_", " "), "bold yellow"), "\n", (_figure(finding), "dim"))

@@ -1,9 +1,10 @@
-"""Evaluator and scorer as they are installed: what a trace says, through to the row; what an answer is worth."""
+"""The installed evaluator, from a trace to the row, and the installed scorer."""
 
 import pytest
 
 from concord.assessment import AssessmentConfig
-from concord.assessment.results import MetricRecord, MetricStatus, ResultRow
+from concord.assessment.result_row import ResultRow
+from concord.assessment.results import MetricRecord, MetricStatus
 from concord.assessment.scorers import SCORER_CHOICE
 from concord_evaluator.formats import Origin, TraceBuilder
 from concord_evaluator.offline import evaluate_trace
@@ -34,39 +35,39 @@ def metric(row: ResultRow, metric_id: str, agent: str | None = None) -> MetricRe
     return found
 
 
-def test_redundancy_is_the_share_of_phrases_that_another_message_has() -> None:
+def test_redundancy_is_the_share_of_repeated_phrases() -> None:
     # By threes: 4 phrases in one question and 7 in the other, 3 of them shared; 6 in each of two equal answers.
     assert metric(row(TRIP), "text_redundancy").value == pytest.approx(1 - 14 / 23)
 
 
-def test_drift_is_none_for_the_tasks_own_words_and_whole_for_others() -> None:
+def test_drift_is_0_for_words_of_the_task_and_1_for_others() -> None:
     own, other = row([("a", "b", "Plan a trip to the coast.", "")]), row([("a", "b", "Bake bread!", "")])
     assert metric(own, "text_drift").value == pytest.approx(0)
     assert metric(other, "text_drift", "a").value == 1
 
 
-def test_agents_that_answer_the_same_are_a_finding_with_the_steps_that_show_it() -> None:
+def test_equal_answers_are_a_finding_with_their_steps() -> None:
     found = row(TRIP)
     assert metric(found, "text_answer_overlap").value == 1
     [finding] = [each for each in found.detail.findings if each.id == "same_answers"]
     assert (finding.agents, finding.step_ids) == (["critic", "guide"], ["0", "1"])
 
 
-def test_what_cannot_be_known_is_undefined_and_not_0() -> None:
+def test_an_unknown_value_is_undefined() -> None:
     silent = row([("planner", "guide", "", "")], task="")
     for name in ("text_redundancy", "text_drift", "text_answer_overlap"):
         assert (metric(silent, name).value, metric(silent, name).status) == (None, MetricStatus.UNDEFINED)
 
 
-def test_a_call_that_does_not_say_what_was_asked_makes_the_rest_approximate() -> None:
+def test_a_call_without_texts_makes_a_value_approximate() -> None:
     partly = metric(row([*TRIP, ("planner", "guide", "", "")]), "text_redundancy")
-    assert (partly.status, partly.reason) == (MetricStatus.APPROXIMATE, "2 of 3 calls say what was said")
+    assert (partly.status, partly.reason) == (MetricStatus.APPROXIMATE, "2 of 3 calls contain their texts")
 
 
 def test_the_length_of_phrases_is_a_parameter() -> None:
     assert metric(row(TRIP, words=8), "text_redundancy").value == pytest.approx(1 - 4 / 5)
     assert row(TRIP, words=9).detail.warnings == [
-        "trial-1: the evaluator text has its defaults: words must be from 1 to 8"
+        "trial-1: the evaluator text uses its defaults: words must be from 1 to 8"
     ]
 
 
@@ -83,12 +84,12 @@ def graded(targets: list[str], answer: str, **options: int) -> Graded:
     return grade(SCORER_CHOICE.validate_python({"name": "phrases", **options}), targets, answer)
 
 
-def test_an_answer_is_worth_the_share_of_the_best_targets_phrases() -> None:
+def test_the_grade_is_the_share_of_the_best_targets_phrases() -> None:
     assert graded(["Take the early train."], "We take the early bus.").value == pytest.approx(2 / 3)
     assert graded(["Take the early train.", "the EARLY bus"], "We take the early bus.").value == 1
     assert graded(["Take the early train."], "We take the early bus.", words=1).value == 3 / 4
 
 
-def test_targets_without_words_are_the_scorers_failure() -> None:
+def test_targets_without_words_make_the_scorer_fail() -> None:
     with pytest.raises(ScorerFailedError, match="the scorer phrases failed: ValueError: no target has a word"):
         graded(["..."], "We take the early bus.")

@@ -1,1 +1,1 @@
-"""Teams of tiny agents, each made to work together, or to fail at it, in one way of its own."""
+"""Teams of tiny agents, each of which works together, or fails to, in its own way."""

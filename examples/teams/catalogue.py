@@ -1,4 +1,4 @@
-"""The teams: who asks whom, what else they say, and what goes wrong."""
+"""The teams: who asks whom, their further messages, and their faults."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ TASK: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """What one warden knows. `boundary`: the trees between this plot and the others, counted in this plot."""
+    """A plot as its warden knows it. `boundary`: the trees between this plot and the others, counted in this plot."""
 
     trees: int
     kinds: str
@@ -36,10 +36,10 @@ _STAR: Final = {LEAD: _WARDENS}
 
 @dataclass(frozen=True, slots=True)
 class Team:
-    """A team of the lead, who is given the task, and the wardens.
+    """A team of a lead, who gets the task, and wardens.
 
-    `asks`: the members that each member asks for their trees, all at once; a warden does so when it is asked, and
-    answers for all of them. `compares`: the members that a warden also asks for the boundary. `small_talk`: the
+    `asks`: the members that each member asks for their trees, concurrently; a warden does so when it is asked, and
+    answers for all of them. `compares`: the members that a warden also asks about the boundary. `small_talk`: the
     messages that the lead sends first, one after the other. `answer`: the text of the lead's answer.
     """
 

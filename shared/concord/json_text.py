@@ -37,7 +37,7 @@ def json_in(answer: str) -> JsonValue:
             continue
     last = deque(_objects_and_arrays(answer), maxlen=1)
     if not last:
-        raise NoJsonError("there is no JSON in the answer")
+        raise NoJsonError("the answer contains no JSON")
     return _shallow(last[0])
 
 

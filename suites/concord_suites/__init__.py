@@ -3,11 +3,16 @@
 from typing import Final
 
 from concord.suite import Suite
-from concord_suites import all_to_all, pipeline
+from concord_suites import agree, all_to_all, judge, pipeline, pool
 from concord_suites.family import TextFamily
-from concord_suites.pool.maximum import Maximum
 
-FAMILIES: Final[tuple[TextFamily, ...]] = (Maximum(), *pipeline.FAMILIES, *all_to_all.FAMILIES)
+FAMILIES: Final[tuple[TextFamily, ...]] = (
+    *pool.FAMILIES,
+    *pipeline.FAMILIES,
+    *all_to_all.FAMILIES,
+    *agree.FAMILIES,
+    *judge.FAMILIES,
+)
 
 SUITE: Final = Suite({family.name: family for family in FAMILIES})
 

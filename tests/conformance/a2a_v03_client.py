@@ -1,7 +1,7 @@
-"""A client of the A2A release that the platform's clients speak. Runs in its own environment, where only that one is.
+"""A client of A2A 0.3, the release that the platform's clients use. It runs in an environment with that release alone.
 
-`a2a_v03_client.py URL send|stream` reads a text from standard input, sends it as the one text part of a message, and
-prints what came back as one JSON object. It does what the platform's client does, with the same calls.
+`a2a_v03_client.py URL send|stream` reads a text from standard input, sends it as a message with one text part, and
+prints the answer as one JSON object. It makes the same SDK calls as the platform's client.
 """
 
 import asyncio

@@ -1,16 +1,15 @@
-"""A whole green agent in real processes: gateway, both workers, and a Redis; participants are not needed here."""
+"""A green agent in real processes: a gateway, a worker for each queue, and a Redis."""
 
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
-from pathlib import Path
 
 import httpx
 import pytest
 
+from tests.forked import ForkedProcess
 from tests.redis_servers import PrivateServer, free_port
 
 READY_S = 90.0
@@ -18,7 +17,7 @@ READY_S = 90.0
 
 @pytest.fixture(scope="session")
 def green_agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The URL of a green agent that is ready to assess."""
+    """The URL of a green agent that is ready."""
     folder = tmp_path_factory.mktemp("green")
     server = PrivateServer(folder / "redis")
     server.start()
@@ -33,17 +32,13 @@ def green_agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with ExitStack() as running:
         running.callback(server.stop)
         for name, words in commands.items():
-            running.callback(_end, _start(words, environment, folder / f"{name}.log"))
+            log = folder / f"{name}.log"
+            running.callback(_end, ForkedProcess(*words, env=environment, stdout=log, stderr=log))
         _wait_until_ready(f"{url}readyz")
         yield url
 
 
-def _start(words: list[str], environment: dict[str, str], log: Path) -> "subprocess.Popen[bytes]":
-    with log.open("wb") as output:
-        return subprocess.Popen([sys.executable, "-m", *words], env=environment, stdout=output, stderr=output)
-
-
-def _end(process: "subprocess.Popen[bytes]") -> None:
+def _end(process: ForkedProcess) -> None:
     process.terminate()
     try:
         process.wait(15)

@@ -1,6 +1,6 @@
-"""Clients of A2A 0.3, as all of the platform's are, get what the platform's wire contract promises them.
+"""The platform's wire contract towards clients of A2A 0.3, as all of the platform's are.
 
-The client is a real one: the last 0.3 release of the SDK, in an environment of its own.
+The client is the last 0.3 release of the SDK, in an environment of its own.
 """
 
 import json
@@ -14,13 +14,13 @@ import httpx
 import jsonschema
 import pytest
 
-from concord.assessment.results import ResultRow
+from concord.assessment.result_row import ResultRow
 
 CLIENT = Path(__file__).with_name("a2a_v03_client.py")
 SCHEMA = json.loads(Path("data/schemas/results.schema.json").read_text(encoding="utf-8"))
 
 Ask = Callable[[str, str], dict[str, Any]]
-"""Sends a text, streaming or not, and returns what the client was left with."""
+"""Sends a text in a mode (`send` or `stream`), and returns the client's summary of the answer."""
 
 MODES = ["send", "stream"]
 
@@ -47,9 +47,12 @@ def ask(green_agent: str) -> Ask:
 
 
 def pattern(edges: str, agents: str) -> str:
-    """An assessment request for a pattern; each edge is two letters, caller and callee."""
-    given = {"agents": list(agents), "edges": [{"from": edge[0], "to": edge[1]} for edge in edges.split()]}
-    return json.dumps({"participants": {}, "config": {"interaction_pattern": given}})
+    """An assessment request with a pattern; each edge is two letters, caller and callee."""
+    interaction_pattern = {
+        "agents": list(agents),
+        "edges": [{"from": edge[0], "to": edge[1]} for edge in edges.split()],
+    }
+    return json.dumps({"participants": {}, "config": {"interaction_pattern": interaction_pattern}})
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -68,18 +71,18 @@ def test_an_assessment_ends_completed_with_one_artifact_of_one_data_part(ask: As
     jsonschema.validate({"participants": {}, "results": [part["data"]]}, SCHEMA)
 
 
-def test_what_is_said_beside_the_result_never_parses_as_json(ask: Ask) -> None:
-    """The platform's client takes every text that parses as a result, even a bare number."""
+def test_no_status_text_parses_as_json(ask: Ask) -> None:
+    """The platform's client takes every text that parses as JSON for a result, even a bare number."""
     for text in ask(pattern("ab", "ab"), "stream")["status"]:
         with pytest.raises(ValueError, match="Expecting value"):
             json.loads(text)
 
 
-def test_a_streaming_client_hears_of_progress(ask: Ask) -> None:
+def test_a_streaming_client_gets_status_updates(ask: Ask) -> None:
     assert ask(pattern("ab bc", "abc"), "stream")["updates"].count("status-update") >= 3
 
 
-def test_the_card_names_the_url_to_post_to_and_that_it_streams(ask: Ask, green_agent: str) -> None:
+def test_the_card_has_the_gateways_url_and_announces_streaming(ask: Ask, green_agent: str) -> None:
     answer = ask("Hello", "send")
     assert (answer["card_url"], answer["streaming"]) == (green_agent, True)
 
@@ -91,11 +94,11 @@ KINDS = {
     "bottleneck": (pattern("ab ac ad ae", "abcde"), {"bottleneck"}, []),
     "partial_isolation": (pattern("ab bc ca", "abcd"), {"medium", "low"}, ["d"]),
 }
-"""The five kinds of pattern: a request for each, the correct labels, and the isolated agents."""
+"""For each kind of pattern: a request, the correct labels, and the isolated agents."""
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_each_kind_of_pattern_is_labelled_right_over_a2a(ask: Ask, kind: str) -> None:
+def test_each_kind_of_pattern_gets_its_label_and_isolated_agents(ask: Ask, kind: str) -> None:
     request, labels, isolated = KINDS[kind]
     [[part]] = ask(request, "send")["artifacts"]
     row = ResultRow.model_validate(part["data"])
@@ -104,7 +107,7 @@ def test_each_kind_of_pattern_is_labelled_right_over_a2a(ask: Ask, kind: str) ->
 
 
 @pytest.mark.parametrize("method", ["message/send", "message/stream", "tasks/get", "tasks/cancel"])
-def test_a_known_method_with_wrong_params_is_invalid_params(green_agent: str, method: str) -> None:
+def test_wrong_params_of_a_known_method_get_the_code_for_invalid_params(green_agent: str, method: str) -> None:
     answer = httpx.post(green_agent, json={"jsonrpc": "2.0", "id": 1, "method": method, "params": {"nonsense": 1}})
     assert answer.json()["error"]["code"] == -32602
 
@@ -118,7 +121,8 @@ def test_a_known_method_with_wrong_params_is_invalid_params(green_agent: str, me
         (b'{"jsonrpc": "2.0", "id": 1, "method": "no/such"}', -32601),
         (b'{"jsonrpc": "2.0", "id": 1, "method": "tasks/get", "params": {"id": "unknown"}}', -32001),
     ],
+    ids=["no JSON", "list", "no method", "unknown method", "unknown task"],
 )
-def test_errors_have_the_codes_of_the_standard(green_agent: str, body: bytes, code: int) -> None:
+def test_errors_have_the_codes_of_json_rpc_and_a2a(green_agent: str, body: bytes, code: int) -> None:
     answer = httpx.post(green_agent, content=body, headers={"content-type": "application/json"})
     assert answer.json()["error"]["code"] == code

@@ -1,4 +1,4 @@
-"""The leaderboard's query, run by DuckDB as the platform runs it, over every form of file that it meets."""
+"""The leaderboard's query, run by DuckDB as on the platform, over every form of results file."""
 
 import json
 from pathlib import Path
@@ -43,27 +43,27 @@ Line = dict[str, Any]
 
 
 def row(overall_score: float = 0.8, **changes: object) -> Line:
-    """A row as it stands in a file, with keys of its top level changed."""
+    """A row as in a results file, with changed top-level keys."""
     return {**make_row(overall_score=overall_score).model_dump(mode="json"), **changes}
 
 
 def scored(overall_score: float = 0.8, *, status: str = "ok", **scoring: object) -> Line:
-    """A row with keys of its `detail.scoring` changed, and the coordination status given."""
-    made = row(overall_score)
-    made["detail"]["scoring"] |= scoring
-    made["detail"]["coordination_status"] = status
-    return made
+    """A row with changed keys of `detail.scoring` and this coordination status."""
+    document = row(overall_score)
+    document["detail"]["scoring"] |= scoring
+    document["detail"]["coordination_status"] = status
+    return document
 
 
 def unjudged(usable: int = 1) -> Line:
-    """A row none of whose trials anybody judged."""
-    made = scored(usable_trials=usable, passed_trials=0, judged_by_code=0, unjudged=usable, score_high=None)
-    made["task_rewards"]["overall_score"] = None
-    return {**made, "score": None, "pass_rate": None}
+    """A row of unjudged trials."""
+    document = scored(usable_trials=usable, passed_trials=0, judged_by_code=0, unjudged=usable, score_high=None)
+    document["task_rewards"]["overall_score"] = None
+    return {**document, "score": None, "pass_rate": None}
 
 
 def v1(agent: str, *rows: object) -> Line:
-    """The first form of file; `v2`: the second."""
+    """A results file in its first form; `v2` makes the second form."""
     return {"participants": {"agent": agent}, "results": list(rows)}
 
 
@@ -82,7 +82,7 @@ def leaderboard(folder: Path, *files: Line, query: str = QUERY) -> list[Line]:
         return [dict(zip(names, values, strict=True)) for values in answer.fetchall()]
 
 
-def test_the_columns_are_the_prds_with_the_id_first_and_then_what_the_score_rests_on(tmp_path: Path) -> None:
+def test_the_columns_are_the_platforms_followed_by_those_that_explain_the_score(tmp_path: Path) -> None:
     (line,) = leaderboard(tmp_path, v1("uuid-a", row()))
     assert list(line) == COLUMNS
     assert line["id"] == "uuid-a"
@@ -97,31 +97,31 @@ def test_the_columns_are_the_prds_with_the_id_first_and_then_what_the_score_rest
     assert (line["Score High"], line["Usable"], line["Judged"], line["Unjudged"]) == (80, 1, 1, 0)
 
 
-def test_files_of_both_versions_stand_side_by_side_best_first(tmp_path: Path) -> None:
+def test_files_of_both_forms_are_listed_together_by_score(tmp_path: Path) -> None:
     lines = leaderboard(tmp_path, v1("uuid-a", row(0.5)), v2("uuid-b", row(0.9)))
     assert [(line["id"], line["Score"]) for line in lines] == [("uuid-b", 90), ("uuid-a", 50)]
 
 
-def test_the_named_role_is_credited_whoever_else_takes_part(tmp_path: Path) -> None:
+def test_the_id_is_that_of_the_named_role(tmp_path: Path) -> None:
     document = {"participants": {"aaa": "uuid-other", "agent": "uuid-a"}, "results": [row()]}
     assert [line["id"] for line in leaderboard(tmp_path, document)] == ["uuid-a"]
 
 
 @pytest.mark.parametrize("role", ["researcher_2", "my-agent", "agent.v2", "an agent"])
-def test_the_role_may_be_called_as_a_participant_may_be(tmp_path: Path, role: str) -> None:
+def test_the_role_may_have_any_participants_name(tmp_path: Path, role: str) -> None:
     document = {"participants": {"agent": "uuid-other", role: "uuid-r"}, "results": [row()]}
     query = QUERY.replace("SELECT 'agent' AS role", f"SELECT '{role}' AS role")
     assert [line["id"] for line in leaderboard(tmp_path, document, query=query)] == ["uuid-r"]
 
 
-def test_teams_of_different_participants_stand_side_by_side(tmp_path: Path) -> None:
+def test_teams_of_different_participants_are_listed_together(tmp_path: Path) -> None:
     one = {"participants": {"agent": "uuid-a", "planner": "uuid-p"}, "results": [row(0.9)]}
     other = {"participants": {"writer": "uuid-w", "agent": "uuid-b", "reviewer": "uuid-r"}, "results": [row(0.4)]}
     assert [line["id"] for line in leaderboard(tmp_path, one, other)] == ["uuid-a", "uuid-b"]
 
 
-@pytest.mark.parametrize("results", [[], None])
-def test_a_submission_without_a_row_is_left_out_and_costs_no_other_its_line(
+@pytest.mark.parametrize("results", [[], None], ids=["no rows", "null"])
+def test_a_submission_without_a_row_is_omitted_and_others_are_listed(
     tmp_path: Path, results: list[object] | None
 ) -> None:
     failed = {"status": "failed", "participants": {"agent": "uuid-f"}, "results": results}
@@ -130,21 +130,21 @@ def test_a_submission_without_a_row_is_left_out_and_costs_no_other_its_line(
     assert [line["id"] for line in lines] == ["uuid-a"]
 
 
-def test_a_submission_that_failed_is_alone_no_error(tmp_path: Path) -> None:
+def test_a_failed_submission_alone_gives_an_empty_leaderboard(tmp_path: Path) -> None:
     assert leaderboard(tmp_path, {"status": "failed", "participants": {"agent": "uuid-f"}, "results": []}) == []
 
 
-def test_the_same_agent_may_submit_again(tmp_path: Path) -> None:
+def test_every_submission_of_an_agent_is_listed(tmp_path: Path) -> None:
     lines = leaderboard(tmp_path, v1("uuid-a", row(0.4)), v2("uuid-a", row(0.6)))
     assert [(line["id"], line["Score"]) for line in lines] == [("uuid-a", 60), ("uuid-a", 40)]
 
 
-def test_a_submission_without_the_role_is_left_out(tmp_path: Path) -> None:
+def test_a_submission_without_the_role_is_omitted(tmp_path: Path) -> None:
     document = {"participants": {"writer": "uuid-w"}, "results": [row()]}
     assert [line["id"] for line in leaderboard(tmp_path, document, v1("uuid-a", row()))] == ["uuid-a"]
 
 
-def test_shards_are_put_together_by_their_usable_trials(tmp_path: Path) -> None:
+def test_shards_are_averaged_by_their_usable_trials(tmp_path: Path) -> None:
     large, small = row(0.9), row(0.3)
     large["detail"]["scoring"]["usable_trials"] = 3
     (line,) = leaderboard(tmp_path, v2("uuid-a", large, small))
@@ -152,7 +152,7 @@ def test_shards_are_put_together_by_their_usable_trials(tmp_path: Path) -> None:
     assert line["Score 95 %"] is None
 
 
-def test_shards_without_a_usable_trial_have_no_say(tmp_path: Path) -> None:
+def test_shards_without_a_usable_trial_do_not_change_the_figures(tmp_path: Path) -> None:
     none = row(pass_rate=None, score=None)
     none["task_rewards"] = dict.fromkeys(none["task_rewards"])
     none["detail"]["scoring"]["usable_trials"] = 0
@@ -160,8 +160,8 @@ def test_shards_without_a_usable_trial_have_no_say(tmp_path: Path) -> None:
     assert (line["Score"], line["Pass Rate"], line["Overall %"], line["Coordination"]) == (90, 100, 90, "High")
 
 
-def test_a_row_of_no_trials_has_no_say_and_no_line_of_its_own(tmp_path: Path) -> None:
-    """A shard that had no task. Its row does not even say what a score of it would have rested on."""
+def test_a_row_without_trials_does_not_change_the_figures_and_is_not_listed(tmp_path: Path) -> None:
+    """A shard without tasks, whose row does not even have the basis that a score would have."""
     empty = {**scored(version="1", basis="structure", usable_trials=0, judged_by_code=0), "score": None}
     wide = row(0.9)
     wide["detail"]["statistics"] |= {"score_low": 80, "score_high": 99}
@@ -169,33 +169,33 @@ def test_a_row_of_no_trials_has_no_say_and_no_line_of_its_own(tmp_path: Path) ->
     assert (line["id"], line["Score"], line["Rank"], line["Score 95 %"]) == ("uuid-a", 90, 1, "80.0 to 99.0")
 
 
-def test_a_shard_of_which_no_evaluation_came_is_not_left_out(tmp_path: Path) -> None:
+def test_a_shard_without_an_evaluation_counts_as_unjudged(tmp_path: Path) -> None:
     lost = {**scored(usable_trials=0, judged_by_code=0, unjudged=3, score_high=None), "score": None}
     (line,) = leaderboard(tmp_path, v1("uuid-a", row(0.8), lost))
     assert (line["Score"], line["Score High"], line["Usable"], line["Unjudged"]) == (20, 95, 1, 3)
 
 
-def test_unjudged_trials_are_counted_and_give_the_score_a_range(tmp_path: Path) -> None:
+def test_unjudged_trials_are_counted_and_the_score_has_an_upper_bound(tmp_path: Path) -> None:
     partly = scored(0.4, usable_trials=4, judged_by_code=1, judged_by_model=1, unjudged=2, score_high=88.0)
     (line,) = leaderboard(tmp_path, v1("uuid-a", partly))
     assert (line["Usable"], line["Judged"], line["Unjudged"]) == (4, 2, 2)
     assert (line["Score"], line["Score High"]) == (40, 88)
 
 
-def test_a_shard_that_nobody_judged_counts_as_0_beside_one_that_was_judged(tmp_path: Path) -> None:
+def test_an_unjudged_shard_counts_as_0_beside_a_judged_one(tmp_path: Path) -> None:
     (line,) = leaderboard(tmp_path, v1("uuid-a", row(0.9), unjudged(usable=2)))
     assert (line["Score"], line["Score High"], line["Pass Rate"]) == (30, 96.7, 33.3)
     assert (line["Usable"], line["Judged"], line["Unjudged"]) == (3, 1, 2)
 
 
-def test_where_nobody_judged_any_trial_there_is_no_score_and_no_rank(tmp_path: Path) -> None:
+def test_a_submission_of_unjudged_trials_has_no_score_and_no_rank(tmp_path: Path) -> None:
     lines = leaderboard(tmp_path, v1("uuid-a", unjudged()), v1("uuid-b", row(0.1)))
     assert [(line["id"], line["Score"], line["Rank"]) for line in lines] == [("uuid-b", 10, 1), ("uuid-a", None, None)]
     assert {lines[1][name] for name in ("Score High", "Pass Rate", "Overall %")} == {None}
     assert (lines[1]["Usable"], lines[1]["Unjudged"]) == (1, 1)
 
 
-def test_only_scores_on_the_outcome_are_ranked_and_the_others_stand_below_them(tmp_path: Path) -> None:
+def test_only_scores_based_on_the_outcome_are_ranked_and_others_are_listed_below(tmp_path: Path) -> None:
     lines = leaderboard(
         tmp_path,
         v1("uuid-pattern", scored(1.0, basis="structure")),
@@ -209,7 +209,7 @@ def test_only_scores_on_the_outcome_are_ranked_and_the_others_stand_below_them(t
     assert {line["id"]: line["Basis"] for line in lines[2:]} == {"uuid-pattern": "structure", "uuid-trace": "recorded"}
 
 
-def test_rows_of_one_file_are_put_together_only_with_their_like(tmp_path: Path) -> None:
+def test_rows_of_a_file_are_averaged_by_version_and_basis(tmp_path: Path) -> None:
     mixed = [row(0.9), row(0.7), scored(0.2, basis="structure"), scored(0.1, version="1", basis="structure")]
     lines = leaderboard(tmp_path, v2("uuid-a", *mixed))
     assert [(line["Version"], line["Basis"], line["Score"], line["Rank"]) for line in lines] == [
@@ -219,7 +219,7 @@ def test_rows_of_one_file_are_put_together_only_with_their_like(tmp_path: Path) 
     ]
 
 
-def test_versions_are_ranked_apart_the_latest_first(tmp_path: Path) -> None:
+def test_versions_are_ranked_separately_with_the_latest_first(tmp_path: Path) -> None:
     later = [v1(f"uuid-{score}", scored(score, version="10")) for score in (0.2, 0.4)]
     lines = leaderboard(tmp_path, v1("uuid-old", row(0.9)), *later)
     assert [(line["id"], line["Version"], line["Rank"]) for line in lines] == [
@@ -229,7 +229,7 @@ def test_versions_are_ranked_apart_the_latest_first(tmp_path: Path) -> None:
     ]
 
 
-def test_lone_participants_are_ranked_apart_from_teams(tmp_path: Path) -> None:
+def test_lone_participants_are_ranked_separately_from_teams(tmp_path: Path) -> None:
     lone = [v1(f"uuid-lone-{score}", scored(score, status="not_applicable")) for score in (0.95, 0.97)]
     unseen = v1("uuid-unseen", scored(0.2, status="undefined"))
     lines = leaderboard(tmp_path, *lone, v1("uuid-team", row(0.5)), unseen)
@@ -246,7 +246,7 @@ def test_equal_scores_share_a_rank(tmp_path: Path) -> None:
     assert [line["Rank"] for line in lines] == [1, 1, 3]
 
 
-def test_rows_of_version_1_as_they_were_written_stand_below_the_ranked_ones(tmp_path: Path) -> None:
+def test_original_rows_of_version_1_are_listed_below_ranked_ones(tmp_path: Path) -> None:
     old = [json.loads((VERSION_1 / f"{name}.json").read_text(encoding="utf-8")) for name in ("mesh", "hub_spoke")]
     for number, document in enumerate(old):
         document["participants"] = {"agent": f"uuid-old-{number}"}
@@ -260,7 +260,7 @@ def test_rows_of_version_1_as_they_were_written_stand_below_the_ranked_ones(tmp_
     assert leaderboard(tmp_path / "alone", *old)[0]["Score"] == 100
 
 
-def test_a_value_of_another_type_costs_nobody_a_line(tmp_path: Path) -> None:
+def test_values_of_unexpected_types_do_not_remove_any_line(tmp_path: Path) -> None:
     odd = scored(usable_trials="many")
     odd |= {"score": "good", "pass_rate": {}}
     odd["detail"]["graph_metrics"]["has_bottleneck"] = "perhaps"
@@ -268,7 +268,7 @@ def test_a_value_of_another_type_costs_nobody_a_line(tmp_path: Path) -> None:
     assert [(line["id"], line["Score"]) for line in lines] == [("uuid-a", 80), ("uuid-odd", None)]
 
 
-def test_shards_of_both_kinds_are_put_together_each_with_its_kind(tmp_path: Path) -> None:
+def test_shards_are_averaged_by_domain(tmp_path: Path) -> None:
     rows = [row(0.9), row(0.5, domain="personal-assistant"), row(0.7), row(0.1, domain="personal-assistant")]
     lines = leaderboard(tmp_path, v2("uuid-a", *rows))
     assert {line["Domain"]: line["Score"] for line in lines} == {"graph-assessment": 80, "personal-assistant": 30}
@@ -277,22 +277,22 @@ def test_shards_of_both_kinds_are_put_together_each_with_its_kind(tmp_path: Path
 @pytest.mark.parametrize(
     ("value", "label"), [(1.0, "High"), (0.66, "High"), (0.65, "Medium"), (0.33, "Medium"), (0.32, "Low"), (0.0, "Low")]
 )
-def test_coordination_is_labelled_by_the_prds_cut_offs(tmp_path: Path, value: float, label: str) -> None:
+def test_coordination_is_labelled_by_the_platforms_thresholds(tmp_path: Path, value: float, label: str) -> None:
     rated = row()
     rated["task_rewards"]["coordination_quality"] = value
     assert [line["Coordination"] for line in leaderboard(tmp_path, v1("uuid-a", rated))] == [label]
 
 
-def test_a_row_as_the_evaluator_makes_it_fills_every_cell(tmp_path: Path) -> None:
+def test_a_row_by_the_evaluator_fills_every_cell(tmp_path: Path) -> None:
     teams = [mesh(4), star(4), mesh(4)]
     planned = plan(teams[0][0], trials=3, tasks=3)
     verdicts = [judged(planned, team, outcome(f"trial-{number}")) for number, team in enumerate(teams, 1)]
-    made = evaluators_row(planned, verdicts, [])
-    (line,) = leaderboard(tmp_path, v1("uuid-a", made.model_dump(mode="json")))
+    document = evaluators_row(planned, verdicts, [])
+    (line,) = leaderboard(tmp_path, v1("uuid-a", document.model_dump(mode="json")))
     assert None not in line.values()
     assert (line["Avg Latency (ms)"], line["P95 Latency (ms)"]) == (10, 10)
-    assert line["Score"] == pytest.approx(made.score, abs=0.05)
-    assert line["Density %"] == pytest.approx(100 * (made.task_rewards.graph_density or 0), abs=0.05)
+    assert line["Score"] == pytest.approx(document.score, abs=0.05)
+    assert line["Density %"] == pytest.approx(100 * (document.task_rewards.graph_density or 0), abs=0.05)
 
 
 def test_undefined_figures_are_empty_and_not_low(tmp_path: Path) -> None:
@@ -303,23 +303,23 @@ def test_undefined_figures_are_empty_and_not_low(tmp_path: Path) -> None:
     assert {lines[1][name] for name in ("Score", "Pass Rate", "Overall %", "Coordination", "Rank")} == {None}
 
 
-def test_rows_that_lack_keys_give_empty_cells(tmp_path: Path) -> None:
+def test_missing_keys_give_empty_cells(tmp_path: Path) -> None:
     (line,) = leaderboard(tmp_path, v1("uuid-a", {"score": 70.0, "domain": "graph-assessment"}))
     assert (line["Score"], line["Pass Rate"], line["Isolated"]) == (70, None, 0)
 
 
-def test_the_two_kinds_of_assessment_are_lines_of_their_own(tmp_path: Path) -> None:
+def test_each_domain_has_a_line_of_its_own(tmp_path: Path) -> None:
     assistant = row(0.6, domain="personal-assistant")
     lines = leaderboard(tmp_path, v1("uuid-a", row(), assistant))
     assert {line["Domain"]: line["Score"] for line in lines} == {"graph-assessment": 80, "personal-assistant": 60}
 
 
-def test_a_bare_scalar_among_the_results_spoils_nobodys_figures(tmp_path: Path) -> None:
+def test_a_bare_number_among_the_results_does_not_change_any_figures(tmp_path: Path) -> None:
     lines = leaderboard(tmp_path, v1("uuid-a", row(), 3), v1("uuid-b", row(0.4)))
     assert [(line["id"], line["Score"]) for line in lines] == [("uuid-a", 80), ("uuid-b", 40)]
 
 
-def test_the_interval_stands_beside_the_score_of_a_row_that_has_one(tmp_path: Path) -> None:
+def test_the_scores_interval_is_shown_where_the_row_has_one(tmp_path: Path) -> None:
     wide = row()
     wide["detail"]["statistics"] |= {"score_low": 71.23, "score_high": 88.88}
     (line,) = leaderboard(tmp_path, v1("uuid-a", wide))

@@ -1,4 +1,4 @@
-"""Runs the command line as users do: a process, its output, its files, and the processes that it starts."""
+"""`concord` as its users run it: a process with its output, its files and the processes that it starts."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from uuid import uuid4
 
-from concord.assessment.results import ResultRow
+from concord.assessment.result_row import ResultRow
 from concord_cli.stack.probes import is_free
 from tests.e2e.processes import processes_with
 from tests.redis_servers import free_port
@@ -22,12 +22,12 @@ MESH, BAD = ROOT / "scenarios/mesh.toml", ROOT / "scenarios/bad.toml"
 
 
 class Concord:
-    """One process of `concord`, in a folder of its own."""
+    """A process of `concord` in a folder of its own."""
 
     def __init__(self, folder: Path, *arguments: str, **environment: str) -> None:
         self.folder = folder
         self.mark = uuid4().hex
-        # Not below pytest's folder: the path of a Unix socket has 108 bytes at most.
+        # Not in pytest's folder: the path of a Unix socket has at most 108 bytes.
         self.temporary = Path(mkdtemp(prefix="concord-e2e-"))
         self.lines: list[str] = []
         self._errors = (folder / f"stderr-{self.mark}").open("w+")
@@ -41,7 +41,7 @@ class Concord:
         )
 
     def read_until(self, text: str) -> None:
-        """Reads the output up to the line with this text; fails if the output ends without it."""
+        """Reads the output up to the line with this text. Raises AssertionError if the output ends without it."""
         assert self._process.stdout is not None
         for line in self._process.stdout:
             self.lines.append(line)
@@ -51,7 +51,6 @@ class Concord:
         raise AssertionError(f"ended without {text!r}:\n{self.output}")
 
     def send(self, number: signal.Signals) -> None:
-        """Sends the process a signal."""
         self._process.send_signal(number)
 
     def finish(self) -> int:
@@ -68,28 +67,27 @@ class Concord:
 
     @property
     def running(self) -> bool:
-        """Whether the process runs."""
         return self._process.poll() is None
 
     @property
     def output(self) -> str:
-        """The output so far; after the end, followed by standard error."""
+        """The output so far, followed by standard error once the process has ended."""
         return "".join(self.lines)
 
     @property
     def addresses(self) -> dict[str, str]:
-        """The printed URLs, by name."""
+        """The URLs in the output, by name."""
         return dict(re.findall(r"^ *(\w+) +(http://\S+)", self.output, re.MULTILINE))
 
     def left_behind(self) -> list[object]:
-        """Its processes that still run, and its temporary files that still exist."""
+        """The processes that still run and the temporary files that still exist."""
         return [*processes_with(self.mark).values(), *self.temporary.rglob("*")]
 
 
 def bare_environment() -> dict[str, str]:
-    """The environment without what would change a run: variables of Redis, language models, services and agents."""
-    ours = ("REDIS_URL", "AGENTBEATS_", "CONCORD_", "PURPLE_")
-    return {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    """The environment without variables for Redis, language models, services and agents, which would change a run."""
+    prefixes = ("REDIS_URL", "AGENTBEATS_", "CONCORD_", "PURPLE_")
+    return {name: value for name, value in os.environ.items() if not name.startswith(prefixes)}
 
 
 @contextmanager
@@ -101,12 +99,11 @@ def concord(folder: Path, *arguments: str, **environment: str) -> Iterator[Conco
     finally:
         running.send(signal.SIGINT)
         running.finish()
-        with suppress(OSError):  # what is left behind stays to be looked at
+        with suppress(OSError):  # leftovers stay for inspection
             running.temporary.rmdir()
 
 
 def row_in(path: Path) -> ResultRow:
-    """The one row of a results file."""
     [row] = json.loads(path.read_text())["results"]
     return ResultRow.model_validate(row)
 

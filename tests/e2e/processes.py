@@ -7,14 +7,15 @@ from pathlib import Path
 
 
 def processes_with(mark: str) -> dict[int, list[str]]:
-    """The command line, by process id, of every process that has `mark` in its environment, or whose session has."""
+    """The command line, by process id, of every process with `mark` in its environment or in that of its session's
+    leader."""
     marked = {pid: words for pid in _all() if mark in _read(pid, "environ") and (words := _command(pid))}
-    # A Redis writes its title over its environment: its session, which its guard process leads, identifies it.
+    # Redis overwrites its environment with its title; the session's leader, a guard process, identifies it.
     return marked | {pid: words for pid in _all() if _session(pid) in marked and (words := _command(pid))}
 
 
 def programs_with(mark: str, word: str) -> list[int]:
-    """The ids of those processes that run `word`, without their guard processes, oldest first."""
+    """The ids of the marked processes that run `word`, oldest first, without their guard processes."""
     return sorted(
         pid
         for pid, words in processes_with(mark).items()
@@ -23,7 +24,7 @@ def programs_with(mark: str, word: str) -> list[int]:
 
 
 def until(condition: Callable[[], bool], limit_s: float = 30) -> None:
-    """Waits until the condition holds; fails if it never does."""
+    """Waits until the condition holds. Raises AssertionError after `limit_s`."""
     deadline = time.monotonic() + limit_s
     while not condition():
         assert time.monotonic() < deadline, "waited in vain"
@@ -35,7 +36,7 @@ def _all() -> list[int]:
 
 
 def _command(pid: int) -> list[str]:
-    """The command line; empty for a process that is gone or a zombie."""
+    """The command line; empty for a zombie or a process that has ended."""
     return _read(pid, "cmdline").split("\0")[:-1]
 
 

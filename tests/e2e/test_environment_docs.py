@@ -1,4 +1,4 @@
-"""docs/environment.md, pasted into a shell: every line prints what the document says."""
+"""`docs/environment.md`: its shell commands print what the document shows."""
 
 import os
 import re
@@ -10,19 +10,19 @@ from tests.redis_servers import free_port
 
 ROOT = Path(__file__).parents[2]
 DOCUMENT = (ROOT / "docs" / "environment.md").read_text(encoding="utf-8")
-SHOWN = "# → "
-TEMPORARY = "/tmp/"  # noqa: S108 - what the document writes
+OUTPUT_MARK = "# → "
+TEMPORARY = "/tmp/"  # noqa: S108 - the document's folder
 
 
 def blocks() -> list[str]:
     return re.findall(r"```sh\n(.*?)```", DOCUMENT, re.DOTALL)
 
 
-def test_the_first_ten_minutes_go_as_written(tmp_path: Path) -> None:
+def test_the_shell_commands_print_what_the_document_shows(tmp_path: Path) -> None:
     script = "\n".join(blocks()).replace("8000", str(free_port())).replace(TEMPORARY, f"{tmp_path}/")
-    expected = [line.removeprefix(SHOWN) for line in script.splitlines() if line.startswith(SHOWN)]
-    # Where the document says what is printed, the shell prints a mark.
-    marked = re.sub(rf"^{SHOWN}.*$", "echo @@@@", script, flags=re.MULTILINE)
+    expected = [line.removeprefix(OUTPUT_MARK) for line in script.splitlines() if line.startswith(OUTPUT_MARK)]
+    # The script prints a mark wherever the document shows output.
+    marked = re.sub(rf"^{OUTPUT_MARK}.*$", "echo @@@@", script, flags=re.MULTILINE)
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
     environment = {**os.environ, "PATH": path, "CONCORD_LOG_LEVEL": "WARNING"}
     run = subprocess.run(

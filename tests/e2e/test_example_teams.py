@@ -1,4 +1,4 @@
-"""Teams of `examples/teams` on the real stack, graded by code: a good one, a useless one, and an unobserved one."""
+"""Teams of `examples/teams` on a local stack, graded by code: a good one, a useless one, and an unobserved one."""
 
 import asyncio
 from collections.abc import Iterator
@@ -6,7 +6,8 @@ from collections.abc import Iterator
 import pytest
 
 from benchmarks.team_runs import CODE, row_of, running_team, stack_for
-from concord.assessment.results import ResultRow, TrialRecord
+from concord.assessment.result_row import ResultRow
+from concord.assessment.results import TrialRecord
 from concord_cli.terminal import ProgressLog
 
 TEAMS = ["good", "garbage", "direct"]
@@ -26,7 +27,7 @@ async def _rows() -> dict[str, ResultRow]:
 @pytest.fixture(scope="module")
 def rows() -> Iterator[dict[str, ResultRow]]:
     with pytest.MonkeyPatch.context() as environment:
-        # The stack is started from this process, so that what it sets and what it must not find is put back.
+        # The stack inherits this process's environment; the changes are undone at the end.
         environment.setenv("NO_PROXY", "")
         environment.setenv("no_proxy", "")
         environment.delenv("REDIS_URL", raising=False)
@@ -40,10 +41,10 @@ def trial_of(row: ResultRow) -> TrialRecord:
 
 def counts(row: ResultRow) -> dict[str, str]:
     [conduct] = [part for part in trial_of(row).sub_scores if part.id == "conduct"]
-    return {given.name: given.value for given in conduct.inputs}
+    return {parameter.name: parameter.value for parameter in conduct.inputs}
 
 
-def test_a_good_team_gets_90_at_least(rows: dict[str, ResultRow]) -> None:
+def test_the_good_team_scores_at_least_90(rows: dict[str, ResultRow]) -> None:
     good = rows["good"]
     assert good.score is not None
     assert good.score >= 90
@@ -51,28 +52,28 @@ def test_a_good_team_gets_90_at_least(rows: dict[str, ResultRow]) -> None:
     assert good.pass_rate == 100
 
 
-def test_garbage_after_a_greeting_to_everybody_gets_20_at_most(rows: dict[str, ResultRow]) -> None:
+def test_the_garbage_team_scores_at_most_20(rows: dict[str, ResultRow]) -> None:
     garbage = rows["garbage"]
     assert garbage.score is not None
     assert garbage.score <= 20
     assert (counts(garbage)["carried"], counts(garbage)["bought_nothing"]) == ("4", "4")
 
 
-def test_a_team_that_calls_past_the_gateway_earns_half_at_most_though_it_is_right(rows: dict[str, ResultRow]) -> None:
+def test_a_team_that_bypasses_the_gateway_scores_at_most_50_with_a_right_answer(rows: dict[str, ResultRow]) -> None:
     direct = rows["direct"]
     assert direct.score is not None
     assert 0 < direct.score <= 50
     assert counts(direct)["carried"] == "0"
 
 
-def test_what_was_not_seen_is_unknown_and_finds_nothing(rows: dict[str, ResultRow]) -> None:
+def test_an_unobserved_team_has_no_label_and_no_structural_findings(rows: dict[str, ResultRow]) -> None:
     detail = rows["direct"].detail
     assert detail.trace_integrity.observability == "none"
     assert (detail.coordination_quality, detail.coordination_status) == (None, "undefined")
     assert not {"isolated", "silent", "low_density"} & {finding.id for finding in detail.findings}
 
 
-def test_code_judged_and_nothing_is_the_infrastructures(rows: dict[str, ResultRow]) -> None:
+def test_every_trial_is_graded_by_code_without_infrastructure_failures(rows: dict[str, ResultRow]) -> None:
     for row in rows.values():
         grading = trial_of(row).grading
         assert grading is not None

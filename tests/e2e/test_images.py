@@ -1,4 +1,4 @@
-"""The images meet the expectations of a leaderboard's runner, and hold only what they run."""
+"""The images meet the requirements of the leaderboard's runner, and contain only what they run."""
 
 import json
 import subprocess
@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.containers, pytest.mark.timeout(900)]
 
 ROOT = Path(__file__).parents[2]
 KINDS = ["client", "collector", "environment", "evaluator", "gateway", "purple"]
-# Not needed there, and heavy, or a way in.
+# Modules that an image does not need, and that are heavy or help an intruder.
 ABSENT = {
     "client": ["networkx", "openai", "concord_gateway", "pytest"],
     "collector": ["a2a", "networkx", "numpy", "openai", "pytest"],
@@ -25,14 +25,14 @@ ABSENT = {
 
 
 def docker(*arguments: str) -> str:
-    """The output of a docker command. Raises CalledProcessError."""
+    """The output of a docker command. Raises CalledProcessError if it fails."""
     done = subprocess.run(["docker", *arguments], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
     return done.stdout.strip()
 
 
 @pytest.fixture(scope="module", params=KINDS)
 def image(request: pytest.FixtureRequest) -> str:
-    """The ids of freshly built images, by kind."""
+    """The id of a freshly built image."""
     return build(request.param)
 
 
@@ -47,17 +47,17 @@ def in_image(image: str, *command: str) -> str:
     return docker("run", "--rm", "--entrypoint", command[0], image, *command[1:])
 
 
-def test_it_runs_on_the_platform_as_a_user_without_rights(image: str) -> None:
+def test_an_image_is_for_the_platform_and_runs_without_root(image: str) -> None:
     assert docker("image", "inspect", "--format", "{{.Os}}/{{.Architecture}}", image) == "linux/amd64"
     assert in_image(image, "id", "-u") != "0"
 
 
-def test_it_has_the_curl_that_checks_it(image: str) -> None:
+def test_an_image_has_curl_for_health_checks(image: str) -> None:
     assert in_image(image, "curl", "--version").startswith("curl ")
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_it_holds_only_what_it_runs(kind: str) -> None:
+def test_an_image_contains_no_unneeded_modules(kind: str) -> None:
     script = "import importlib.util, sys; print(*(name for name in sys.argv[1:] if importlib.util.find_spec(name)))"
     assert in_image(build(kind), "python", "-c", script, *ABSENT[kind]) == ""
 
@@ -71,7 +71,7 @@ def participant() -> Iterator[str]:
     docker("rm", "--force", container)
 
 
-def test_a_participant_starts_as_the_platform_starts_it(participant: str) -> None:
+def test_a_participants_container_serves_its_card_when_started_as_by_the_platform(participant: str) -> None:
     check = "until curl --fail --silent http://localhost:9009/.well-known/agent-card.json; do sleep 0.2; done"
     card = json.loads(docker("exec", participant, "timeout", "80", "sh", "-c", check))
     assert {each["url"] for each in card["supportedInterfaces"]} == {"http://agent:9009/"}

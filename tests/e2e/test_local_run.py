@@ -7,7 +7,7 @@ import jsonschema
 import pytest
 
 from concord.assessment import AssessmentConfig
-from concord.assessment.results import ResultRow
+from concord.assessment.result_row import ResultRow
 from concord_evaluator.formats import Source, read_traces
 from concord_evaluator.offline import evaluate_trace
 from tests.e2e.concord import MESH, ROOT, Concord, concord, row_in
@@ -22,7 +22,7 @@ def row(mesh: Concord) -> ResultRow:
     return row_in(mesh.folder / "output/results.json")
 
 
-def test_it_succeeds_and_its_results_fit_the_schema_that_is_shipped(mesh: Concord) -> None:
+def test_a_run_exits_with_0_and_its_results_match_the_shipped_schema(mesh: Concord) -> None:
     assert mesh.finish() == 0, mesh.output
     schema = json.loads((ROOT / "data/schemas/results.schema.json").read_text())
 
@@ -33,7 +33,7 @@ def test_every_agent_of_the_team_is_in_the_row(row: ResultRow) -> None:
     assert sorted(agent.id for agent in row.detail.agents) == sorted(TEAM)
 
 
-def test_the_interactions_are_the_calls_that_the_agents_made(row: ResultRow) -> None:
+def test_the_interactions_are_those_between_the_teams_agents(row: ResultRow) -> None:
     [trial] = row.detail.trials
     pairs = {(each.caller, each.callee) for each in trial.interactions}
 
@@ -56,31 +56,31 @@ def test_the_team_solves_its_task(row: ResultRow) -> None:
     assert trial.answer
 
 
-def test_the_output_tells_which_redis_what_happens_and_what_came_out(mesh: Concord, row: ResultRow) -> None:
+def test_the_output_names_the_redis_the_progress_and_the_result(mesh: Concord, row: ResultRow) -> None:
     assert "Redis: " in mesh.output
     assert "trial 1 of 1" in mesh.output
     assert f"Score {row.score:.1f} of 100" in mesh.output
     assert "coordinator   →" in mesh.output
-    assert "The whole result is in output/results.json" in mesh.output
+    assert "The result is in output/results.json" in mesh.output
 
 
-def test_the_trace_that_is_kept_tells_the_same_of_the_team(mesh: Concord, row: ResultRow) -> None:
+def test_evaluating_the_saved_trace_gives_the_same_interactions(mesh: Concord, row: ResultRow) -> None:
     [live] = row.detail.trials
     with (mesh.folder / "traces/trial-1.jsonl").open("rb") as file:
         [trace] = read_traces(Source("trial-1.jsonl", file))
-    [kept] = evaluate_trace(trace, AssessmentConfig()).detail.trials
-    assert (trace.trace_id, kept.answer) == (live.trace_id, live.answer)
-    assert [(each.caller, each.callee, each.calls) for each in kept.interactions] == [
+    [from_file] = evaluate_trace(trace, AssessmentConfig()).detail.trials
+    assert (trace.trace_id, from_file.answer) == (live.trace_id, live.answer)
+    assert [(each.caller, each.callee, each.calls) for each in from_file.interactions] == [
         (each.caller, each.callee, each.calls) for each in live.interactions
     ]
 
 
-def test_nothing_is_left_behind(mesh: Concord) -> None:
+def test_a_finished_run_leaves_no_process_and_no_temporary_file(mesh: Concord) -> None:
     assert mesh.left_behind() == []
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_run_that_is_stopped_half_way_leaves_nothing_behind(
+def test_an_interrupted_run_leaves_no_process_and_no_temporary_file(
     number: signal.Signals, code: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     with concord(tmp_path_factory.mktemp("stopped"), "run", str(MESH)) as running:
@@ -92,7 +92,7 @@ def test_a_run_that_is_stopped_half_way_leaves_nothing_behind(
         assert running.left_behind() == []
 
 
-def test_a_run_that_is_killed_leaves_nothing_behind(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_a_killed_run_leaves_no_process_and_no_temporary_file(tmp_path_factory: pytest.TempPathFactory) -> None:
     with concord(tmp_path_factory.mktemp("killed"), "run", str(MESH)) as running:
         running.read_until("Starting")
         until(lambda: bool(programs_with(running.mark, "concord_purple")))

@@ -1,7 +1,8 @@
-"""`python -m tests.fuzz MINUTES [SERVICE…]`: tries each service's OpenAPI document for so long, looking for a 5xx.
+"""`python -m tests.fuzz MINUTES [SERVICE…]`: tests each service against its OpenAPI document for so long, for 5xx
+answers.
 
-Each operation alone at first, at the bounds of what its schema allows and beyond, then whatever can be made of it, and
-operations in a row.
+Schemathesis tries each operation alone, at and beyond the bounds of its schema, then generated requests, then sequences
+of operations.
 """
 
 import argparse
@@ -16,11 +17,11 @@ from tests.fuzz.survival import survives
 from tests.redis_servers import shared_server
 
 LOGS = Path("output/fuzz")
-"""What the services log, a file each."""
+"""The folder of the services' logs, a file each."""
 
 
 def main() -> int:
-    """Reads the arguments and fuzzes one service after the other. Returns 1 if one of them failed."""
+    """Reads the arguments and fuzzes one service after the other. Returns 1 if a service failed."""
     parser = argparse.ArgumentParser("tests.fuzz", description=__doc__)
     parser.add_argument("minutes", type=float, metavar="MINUTES", help="of each service")
     parser.add_argument("services", nargs="*", metavar="SERVICE", help=f"of {', '.join(SERVICES)}; all without any")

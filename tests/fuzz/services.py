@@ -1,4 +1,4 @@
-"""The services that are fuzzed: each as a process of its own, with what goes along with every request."""
+"""The services that are fuzzed, each in a process of its own, and the headers that their requests need."""
 
 import asyncio
 import os
@@ -16,7 +16,7 @@ import httpx
 import schemathesis
 
 from concord.storage.redis import connect
-from tests.integration.observed import SECRET, House
+from tests.integration.observed import SECRET, RunningGateway
 from tests.redis_servers import free_port
 
 ADMIN_KEY: Final = "0123456789abcdef" * 4
@@ -26,14 +26,14 @@ schemathesis.serializer.alias(["application/mbox", "message/rfc822"], "applicati
 
 
 @schemathesis.serializer("application/x-protobuf")
-def as_it_is(_: schemathesis.SerializationContext, value: Any) -> bytes:  # noqa: ANN401 - whatever was generated
-    """Protobuf is bytes to the document: any bytes."""
+def protobuf_bytes(_: schemathesis.SerializationContext, value: Any) -> bytes:  # noqa: ANN401 - whatever was generated
+    """Encodes Protobuf, which the OpenAPI document declares as arbitrary bytes."""
     return value if isinstance(value, bytes) else str(value).encode()
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A service that runs: its base URL, its OpenAPI document, and the headers that every request carries."""
+    """A running service: its base URL, its OpenAPI document, and the headers for every request."""
 
     url: str
     document: dict[str, Any]
@@ -42,7 +42,7 @@ class Service:
 
 @contextmanager
 def collector(redis_url: str, logs: Path) -> Iterator[Service]:
-    """One that takes reports and registrations without a token."""
+    """A collector that accepts reports and registrations without a token."""
     settings = {"CONCORD_OPEN": "true", "CONCORD_REGISTRATIONS_PER_MINUTE": "1000000"}
     with _running("concord_collector", "/readyz", logs, REDIS_URL=redis_url, **settings) as url:
         yield Service(url, _document(url))
@@ -50,31 +50,31 @@ def collector(redis_url: str, logs: Path) -> Iterator[Service]:
 
 @contextmanager
 def environment(_: str, logs: Path) -> Iterator[Service]:
-    """A simulated user environment, and its administrator's key."""
+    """A simulated user environment, with its admin key."""
     with _running("concord_environment", "/health", logs, UES_ADMIN_KEY=ADMIN_KEY) as url:
         document = _document(url)
-        # It has the service call any URL that is registered.
+        # This operation would make the service call any registered URL.
         document["paths"] = {path: each for path, each in document["paths"].items() if not path.endswith("/test")}
         yield Service(url, document, {"X-API-Key": ADMIN_KEY})
 
 
 @contextmanager
 def gateway(redis_url: str, logs: Path) -> Iterator[Service]:
-    """The green agent: its card, its probes and its A2A methods."""
+    """A gateway: its card, its probes and its A2A methods."""
     with _gateway(redis_url, logs) as url:
         yield Service(url, _document(url))
 
 
 @contextmanager
 def proxy(redis_url: str, logs: Path) -> Iterator[Service]:
-    """The door between participants, in a trial whose callee answers with what it was sent."""
+    """The gateway's proxy, in a trial whose callee echoes its messages."""
     with _gateway(redis_url, logs) as url, purple(redis_url, logs) as callee:
         yield Service(url, proxied(callee.document, asyncio.run(_caller_token(redis_url, url, callee.url))))
 
 
 @contextmanager
 def purple(_: str, logs: Path) -> Iterator[Service]:
-    """A participant that answers with what it was sent."""
+    """A participant that echoes its messages."""
     with _running("concord_purple", "/readyz", logs, PURPLE_MODE="echo") as url:
         yield Service(url, _document(url))
 
@@ -86,28 +86,30 @@ SERVICES: Final[Mapping[str, Callable[[str, Path], AbstractContextManager[Servic
     "proxy": proxy,
     "purple": purple,
 }
-"""Each is started with the URL of a Redis and a folder for its log."""
+"""Context managers by service name, each of the URL of a Redis and a folder for the log."""
 
 
 def proxied(document: dict[str, Any], token: str) -> dict[str, Any]:
-    """An agent's OpenAPI document, with its operations where the proxy has them for the holder of a token."""
+    """An agent's OpenAPI document with its operations at the proxy's paths for the holder of a token."""
     paths = {}
     for path in ("/", "/.well-known/agent-card.json"):
         for callee in ("callee", "{callee}"):
             named = [{"in": "path", "name": "callee", "required": True, "schema": {"type": "string"}}]
             operations = dict(document["paths"][path])
             paths[f"/a2a/{token}/{callee}{path}"] = operations | ({} if callee == "callee" else {"parameters": named})
-    anywhere = [
+    any_token_and_callee = [
         {"in": "path", "name": name, "required": True, "schema": {"type": "string"}} for name in ("token", "callee")
     ]
-    paths["/a2a/{token}/{callee}/"] = document["paths"]["/"] | {"parameters": anywhere}
+    paths["/a2a/{token}/{callee}/"] = document["paths"]["/"] | {"parameters": any_token_and_callee}
     return document | {"paths": paths}
 
 
 async def _caller_token(redis_url: str, gateway_url: str, callee_url: str) -> str:
     async with connect(redis_url) as storage:
-        seats = await House(gateway_url, storage).trial({"caller": callee_url, "callee": callee_url}, ttl_s=86_400)
-    return seats["caller"].token
+        participants = await RunningGateway(gateway_url, storage).trial(
+            {"caller": callee_url, "callee": callee_url}, ttl_s=86_400
+        )
+    return participants["caller"].token
 
 
 @contextmanager
@@ -125,7 +127,7 @@ def _document(url: str) -> dict[str, Any]:
 
 @contextmanager
 def _running(module: str, ready: str, logs: Path, **settings: str) -> Iterator[str]:
-    """Starts a service on a free port, and ends it; yields its base URL without a trailing slash."""
+    """Starts a service on a free port; yields its base URL, without a trailing slash, and ends it."""
     port = free_port()
     url = f"http://127.0.0.1:{port}"
     with (logs / f"{module}.log").open("w") as log:

@@ -1,4 +1,4 @@
-"""Whether a service survives some time of whatever its OpenAPI document allows and forbids."""
+"""Runs Schemathesis against a service for some time."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from tests.fuzz.services import Service
 
 
 def survives(service: Service, seconds: float, folder: Path) -> bool:
-    """Whether a service answers everything that it is sent in so many seconds, and never with a 5xx."""
+    """Whether a service answers all generated requests in this time, and never with a 5xx."""
     document = folder / "openapi.json"
     document.write_text(json.dumps(service.document))
     headers = [word for name, value in service.headers.items() for word in ("--header", f"{name}: {value}")]

@@ -1,4 +1,4 @@
-"""Who speaks A2A never fails on what an OpenAPI document allows, nor on what it does not."""
+"""The A2A services never answer with a 5xx, whether a request fits their OpenAPI document or not."""
 
 import asyncio
 from pathlib import Path
@@ -14,12 +14,12 @@ SECONDS = 5
 
 
 @pytest.mark.parametrize("name", ["gateway", "proxy", "purple"])
-def test_no_request_makes_it_fail(name: str, redis_url: str, tmp_path: Path) -> None:
+def test_no_request_makes_an_a2a_service_fail(name: str, redis_url: str, tmp_path: Path) -> None:
     with SERVICES[name](redis_url, tmp_path) as service:
         assert survives(service, SECONDS, tmp_path)
 
 
-async def test_what_fails_on_one_request_does_not_survive(tmp_path: Path) -> None:
+async def test_a_service_that_fails_on_one_request_does_not_survive(tmp_path: Path) -> None:
     app = FastAPI()
 
     @app.get("/")

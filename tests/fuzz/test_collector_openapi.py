@@ -1,4 +1,4 @@
-"""Anything that the collector's OpenAPI document allows, and what it does not: the collector never fails on it."""
+"""The collector answers as its OpenAPI document says, whether a request fits the document or not."""
 
 import asyncio
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from tests.fuzz.services import collector
 
 
 async def document() -> dict[str, Any]:
-    """The collector's OpenAPI document, which it has once it runs; storage is not asked for it."""
+    """The collector's OpenAPI document, which exists once the app has started. It needs no storage."""
     app = create_app(CollectorSettings(redis_url="redis://127.0.0.1:1"))
     async with app.router.lifespan_context(app):
         return app.openapi()

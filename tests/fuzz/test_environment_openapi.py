@@ -1,4 +1,4 @@
-"""Anything that the OpenAPI document allows, and what it does not: the service never fails on it, and keeps to it."""
+"""The environment answers as its OpenAPI document says, whether a request fits the document or not."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -15,7 +15,7 @@ from concord_environment.settings import EnvironmentSettings
 from tests.fuzz.services import ADMIN_KEY
 
 environment = Environment(0)
-environment.keyring.make_admin(ADMIN_KEY, datetime(2026, 1, 1, tzinfo=UTC))
+environment.keys.set_admin(ADMIN_KEY, datetime(2026, 1, 1, tzinfo=UTC))
 app = create_app(environment, EnvironmentSettings())
 schema = schemathesis.openapi.from_asgi("/openapi.json", app)
 
@@ -23,8 +23,8 @@ schema = schemathesis.openapi.from_asgi("/openapi.json", app)
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @schema.exclude(path_regex=r"^/webhooks/.*/test$").parametrize()
 @settings(max_examples=3, deadline=None, suppress_health_check=list(HealthCheck))
-def test_the_service_answers_as_its_document_says(case: schemathesis.Case[Any]) -> None:
-    # A branch that is not there would answer for the call.
+def test_the_environment_answers_as_its_document_says(case: schemathesis.Case[Any]) -> None:
+    # An unknown branch would be refused before the operation is reached.
     case.headers.pop("X-UES-Branch", None)
     case.call_and_validate(
         headers={"X-API-Key": ADMIN_KEY},

@@ -1,4 +1,4 @@
-"""`python -m tests.ground_truth`: writes the data set anew, and shows how the evaluator classifies it."""
+"""`python -m tests.ground_truth`: writes the data set anew, and prints how the evaluator classifies it."""
 
 from tests.ground_truth.classification import classified, table
 from tests.ground_truth.dataset import PATH, dataset, written

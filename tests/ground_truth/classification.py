@@ -1,4 +1,4 @@
-"""Classification: what a result says of a pattern, against what was to be found; and how often that was right."""
+"""The classification of patterns: a trial's record compared with the expected kind and figures."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,8 @@ _OF_LABELS: Final[dict[str, Kind]] = {
 
 
 def kind_of(label: str, isolated: int, agents: int) -> Kind:
-    """The kind of pattern for a label. Without a bottleneck, some isolated agents make it `partial_isolation`."""
+    """The kind of pattern that a label stands for. With some isolated agents and no bottleneck it is
+    `partial_isolation`."""
     if label != "bottleneck" and 0 < isolated < agents:
         return "partial_isolation"
     return _OF_LABELS[label]
@@ -26,7 +27,7 @@ def kind_of(label: str, isolated: int, agents: int) -> Kind:
 
 @dataclass(frozen=True, slots=True)
 class Classified:
-    """One scenario: its kind, the kind that was found, and each figure that is not as expected."""
+    """A scenario's kind, the kind found by the evaluator, and the figures that differ from the expected ones."""
 
     id: str
     kind: Kind
@@ -35,7 +36,7 @@ class Classified:
 
 
 def classified(scenario: dict[str, Any], record: TrialRecord) -> Classified:
-    """Compares a trial's record with the scenario that it was a trial of."""
+    """Compares a trial's record with its scenario."""
     isolated = [agent for finding in record.findings if finding.id == "isolated" for agent in finding.agents]
     agents = len(scenario["interaction_pattern"]["agents"])
     found = kind_of(record.coordination_quality or "low", len(isolated), agents)
@@ -68,9 +69,9 @@ def _deviations(expected: dict[str, Any], record: TrialRecord) -> Iterator[str]:
         "has_low_density": any(finding.id == "low_density" for finding in record.findings),
         "coordination_quality": record.coordination_quality,
     }
-    for name, told in words.items():
-        if told != expected[name]:
-            yield f"{name}: {told}, not {expected[name]}"
+    for name, found_value in words.items():
+        if found_value != expected[name]:
+            yield f"{name}: {found_value}, not {expected[name]}"
 
 
 def accuracy(results: Sequence[Classified]) -> float:
@@ -79,7 +80,8 @@ def accuracy(results: Sequence[Classified]) -> float:
 
 
 def table(results: Iterable[Classified]) -> str:
-    """How often each kind was taken for which, and how often all figures were as expected."""
+    """The confusion matrix of kinds as a text, with the number of scenarios of each kind whose figures are all as
+    expected."""
     listed = list(results)
     lines = [f"{'':20}" + "".join(f"{kind.removesuffix('_coordination'):>18}" for kind in KINDS) + f"{'figures':>10}"]
     for kind in KINDS:

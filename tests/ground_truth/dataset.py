@@ -1,4 +1,4 @@
-"""The data set: what the patterns and their expected figures look like in `data/ground_truth.json`."""
+"""The data set in `data/ground_truth.json`: the patterns with their expected figures."""
 
 import json
 from dataclasses import asdict
@@ -15,7 +15,6 @@ VERSION: Final = 1
 
 
 def dataset() -> dict[str, Any]:
-    """The whole document."""
     return {"version": VERSION, "scenarios": [_scenario(pattern) for pattern in PATTERNS]}
 
 
@@ -40,7 +39,7 @@ def _figures(expected: Expected) -> dict[str, Any]:
 
 
 def written() -> str:
-    """The document as it stands in the file: a line for each part of a scenario."""
+    """The document as the text of the file, with a line for each part of a scenario."""
     scenarios = [
         ",\n".join(f"      {json.dumps(name)}: {json.dumps(value)}" for name, value in scenario.items())
         for scenario in dataset()["scenarios"]

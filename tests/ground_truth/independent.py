@@ -1,7 +1,7 @@
-"""What is to be found in a pattern, by another method than the evaluator's: exact fractions, and every shortest path
-written out. Nothing of the evaluator, and no graph library, is used here.
+"""Expected figures of a pattern, computed by other methods than the evaluator's: exact fractions, and all shortest
+paths enumerated. This module uses nothing of the evaluator and no graph library.
 
-All calls are answered, so a call is a message there and one back.
+All calls are answered, so that a call is a message in each direction.
 """
 
 from collections import Counter
@@ -21,7 +21,7 @@ HIGH, MEDIUM, CAP, ENOUGH_PARTNERS = 0.66, 0.33, 0.65, 4
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """The figures of a pattern. None: undefined."""
+    """The figures of a pattern; None is undefined."""
 
     graph_density: Fraction
     max_betweenness: Fraction
@@ -38,7 +38,7 @@ class Expected:
 
 
 def expected_of(pattern: Pattern) -> Expected:
-    """Everything about one pattern."""
+    """The expected figures of one pattern."""
     joined = {pair for edge in pattern.edges for pair in (edge, edge[::-1])}
     distances = _distances(pattern.agents, joined)
     between = {agent: _betweenness(agent, pattern.agents, joined, distances) for agent in pattern.agents}
@@ -65,7 +65,7 @@ def expected_of(pattern: Pattern) -> Expected:
 
 
 def _distances(agents: tuple[str, ...], joined: set[tuple[str, str]]) -> Distances:
-    """Between all pairs that reach each other (Floyd 1962, Warshall 1962)."""
+    """The distances of all pairs that reach each other (Floyd 1962, Warshall 1962)."""
     found: Distances = dict.fromkeys(joined, 1)
     for middle in agents:
         for start, end in permutations(agents, 2):
@@ -78,7 +78,7 @@ def _distances(agents: tuple[str, ...], joined: set[tuple[str, str]]) -> Distanc
 def _shortest_paths(
     start: str, end: str, joined: set[tuple[str, str]], distances: Distances
 ) -> Iterator[tuple[str, ...]]:
-    """Every shortest path, written out."""
+    """Every shortest path from start to end."""
     if start == end:
         yield (end,)
         return
@@ -93,7 +93,7 @@ def _shortest_paths(
 
 
 def _betweenness(agent: str, agents: tuple[str, ...], joined: set[tuple[str, str]], distances: Distances) -> Fraction:
-    """Over the ordered pairs of others, the mean share of their shortest paths that pass through the agent."""
+    """The mean share, over the ordered pairs of other agents, of their shortest paths that pass through the agent."""
     total, pairs = Fraction(0), 0
     for start, end in permutations([other for other in agents if other != agent], 2):
         pairs += 1
@@ -116,7 +116,7 @@ def _reached(agent: str, distances: Distances) -> set[str]:
 def _coordination(
     pattern: Pattern, distances: Distances, joined: set[tuple[str, str]], shares: dict[str, Fraction]
 ) -> float:
-    """The label rule of `docs/metrics.md`, before the cap: communication * (1 + distribution) / 2."""
+    """The coordination value of `docs/metrics.md` before the cap: communication * (1 + distribution) / 2."""
     others = len(pattern.agents) - 1
     integration = []
     for agent in pattern.agents:

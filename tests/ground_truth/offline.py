@@ -1,4 +1,4 @@
-"""The scenarios through the evaluator alone, without any service: from stored batches to verdicts."""
+"""The scenarios evaluated without services, from stored batches to records."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ def tasks(scenarios: list[dict[str, Any]]) -> list[JsonValue]:
 
 
 def evaluate(scenarios: list[dict[str, Any]]) -> dict[str, TrialRecord]:
-    """The record of each scenario, by its id."""
+    """The record of each scenario by its id."""
     config = AssessmentConfig.model_validate({"tasks": tasks(scenarios)})
     specs = config.chosen_tasks([])
     plan = AssessmentPlan(

@@ -1,4 +1,4 @@
-"""The patterns: who calls whom, and the kind of coordination that each is meant to show."""
+"""The patterns: their calls, and the kind of coordination that each is meant to show."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -1,10 +1,8 @@
-"""Collectors for the tests, and what one sends to them."""
+"""Collectors for tests, in this process or in one of their own, and the steps, batches and tokens to send to them."""
 
 import os
 import signal
 import ssl
-import subprocess
-import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -19,11 +17,12 @@ from concord.trace.report import Report
 from concord.trust.tokens import Claims, TokenIssuer, parse_secrets
 from concord_collector.app import create_app
 from concord_collector.settings import CollectorSettings
+from tests.forked import ForkedProcess
 from tests.redis_servers import free_port
 from tests.serving import served
 
 NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-"""Nothing here speaks TLS, and to read the authorities' certificates anew would take most of a test's time."""
+"""No test speaks TLS, and loading the certificate authorities anew for each client would take most of a test's time."""
 
 JSON = {"content-type": "application/json"}
 SECRET = "a secret of the tests that is as long as one must be"
@@ -31,51 +30,51 @@ SECRET = "a secret of the tests that is as long as one must be"
 
 @asynccontextmanager
 async def collector(redis_url: str, **settings: Any) -> AsyncIterator[httpx.AsyncClient]:  # noqa: ANN401 - any setting
-    """A client of a collector in this process, open unless the settings say otherwise."""
+    """A client of a collector in this process. The collector accepts requests without a token unless `settings` forbid
+    it."""
     app = create_app(CollectorSettings(redis_url=redis_url, **{"open": True} | settings))
     async with served(app) as url, httpx.AsyncClient(base_url=url, timeout=20, verify=NO_TLS) as client:
         yield client
 
 
 def bearer(agent_id: str, trace_id: str = "t1", assessment_id: str = "a1", ttl_s: float = 60) -> dict[str, str]:
-    """The header of a token by `SECRET`."""
+    """The authorization header with a token signed by `SECRET`."""
     claims = Claims(assessment_id, trace_id, agent_id, time.time() + ttl_s)
     return bearer_of(TokenIssuer(parse_secrets(SECRET)).issue(claims))
 
 
 def bearer_of(token: SecretStr) -> dict[str, str]:
-    """The header of a token."""
+    """The authorization header with this token."""
     return {"authorization": f"Bearer {token.get_secret_value()}"}
 
 
 def step(step_id: str = "s1", **changes: object) -> dict[str, Any]:
-    """A step as JSON has it."""
+    """A step as JSON."""
     return {"step_id": step_id, "trace_id": "t1", "call_type": "AGENT"} | changes
 
 
 def batch(*steps: object, **changes: object) -> dict[str, Any]:
-    """A batch as JSON has it."""
+    """A batch as JSON."""
     return {"batch_id": "b1", "trace_id": "t1", "reporter": "writer", "steps": list(steps)} | changes
 
 
 async def reports(storage: Storage, trace_id: str = "t1") -> list[Report]:
-    """Everything that is in a trace."""
+    """All reports in a trace."""
     return [report async for each in storage.traces.batches(trace_id) for report in reports_of(each)]
 
 
 class CollectorProcess:
-    """A collector as a process of its own, which can be killed and started again on its port."""
+    """A collector in a process of its own, which can be killed and started again on its port."""
 
     def __init__(self, redis_url: str, **environment: str) -> None:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._environment = dict(os.environ) | {"REDIS_URL": redis_url, "CONCORD_LOG_LEVEL": "ERROR"} | environment
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: ForkedProcess | None = None
 
     def start(self) -> None:
-        """Starts it and waits until it answers."""
-        command = [sys.executable, "-m", "concord_collector", "--port", str(self.port)]
-        self._process = subprocess.Popen(command, env=self._environment)
+        """Starts the process and waits until it answers. Raises TimeoutError after 30 s."""
+        self._process = ForkedProcess("concord_collector", "--port", str(self.port), env=self._environment)
         deadline = time.monotonic() + 30
         while time.monotonic() < deadline:
             with suppress(httpx.TransportError):
@@ -85,21 +84,20 @@ class CollectorProcess:
         raise TimeoutError(self.url)
 
     def signal(self, number: int) -> None:
-        """Sends a signal."""
         assert self._process is not None
         self._process.send_signal(number)
 
     def wait(self) -> int:
-        """Waits for its end and returns how it ended."""
+        """Waits for the process to end and returns its exit code."""
         assert self._process is not None
         return self._process.wait(20)
 
     def kill(self) -> None:
-        """SIGKILL."""
+        """Sends SIGKILL and waits for the end."""
         self.signal(signal.SIGKILL)
         self.wait()
 
     def stop(self) -> None:
-        """Ends it, however it stands."""
+        """Kills the process if it still runs."""
         if self._process is not None and self._process.poll() is None:
             self.kill()

@@ -1,8 +1,7 @@
-"""A gateway with its proxy, over real HTTP, and an assessment in which agents may call each other through it."""
+"""A gateway over real HTTP, and an assessment whose participants may call each other through its proxy."""
 
 import asyncio
 import os
-import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -25,6 +24,7 @@ from concord.trust.proxy_urls import proxy_url
 from concord.trust.tokens import Claims, TokenIssuer
 from concord_gateway.app import create_app
 from concord_gateway.settings import GatewaySettings
+from tests.forked import ForkedProcess
 from tests.redis_servers import free_port
 from tests.serving import reserved, served, url_of
 
@@ -34,19 +34,19 @@ MAX_BODY_BYTES = 200_000
 
 
 @dataclass(frozen=True, slots=True)
-class Seat:
-    """One participant of a trial: who it is, and by which token the gateway knows it."""
+class TrialParticipant:
+    """A participant of a trial, with the token by which the gateway knows it."""
 
     claims: Claims
     token: str
     gateway: str
 
     def url_of(self, callee_id: str) -> str:
-        """Where this participant reaches another."""
+        """The proxy URL at which this participant reaches another."""
         return proxy_url(self.gateway, callee_id, self.token)
 
     def assignment(self) -> Assignment:
-        """What it was told when it was called."""
+        """The assignment that this participant gets with its task."""
         return Assignment(
             assessment_id=self.claims.assessment_id,
             trace_id=self.claims.trace_id,
@@ -57,14 +57,14 @@ class Seat:
 
 
 @dataclass(frozen=True, slots=True)
-class House:
-    """The gateway, and its storage."""
+class RunningGateway:
+    """A gateway that runs, with its storage."""
 
     url: str
     storage: Storage
 
-    async def trial(self, roster: dict[str, str], *, ttl_s: float = 60) -> dict[str, Seat]:
-        """Plans an assessment of these agents (id: URL) with one trial; returns their seats."""
+    async def trial(self, roster: dict[str, str], *, ttl_s: float = 60) -> dict[str, TrialParticipant]:
+        """Plans an assessment of these agents (id: URL) with one trial; returns its participants by id."""
         tasks = [TaskSpec(id="t", text="count the trees")]
         plan = AssessmentPlan(
             assessment_id=new_trace_id(),
@@ -77,15 +77,16 @@ class House:
         )
         await self.storage.assessments.save_plan(plan)
         (trial,) = plan.trials
-        return {name: self.seat(plan.assessment_id, trial.trace_id, name, ttl_s=ttl_s) for name in roster}
+        return {name: self.participant(plan.assessment_id, trial.trace_id, name, ttl_s=ttl_s) for name in roster}
 
-    def seat(self, assessment_id: str, trace_id: str, agent_id: str, *, ttl_s: float = 60) -> Seat:
-        """A participant's seat."""
+    def participant(self, assessment_id: str, trace_id: str, agent_id: str, *, ttl_s: float = 60) -> TrialParticipant:
+        """A participant with a token for this trace."""
         claims = Claims(assessment_id, trace_id, agent_id, float(int(time.time() + ttl_s)))
-        return Seat(claims, TokenIssuer([SECRET]).issue(claims).get_secret_value(), self.url)
+        return TrialParticipant(claims, TokenIssuer([SECRET]).issue(claims).get_secret_value(), self.url)
 
     async def reports(self, trace_id: str, at_least: int = 0, channel: Channel = Channel.OBSERVED) -> list[Report]:
-        """What has come into a trace over a channel, once there are so many; a call is written after its answer."""
+        """The reports in a trace from one channel, once there are `at_least` so many. The gateway records a call only
+        after it has answered it."""
         async with asyncio.timeout(10):
             while True:
                 batches = [batch async for batch in self.storage.traces.batches(trace_id) if batch.channel is channel]
@@ -96,13 +97,13 @@ class House:
 
 
 @asynccontextmanager
-async def house(
+async def running_gateway(
     redis_url: str,
     output_dir: Path,
     token_secret: SecretStr = SECRET,
     **limits: Any,  # noqa: ANN401 - any setting
-) -> AsyncIterator[House]:
-    """Serves a gateway."""
+) -> AsyncIterator[RunningGateway]:
+    """A gateway in this process."""
     holder = reserved()
     settings = GatewaySettings(
         redis_url=redis_url,
@@ -111,12 +112,12 @@ async def house(
         **{"max_body_bytes": MAX_BODY_BYTES} | limits,
     )
     async with connect(redis_url) as storage, served(create_app(settings, f"{url_of(holder)}/"), holder) as url:
-        yield House(url, storage)
+        yield RunningGateway(url, storage)
 
 
 @asynccontextmanager
-async def house_process(redis_url: str, folder: Path) -> AsyncIterator[House]:
-    """A gateway as a process of its own, which logs all that it can to `gateway.log` in the folder."""
+async def gateway_process(redis_url: str, folder: Path) -> AsyncIterator[RunningGateway]:
+    """A gateway in a process of its own, which logs at level DEBUG to `gateway.log` in the folder."""
     port = free_port()
     settings = {
         "REDIS_URL": redis_url,
@@ -124,18 +125,17 @@ async def house_process(redis_url: str, folder: Path) -> AsyncIterator[House]:
         "CONCORD_LOG_LEVEL": "DEBUG",
         "CONCORD_OUTPUT_DIR": str(folder),
     }
-    command = [sys.executable, "-m", "concord_gateway", "--port", str(port)]
-    with (folder / "gateway.log").open("w") as log:
-        process = await asyncio.create_subprocess_exec(*command, env=os.environ | settings, stdout=log, stderr=log)
+    log = folder / "gateway.log"
+    process = ForkedProcess("concord_gateway", "--port", str(port), env=os.environ | settings, stdout=log, stderr=log)
     try:
-        async with connect(redis_url) as storage, httpx.AsyncClient() as http, asyncio.timeout(30):
+        async with connect(redis_url) as storage, httpx.AsyncClient(timeout=60) as http, asyncio.timeout(30):
             url = f"http://127.0.0.1:{port}"
             while not await _ready(http, url):
                 await asyncio.sleep(0.1)
-            yield House(url, storage)
+            yield RunningGateway(url, storage)
     finally:
         process.terminate()
-        await process.wait()
+        await asyncio.to_thread(process.wait)
 
 
 async def _ready(http: httpx.AsyncClient, url: str) -> bool:
@@ -146,11 +146,11 @@ async def _ready(http: httpx.AsyncClient, url: str) -> bool:
 
 
 @asynccontextmanager
-async def agent_that_answers(with_: Response | Callable[[Request], Awaitable[Response]]) -> AsyncIterator[str]:
-    """Serves what has no card and answers every POST so; yields its URL."""
+async def agent_answering(response: Response | Callable[[Request], Awaitable[Response]]) -> AsyncIterator[str]:
+    """An agent without a card that gives this answer to every POST; yields its URL."""
 
     async def answer(request: Request) -> Response:
-        return with_ if isinstance(with_, Response) else await with_(request)
+        return response if isinstance(response, Response) else await response(request)
 
     app = FastAPI()
     app.add_route("/{path:path}", answer, methods=["POST"])
@@ -159,7 +159,7 @@ async def agent_that_answers(with_: Response | Callable[[Request], Awaitable[Res
 
 
 def send(method: str, text: str = "hello", metadata: dict[str, Any] | None = None) -> dict[str, Any]:
-    """A request as a plain JSON-RPC client of 0.3 writes it."""
+    """A request as a plain JSON-RPC client of A2A 0.3 writes it."""
     parts = [{"kind": "text", "text": text}]
     message: dict[str, Any] = {"kind": "message", "role": "user", "messageId": new_step_id(), "parts": parts}
     if metadata is not None:

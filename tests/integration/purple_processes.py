@@ -1,99 +1,61 @@
-"""Participants as real processes, and a real HTTP server in the collector's place that keeps what it is told."""
+"""Participants in processes of their own, and an HTTP server in the collector's place that records what it receives."""
 
 import gzip
-import json
 import os
-import signal
-import socket
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import IO
 
 import httpx
 
 from concord.agent.peers import PeerList
 from concord.assessment.roster import RosterEntry
 from concord.trace.report import StepBatch
+from tests.forked import ForkedProcess
+from tests.redis_servers import free_port
 
-ROOT = Path(__file__).parents[2]
 START_S = 30
 STOP_S = 10
 
 
 def free_urls(names: Sequence[str]) -> dict[str, str]:
-    """A base URL with a port that nobody listens on, for each name."""
-    with ExitStack() as sockets:
-        held = [sockets.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in names]
-        return {name: f"http://127.0.0.1:{s.getsockname()[1]}/" for name, s in zip(names, held, strict=True)}
-
-
-class Zygote:
-    """Starts participants as processes of their own, and knows when they have ended."""
-
-    def __init__(self, orders: IO[str], answers: IO[str]) -> None:
-        self._orders = orders
-        self._answers = answers
-
-    def start(self, arguments: Sequence[str], variables: Mapping[str, str]) -> int:
-        """Starts one and returns its process id."""
-        print(json.dumps([arguments, dict(variables)]), file=self._orders, flush=True)
-        return int(self._answers.readline())
-
-    @contextmanager
-    def running(self, agents: Mapping[str, Sequence[str]], urls: Mapping[str, str], **variables: str) -> Iterator[None]:
-        """An agent for each id with its arguments; all of `urls` are its peers, unless `variables` say otherwise."""
-        variables = {"PURPLE_PEERS": ",".join(f"{name}={url}" for name, url in urls.items())} | variables
-        started = [
-            self.start(["--agent-id", name, "--port", port_of(urls[name]), *arguments], variables)
-            for name, arguments in agents.items()
-        ]
-        try:
-            for name in agents:
-                await_card(urls[name])
-            yield
-        finally:
-            for pid in started:
-                os.kill(pid, signal.SIGTERM)
-            for pid in started:
-                _await_end(pid)
+    """A base URL for each name, with a port on which nothing listens."""
+    ports: set[int] = set()
+    while len(ports) < len(names):
+        ports.add(free_port())
+    return {name: f"http://127.0.0.1:{port}/" for name, port in zip(names, ports, strict=True)}
 
 
 @contextmanager
-def zygote() -> Iterator[Zygote]:
-    """A zygote, and an end of everything that it started."""
-    with subprocess.Popen(
-        [sys.executable, "-m", "tests.integration.purple_zygote"],
-        cwd=ROOT,
-        env=plain_environment(),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    ) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        yield Zygote(process.stdin, process.stdout)
+def running_agents(agents: Mapping[str, Sequence[str]], urls: Mapping[str, str], **variables: str) -> Iterator[None]:
+    """Runs an agent for each id with its arguments; all of `urls` are peers unless `variables` say otherwise."""
+    peers = {"PURPLE_PEERS": ",".join(f"{name}={url}" for name, url in urls.items())}
+    environment = plain_environment() | peers | variables
+    with ExitStack() as started:
+        for name, arguments in agents.items():
+            started.callback(_end, start(["--agent-id", name, "--port", port_of(urls[name]), *arguments], environment))
+        for name in agents:
+            await_card(urls[name])
+        yield
+
+
+def start(arguments: Sequence[str], environment: Mapping[str, str]) -> ForkedProcess:
+    """Starts an agent, without waiting for it."""
+    return ForkedProcess("concord_purple", *arguments, env=environment, stderr=Path(os.devnull))
+
+
+def _end(process: ForkedProcess) -> None:
+    process.terminate()
+    process.wait(STOP_S)
 
 
 def plain_environment() -> dict[str, str]:
-    """The environment without settings that could be meant for a participant."""
+    """The environment without settings that a participant could read."""
     return {name: value for name, value in os.environ.items() if not name.startswith(("PURPLE_", "AGENTBEATS_"))}
-
-
-def _await_end(pid: int) -> None:
-    deadline = time.monotonic() + STOP_S
-    with suppress(ProcessLookupError):
-        while time.monotonic() < deadline:
-            os.kill(pid, 0)
-            time.sleep(0.02)
-        raise AssertionError(f"process {pid} does not end")
 
 
 def port_of(url: str) -> str:
@@ -102,7 +64,7 @@ def port_of(url: str) -> str:
 
 
 def await_card(url: str) -> None:
-    """Returns once the agent at a base URL shows its card."""
+    """Waits until the agent at this base URL shows its card."""
     deadline = time.monotonic() + START_S
     while True:
         try:
@@ -115,29 +77,29 @@ def await_card(url: str) -> None:
 
 @dataclass
 class Collector:
-    """What was posted, and the peers that it tells of."""
+    """The requests that a collector got, and the peers that it answers with."""
 
     url: str = ""
     batches: list[StepBatch] = field(default_factory=list)
     registered: list[RosterEntry] = field(default_factory=list)
-    shown: list[str | None] = field(default_factory=list)
-    """With which authorization those came."""
+    authorizations: list[str | None] = field(default_factory=list)
+    """The authorization header of each registration."""
     peers: list[RosterEntry] = field(default_factory=list)
-    news: threading.Condition = field(default_factory=threading.Condition)
+    changed: threading.Condition = field(default_factory=threading.Condition)
 
     def steps_of(self, reporter: str) -> set[str]:
         """The ids of the steps that an agent reported."""
         return {step.step_id for batch in self.batches if batch.reporter == reporter for step in batch.steps}
 
     def wait_for_steps(self, n: int) -> None:
-        """Returns once `n` steps have come in."""
-        with self.news:
-            assert self.news.wait_for(lambda: sum(len(batch.steps) for batch in self.batches) >= n, START_S)
+        """Waits until `n` steps have been reported."""
+        with self.changed:
+            assert self.changed.wait_for(lambda: sum(len(batch.steps) for batch in self.batches) >= n, START_S)
 
     def wait_for_registration(self) -> RosterEntry:
-        """The first agent that registers."""
-        with self.news:
-            assert self.news.wait_for(lambda: self.registered, START_S)
+        """Waits for a registration and returns the first."""
+        with self.changed:
+            assert self.changed.wait_for(lambda: self.registered, START_S)
         return self.registered[0]
 
 
@@ -151,13 +113,13 @@ def collecting() -> Iterator[Collector]:
             body = self.rfile.read(int(self.headers["content-length"]))
             if self.headers.get("content-encoding") == "gzip":
                 body = gzip.decompress(body)
-            with collector.news:
+            with collector.changed:
                 if self.path == "/traces":
                     collector.batches.append(StepBatch.model_validate_json(body))
                 elif self.path == "/register":
-                    collector.shown.append(self.headers.get("authorization"))
+                    collector.authorizations.append(self.headers.get("authorization"))
                     collector.registered.append(RosterEntry.model_validate_json(body))
-                collector.news.notify_all()
+                collector.changed.notify_all()
             self._answer(202, b"{}")
 
         def do_GET(self) -> None:
@@ -170,7 +132,7 @@ def collecting() -> Iterator[Collector]:
             self.wfile.write(body)
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
-            """Says nothing."""
+            """Logs nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Routes) as server:
         collector.url = f"http://127.0.0.1:{server.server_port}"

@@ -1,4 +1,4 @@
-"""Where an agent's card may lead the gateway: to what its client declared, and to what the rules for URLs allow."""
+"""Where an agent's card may lead the gateway: below the declared address, and where the rules for URLs allow."""
 
 from collections.abc import Sequence
 from ipaddress import ip_network
@@ -13,51 +13,51 @@ from concord.assessment.roster import RosterEntry
 from concord.trust.urls import PeerUrls
 from concord_gateway.contact import contact
 from concord_gateway.plan import make_roster
-from tests.progress import Unheard
+from tests.progress import RecordedProgress
 from tests.serving import reserved, served, served_agent, url_of
 
 LOOPBACK = ip_network("127.0.0.0/8")
 NOWHERE_PRIVATE = PeerUrls([])
 PROXY = "http://gateway:9009"
-IN_A_CARD = ("1.0", "0.3")
-"""The interfaces in a card: each is checked once when it is read."""
+INTERFACES_OF_A_CARD = ("1.0", "0.3")
+"""An interface for each A2A version: the gateway checks each once when it reads the card."""
 
 
-class Heard:
-    """An agent's handler that knows who was asked."""
+class Receivers:
+    """Makes agents' handlers that note by which of them a message was received."""
 
     def __init__(self) -> None:
-        self.by: list[str] = []
+        self.names: list[str] = []
 
-    def __call__(self, name: str) -> "_Listener":
-        return _Listener(name, self.by)
+    def __call__(self, name: str) -> "_Receiver":
+        return _Receiver(name, self.names)
 
 
-class _Listener:
-    def __init__(self, name: str, by: list[str]) -> None:
+class _Receiver:
+    def __init__(self, name: str, names: list[str]) -> None:
         self._name = name
-        self._by = by
+        self._names = names
 
     async def __call__(self, _: IncomingMessage, task: TaskHandle, /) -> None:
-        self._by.append(self._name)
+        self._names.append(self._name)
         await task.complete(self._name)
 
 
 async def roster_of(participants: dict[str, str], peer_urls: PeerUrls = NOWHERE_PRIVATE) -> dict[str, RosterEntry]:
     request = AssessmentRequest.model_validate({"participants": participants, "config": {}})
-    contacts = await contact(participants, Unheard())
+    contacts = await contact(participants, RecordedProgress())
     return {entry.id: entry for entry in await make_roster(request, contacts.cards, peer_urls, PROXY)}
 
 
 @pytest.mark.parametrize("elsewhere", ["http://169.254.169.254/", "http://10.0.0.1/a2a", "file:///etc/passwd", "b"])
-async def test_an_agent_is_not_known_by_an_address_that_is_not_allowed(elsewhere: str) -> None:
-    async with served_agent(Heard()("a"), card_url=elsewhere) as url:
+async def test_an_address_in_a_card_that_is_not_allowed_is_no_alias(elsewhere: str) -> None:
+    async with served_agent(Receivers()("a"), card_url=elsewhere) as url:
         assert (await roster_of({"a": url}))["a"].aliases == (f"{PROXY}/a2a/-/a/",)
 
 
-async def test_an_agent_is_known_by_what_lies_under_its_declared_address_and_by_what_is_allowed() -> None:
+async def test_addresses_in_a_card_below_the_declared_one_and_allowed_ones_are_aliases() -> None:
     holder = reserved()
-    async with served_agent(Heard()("a"), card_url="http://127.0.0.2:7/rpc") as url:
+    async with served_agent(Receivers()("a"), card_url="http://127.0.0.2:7/rpc") as url:
         allowed = (await roster_of({"a": url}, PeerUrls([LOOPBACK])))["a"]
     assert "http://127.0.0.2:7/rpc" in allowed.aliases
     app = FastAPI()
@@ -67,11 +67,14 @@ async def test_an_agent_is_known_by_what_lies_under_its_declared_address_and_by_
         assert f"{url}/rpc" in (await roster_of({"a": url}))["a"].aliases
 
 
-async def test_no_agent_takes_anothers_address_for_its_own() -> None:
-    async with served_agent(Heard()("b")) as b:
+async def test_no_agent_gets_another_agents_address_as_an_alias() -> None:
+    async with served_agent(Receivers()("b")) as b:
         claimed = [b, f"{PROXY}/a2a/-/b/", "http://127.0.0.9:9/shared"]
         for claim in claimed:
-            async with served_agent(Heard()("a"), card_url=claim) as a, served_agent(Heard()("c"), card_url=claim) as c:
+            async with (
+                served_agent(Receivers()("a"), card_url=claim) as a,
+                served_agent(Receivers()("c"), card_url=claim) as c,
+            ):
                 roster = await roster_of(
                     {"a": a, "b": b, "c": c}, PeerUrls([LOOPBACK, ip_network("10.0.0.0/8")], _resolver("10.0.0.1"))
                 )
@@ -79,7 +82,7 @@ async def test_no_agent_takes_anothers_address_for_its_own() -> None:
             assert roster["b"].url == b
 
 
-async def test_a_redirected_card_is_not_fetched() -> None:
+async def test_a_redirect_to_a_card_is_not_followed() -> None:
     asked: list[str] = []
     app, there = FastAPI(), FastAPI()
     there.get("/.well-known/agent-card.json")(lambda: asked.append("card"))
@@ -91,46 +94,46 @@ async def test_a_redirected_card_is_not_fetched() -> None:
     assert asked == []
 
 
-async def test_a_message_goes_where_the_client_declared_its_reader_when_the_card_leads_astray() -> None:
-    heard = Heard()
+async def test_a_message_goes_to_the_declared_address_where_the_cards_address_is_not_allowed() -> None:
+    receivers = Receivers()
     async with (
-        served_agent(heard("elsewhere")) as elsewhere,
-        served_agent(heard("declared"), card_url=elsewhere) as url,
+        served_agent(receivers("elsewhere")) as elsewhere,
+        served_agent(receivers("declared"), card_url=elsewhere) as url,
     ):
         for rules in (NOWHERE_PRIVATE, PeerUrls([LOOPBACK])):
             async with Messenger(lambda *_: None, peer_urls=rules) as messenger:
                 await messenger.send(url, text="hello")
-    assert heard.by == ["declared", "elsewhere"]
+    assert receivers.names == ["declared", "elsewhere"]
 
 
-async def test_a_name_in_a_card_is_reached_at_the_address_that_was_checked() -> None:
-    heard = Heard()
-    async with served_agent(heard("named")) as there:
+async def test_a_host_name_in_a_card_is_reached_at_the_address_that_was_checked() -> None:
+    receivers = Receivers()
+    async with served_agent(receivers("named")) as there:
         named = there.replace("127.0.0.1", "agent.example")
-        async with served_agent(heard("declared"), card_url=named) as url:
+        async with served_agent(receivers("declared"), card_url=named) as url:
             rules = PeerUrls([LOOPBACK], _resolver("127.0.0.1"))
             async with Messenger(lambda *_: None, peer_urls=rules) as messenger:
                 await messenger.send(url, text="hello")
-    assert heard.by == ["named"]
+    assert receivers.names == ["named"]
 
 
-async def test_a_name_that_comes_to_mean_another_address_is_not_followed_there() -> None:
-    heard = Heard()
+async def test_a_host_name_that_later_resolves_to_a_forbidden_address_is_not_reached() -> None:
+    receivers = Receivers()
     asked: list[str] = []
 
     async def rebind(host: str, _: int) -> Sequence[str]:
         asked.append(host)
-        return ["127.0.0.1" if len(asked) <= len(IN_A_CARD) else "10.0.0.1"]
+        return ["127.0.0.1" if len(asked) <= len(INTERFACES_OF_A_CARD) else "10.0.0.1"]
 
-    async with served_agent(heard("named")) as there:
+    async with served_agent(receivers("named")) as there:
         named = there.replace("127.0.0.1", "agent.example")
         async with (
-            served_agent(heard("declared"), card_url=named) as url,
+            served_agent(receivers("declared"), card_url=named) as url,
             Messenger(lambda *_: None, peer_urls=PeerUrls([LOOPBACK], rebind)) as messenger,
         ):
-            with pytest.raises(RemoteError, match="no network that is allowed"):
+            with pytest.raises(RemoteError, match="not in an allowed network"):
                 await messenger.send(url, text="hello")
-    assert heard.by == []
+    assert receivers.names == []
 
 
 def _resolver(address: str) -> "_Resolver":
@@ -138,7 +141,7 @@ def _resolver(address: str) -> "_Resolver":
 
 
 class _Resolver:
-    """Every name has one address, and an address is its own."""
+    """Resolves every name to one address, and an address to itself."""
 
     def __init__(self, address: str) -> None:
         self._address = address

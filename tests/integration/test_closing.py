@@ -1,4 +1,4 @@
-"""A trace is closed when all that can be expected is there: it waits for nobody in vain, and cuts nobody off."""
+"""Closing: a trace is closed once all expected reports are there; the gateway expects none in vain, and loses none."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -8,29 +8,28 @@ import pytest
 
 from concord.storage.redis import Storage, connect
 from concord.trace.ids import new_step_id, new_trace_id
-from concord.trace.report import Channel, StepBatch
+from concord.trace.report import Channel, SerialisedBatch, StepBatch
 from concord.trace.step import CallType, InteractionStep
 from concord_gateway.closing import Reporters, wait_until_settled
-from concord_gateway.recorder import receipt, stored
-from concord_gateway.watch import TrialWatch, WatchedCall
+from concord_gateway.open_calls import OpenCall, TrialCalls
 
 HOURS = 3600.0
 SOON_S = 20.0
-"""Far above what is waited for, and far below `HOURS`."""
+"""Far more than these tests wait for, and far less than `HOURS`."""
 
 
 @dataclass
 class Trial:
-    """A trial that has been driven: its trace, and the calls in it."""
+    """A trial that was driven: its trace, and the calls in it."""
 
     storage: Storage
     reporters: Reporters = field(default_factory=Reporters)
     trace_id: str = field(default_factory=new_trace_id)
-    watch: TrialWatch = field(default_factory=TrialWatch)
+    trial_calls: TrialCalls = field(default_factory=TrialCalls)
 
-    def call(self, callee: str, *, answered: bool = True) -> WatchedCall:
-        call = self.watch.begin("green-agent", callee)
-        self.watch.end(call.step_id, answered=answered)
+    def call(self, callee: str, *, answered: bool = True) -> OpenCall:
+        call = self.trial_calls.begin("green-agent", callee)
+        self.trial_calls.end(call.step_id, answered=answered)
         return call
 
     async def report(self, reporter: str, parent: str | None = None, channel: Channel = Channel.HTTP) -> None:
@@ -38,18 +37,19 @@ class Trial:
             step_id=new_step_id(), trace_id=self.trace_id, parent_step_id=parent, call_type=CallType.TOOL
         )
         batch = StepBatch(trace_id=self.trace_id, reporter=reporter, steps=[step])
-        await self.storage.traces.append(stored(batch, channel), receipt(batch))
+        serialised = SerialisedBatch.of(batch)
+        await self.storage.traces.append(serialised.received(channel, authenticated=True), serialised.receipt())
 
     async def close(self, *, quiet_s: float, cap_s: float) -> int:
-        """Waits until the trace can be closed; returns how many batches it has then. Fails if that is not soon."""
+        """Waits until the trace can be closed; returns the number of its batches then. Raises TimeoutError after
+        `SOON_S`."""
         async with asyncio.timeout(SOON_S):
             await wait_until_settled(
-                self.storage.traces, self.trace_id, self.watch, self.reporters, quiet_s=quiet_s, cap_s=cap_s
+                self.storage.traces, self.trace_id, self.trial_calls, self.reporters, quiet_s=quiet_s, cap_s=cap_s
             )
         return await self.storage.traces.length(self.trace_id)
 
     def next(self) -> "Trial":
-        """The next trial of the same assessment."""
         return Trial(self.storage, self.reporters)
 
 
@@ -63,11 +63,11 @@ def announced(*agents: str) -> Reporters:
     return Reporters(announced=frozenset(agents))
 
 
-async def test_where_nobody_was_called_nothing_is_waited_for(trial: Trial) -> None:
+async def test_a_trial_without_a_call_is_closed_at_once(trial: Trial) -> None:
     await trial.close(quiet_s=HOURS, cap_s=HOURS)
 
 
-async def test_where_nobody_reports_the_quiet_time_is_not_waited_out(trial: Trial) -> None:
+async def test_a_team_that_does_not_report_is_not_waited_for(trial: Trial) -> None:
     trial.call("a")
     await trial.close(quiet_s=HOURS, cap_s=HOURS)
     following = trial.next()
@@ -76,7 +76,7 @@ async def test_where_nobody_reports_the_quiet_time_is_not_waited_out(trial: Tria
     await following.close(quiet_s=HOURS, cap_s=HOURS)
 
 
-async def test_one_that_reports_unannounced_is_heard_and_expected_from_then_on(trial: Trial) -> None:
+async def test_an_agent_that_reports_unannounced_is_expected_to_report_in_later_trials(trial: Trial) -> None:
     call = trial.call("a")
     await trial.report("a", call.step_id)
     await trial.close(quiet_s=0.1, cap_s=HOURS)
@@ -92,7 +92,7 @@ async def test_one_that_reports_unannounced_is_heard_and_expected_from_then_on(t
     await reporting
 
 
-async def test_a_slow_reporter_is_waited_for_beyond_the_quiet_time(trial: Trial) -> None:
+async def test_an_announced_reporter_is_waited_for_beyond_the_quiet_time(trial: Trial) -> None:
     trial.reporters = announced("a", "b")
     calls = [trial.call("a"), trial.call("b"), trial.call("a")]
 
@@ -106,7 +106,7 @@ async def test_a_slow_reporter_is_waited_for_beyond_the_quiet_time(trial: Trial)
     await reporting
 
 
-async def test_a_dead_reporter_is_waited_for_once_and_then_no_more(trial: Trial) -> None:
+async def test_an_announced_reporter_that_never_reports_is_waited_for_in_one_trial_only(trial: Trial) -> None:
     trial.reporters = announced("a")
     trial.call("a")
     await trial.close(quiet_s=0.1, cap_s=1)
@@ -115,7 +115,7 @@ async def test_a_dead_reporter_is_waited_for_once_and_then_no_more(trial: Trial)
     await following.close(quiet_s=HOURS, cap_s=HOURS)
 
 
-async def test_a_reporter_that_died_while_others_live_costs_them_nothing_later(trial: Trial) -> None:
+async def test_a_silent_reporter_does_not_delay_later_trials_in_which_others_report(trial: Trial) -> None:
     trial.reporters = announced("a", "b")
     for current, cap_s in ((trial, 1.0), (trial.next(), HOURS)):
         current.call("a")
@@ -124,20 +124,20 @@ async def test_a_reporter_that_died_while_others_live_costs_them_nothing_later(t
         await current.close(quiet_s=0.1, cap_s=cap_s)
 
 
-async def test_nothing_is_expected_of_an_agent_that_did_not_answer(trial: Trial) -> None:
+async def test_no_report_is_expected_from_an_agent_that_did_not_answer(trial: Trial) -> None:
     trial.reporters = announced("a")
     trial.call("a", answered=False)
     await trial.close(quiet_s=0.1, cap_s=HOURS)
 
 
-async def test_steps_that_came_in_band_are_what_was_expected(trial: Trial) -> None:
+async def test_steps_in_band_count_as_the_expected_report(trial: Trial) -> None:
     trial.reporters = announced("a")
     call = trial.call("a")
     await trial.report("a", call.step_id, Channel.IN_BAND)
     await trial.close(quiet_s=0.1, cap_s=HOURS)
 
 
-async def test_a_child_that_somebody_else_reports_is_not_the_callees(trial: Trial) -> None:
+async def test_a_child_step_that_another_agent_reports_does_not_count_as_the_callees_report(trial: Trial) -> None:
     trial.reporters = announced("a")
     call = trial.call("a")
     await trial.report("b", call.step_id)
@@ -151,7 +151,7 @@ async def test_a_child_that_somebody_else_reports_is_not_the_callees(trial: Tria
     await reporting
 
 
-async def test_every_new_batch_starts_the_quiet_time_anew(trial: Trial) -> None:
+async def test_every_batch_starts_the_quiet_time_anew(trial: Trial) -> None:
     trial.reporters = announced("a")
     call = trial.call("a")
 
@@ -165,26 +165,26 @@ async def test_every_new_batch_starts_the_quiet_time_anew(trial: Trial) -> None:
     await reporting
 
 
-async def test_a_call_that_is_still_under_way_keeps_the_trace_open(trial: Trial) -> None:
-    call = trial.watch.begin("a", "b")
+async def test_a_call_under_way_keeps_the_trace_open(trial: Trial) -> None:
+    call = trial.trial_calls.begin("a", "b")
 
     async def end() -> None:
         await asyncio.sleep(1)
         await trial.report("green-agent", channel=Channel.OBSERVED)
-        trial.watch.end(call.step_id, answered=True)
+        trial.trial_calls.end(call.step_id, answered=True)
 
     ending = asyncio.create_task(end())
     assert await trial.close(quiet_s=0, cap_s=HOURS) == 1
     await ending
 
 
-async def test_a_call_that_its_caller_left_does_not(trial: Trial) -> None:
-    call = trial.watch.begin("a", "b")
-    trial.watch.leave(call.step_id)
+async def test_a_call_that_its_caller_abandoned_does_not_keep_the_trace_open(trial: Trial) -> None:
+    call = trial.trial_calls.begin("a", "b")
+    trial.trial_calls.leave(call.step_id)
     await trial.close(quiet_s=0, cap_s=HOURS)
 
 
-async def test_an_endless_reporter_does_not_keep_it_open_beyond_the_cap(trial: Trial) -> None:
+async def test_an_endless_reporter_does_not_keep_the_trace_open_beyond_the_cap(trial: Trial) -> None:
     trial.reporters = announced("a")
     call = trial.call("a")
 

@@ -1,4 +1,4 @@
-"""The collector over HTTP and on a real Redis: what it acknowledges is kept, what it refuses it explains."""
+"""The collector's endpoints on a real Redis: acknowledged batches are kept, and refusals give their reasons."""
 
 import asyncio
 import json
@@ -26,7 +26,7 @@ async def client(redis_url: str) -> AsyncIterator[httpx.AsyncClient]:
         redis_url=redis_url, open=True, max_body_bytes=100_000, allowed_peer_networks=(ip_network("127.0.0.0/8"),)
     )
     app = create_app(settings)
-    async with served(app) as url, httpx.AsyncClient(base_url=url) as client:
+    async with served(app) as url, httpx.AsyncClient(base_url=url, timeout=60) as client:
         yield client
 
 
@@ -48,7 +48,7 @@ async def step_ids(storage: Storage) -> list[str]:
     return [report.step.step_id async for each in storage.traces.batches("t1") for report in reports_of(each)]
 
 
-async def test_a_batch_is_acknowledged_once_redis_has_it(client: httpx.AsyncClient, storage: Storage) -> None:
+async def test_an_acknowledged_batch_is_in_redis(client: httpx.AsyncClient, storage: Storage) -> None:
     response = await client.post("/traces", json=batch(step("s1"), step("s2"), dropped={"buffer_full": 7}))
     assert response.status_code == 202
     assert response.json() == {"accepted": 2, "rejected": []}
@@ -57,7 +57,7 @@ async def test_a_batch_is_acknowledged_once_redis_has_it(client: httpx.AsyncClie
     assert await step_ids(storage) == ["s1", "s2"]
 
 
-async def test_sound_steps_are_kept_where_others_are_refused_with_place_and_reason(
+async def test_valid_steps_of_a_batch_are_kept_and_others_are_rejected_with_index_and_reason(
     client: httpx.AsyncClient, storage: Storage
 ) -> None:
     sent = batch(step("s1"), step("s2", trace_id="other"), step("s3", call_type="PHONE"), "no step", step("s5"))
@@ -71,7 +71,7 @@ async def test_sound_steps_are_kept_where_others_are_refused_with_place_and_reas
     assert await step_ids(storage) == ["s1", "s5"]
 
 
-async def test_the_same_batch_again_gets_the_same_answer_and_changes_nothing(
+async def test_a_repeated_batch_gets_the_same_answer_and_is_stored_once(
     client: httpx.AsyncClient, storage: Storage
 ) -> None:
     answers = await asyncio.gather(*(client.post("/traces", json=batch(step(), "bad")) for _ in range(10)))
@@ -94,8 +94,21 @@ async def test_the_same_batch_again_gets_the_same_answer_and_changes_nothing(
         (b"{}", JSON | {"content-encoding": "br"}, 415),
         (b" " * 100_001, JSON, 413),
     ],
+    ids=[
+        "truncated JSON",
+        "list",
+        "no reporter",
+        "reserved reporter",
+        "long trace id",
+        "too many steps",
+        "not UTF-8",
+        "deeply nested",
+        "media type",
+        "content encoding",
+        "too large",
+    ],
 )
-async def test_what_is_no_batch_is_refused_for_good(
+async def test_a_body_that_is_no_batch_is_refused_and_not_stored(
     client: httpx.AsyncClient, storage: Storage, body: bytes, headers: dict[str, str], status: int
 ) -> None:
     response = await client.post("/traces", content=body, headers=headers)
@@ -104,7 +117,7 @@ async def test_what_is_no_batch_is_refused_for_good(
     assert await storage.redis.keys("concord:*") == []
 
 
-async def test_a_body_without_a_declared_length_is_bounded_too(client: httpx.AsyncClient) -> None:
+async def test_a_body_without_content_length_is_held_to_the_size_limit(client: httpx.AsyncClient) -> None:
     async def endless() -> AsyncIterator[bytes]:
         for _ in range(200):
             yield b" " * 1000
@@ -113,12 +126,12 @@ async def test_a_body_without_a_declared_length_is_bounded_too(client: httpx.Asy
     assert response.status_code == 413
 
 
-async def test_a_refusal_does_not_give_the_input_back(client: httpx.AsyncClient) -> None:
+async def test_a_refusal_does_not_quote_the_input(client: httpx.AsyncClient) -> None:
     response = await client.post("/traces", json=batch(step(call_type="SECRET-VALUE"), trace_id="t1"))
     assert "SECRET-VALUE" not in response.text
 
 
-async def test_an_absent_redis_is_503_with_retry_after_and_nothing_is_lost_in_between(
+async def test_without_redis_a_batch_gets_503_with_retry_after_and_is_taken_once_redis_is_back(
     private_redis: PrivateServer,
 ) -> None:
     app = create_app(CollectorSettings(redis_url=private_redis.url, open=True))
@@ -136,7 +149,7 @@ async def test_an_absent_redis_is_503_with_retry_after_and_nothing_is_lost_in_be
             assert await step_ids(storage) == ["s1"]
 
 
-async def test_agents_register_themselves_and_find_each_other(client: httpx.AsyncClient) -> None:
+async def test_a_registered_agent_is_among_the_peers(client: httpx.AsyncClient) -> None:
     answer = await client.post(
         "/register", json={"id": "writer", "url": "http://127.0.0.1:9009", "functions": ["writer"]}
     )
@@ -145,7 +158,7 @@ async def test_agents_register_themselves_and_find_each_other(client: httpx.Asyn
     assert [(p["id"], p["url"], p["functions"]) for p in peers] == [("writer", "http://127.0.0.1:9009/", ["writer"])]
 
 
-async def test_an_assessments_peers_are_its_roster_and_not_the_open_registry(
+async def test_the_peers_of_an_assessment_are_its_roster_and_not_the_open_registry(
     client: httpx.AsyncClient, storage: Storage
 ) -> None:
     await storage.registry.register("a1", [RosterEntry(id="reader", url="http://reader")])
@@ -164,15 +177,14 @@ async def test_an_assessments_peers_are_its_roster_and_not_the_open_registry(
         {"id": "a", "url": "http://x", "assessment_id": "a1"},
         {"id": "a", "url": "http://x", "functions": ["f"] * 17},
     ],
+    ids=["reserved id", "slash in id", "file URL", "assessment without token", "too many functions"],
 )
-async def test_a_registration_out_of_bounds_is_refused(
-    client: httpx.AsyncClient, registration: dict[str, object]
-) -> None:
+async def test_an_invalid_registration_is_refused(client: httpx.AsyncClient, registration: dict[str, object]) -> None:
     assert (await client.post("/register", json=registration)).status_code in {400, 422}
     assert (await client.get("/peers")).json() == {"peers": []}
 
 
-async def test_metrics_count_what_became_of_steps_and_batches(client: httpx.AsyncClient) -> None:
+async def test_metrics_count_steps_and_batches_by_outcome(client: httpx.AsyncClient) -> None:
     await client.post("/traces", json=batch(step(), "bad", dropped={"buffer_full": 4}))
     await client.post("/traces", json=batch(step(), "bad"))
     await client.post("/traces", content=b"{", headers=JSON)
@@ -189,7 +201,7 @@ async def test_metrics_count_what_became_of_steps_and_batches(client: httpx.Asyn
         assert line in exposition
 
 
-async def test_the_openapi_document_has_a_batch_and_its_references_resolve(client: httpx.AsyncClient) -> None:
+async def test_the_openapi_document_describes_a_batch_and_its_references_resolve(client: httpx.AsyncClient) -> None:
     document = (await client.get("/openapi.json")).json()
     body = document["paths"]["/traces"]["post"]["requestBody"]["content"]["application/json"]["schema"]
     assert body == {"$ref": "#/components/schemas/StepBatch"}

@@ -1,4 +1,4 @@
-"""Who reports: the reporter of a step is who authenticated, and nobody reads or writes what is another's."""
+"""The identity of reporters: a step's reporter is the holder of the token, who reads and writes only its own data."""
 
 import asyncio
 import os
@@ -32,12 +32,12 @@ async def client(redis_url: str) -> AsyncIterator[httpx.AsyncClient]:
 
 
 @pytest.fixture
-async def closed(redis_url: str) -> AsyncIterator[httpx.AsyncClient]:
+async def closed_client(redis_url: str) -> AsyncIterator[httpx.AsyncClient]:
     async with collector(redis_url, token_secret=SECRET, open=False) as client:
         yield client
 
 
-async def test_the_reporter_is_whom_the_token_names_whatever_the_body_says(
+async def test_the_reporter_is_the_tokens_agent_whatever_the_body_says(
     client: httpx.AsyncClient, storage: Storage
 ) -> None:
     for forged in ("writer", "critic", "green-agent"):
@@ -46,19 +46,19 @@ async def test_the_reporter_is_whom_the_token_names_whatever_the_body_says(
     assert {(report.reporter, report.authenticated) for report in await reports(storage)} == {("writer", True)}
 
 
-async def test_an_open_house_takes_reports_without_a_token_and_marks_them(
+async def test_an_open_collector_marks_reports_without_a_token_as_unauthenticated(
     client: httpx.AsyncClient, storage: Storage
 ) -> None:
     assert (await client.post("/traces", json=batch(step()))).status_code == 202
     assert {(report.reporter, report.authenticated) for report in await reports(storage)} == {("writer", False)}
 
 
-async def test_a_closed_house_wants_a_token_everywhere(closed: httpx.AsyncClient) -> None:
+async def test_a_closed_collector_requires_a_token_at_every_endpoint(closed_client: httpx.AsyncClient) -> None:
     answers = [
-        await closed.post("/traces", json=batch(step())),
-        await closed.post("/v1/traces", json={}),
-        await closed.post("/register", json={"id": "a", "url": "http://x", "functions": []}),
-        await closed.get("/peers"),
+        await closed_client.post("/traces", json=batch(step())),
+        await closed_client.post("/v1/traces", json={}),
+        await closed_client.post("/register", json={"id": "a", "url": "http://x", "functions": []}),
+        await closed_client.get("/peers"),
     ]
     assert [answer.status_code for answer in answers] == [401] * 4
     assert {answer.headers["www-authenticate"] for answer in answers} == {"Bearer"}
@@ -75,7 +75,7 @@ async def test_a_closed_house_wants_a_token_everywhere(closed: httpx.AsyncClient
     ],
     ids=["nonsense", "empty", "basic", "expired", "tampered"],
 )
-async def test_a_token_that_is_none_of_ours_or_expired_is_refused_even_in_an_open_house(
+async def test_an_invalid_or_expired_token_is_refused_even_by_an_open_collector(
     client: httpx.AsyncClient, headers: dict[str, str], storage: Storage
 ) -> None:
     assert (await client.post("/traces", json=batch(step()), headers=headers)).status_code == 401
@@ -84,13 +84,13 @@ async def test_a_token_that_is_none_of_ours_or_expired_is_refused_even_in_an_ope
     assert await reports(storage) == []
 
 
-async def test_a_token_writes_to_its_own_trace_alone(client: httpx.AsyncClient, storage: Storage) -> None:
+async def test_a_token_is_refused_for_another_trace(client: httpx.AsyncClient, storage: Storage) -> None:
     sent = batch(step(trace_id="t2"), trace_id="t2")
     assert (await client.post("/traces", json=sent, headers=bearer("writer", "t1"))).status_code == 403
     assert await reports(storage, "t2") == []
 
 
-async def test_nobody_can_take_anothers_batch_id(client: httpx.AsyncClient, storage: Storage) -> None:
+async def test_two_reporters_may_use_the_same_batch_id(client: httpx.AsyncClient, storage: Storage) -> None:
     for agent in ("thief", "writer"):
         sent = batch(step(f"of {agent}"), batch_id="same")
         assert (await client.post("/traces", json=sent, headers=bearer(agent))).json()["accepted"] == 1
@@ -100,7 +100,7 @@ async def test_nobody_can_take_anothers_batch_id(client: httpx.AsyncClient, stor
     }
 
 
-async def test_a_token_in_a_step_is_kept_nowhere(client: httpx.AsyncClient, storage: Storage) -> None:
+async def test_a_token_in_a_step_is_not_stored(client: httpx.AsyncClient, storage: Storage) -> None:
     headers = bearer("writer")
     token = headers["authorization"].split()[1]
     call = {"agent_invocation": {"agent_url": f"http://gateway/a2a/{token}/critic/", "agent_name": "critic"}}
@@ -113,7 +113,7 @@ async def test_a_token_in_a_step_is_kept_nowhere(client: httpx.AsyncClient, stor
     assert not any(token.encode() in value for value in stored)
 
 
-async def test_peers_are_the_tokens_assessments_at_addresses_of_its_own(
+async def test_peers_are_those_of_the_tokens_assessment_at_proxy_urls_with_that_token(
     client: httpx.AsyncClient, storage: Storage
 ) -> None:
     roster = [RosterEntry(id="critic", url="http://critic:9009/")]
@@ -126,31 +126,33 @@ async def test_peers_are_the_tokens_assessments_at_addresses_of_its_own(
     assert (await client.get("/peers", params={"assessment_id": "a2"}, headers=headers)).status_code == 403
 
 
-async def test_with_a_standing_token_one_may_register_oneself_and_nobody_else(closed: httpx.AsyncClient) -> None:
+async def test_a_standing_token_registers_its_own_agent_and_no_other(closed_client: httpx.AsyncClient) -> None:
     token_keys = TokenKeys(SecretStr(SECRET), _no_shared_secret)
     standing = bearer_of(await registration_token(token_keys, "writer", days=1))
     other = {"id": "critic", "url": "http://8.8.8.8/", "functions": []}
-    assert (await closed.post("/register", json=other, headers=standing)).status_code == 403
-    assert (await closed.post("/register", json=other | {"id": "writer"}, headers=standing)).status_code == 201
-    assert [each["id"] for each in (await closed.get("/peers", headers=standing)).json()["peers"]] == ["writer"]
+    assert (await closed_client.post("/register", json=other, headers=standing)).status_code == 403
+    assert (await closed_client.post("/register", json=other | {"id": "writer"}, headers=standing)).status_code == 201
+    assert [each["id"] for each in (await closed_client.get("/peers", headers=standing)).json()["peers"]] == ["writer"]
 
 
-async def test_a_standing_token_opens_no_assessment(closed: httpx.AsyncClient) -> None:
+async def test_a_standing_token_is_refused_for_an_assessments_peers_and_traces(
+    closed_client: httpx.AsyncClient,
+) -> None:
     standing = bearer_of(await registration_token(TokenKeys(SecretStr(SECRET), _no_shared_secret), "writer", days=1))
-    assert (await closed.get("/peers", params={"assessment_id": "a1"}, headers=standing)).status_code == 403
-    assert (await closed.post("/traces", json=batch(step()), headers=standing)).status_code == 403
+    assert (await closed_client.get("/peers", params={"assessment_id": "a1"}, headers=standing)).status_code == 403
+    assert (await closed_client.post("/traces", json=batch(step()), headers=standing)).status_code == 403
 
 
-async def test_an_assessments_token_registers_nobody(closed: httpx.AsyncClient) -> None:
+async def test_a_trials_token_registers_no_agent(closed_client: httpx.AsyncClient) -> None:
     entry = {"id": "writer", "url": "http://8.8.8.8/", "functions": []}
-    assert (await closed.post("/register", json=entry, headers=bearer("writer"))).status_code == 403
+    assert (await closed_client.post("/register", json=entry, headers=bearer("writer"))).status_code == 403
 
 
 async def _no_shared_secret() -> str:
     raise AssertionError("a configured secret is enough")
 
 
-async def test_the_collectors_owner_gives_out_standing_tokens_by_the_command_line(redis_url: str) -> None:
+async def test_the_command_line_issues_standing_tokens(redis_url: str) -> None:
     command = [sys.executable, "-m", "concord_collector", "--issue-token", "writer"]
     environment = os.environ | {"REDIS_URL": redis_url}
     process = await asyncio.create_subprocess_exec(*command, env=environment, stdout=asyncio.subprocess.PIPE)
@@ -161,7 +163,7 @@ async def test_the_collectors_owner_gives_out_standing_tokens_by_the_command_lin
         assert (await client.post("/register", json=entry, headers=headers)).status_code == 201
 
 
-async def test_without_a_configured_secret_the_one_that_the_stack_shares_is_good(
+async def test_without_a_configured_secret_tokens_signed_with_the_shared_one_are_accepted(
     redis_url: str, storage: Storage
 ) -> None:
     async with collector(redis_url) as client:

@@ -1,4 +1,4 @@
-"""Limits: what is beyond them is refused, with a time to come back where that helps, and never trimmed."""
+"""The collector's limits: what exceeds them is refused whole, with a time to retry where that helps."""
 
 import asyncio
 import gzip
@@ -26,7 +26,7 @@ async def storage(redis_url: str) -> AsyncIterator[Storage]:
 
 
 async def answer_to(port: int, head: str, *pieces: bytes) -> bytes:
-    """Everything that a caller reads which sends its request whole before it reads."""
+    """The answer to a client that writes its whole request before it reads."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(f"POST /traces HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n{head}\r\n\r\n".encode())
     for piece in pieces:
@@ -39,7 +39,9 @@ async def answer_to(port: int, head: str, *pieces: bytes) -> bytes:
     return answer
 
 
-async def test_whoever_says_or_shows_that_its_body_is_too_large_can_read_so(redis_url: str) -> None:
+async def test_a_client_can_read_that_its_body_is_too_large_whether_or_not_it_declared_the_length(
+    redis_url: str,
+) -> None:
     async with collector(redis_url, max_body_bytes=50_000) as client:
         port = client.base_url.port
         assert port is not None
@@ -54,7 +56,7 @@ async def test_whoever_says_or_shows_that_its_body_is_too_large_can_read_so(redi
 
 
 @pytest.mark.parametrize("encoding", COMPRESS)
-async def test_a_batch_is_taken_in_every_encoding(redis_url: str, storage: Storage, encoding: str) -> None:
+async def test_a_batch_is_accepted_in_every_content_encoding(redis_url: str, storage: Storage, encoding: str) -> None:
     body = COMPRESS[encoding](json.dumps(batch(step("s1"), step("s2"))).encode())
     async with collector(redis_url) as client:
         answer = await client.post("/traces", content=body, headers=JSON | {"content-encoding": encoding})
@@ -63,21 +65,21 @@ async def test_a_batch_is_taken_in_every_encoding(redis_url: str, storage: Stora
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "zstd"])
-async def test_a_bomb_is_refused(redis_url: str, encoding: str) -> None:
+async def test_a_body_that_inflates_beyond_the_limit_is_refused(redis_url: str, encoding: str) -> None:
     bomb = COMPRESS[encoding](b" " * 2_000_000)
     async with collector(redis_url, max_inflated_bytes=1_000_000) as client:
         answer = await client.post("/traces", content=bomb, headers=JSON | {"content-encoding": encoding})
     assert answer.status_code == 413
 
 
-async def test_a_body_that_is_not_what_its_encoding_says_is_refused(redis_url: str) -> None:
+async def test_a_body_that_is_not_in_its_declared_encoding_is_refused(redis_url: str) -> None:
     async with collector(redis_url) as client:
         for encoding in ("gzip", "zstd"):
             answer = await client.post("/traces", content=b"{}", headers=JSON | {"content-encoding": encoding})
             assert answer.status_code == 400
 
 
-async def test_who_sends_too_much_waits_and_nobody_else_does(redis_url: str) -> None:
+async def test_a_reporter_over_its_rate_gets_429_and_others_are_accepted(redis_url: str) -> None:
     async with collector(redis_url, token_secret=SECRET, rate_bytes_per_s=4096) as client:
         answers = [
             await client.post("/traces", json=batch(step(), batch_id=f"b{i}"), headers=bearer("flood"))
@@ -90,30 +92,32 @@ async def test_who_sends_too_much_waits_and_nobody_else_does(redis_url: str) -> 
         assert (await client.post("/traces", json=batch(step()))).status_code == 202
 
 
-async def test_a_full_trace_takes_no_more_of_a_reporter_and_loses_nothing(redis_url: str, storage: Storage) -> None:
+async def test_a_reporter_over_its_quota_is_refused_and_counted_and_others_are_accepted(
+    redis_url: str, storage: Storage
+) -> None:
     async with collector(redis_url, token_secret=SECRET, max_trace_bytes=2_000) as client:
-        flood = bearer("flood")
+        flooder = bearer("flood")
         sent = [batch(step(f"s{i}"), batch_id=f"b{i}") for i in range(40)]
-        receipts = [(await client.post("/traces", json=each, headers=flood)).json() for each in sent]
+        receipts = [(await client.post("/traces", json=each, headers=flooder)).json() for each in sent]
         taken = sum(receipt["accepted"] for receipt in receipts)
         assert 0 < taken < 40
         refused = {receipt["rejected"][0]["reason"] for receipt in receipts if not receipt["accepted"]}
         assert refused == {"the trace is full"}
-        assert (await client.post("/traces", json=sent[0], headers=flood)).json() == {"accepted": 1, "rejected": []}
+        assert (await client.post("/traces", json=sent[0], headers=flooder)).json() == {"accepted": 1, "rejected": []}
         writer = await client.post("/traces", json=batch(step()), headers=bearer("writer"))
         assert writer.json() == {"accepted": 1, "rejected": []}
     assert sum(report.reporter == "flood" for report in await reports(storage)) == taken
     assert await storage.traces.refused("t1") == {"flood": 40 - taken}
 
 
-async def test_highly_compressible_batches_fill_a_trace_too(redis_url: str) -> None:
+async def test_highly_compressible_batches_use_up_the_quota_too(redis_url: str) -> None:
     padded = step(additional_attributes={str(i): " " * 8000 for i in range(60)})
     async with collector(redis_url, max_trace_bytes=200_000) as client:
         receipts = [(await client.post("/traces", json=batch(padded, batch_id=f"b{i}"))).json() for i in range(12)]
     assert 0 in [receipt["accepted"] for receipt in receipts]
 
 
-async def test_over_the_watermark_nothing_is_taken_until_there_is_room(redis_url: str, storage: Storage) -> None:
+async def test_over_the_memory_watermark_batches_get_503_and_are_not_stored(redis_url: str, storage: Storage) -> None:
     used = (await storage.memory()).used
     async with collector(redis_url, redis_memory_bytes=used * 2, redis_watermark=0.9) as client:
         assert (await client.get("/readyz")).status_code == 200
@@ -125,7 +129,7 @@ async def test_over_the_watermark_nothing_is_taken_until_there_is_room(redis_url
     assert await reports(storage) == []
 
 
-async def test_metrics_tell_what_waits_and_how_full_storage_is(redis_url: str) -> None:
+async def test_metrics_include_queue_depth_and_storage_use(redis_url: str) -> None:
     async with collector(redis_url) as client:
         await client.post("/traces", json=batch(step()))
         exposition = (await client.get("/metrics")).text
@@ -140,7 +144,7 @@ async def test_metrics_tell_what_waits_and_how_full_storage_is(redis_url: str) -
     } <= names
 
 
-async def test_every_number_of_a_step_fits_where_numbers_are_kept(redis_url: str, storage: Storage) -> None:
+async def test_steps_with_numbers_too_large_for_storage_are_rejected(redis_url: str, storage: Storage) -> None:
     huge = 10**400
     sent = batch(step("a", latency=huge), step("b", cost=huge), step("c", total_tokens=-huge), step("d", latency=3))
     async with collector(redis_url) as client:

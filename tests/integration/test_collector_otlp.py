@@ -1,4 +1,4 @@
-"""OTLP/HTTP: spans of any exporter, in protobuf and JSON, become the same reports."""
+"""OTLP/HTTP at the collector: spans of any exporter, in protobuf and in JSON, become the same reports."""
 
 import gzip
 import json
@@ -38,7 +38,7 @@ async def client(redis_url: str) -> AsyncIterator[httpx.AsyncClient]:
 
 
 def export(*spans: SentSpan, trace_id: str = TRACE) -> ExportTraceServiceRequest:
-    """Spans of one service."""
+    """An export of spans of one service."""
     request = ExportTraceServiceRequest()
     group = request.resource_spans.add()
     group.resource.attributes.add(key="service.name").value.string_value = "writer"
@@ -62,7 +62,7 @@ def export(*spans: SentSpan, trace_id: str = TRACE) -> ExportTraceServiceRequest
 
 
 def call(span_id: str, agent: str) -> SentSpan:
-    """The call of an agent."""
+    """The span of a call of an agent."""
     return span_id, "", {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": agent}
 
 
@@ -100,7 +100,7 @@ async def test_protobuf_and_json_become_the_same_reports(client: httpx.AsyncClie
     assert {(r.reporter, r.authenticated, r.channel) for r in first} == {("writer", False, Channel.OTLP)}
 
 
-async def test_gzip_is_taken_and_the_same_export_again_changes_nothing(
+async def test_an_export_in_gzip_is_accepted_and_a_repeated_one_is_stored_once(
     client: httpx.AsyncClient, storage: Storage
 ) -> None:
     body = gzip.compress(export(CALL, CHAT).SerializeToString())
@@ -111,7 +111,7 @@ async def test_gzip_is_taken_and_the_same_export_again_changes_nothing(
     assert len(await reports(storage, TRACE)) == 2
 
 
-async def test_spans_that_can_be_no_steps_are_told_in_a_partial_success(
+async def test_spans_that_cannot_become_steps_are_counted_in_a_partial_success(
     client: httpx.AsyncClient, storage: Storage
 ) -> None:
     sent = export(
@@ -127,7 +127,7 @@ async def test_spans_that_can_be_no_steps_are_told_in_a_partial_success(
     assert {report.step.step_id for report in await reports(storage, TRACE)} == {"a" * 16}
 
 
-async def test_with_a_token_the_reporter_is_its_agent_and_other_traces_are_not_its_own(
+async def test_with_a_token_the_reporter_is_its_agent_and_spans_of_other_traces_are_rejected(
     client: httpx.AsyncClient, storage: Storage
 ) -> None:
     both = export(CALL)
@@ -141,7 +141,7 @@ async def test_with_a_token_the_reporter_is_its_agent_and_other_traces_are_not_i
     assert await reports(storage, OTHER) == []
 
 
-async def test_an_export_of_several_traces_goes_to_each_and_a_long_one_in_parts(
+async def test_an_export_is_split_by_trace_and_a_long_one_is_stored_whole(
     client: httpx.AsyncClient, storage: Storage
 ) -> None:
     many = export(*((f"{number + 1:016x}", "", {}) for number in range(2500)))
@@ -161,8 +161,9 @@ async def test_an_export_of_several_traces_goes_to_each_and_a_long_one_in_parts(
         (b"", {"content-type": "text/plain"}, 415),
         (b"", PROTOBUF | {"content-encoding": "br"}, 415),
     ],
+    ids=["truncated JSON", "wrong type", "invalid protobuf", "media type", "content encoding"],
 )
-async def test_what_is_no_export_is_refused(
+async def test_a_body_that_is_no_export_is_refused(
     client: httpx.AsyncClient, body: bytes, headers: dict[str, str], status: int
 ) -> None:
     assert (await client.post("/v1/traces", content=body, headers=headers)).status_code == status

@@ -1,4 +1,4 @@
-"""The registry: who makes itself known is found, and nobody is reached through us who should not be."""
+"""The registry: registered agents are found, and the collector fetches cards only from allowed addresses."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -24,15 +24,15 @@ async def client(redis_url: str) -> AsyncIterator[httpx.AsyncClient]:
 
 
 @asynccontextmanager
-async def agent(card: dict[str, Any], asked: list[str] | None = None) -> AsyncIterator[str]:
-    """An agent that shows a card; `{url}` in it stands for its own address."""
+async def agent(card: dict[str, Any], requests: list[str] | None = None) -> AsyncIterator[str]:
+    """An agent that shows a card; `requests` gets an entry for each request of the card."""
     app = FastAPI()
     own: list[str] = []
 
     @app.get("/.well-known/agent-card.json")
     async def show() -> dict[str, Any]:
-        if asked is not None:
-            asked.append(own[0])
+        if requests is not None:
+            requests.append(own[0])
         return card
 
     async with served(app) as url:
@@ -40,17 +40,19 @@ async def agent(card: dict[str, Any], asked: list[str] | None = None) -> AsyncIt
         yield url
 
 
-async def test_an_agent_says_its_functions_itself_or_by_its_cards_skills(client: httpx.AsyncClient) -> None:
+async def test_an_agents_functions_are_those_it_registers_or_else_the_skills_of_its_card(
+    client: httpx.AsyncClient,
+) -> None:
     card = {"skills": [{"id": "research", "name": "Research"}], "supportedInterfaces": [{"url": "http://127.0.0.2:7/"}]}
     async with agent(card) as url:
-        told = await client.post("/register", json={"id": "a", "url": url, "functions": ["critic"]})
-        read = await client.post("/register", json={"id": "b", "url": url})
-    assert (told.json()["functions"], read.json()["functions"]) == (["critic"], ["research"])
-    assert read.json()["aliases"] == ["http://127.0.0.2:7/"]
+        declared = await client.post("/register", json={"id": "a", "url": url, "functions": ["critic"]})
+        from_card = await client.post("/register", json={"id": "b", "url": url})
+    assert (declared.json()["functions"], from_card.json()["functions"]) == (["critic"], ["research"])
+    assert from_card.json()["aliases"] == ["http://127.0.0.2:7/"]
     assert [peer["id"] for peer in (await client.get("/peers")).json()["peers"]] == ["a", "b"]
 
 
-async def test_a_registration_says_when_it_ends_and_is_renewed_by_another(client: httpx.AsyncClient) -> None:
+async def test_a_registration_says_when_it_expires_and_a_second_one_replaces_it(client: httpx.AsyncClient) -> None:
     for port in (1, 2):
         entry = {"id": "a", "url": f"http://127.0.0.1:{port}/", "functions": []}
         assert (await client.post("/register", json=entry)).json()["expires_in_s"] > 60
@@ -69,21 +71,21 @@ async def test_a_registration_says_when_it_ends_and_is_renewed_by_another(client
         "http://no-such-host.invalid/",
     ],
 )
-async def test_an_address_in_no_allowed_network_is_refused(client: httpx.AsyncClient, url: str) -> None:
+async def test_a_url_outside_the_allowed_networks_is_refused(client: httpx.AsyncClient, url: str) -> None:
     entry: dict[str, object] = {"id": "a", "url": url}
     for each in (entry, entry | {"functions": []}):
         assert (await client.post("/register", json=each)).status_code == 400
     assert (await client.get("/peers")).json() == {"peers": []}
 
 
-async def test_without_an_allow_list_this_machine_is_not_asked_for_a_card(redis_url: str) -> None:
-    asked: list[str] = []
-    async with collector(redis_url) as client, agent({}, asked) as url:
+async def test_without_allowed_networks_no_card_is_fetched_from_the_loopback(redis_url: str) -> None:
+    requests: list[str] = []
+    async with collector(redis_url) as client, agent({}, requests) as url:
         assert (await client.post("/register", json={"id": "a", "url": url})).status_code == 400
-    assert asked == []
+    assert requests == []
 
 
-async def test_a_url_inside_a_card_is_held_to_the_same_rules(client: httpx.AsyncClient) -> None:
+async def test_urls_in_a_card_are_held_to_the_same_rules(client: httpx.AsyncClient) -> None:
     for card in (
         {"url": "http://169.254.169.254/"},
         {"supportedInterfaces": [{"url": "http://10.0.0.1/"}]},
@@ -94,9 +96,9 @@ async def test_a_url_inside_a_card_is_held_to_the_same_rules(client: httpx.Async
 
 
 async def test_a_redirect_is_not_followed(client: httpx.AsyncClient) -> None:
-    asked: list[str] = []
+    requests: list[str] = []
     app = FastAPI()
-    async with agent({}, asked) as elsewhere:
+    async with agent({}, requests) as elsewhere:
 
         @app.get("/.well-known/agent-card.json")
         async def redirect() -> Response:
@@ -104,15 +106,15 @@ async def test_a_redirect_is_not_followed(client: httpx.AsyncClient) -> None:
 
         async with served(app) as url:
             assert (await client.post("/register", json={"id": "a", "url": url})).status_code == 400
-    assert asked == []
+    assert requests == []
 
 
-async def test_a_card_that_is_too_large_is_not_read_to_its_end(client: httpx.AsyncClient) -> None:
+async def test_an_agent_whose_card_is_too_large_is_refused(client: httpx.AsyncClient) -> None:
     async with agent({"description": "x" * 1_000_000}) as url:
         assert (await client.post("/register", json={"id": "a", "url": url})).status_code == 400
 
 
-async def test_one_caller_registers_at_a_limited_rate(redis_url: str) -> None:
+async def test_a_caller_over_the_registration_rate_gets_429(redis_url: str) -> None:
     async with collector(redis_url, allowed_peer_networks=LOOPBACK, registrations_per_minute=3) as client:
         answers = [
             await client.post("/register", json={"id": f"a{i}", "url": "http://127.0.0.1/", "functions": []})
@@ -122,7 +124,9 @@ async def test_one_caller_registers_at_a_limited_rate(redis_url: str) -> None:
     assert int(answers[-1].headers["retry-after"]) >= 1
 
 
-async def test_one_caller_does_not_fill_the_registry_for_all(redis_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_caller_registers_a_limited_number_of_agents_and_may_renew_them(
+    redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("concord.storage.redis.registry.MAX_AGENTS_PER_CALLER", 2)
     async with collector(redis_url, allowed_peer_networks=LOOPBACK) as client:
         entry = {"url": "http://127.0.0.1/", "functions": []}

@@ -1,4 +1,4 @@
-"""Contact: participants are reached before the first trial, and one that is not there ends the assessment at once."""
+"""Contact with participants before the first trial: an assessment fails at once if one cannot be reached."""
 
 import asyncio
 import json
@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from concord.a2a import A2AClient, Answer, IncomingMessage, TaskHandle
-from concord.assessment.results import ResultRow
+from concord.assessment.result_row import ResultRow
 from concord.storage import Queue
 from concord_gateway import contact as contacting
 from concord_gateway.contact import contact
-from tests.integration.observed import house
+from tests.integration.observed import running_gateway
 from tests.integration.workers import worker
-from tests.progress import Unheard
+from tests.progress import RecordedProgress
 from tests.redis_servers import free_port
 from tests.serving import listening, replying, served_agent
 
@@ -30,47 +30,49 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("impatient")
 class TestContact:
-    async def test_reads_the_card_of_who_is_there(self) -> None:
+    async def test_the_card_of_a_reachable_participant_is_read(self) -> None:
         async with served_agent(answer) as url:
-            found = await contact({"a": url}, Unheard())
+            found = await contact({"a": url}, RecordedProgress())
         assert found.missing == {}
         assert found.cards["a"] is not None
 
-    async def test_misses_who_accepts_no_connection(self) -> None:
-        found = await contact({"a": f"http://127.0.0.1:{free_port()}/"}, Unheard())
+    async def test_a_participant_that_accepts_no_connection_is_missing(self) -> None:
+        found = await contact({"a": f"http://127.0.0.1:{free_port()}/"}, RecordedProgress())
         assert (found.cards, list(found.missing)) == ({}, ["a"])
 
     @pytest.mark.parametrize("status", ["502 Bad Gateway", "503 Service Unavailable", "504 Gateway Timeout"])
-    async def test_misses_whom_a_proxy_misses(self, status: str) -> None:
+    async def test_a_participant_whose_reverse_proxy_cannot_reach_it_is_missing(self, status: str) -> None:
         async with listening(replying(status)) as url:
-            assert list((await contact({"a": url}, Unheard())).missing) == ["a"]
+            assert list((await contact({"a": url}, RecordedProgress())).missing) == ["a"]
 
     @pytest.mark.parametrize("status", ["404 Not Found", "500 Internal Server Error", "401 Unauthorized"])
-    async def test_reaches_who_answers_with_no_card(self, status: str) -> None:
+    async def test_a_participant_that_answers_without_a_card_is_reachable(self, status: str) -> None:
         async with listening(replying(status)) as url:
-            found = await contact({"a": url}, Unheard())
+            found = await contact({"a": url}, RecordedProgress())
         assert (found.cards, found.missing) == ({"a": None}, {})
 
-    async def test_waits_for_who_is_about_to_start(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def test_a_participant_that_is_about_to_start_is_waited_for(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(contacting, "RETRY_S", 20)
         holder = socket.create_server(("127.0.0.1", 0))
         port = holder.getsockname()[1]
         holder.close()
-        reaching = asyncio.create_task(contact({"a": f"http://127.0.0.1:{port}/"}, Unheard()))
+        reaching = asyncio.create_task(contact({"a": f"http://127.0.0.1:{port}/"}, RecordedProgress()))
         await asyncio.sleep(0.3)
         async with await asyncio.start_server(replying("404 Not Found"), "127.0.0.1", port):
             assert (await reaching).cards == {"a": None}
 
-    async def test_says_for_whom_it_waits(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def test_the_progress_names_the_participants_that_are_waited_for(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setattr(contacting, "_TELL_S", 0.1)
-        progress = Unheard()
+        progress = RecordedProgress()
         async with served_agent(answer) as url:
             await contact({"here": url, "gone": f"http://127.0.0.1:{free_port()}/"}, progress)
-        assert "contacting participants: waiting for gone" in progress.told
+        assert "contacting participants: waiting for gone" in progress.messages
 
 
 async def assess(gateway: str, participants: dict[str, str], **config: object) -> Answer:
-    """What the gateway answers to a request."""
+    """The gateway's answer to an assessment request."""
     document = json.dumps({"participants": participants, "config": {"task": "count", **config}})
     async with await A2AClient.connect(gateway) as client:
         async for event in client.stream(text=document):
@@ -80,12 +82,14 @@ async def assess(gateway: str, participants: dict[str, str], **config: object) -
 
 
 @pytest.mark.usefixtures("impatient")
-async def test_an_assessment_without_a_participant_fails_in_one_sentence(redis_url: str, tmp_path: Path) -> None:
+async def test_an_assessment_fails_with_the_name_and_url_of_an_unreachable_participant(
+    redis_url: str, tmp_path: Path
+) -> None:
     gone = f"http://127.0.0.1:{free_port()}/"
-    async with house(redis_url, tmp_path) as gateway, served_agent(answer) as url:
-        told = await assess(gateway.url, {"here": url, "gone": gone})
+    async with running_gateway(redis_url, tmp_path) as gateway, served_agent(answer) as url:
+        answered = await assess(gateway.url, {"here": url, "gone": gone})
         needed = await assess(gateway.url, {"here": url, "gone": gone}, allow_missing=True, start="gone")
-    for failed in (told, needed):
+    for failed in (answered, needed):
         assert failed.state == "failed"
         assert f"could not reach gone ({gone})" in failed.status_text
         assert "here" not in failed.status_text
@@ -97,20 +101,21 @@ async def test_an_assessment_without_a_participant_fails_in_one_sentence(redis_u
         ({"timeout_s": 60, "trial_timeout_s": 61}, "1 trials x `trial_timeout_s` 61 s = 61 s do not fit"),
         ({"num_runs": 100, "num_instances": None, "tasks": [{"id": str(n), "text": "x"} for n in range(11)]}, "1100"),
     ],
+    ids=["time limit", "number of trials"],
 )
-async def test_what_cannot_be_done_in_time_is_rejected_at_once(
+async def test_a_request_whose_trials_do_not_fit_the_limits_is_rejected(
     redis_url: str, tmp_path: Path, config: dict[str, object], complaint: str
 ) -> None:
     config = {"task": None, **config} if "tasks" in config else config
-    async with house(redis_url, tmp_path) as gateway:
-        told = await assess(gateway.url, {"a": "http://127.0.0.1:1/"}, **config)
-    assert (told.state, complaint in told.status_text) == ("rejected", True)
+    async with running_gateway(redis_url, tmp_path) as gateway:
+        answered = await assess(gateway.url, {"a": "http://127.0.0.1:1/"}, **config)
+    assert (answered.state, complaint in answered.status_text) == ("rejected", True)
 
 
-async def test_a_shard_without_a_trial_completes_with_a_row_of_none(redis_url: str, tmp_path: Path) -> None:
-    async with house(redis_url, tmp_path / "out") as gateway:
+async def test_a_shard_without_trials_completes_with_a_row_without_a_score(redis_url: str, tmp_path: Path) -> None:
+    async with running_gateway(redis_url, tmp_path / "out") as gateway:
         with worker(Queue.FAST, redis_url, tmp_path / "log"):
-            told = await assess(gateway.url, {"a": "http://127.0.0.1:1/"}, shard_index=1, num_shards=2)
-    assert told.state == "completed"
-    (row,) = [ResultRow.model_validate(data) for data in told.data_parts]
+            answered = await assess(gateway.url, {"a": "http://127.0.0.1:1/"}, shard_index=1, num_shards=2)
+    assert answered.state == "completed"
+    (row,) = [ResultRow.model_validate(data) for data in answered.data_parts]
     assert (row.score, row.detail.trials, row.detail.scoring.usable_trials) == (None, [], 0)

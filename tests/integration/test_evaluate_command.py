@@ -1,4 +1,4 @@
-"""`concord evaluate` as its users have it: a process over files, folders and standard input, and nothing else runs."""
+"""`concord evaluate` as a process over files, folders and standard input, without Redis or any service."""
 
 import json
 import os
@@ -8,21 +8,24 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import networkx as nx
 import pytest
 
-from concord.assessment.results import ResultRow, ResultsDocument
+from concord.assessment.result_row import ResultRow, ResultsDocument
+from tests.forked import ForkedProcess
 from tests.unit.evaluator.formats.spans import as_lines, exported, invocation, span
 
 KNOWN = "a2a, concord, cooperbench, marble, otlp, spans"
 MESH = [(caller, callee) for caller in "abc" for callee in "abc" if caller != callee]
 
 
-def told(trace_id: str, *calls: tuple[str, str]) -> list[dict[str, Any]]:
-    """Calls by name as Concord JSONL, with a roster so that names are agents."""
+def calls_as_lines(trace_id: str, *calls: tuple[str, str]) -> list[dict[str, Any]]:
+    """Calls as lines of Concord JSONL, with a roster that makes the names agents."""
     agents = sorted({agent for call in calls for agent in call})
     facts = {"trace_id": trace_id, "roster": [{"id": agent, "url": f"http://{agent}.test"} for agent in agents]}
     steps = [
@@ -41,10 +44,10 @@ def jsonl(*lines: dict[str, Any]) -> str:
 
 @pytest.fixture
 def traces(tmp_path: Path) -> Path:
-    """A folder of traces of several formats."""
+    """A folder of traces in several formats."""
     files = {
-        "mesh.jsonl": jsonl(*told("mesh", *MESH)),
-        "more/star.jsonl": jsonl(*told("star", ("hub", "x"), ("hub", "y"), ("hub", "z"))),
+        "mesh.jsonl": jsonl(*calls_as_lines("mesh", *MESH)),
+        "more/star.jsonl": jsonl(*calls_as_lines("star", ("hub", "x"), ("hub", "y"), ("hub", "z"))),
         "more/spans.json": as_lines(exported("app", invocation("p", "planner"), invocation("w", "worker", "p"))),
         "run.json": json.dumps({
             "conversation": [{"from": "one", "to": "two", "message": "Hello.", "timestamp": 1.0}],
@@ -58,34 +61,46 @@ def traces(tmp_path: Path) -> Path:
     return tmp_path / "traces"
 
 
-def evaluate(*arguments: object, stdin: str | bytes = b"") -> subprocess.CompletedProcess[str]:
-    """Runs the command with no Redis to be found and no service to be reached."""
-    finished = subprocess.run(
-        [sys.executable, "-m", "concord_cli", "evaluate", *map(str, arguments)],
-        input=stdin if isinstance(stdin, bytes) else stdin.encode(),
-        capture_output=True,
-        env={"PATH": "/nowhere", "REDIS_URL": "redis://127.0.0.1:1/0", "PYTHONPATH": os.environ.get("PYTHONPATH", "")},
-        check=False,
-    )
-    return subprocess.CompletedProcess(
-        finished.args, finished.returncode, finished.stdout.decode(), finished.stderr.decode()
-    )
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A run of the command: its exit code and its output."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def evaluate(*arguments: object, stdin: str = "") -> Finished:
+    """Runs the command where it finds no Redis and reaches no service."""
+    with TemporaryDirectory() as folder:
+        given, told, errors = (Path(folder, name) for name in ("stdin", "stdout", "stderr"))
+        os.mkfifo(given)
+        process = ForkedProcess(
+            *("concord_cli", "evaluate", *map(str, arguments)),
+            env={"PATH": "/nowhere", "REDIS_URL": "redis://127.0.0.1:1/0"},
+            stdin=given,
+            stdout=told,
+            stderr=errors,
+            preload=["concord_cli.main", "concord_cli.commands", "concord_cli.evaluate.command"],
+        )
+        given.write_text(stdin)
+        return Finished(process.wait(), told.read_text(), errors.read_text())
 
 
 def table(output: str) -> dict[str, list[str]]:
-    """The cells of the printed table, by trace."""
+    """The cells of the printed table by trace."""
     lines = output.split("\n\n")[0].splitlines()[1:]
     return {line.split()[0]: line.split()[1:] for line in lines}
 
 
-def test_a_file_gives_a_line(traces: Path) -> None:
+def test_a_file_of_one_trace_gives_one_line(traces: Path) -> None:
     done = evaluate(traces / "mesh.jsonl")
     assert (done.returncode, done.stderr) == (0, "")
     assert table(done.stdout) == {"mesh": ["3", "6", "1.00", "-", "-", "high", "-"]}
     assert done.stdout.endswith("1 trace of 1 file evaluated\n")
 
 
-def test_a_folder_gives_a_line_for_each_trace_in_it_whatever_its_format(traces: Path) -> None:
+def test_a_folder_gives_a_line_for_each_trace_in_any_format(traces: Path) -> None:
     done = evaluate(traces)
     assert (done.returncode, done.stderr) == (0, "")
     lines = table(done.stdout)
@@ -106,35 +121,37 @@ def test_one_document_holds_the_rows_of_all_traces(traces: Path, tmp_path: Path)
     assert [row.detail.assessment_id for row in document.results][::3] == ["mesh", "run#1"]
 
 
-def test_many_traces_go_to_a_line_each(tmp_path: Path) -> None:
+def test_a_jsonl_result_has_a_row_for_each_trace(tmp_path: Path) -> None:
     path = tmp_path / "many.jsonl"
-    path.write_text("".join(jsonl(*told(f"t{number}", *MESH)) for number in range(50)))
+    path.write_text("".join(jsonl(*calls_as_lines(f"t{number}", *MESH)) for number in range(50)))
     assert evaluate(path, "-o", tmp_path / "rows.jsonl", "-q").returncode == 0
     rows = [ResultRow.model_validate_json(line) for line in (tmp_path / "rows.jsonl").read_text().splitlines()]
     assert [row.detail.assessment_id for row in rows] == [f"t{number}" for number in range(50)]
     assert {(row.score, row.detail.coordination_quality) for row in rows} == {(None, "high")}
 
 
-def test_the_agent_graph_goes_to_a_file(traces: Path, tmp_path: Path) -> None:
+def test_the_agent_graph_of_a_file_is_written_as_graphml(traces: Path, tmp_path: Path) -> None:
     assert evaluate(traces / "mesh.jsonl", "--graphml", tmp_path / "mesh.graphml").returncode == 0
     assert set(nx.read_graphml(tmp_path / "mesh.graphml").edges) == set(MESH)
 
 
-def test_the_graphs_of_a_folder_go_to_a_folder(traces: Path, tmp_path: Path) -> None:
+def test_the_agent_graphs_of_a_folder_are_written_into_a_folder(traces: Path, tmp_path: Path) -> None:
     assert evaluate(traces, "--graphml", tmp_path / "graphs", "-q").returncode == 0
     assert len(list((tmp_path / "graphs").glob("*.graphml"))) == 4
 
 
-def test_the_config_chooses_what_is_computed(traces: Path, tmp_path: Path) -> None:
+def test_a_config_selects_metrics_and_thresholds_and_settings_without_effect_are_named(
+    traces: Path, tmp_path: Path
+) -> None:
     (tmp_path / "c.toml").write_text('metrics = ["density"]\nnum_runs = 3\n[thresholds]\nbottleneck = 1\n')
     done = evaluate(traces / "more/star.jsonl", "--config", tmp_path / "c.toml", "-o", tmp_path / "r.json")
     [row] = ResultsDocument.model_validate_json((tmp_path / "r.json").read_bytes()).results
     assert {metric.id for metric in row.detail.metrics} == {"density"}
     assert row.detail.graph_metrics.has_bottleneck is False
-    assert done.stderr.endswith("c.toml: makes no difference to traces: num_runs\n")
+    assert done.stderr.endswith("c.toml: ignored, no effect on recorded traces: num_runs\n")
 
 
-def test_a_named_format_is_not_recognised_but_believed(tmp_path: Path) -> None:
+def test_a_named_format_is_used_where_the_content_would_not_be_recognised(tmp_path: Path) -> None:
     (tmp_path / "late.json").write_text(
         json.dumps({"x": "y" * 2000, "resourceSpans": exported("s", span("a"))["resourceSpans"]})
     )
@@ -142,13 +159,13 @@ def test_a_named_format_is_not_recognised_but_believed(tmp_path: Path) -> None:
     assert evaluate(tmp_path / "late.json", "--format", "otlp").returncode == 0
 
 
-def test_a_file_that_is_no_trace_is_told_on_one_line_and_leaves_nothing(traces: Path, tmp_path: Path) -> None:
+def test_a_file_that_is_no_trace_is_reported_on_one_line_and_no_result_is_written(traces: Path, tmp_path: Path) -> None:
     (traces / "notes.md").write_text("# Notes\n")
     done = evaluate(traces, "-o", tmp_path / "result.json", "--graphml", tmp_path / "graphs")
     assert (done.returncode, done.stdout) == (1, "")
     assert (
         evaluate(traces / "notes.md").stderr
-        == f"concord: {traces}/notes.md:1: is no trace in any known format ({KNOWN})\n"
+        == f"concord: {traces}/notes.md:1: not a trace in any known format ({KNOWN})\n"
     )
     assert not (tmp_path / "result.json").exists()
 
@@ -156,21 +173,21 @@ def test_a_file_that_is_no_trace_is_told_on_one_line_and_leaves_nothing(traces: 
 BROKEN_STEP = '{"reporter": "a", "step": {"step_id": 7}}'
 
 
-def test_a_line_that_cannot_be_read_is_told_and_every_other_is_read(traces: Path, tmp_path: Path) -> None:
+def test_unreadable_lines_are_reported_and_all_others_are_read(traces: Path, tmp_path: Path) -> None:
     path = traces / "mesh.jsonl"
     facts, *steps = path.read_text().splitlines()
     path.write_text("\n".join([facts, BROKEN_STEP, *steps[:3], '{"reporter": "a", "st', *steps[3:]]))
     done = evaluate(path, "-o", tmp_path / "result.json")
     assert (done.returncode, table(done.stdout)["mesh"][:2]) == (3, ["3", "6"])
     first, second, last = done.stderr.splitlines()
-    assert first.startswith(f"concord: left out: {path}:2: step.traceId: Field required")
-    assert second.startswith(f"concord: left out: {path}:6: no valid JSON: ")
-    assert last == "concord: records that could not be read and are left out: 2"
+    assert first.startswith(f"concord: skipped: {path}:2: step.traceId: Field required")
+    assert second.startswith(f"concord: skipped: {path}:6: invalid JSON: ")
+    assert last == "concord: unreadable records skipped: 2"
     [row] = ResultsDocument.model_validate_json((tmp_path / "result.json").read_bytes()).results
-    assert "trial-1: 2 records of the file could not be read: what they told is missing" in row.detail.warnings
+    assert "trial-1: 2 records of the file could not be read, so this trace may be incomplete" in row.detail.warnings
 
 
-def test_a_file_of_which_no_line_can_be_read_is_no_trace(traces: Path) -> None:
+def test_a_file_without_a_readable_line_is_no_trace(traces: Path) -> None:
     (traces / "mesh.jsonl").write_text(f"{BROKEN_STEP}\n")
     one = evaluate(traces / "mesh.jsonl")
     assert (one.returncode, one.stdout, one.stderr.count("\n")) == (1, "", 1)
@@ -179,21 +196,21 @@ def test_a_file_of_which_no_line_can_be_read_is_no_trace(traces: Path) -> None:
     several = evaluate(traces / "mesh.jsonl")
     assert (several.returncode, [line.split(": ", 2)[1] for line in several.stderr.splitlines()]) == (
         1,
-        ["left out", "left out", f"{traces}/mesh.jsonl"],
+        ["skipped", "skipped", f"{traces}/mesh.jsonl"],
     )
     assert several.stderr.endswith("none of its 2 records can be read\n")
 
 
-def test_leaving_files_out_counts_for_more_than_leaving_records_out(traces: Path) -> None:
+def test_the_exit_code_for_omitted_files_outranks_that_for_omitted_records(traces: Path) -> None:
     path = traces / "mesh.jsonl"
     path.write_text(path.read_text() + BROKEN_STEP)
     (traces / "notes.md").write_text("# Notes\n")
     done = evaluate(traces, "--keep-going")
-    assert (done.returncode, done.stderr.splitlines()[-1]) == (1, "concord: 1 of 5 files left out")
-    assert f"left out: {path}:8: " in done.stderr
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (1, "concord: 1 of 5 files skipped")
+    assert f"skipped: {path}:8: " in done.stderr
 
 
-def test_keep_going_leaves_files_out_counts_them_and_still_fails_in_the_end(traces: Path, tmp_path: Path) -> None:
+def test_keep_going_omits_and_counts_unreadable_files_and_exits_with_1(traces: Path, tmp_path: Path) -> None:
     (traces / "notes.md").write_text("# Notes\n")
     (traces / "empty.json").touch()
     (traces / "gone.json").symlink_to("nowhere")
@@ -202,25 +219,25 @@ def test_keep_going_leaves_files_out_counts_them_and_still_fails_in_the_end(trac
     assert list(table(done.stdout)) == ["mesh", "5b8efff798038103d269b633813fc60c", "star", "run#1"]
     assert done.stdout.endswith("4 traces of 4 files evaluated\n")
     assert [line.split(": ", 2)[1:] for line in done.stderr.splitlines()] == [
-        ["left out", f"{traces}/empty.json: is empty"],
-        ["left out", f"{traces}/gone.json: cannot be read: No such file or directory"],
-        ["left out", f"{traces}/notes.md:1: is no trace in any known format ({KNOWN})"],
-        ["3 of 7 files left out"],
+        ["skipped", f"{traces}/empty.json: is empty"],
+        ["skipped", f"{traces}/gone.json: cannot be read: No such file or directory"],
+        ["skipped", f"{traces}/notes.md:1: not a trace in any known format ({KNOWN})"],
+        ["3 of 7 files skipped"],
     ]  # fmt: skip
     assert len(ResultsDocument.model_validate_json((tmp_path / "result.json").read_bytes()).results) == 4
 
 
-def test_the_traces_before_and_after_a_broken_record_count(tmp_path: Path) -> None:
+def test_traces_before_and_after_a_broken_record_are_evaluated(tmp_path: Path) -> None:
     run = json.dumps({"task": "x", "coordination_mode": "g", "iterations": [{"task_assignments": {"a": 1, "b": 2}}]})
     (tmp_path / "runs.jsonl").write_text(f"{run}\n{run}\n{{}}\n{run}\n")
     done = evaluate(tmp_path / "runs.jsonl")
     assert (done.returncode, list(table(done.stdout))) == (3, ["runs#1", "runs#2", "runs#4"])
-    assert f"concord: left out: {tmp_path}/runs.jsonl:3: iterations: Field required\n" in done.stderr
+    assert f"concord: skipped: {tmp_path}/runs.jsonl:3: iterations: Field required\n" in done.stderr
 
 
 @pytest.fixture
 def released(tmp_path: Path) -> Path:
-    """A folder of two CooperBench runs as they are released, with what stands above them."""
+    """A folder of two CooperBench runs as they are released, with a file above each of them."""
     for run, passed in (("one", True), ("two", False)):
         folder = tmp_path / f"logs/{run}/coop/tool_task/7/f1_f2"
         folder.mkdir(parents=True)
@@ -235,7 +252,7 @@ def released(tmp_path: Path) -> Path:
     return tmp_path / "logs"
 
 
-def test_a_released_run_is_evaluated_as_it_is(released: Path, tmp_path: Path) -> None:
+def test_a_released_cooperbench_run_is_evaluated_unchanged(released: Path, tmp_path: Path) -> None:
     done = evaluate(released / "two/coop/tool_task/7/f1_f2", "-o", tmp_path / "result.json")
     assert (done.returncode, done.stderr) == (0, "")
     assert table(done.stdout)["two/coop/tool_task/7/f1_f2"][:2] == ["2", "1"]
@@ -245,38 +262,37 @@ def test_a_released_run_is_evaluated_as_it_is(released: Path, tmp_path: Path) ->
     assert row.detail.trials[0].steps.host == 1
 
 
-def test_a_folder_of_released_runs_is_evaluated_past_what_stands_above_them(released: Path) -> None:
+def test_files_above_released_runs_are_named_and_skipped(released: Path) -> None:
     done = evaluate(released)
     assert (done.returncode, list(table(done.stdout))) == (
         0,
         ["one/coop/tool_task/7/f1_f2", "two/coop/tool_task/7/f1_f2"],
     )
-    assert [line.split(": ")[1:3] for line in done.stderr.splitlines()] == [
-        [f"{released}/{run}/config.json", "is no trace in any known format, and stands above folders that are"]
-        for run in ("one", "two")
+    assert [line.split(": ", 2)[1:] for line in done.stderr.splitlines()] == [
+        [f"{released}/{run}/config.json", "not read: not a trace in any known format"] for run in ("one", "two")
     ]
     assert evaluate(released, "--quiet").stderr == ""
 
 
-def test_a_run_that_cannot_be_read_is_told_by_its_file(released: Path, traces: Path) -> None:
+def test_an_unreadable_run_is_reported_with_the_name_of_its_file(released: Path, traces: Path) -> None:
     broken = released / "one/coop/tool_task/7/f1_f2/eval.json"
     broken.write_text("{")
     done = evaluate(released / "one", "--quiet")
-    assert (done.returncode, done.stderr.startswith(f"concord: {broken}:1: no valid JSON: ")) == (1, True)
+    assert (done.returncode, done.stderr.startswith(f"concord: {broken}:1: invalid JSON: ")) == (1, True)
     done = evaluate(released, traces / "mesh.jsonl", "--keep-going", "--quiet")
-    assert (done.returncode, done.stderr.splitlines()[-1]) == (1, "concord: 1 of 1 file and 2 folders left out")
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (1, "concord: 1 of 1 file and 2 folders skipped")
 
 
-def test_a_trace_in_two_files_is_told_of(traces: Path) -> None:
-    (traces / "mesh2.jsonl").write_text(jsonl(*told("mesh", ("a", "b"))))
+def test_a_trace_that_is_in_two_files_is_reported(traces: Path) -> None:
+    (traces / "mesh2.jsonl").write_text(jsonl(*calls_as_lines("mesh", ("a", "b"))))
     done = evaluate(traces / "mesh.jsonl", traces / "mesh2.jsonl")
     assert (done.returncode, len(done.stderr.splitlines())) == (0, 1)
-    assert done.stderr.startswith(f"concord: {traces}/mesh2.jsonl: mesh is in {traces}/mesh.jsonl too; ")
+    assert done.stderr.startswith(f"concord: {traces}/mesh2.jsonl: mesh is also in {traces}/mesh.jsonl; ")
 
 
 @pytest.fixture
-def endless(tmp_path: Path) -> Iterator["subprocess.Popen[bytes]"]:
-    """The command, waiting for more on its standard input, its result not yet there."""
+def waiting(tmp_path: Path) -> Iterator["subprocess.Popen[bytes]"]:
+    """The command while it waits for more on its standard input; its result is not yet written."""
     with subprocess.Popen(
         [sys.executable, "-m", "concord_cli", "evaluate", "-", "-o", str(tmp_path / "result.json")],
         stdin=subprocess.PIPE,
@@ -287,20 +303,20 @@ def endless(tmp_path: Path) -> Iterator["subprocess.Popen[bytes]"]:
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_ends_it_with_nothing_left(
-    endless: "subprocess.Popen[bytes]", tmp_path: Path, number: signal.Signals, code: int
+def test_a_signal_ends_the_command_and_leaves_no_files(
+    waiting: "subprocess.Popen[bytes]", tmp_path: Path, number: signal.Signals, code: int
 ) -> None:
-    assert endless.stdin is not None
-    endless.stdin.write(jsonl(*told("mesh", *MESH)).encode() * 10)
-    endless.stdin.flush()
+    assert waiting.stdin is not None
+    waiting.stdin.write(jsonl(*calls_as_lines("mesh", *MESH)).encode() * 10)
+    waiting.stdin.flush()
     while not list(tmp_path.iterdir()):
-        assert endless.poll() is None
-    endless.send_signal(number)
-    assert endless.wait() == code
+        assert waiting.poll() is None
+    waiting.send_signal(number)
+    assert waiting.wait() == code
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_terminal_has_the_table_in_its_width(traces: Path) -> None:
+def test_the_table_fits_the_width_of_the_terminal(traces: Path) -> None:
     controller, terminal = pty.openpty()
     subprocess.run(
         [sys.executable, "-m", "concord_cli", "evaluate", str(traces)],

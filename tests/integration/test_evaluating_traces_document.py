@@ -1,4 +1,4 @@
-"""`docs/evaluating-traces.md`: its lines can be pasted, and what it says of formats is so."""
+"""`docs/evaluating-traces.md`: its commands run as written, and its statements about formats are true."""
 
 import os
 import re
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import networkx as nx
 
-from concord.assessment.results import ResultRow, ResultsDocument
+from concord.assessment.result_row import ResultRow, ResultsDocument
 from concord.trace.otlp import genai
 from concord_evaluator.formats import trace_formats
 
@@ -25,14 +25,14 @@ def trimmed(output: str) -> str:
 
 
 def paste(lines: str, folder: Path) -> "subprocess.CompletedProcess[str]":
-    """Pastes lines into a shell that knows `concord`."""
+    """Runs lines in a shell whose PATH has `concord`."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     return subprocess.run(
         ["bash", "-eu", "-c", lines], cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True
     )
 
 
-def test_its_lines_can_be_pasted_one_block_after_the_other(tmp_path: Path) -> None:
+def test_the_commands_run_one_block_after_the_other_and_print_the_shown_output(tmp_path: Path) -> None:
     first, second = blocks("sh")
     [table] = blocks("text")
 
@@ -41,8 +41,8 @@ def test_its_lines_can_be_pasted_one_block_after_the_other(tmp_path: Path) -> No
     pasted = paste(second, tmp_path)
     assert pasted.returncode == 0, pasted.stderr
     assert pasted.stdout.count("exit code 1") == 2
-    [told] = re.findall(r"^    (concord: traces/notes.*)$", TEXT, re.MULTILINE)
-    assert told in pasted.stderr.splitlines()
+    [message] = re.findall(r"^    (concord: traces/notes.*)$", TEXT, re.MULTILINE)
+    assert message in pasted.stderr.splitlines()
     [in_document] = ResultsDocument.model_validate_json((tmp_path / "result.json").read_bytes()).results
     assert ResultRow.model_validate_json((tmp_path / "rows.jsonl").read_text()) == in_document
     assert re.findall(r"`mode` is\s+`(\w+)`", TEXT) == [in_document.detail.mode]
@@ -50,14 +50,14 @@ def test_its_lines_can_be_pasted_one_block_after_the_other(tmp_path: Path) -> No
         assert set(nx.read_graphml(path).edges) == {("planner", "guide"), ("guide", "critic"), ("planner", "critic")}
 
 
-def test_it_names_every_format() -> None:
+def test_the_document_lists_every_format() -> None:
     assert re.findall(r"^\| `(\w+)` \| ", TEXT.partition("## Formats")[2].partition("## Concord")[0], re.MULTILINE) == [
         "concord", "a2a", "otlp", "marble", "cooperbench", "spans"
     ]  # fmt: skip
     assert set(trace_formats()) == {"concord", "a2a", "otlp", "marble", "cooperbench", "spans"}
 
 
-def test_it_names_attributes_that_are_read() -> None:
+def test_the_span_attributes_and_operations_in_the_document_are_read() -> None:
     section = TEXT.partition("## OpenTelemetry")[2].partition("## ")[0]
     named = set(re.findall(r"`((?:gen_ai|error|service)\.[\w.]+)`", section))
     assert named <= genai.ATTRIBUTES | set(genai.SERVICE_NAME)
@@ -68,7 +68,7 @@ def test_it_names_attributes_that_are_read() -> None:
     assert set(re.findall(r"`(\w+)`", operations)) <= known
 
 
-def test_the_example_in_it_is_the_one_beside_it() -> None:
+def test_the_example_package_in_the_document_is_the_one_in_docs_examples() -> None:
     [code], [entry] = blocks("python"), blocks("toml")
     assert code == (DOCS / "examples/chatlog/concord_chatlog.py").read_text()
     assert entry in (DOCS / "examples/chatlog/pyproject.toml").read_text()

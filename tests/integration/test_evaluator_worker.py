@@ -1,4 +1,4 @@
-"""The evaluator on a real Redis: jobs that do their work once, processes that may die, and failures that are told."""
+"""The evaluator's jobs on a real Redis: each has its effect once, a lost process is replaced, a failure is recorded."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ from concord.assessment.jobs import (
     TrialVerdict,
     trial_document,
 )
-from concord.assessment.results import InfrastructureFailure, ResultRow
+from concord.assessment.result_row import InfrastructureFailure, ResultRow
 from concord.llm import LLMSettings
 from concord.storage import Queue, RetryLater
 from concord.storage.redis import Storage, connect
@@ -34,7 +34,7 @@ from concord_evaluator.worker import EvaluationLimits, EvaluatorJobs, ProcessPoo
 from tests.integration.workers import alive, children, gone, pool_of, worker
 from tests.llm_server import FakeModel, fake_model, honest_judge
 from tests.unit.evaluator.graphs import mesh
-from tests.unit.evaluator.traces import TRACE_ID, call, told
+from tests.unit.evaluator.traces import TRACE_ID, call, reported_by
 from tests.unit.evaluator.trials import answered_by_all, batch, batches_of, outcome, plan
 
 TEAM = mesh(3)
@@ -49,7 +49,7 @@ AGGREGATE = AggregateAssessment(assessment_id=PLAN.assessment_id)
 
 @pytest.fixture
 async def storage(redis_url: str) -> AsyncIterator[Storage]:
-    """A storage with a plan, and the trace of its one trial: a mesh of three, each call a batch."""
+    """A storage with a plan and the trace of its one trial: a mesh of three agents, one call per batch."""
     async with connect(redis_url) as opened:
         await opened.assessments.save_plan(PLAN)
         for batch in batches_of(TEAM, latency=5):
@@ -70,7 +70,7 @@ def jobs(storage: Storage, pool: ProcessPool) -> EvaluatorJobs:
 
 
 async def document(storage: Storage, name: str, timeout_s: float = 60) -> str:
-    """The document of that name, once it is there."""
+    """The document with this name, once it exists."""
     async with asyncio.timeout(timeout_s):
         while (found := await storage.assessments.load(PLAN.assessment_id, name)) is None:
             await asyncio.sleep(0.05)
@@ -95,7 +95,7 @@ class TestJobs:
         assert row.detail.trials == [verdict.record]
         assert (row.score, row.detail.coordination_quality, row.detail.latency_metrics.n) == (100.0, "high", 6)
 
-    async def test_a_trial_evaluated_twice_is_evaluated_once_and_judged_once(
+    async def test_a_repeated_evaluation_job_changes_nothing_and_queues_no_second_judgment(
         self, storage: Storage, jobs: EvaluatorJobs
     ) -> None:
         await jobs.evaluate_trial(EVALUATE.job().arguments)
@@ -105,7 +105,9 @@ class TestJobs:
         assert await storage.jobs.depth(Queue.LLM) == 1
         assert (await steps_in_trace(storage)).count(("green-agent", CallType.HOST)) == 1
 
-    async def test_a_judged_trial_is_not_judged_anew(self, storage: Storage, jobs: EvaluatorJobs) -> None:
+    async def test_repeated_jobs_leave_a_judged_trials_verdict_unchanged(
+        self, storage: Storage, jobs: EvaluatorJobs
+    ) -> None:
         await jobs.evaluate_trial(EVALUATE.job().arguments)
         await jobs.judge_trial(JUDGE.job().arguments)
         verdict = await document(storage, trial_document("trial-1"))
@@ -114,20 +116,18 @@ class TestJobs:
         await jobs.evaluate_trial(EVALUATE.job().arguments)
         assert await document(storage, trial_document("trial-1")) == verdict
 
-    async def test_the_evaluators_own_work_is_no_part_of_what_it_evaluates(
-        self, storage: Storage, jobs: EvaluatorJobs
-    ) -> None:
+    async def test_the_evaluators_own_steps_are_not_evaluated(self, storage: Storage, jobs: EvaluatorJobs) -> None:
         await jobs.evaluate_trial(EVALUATE.job().arguments)
         await jobs.judge_trial(JUDGE.job().arguments)
         record = TrialVerdict.model_validate_json(await document(storage, trial_document("trial-1"))).record
         assert record is not None
         assert (record.steps.host, record.trace_integrity.steps, record.trace_integrity.late) == (0, 6, 0)
 
-    async def test_what_is_told_after_the_trial_was_closed_is_shown_to_no_judge(
+    async def test_reports_after_the_trial_was_closed_are_not_shown_to_the_judge(
         self, storage: Storage, pool: ProcessPool
     ) -> None:
         caller, callee = TEAM[1][0]
-        late = batch(7, told(caller, call("000", callee, latency=5, request="told too late")))
+        late = batch(7, reported_by(caller, call("000", callee, latency=5, request="told too late")))
         await storage.traces.append(late, BatchReceipt(accepted=1, rejected=[]))
         model = FakeModel(honest_judge())
         async with fake_model(model) as settings:
@@ -145,8 +145,8 @@ class TestJobs:
         assert "call 1" in json.dumps(asked)
         assert "told too late" not in json.dumps(asked)
 
-    async def test_judging_what_was_not_evaluated_is_an_error(self, jobs: EvaluatorJobs) -> None:
-        with pytest.raises(LookupError, match="not evaluated"):
+    async def test_judging_a_trial_that_was_not_evaluated_raises_lookup_error(self, jobs: EvaluatorJobs) -> None:
+        with pytest.raises(LookupError, match="has no evaluation"):
             await jobs.judge_trial(JUDGE.job().arguments)
 
     async def test_each_queue_has_its_own_jobs(self, jobs: EvaluatorJobs) -> None:
@@ -155,13 +155,15 @@ class TestJobs:
 
 
 class TestDeadLetters:
-    async def test_of_a_trial_leave_a_failed_verdict(self, storage: Storage, jobs: EvaluatorJobs) -> None:
+    async def test_a_judgment_that_failed_without_an_evaluation_leaves_a_failed_verdict(
+        self, storage: Storage, jobs: EvaluatorJobs
+    ) -> None:
         await jobs.on_dead_letter(JUDGE.job(), "x" * 10_000)
         verdict = TrialVerdict.model_validate_json(await document(storage, trial_document("trial-1")))
         assert (verdict.state, verdict.record) == ("failed", None)
         assert verdict.failure == InfrastructureFailure(trial_id="trial-1", stage="judgment", message="x" * 500)
 
-    async def test_of_an_evaluation_leave_the_score_standing_without_metrics(
+    async def test_a_failed_evaluation_leaves_a_score_without_metrics(
         self, storage: Storage, jobs: EvaluatorJobs
     ) -> None:
         await jobs.on_dead_letter(EVALUATE.job(), "it took too long")
@@ -172,7 +174,7 @@ class TestDeadLetters:
         (failure,) = row.detail.infrastructure
         assert (failure.stage, "it took too long" in failure.message) == ("evaluation", True)
 
-    async def test_of_a_judgment_leave_what_the_scorer_says(self, storage: Storage, jobs: EvaluatorJobs) -> None:
+    async def test_a_failed_judgment_leaves_the_scorers_grade(self, storage: Storage, jobs: EvaluatorJobs) -> None:
         await jobs.evaluate_trial(EVALUATE.job().arguments)
         await jobs.on_dead_letter(JUDGE.job(), "it took too long")
         verdict = TrialVerdict.model_validate_json(await document(storage, trial_document("trial-1")))
@@ -181,21 +183,23 @@ class TestDeadLetters:
         assert verdict.failure is not None
         assert verdict.failure.stage == "judgment"
 
-    async def test_of_an_assessment_leave_a_failure_in_place_of_the_row(
+    async def test_a_failed_aggregation_leaves_a_failure_in_place_of_the_row(
         self, storage: Storage, jobs: EvaluatorJobs
     ) -> None:
         await jobs.on_dead_letter(AGGREGATE.job(), "no luck")
         failure = InfrastructureFailure.model_validate_json(await document(storage, ROW_FAILURE_DOCUMENT))
         assert (failure.trial_id, failure.stage, failure.message) == (None, "aggregation", "no luck")
 
-    async def test_do_not_take_back_a_verdict_that_stands(self, storage: Storage, jobs: EvaluatorJobs) -> None:
+    async def test_a_dead_letter_does_not_replace_an_existing_verdict(
+        self, storage: Storage, jobs: EvaluatorJobs
+    ) -> None:
         await jobs.evaluate_trial(EVALUATE.job().arguments)
         await jobs.judge_trial(JUDGE.job().arguments)
         await jobs.on_dead_letter(EVALUATE.job(), "timed out after it was done")
         verdict = TrialVerdict.model_validate_json(await document(storage, trial_document("trial-1")))
         assert verdict.state == "evaluated"
 
-    async def test_that_are_replayed_get_their_verdict_after_all(
+    async def test_a_replayed_dead_letter_leads_to_a_verdict(
         self, storage: Storage, jobs: EvaluatorJobs, redis_url: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         await storage.jobs.bury(EVALUATE.job(), "it was a bad day")
@@ -211,12 +215,14 @@ class TestDeadLetters:
 
 
 class TestPool:
-    async def test_a_process_that_dies_is_replaced_and_its_job_tried_again(self, pool: ProcessPool) -> None:
+    async def test_a_process_that_dies_is_replaced_and_its_job_is_to_be_retried(self, pool: ProcessPool) -> None:
         with pytest.raises(RetryLater):
             await pool.run("deadly", _die)
         assert await pool.run("harmless", os.getpid) != os.getpid()
 
-    async def test_a_call_that_is_under_way_is_waited_for_and_not_made_again(self, pool: ProcessPool) -> None:
+    async def test_a_second_call_with_the_same_name_waits_for_the_first_and_gets_its_result(
+        self, pool: ProcessPool
+    ) -> None:
         await pool.warm_up()
         first = asyncio.create_task(pool.run("same", _slow_pid, 0.3))
         await asyncio.sleep(0.1)
@@ -224,7 +230,7 @@ class TestPool:
         second = asyncio.create_task(pool.run("same", os.getpid))
         assert await second < 0, "the second call got its own result, not that of the first"
 
-    async def test_at_its_end_no_process_is_left_not_even_one_at_work(self) -> None:
+    async def test_the_pool_leaves_no_process_when_it_ends_even_a_busy_one(self) -> None:
         async with ProcessPool(1, memory_bytes=1 << 30, limit_s=60) as opened:
             pid = await opened.run("first", os.getpid)
             at_work = asyncio.create_task(opened.run("long", _slow_pid, 60))
@@ -233,7 +239,7 @@ class TestPool:
         with pytest.raises(asyncio.CancelledError):
             await at_work
 
-    async def test_what_a_function_raises_is_raised(self, pool: ProcessPool) -> None:
+    async def test_an_exception_in_a_process_is_raised_to_the_caller(self, pool: ProcessPool) -> None:
         with pytest.raises(ValueError, match="invalid literal"):
             await pool.run("bad", int, "x")
 
@@ -248,7 +254,7 @@ def _slow_pid(seconds: float) -> int:
 
 
 class TestWorkers:
-    async def test_take_a_trial_from_the_queue_to_its_row_and_stop_when_told(
+    async def test_workers_process_a_trial_from_the_queue_to_its_row_and_stop_on_sigterm(
         self, storage: Storage, redis_url: str, tmp_path: Path
     ) -> None:
         with (
@@ -269,7 +275,7 @@ class TestWorkers:
             await gone(servers)
         assert b"Traceback" not in (tmp_path / "fast").read_bytes() + (tmp_path / "llm").read_bytes()
 
-    async def test_that_are_killed_leave_no_process_behind(
+    async def test_a_killed_worker_leaves_no_process_behind(
         self, storage: Storage, redis_url: str, tmp_path: Path
     ) -> None:
         with worker(Queue.FAST, redis_url, tmp_path / "fast") as killed:
@@ -280,7 +286,9 @@ class TestWorkers:
             killed.kill()
             await gone([*servers, *pool])
 
-    async def test_tell_of_a_job_that_cannot_be_done(self, storage: Storage, redis_url: str, tmp_path: Path) -> None:
+    async def test_a_worker_records_a_failed_verdict_and_a_dead_letter_for_an_impossible_job(
+        self, storage: Storage, redis_url: str, tmp_path: Path
+    ) -> None:
         nobody = EvaluateTrial(assessment_id=PLAN.assessment_id, trial_id="trial-9", outcome=outcome("trial-9"))
         with worker(Queue.FAST, redis_url, tmp_path / "fast"):
             await storage.jobs.enqueue(nobody.job())

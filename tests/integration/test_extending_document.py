@@ -1,4 +1,4 @@
-"""`docs/extending.md`: the package that it builds is the one in `examples/`, works installed, and passes its tests."""
+"""`docs/extending.md`: the package that it builds is the one in `examples/`, can be installed, and passes its tests."""
 
 import os
 import re
@@ -16,7 +16,7 @@ FILE = re.compile(r"^`([\w./-]+)`(?:, continued)?:\n\n```\w+\n(.*?)^```", re.MUL
 
 
 def files() -> dict[str, str]:
-    """The files of the package as the document gives them, those in several pieces put together."""
+    """The package's files as the document gives them; files in several pieces are put together."""
     found: dict[str, str] = {}
     for name, text in FILE.findall(TEXT):
         found[name] = found.get(name, "") + text
@@ -29,7 +29,7 @@ def blocks(language: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the files of the document in it."""
+    """A folder with the document's files."""
     folder = tmp_path_factory.mktemp("package")
     for name, text in files().items():
         path = folder / name
@@ -40,7 +40,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Where `pip` installs into a folder of the test's own, from nowhere but this machine, and Python looks there."""
+    """An environment in which `pip` installs offline into a folder of the test's own, where Python looks too."""
     site = str(tmp_path_factory.mktemp("site"))
     return {
         **os.environ,
@@ -53,7 +53,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     }
 
 
-def test_its_files_are_those_of_the_example() -> None:
+def test_the_files_in_the_document_are_those_of_the_example() -> None:
     kept = {
         str(path.relative_to(EXAMPLE)): path.read_text(encoding="utf-8")
         for path in EXAMPLE.rglob("*")
@@ -62,7 +62,9 @@ def test_its_files_are_those_of_the_example() -> None:
     assert files() == kept
 
 
-def test_its_lines_can_be_pasted_and_its_tests_pass(package: Path, environment: dict[str, str]) -> None:
+def test_the_commands_print_the_shown_output_and_the_packages_tests_pass(
+    package: Path, environment: dict[str, str]
+) -> None:
     outputs = blocks("text")
     assert len(outputs) == len(blocks("sh")) == 3
     for lines, expected in zip(blocks("sh"), outputs, strict=True):
@@ -72,26 +74,27 @@ def test_its_lines_can_be_pasted_and_its_tests_pass(package: Path, environment: 
         assert (done.returncode, done.stderr) == (0, "")
         assert done.stdout == expected
 
-    [told] = re.findall(r"^    \$ pytest --quiet\n    (.*)$", TEXT, re.MULTILINE)
+    [summary] = re.findall(r"^    \$ pytest --quiet\n    (.*)$", TEXT, re.MULTILINE)
     tested = subprocess.run(
         [sys.executable, "-m", "pytest", "--quiet"], cwd=package, env=environment, capture_output=True, text=True
     )
     assert tested.returncode == 0, tested.stdout
-    assert tested.stdout.splitlines()[-1].startswith(f"{told} in ")
+    assert tested.stdout.splitlines()[-1].startswith(f"{summary} in ")
 
 
 WORKER = ["concord_evaluator", "--queue", "fast"]
 
 
 @pytest.mark.parametrize(
-    ("program", "thing"),
+    ("program", "plugin"),
     [(["concord_cli", "evaluate", "docs/scoring.md"], "evaluator"), (WORKER, "evaluator"), (WORKER, "scorer")],
+    ids=["evaluator in the command", "evaluator in a worker", "scorer in a worker"],
 )
-def test_a_package_that_cannot_be_loaded_is_named_on_one_line(tmp_path: Path, program: list[str], thing: str) -> None:
+def test_a_package_that_cannot_be_loaded_is_named_on_one_line(tmp_path: Path, program: list[str], plugin: str) -> None:
     about = tmp_path / "broken-1.dist-info"
     about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1\n")
-    (about / "entry_points.txt").write_text(f"[concord.{thing}s]\nmine = nowhere:MINE\n")
+    (about / "entry_points.txt").write_text(f"[concord.{plugin}s]\nmine = nowhere:MINE\n")
     done = subprocess.run(
         [sys.executable, "-m", *program],
         cwd=ROOT,
@@ -101,5 +104,5 @@ def test_a_package_that_cannot_be_loaded_is_named_on_one_line(tmp_path: Path, pr
     )
     assert done.returncode == 2
     assert done.stderr.splitlines()[-1].endswith(
-        f"broken: the {thing} 'mine' cannot be loaded: No module named 'nowhere'"
+        f"broken: the {plugin} 'mine' cannot be loaded: No module named 'nowhere'"
     )

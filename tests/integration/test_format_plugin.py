@@ -1,4 +1,4 @@
-"""A package that nobody here knows of adds a trace format by being installed."""
+"""Plugins: an installed package adds a trace format."""
 
 import os
 import subprocess
@@ -17,7 +17,7 @@ CHAT = """\
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of packages with the example installed in it."""
+    """A site folder in which the example package is installed."""
     folder = tmp_path_factory.mktemp("site")
     options = ["--no-deps", "--no-build-isolation", "--no-index", "--no-cache-dir", "--disable-pip-version-check"]
     subprocess.run(
@@ -36,7 +36,7 @@ def evaluate(path: Path, *sites: Path) -> "subprocess.CompletedProcess[str]":
     )
 
 
-def test_an_installed_format_is_recognised_and_read(site: Path, tmp_path: Path) -> None:
+def test_a_trace_in_an_installed_format_is_recognised_and_read(site: Path, tmp_path: Path) -> None:
     path = tmp_path / "team.chat"
     path.write_text(CHAT)
     done = evaluate(path, site)
@@ -45,15 +45,15 @@ def test_an_installed_format_is_recognised_and_read(site: Path, tmp_path: Path) 
     assert "every message counts as a call (1 trace)" in done.stdout
 
 
-def test_a_line_that_it_refuses_is_told_like_any_other(site: Path, tmp_path: Path) -> None:
+def test_a_line_that_the_plugin_refuses_is_reported_like_any_other(site: Path, tmp_path: Path) -> None:
     path = tmp_path / "team.chat"
     path.write_text(f"{CHAT}\nand so on\n")
     done = evaluate(path, site)
     assert done.returncode == 1
-    assert done.stderr == f"concord: {path}:4: is no message of the form `time sender -> receiver: text`\n"
+    assert done.stderr == f"concord: {path}:4: not a message of the form `time sender -> receiver: text`\n"
 
 
-def test_without_it_the_file_is_no_trace(tmp_path: Path) -> None:
+def test_without_the_plugin_the_file_is_no_trace(tmp_path: Path) -> None:
     path = tmp_path / "team.chat"
     path.write_text(CHAT)
-    assert "is no trace in any known format" in evaluate(path).stderr
+    assert "not a trace in any known format" in evaluate(path).stderr

@@ -1,4 +1,4 @@
-"""Identity at the proxy: a participant acts as itself in its own assessment, and no token gets to anybody else."""
+"""Identity at the proxy: a participant acts only as itself in its own assessment, and no other agent gets its token."""
 
 from collections.abc import AsyncIterator
 from contextlib import suppress
@@ -16,7 +16,15 @@ from concord.agent.messenger import Messenger
 from concord.trace.report import unpack
 from concord.trust.redaction import TOKEN_PREFIX
 from concord.trust.tokens import TokenIssuer
-from tests.integration.observed import SECRET, House, Seat, agent_that_answers, house, house_process, send
+from tests.integration.observed import (
+    SECRET,
+    RunningGateway,
+    TrialParticipant,
+    agent_answering,
+    gateway_process,
+    running_gateway,
+    send,
+)
 from tests.redis_servers import free_port
 from tests.serving import served_agent
 
@@ -25,8 +33,8 @@ CARD = ".well-known/agent-card.json"
 
 
 @pytest.fixture
-async def gateway(redis_url: str, tmp_path: Path) -> AsyncIterator[House]:
-    async with house(redis_url, tmp_path) as opened:
+async def gateway(redis_url: str, tmp_path: Path) -> AsyncIterator[RunningGateway]:
+    async with running_gateway(redis_url, tmp_path) as opened:
         yield opened
 
 
@@ -34,21 +42,27 @@ async def echo(message: IncomingMessage, task: TaskHandle) -> None:
     await task.complete(f"you said {message.text}")
 
 
-def tampered(seat: Seat) -> str:
-    head, payload, signature = seat.token.split(".")
+def tampered(participant: TrialParticipant) -> str:
+    head, payload, signature = participant.token.split(".")
     return f"{head}.{payload}.{signature[::-1]}"
 
 
-def foreign(seat: Seat) -> str:
-    return TokenIssuer([SecretStr("another assessor's secret, as long as one")]).issue(seat.claims).get_secret_value()
+def foreign(participant: TrialParticipant) -> str:
+    return (
+        TokenIssuer([SecretStr("another assessor's secret, as long as one")])
+        .issue(participant.claims)
+        .get_secret_value()
+    )
 
 
 @pytest.mark.parametrize("kind", ["nonsense", "tampered", "foreign", "expired"])
-async def test_without_a_good_token_nothing_is_carried_and_nothing_learnt(gateway: House, kind: str) -> None:
-    async with served_agent(echo) as url, httpx.AsyncClient() as http:
-        seats = await gateway.trial({"a": url, "b": url})
-        mine = seats["a"]
-        expired = gateway.seat(mine.claims.assessment_id, mine.claims.trace_id, "a", ttl_s=-60).token
+async def test_a_call_with_an_invalid_token_gets_401_for_any_callee_and_is_not_recorded(
+    gateway: RunningGateway, kind: str
+) -> None:
+    async with served_agent(echo) as url, httpx.AsyncClient(timeout=60) as http:
+        participants = await gateway.trial({"a": url, "b": url})
+        mine = participants["a"]
+        expired = gateway.participant(mine.claims.assessment_id, mine.claims.trace_id, "a", ttl_s=-60).token
         token = {"nonsense": "x", "tampered": tampered(mine), "foreign": foreign(mine), "expired": expired}[kind]
         for callee in ("b", "nobody"):
             base = f"{gateway.url}/a2a/{token}/{callee}/"
@@ -59,18 +73,18 @@ async def test_without_a_good_token_nothing_is_carried_and_nothing_learnt(gatewa
     assert await gateway.reports(mine.claims.trace_id) == []
 
 
-async def test_who_called_is_whom_the_token_names_whatever_the_message_says(gateway: House) -> None:
-    async with served_agent(echo) as url, httpx.AsyncClient() as http:
-        seats = await gateway.trial({"a": url, "b": url, "c": url})
-        claimed = seats["c"].assignment().for_call("0123456789abcdef", "b", SecretStr(seats["c"].token))
+async def test_the_recorded_caller_is_the_tokens_agent_whatever_the_message_says(gateway: RunningGateway) -> None:
+    async with served_agent(echo) as url, httpx.AsyncClient(timeout=60) as http:
+        participants = await gateway.trial({"a": url, "b": url, "c": url})
+        claimed = participants["c"].assignment().for_call("0123456789abcdef", "b", SecretStr(participants["c"].token))
         metadata = claimed.metadata() | {"agent_name": "c"}
-        await http.post(seats["a"].url_of("b"), json=send("message/send", metadata=metadata))
-        (report,) = await gateway.reports(seats["a"].claims.trace_id, 1)
+        await http.post(participants["a"].url_of("b"), json=send("message/send", metadata=metadata))
+        (report,) = await gateway.reports(participants["a"].claims.trace_id, 1)
     assert report.step.additional_attributes["agent_name"] == "a"
 
 
-async def test_a_token_reaches_no_other_assessment(gateway: House) -> None:
-    async with served_agent(echo) as url, httpx.AsyncClient() as http:
+async def test_a_token_reaches_no_other_assessment(gateway: RunningGateway) -> None:
+    async with served_agent(echo) as url, httpx.AsyncClient(timeout=60) as http:
         ours = await gateway.trial({"a": url, "b": url})
         theirs = await gateway.trial({"a": url, "secret_agent": url})
         for agent_id in ("secret_agent", "stranger"):
@@ -82,8 +96,8 @@ async def test_a_token_reaches_no_other_assessment(gateway: House) -> None:
     assert await gateway.reports(theirs["a"].claims.trace_id) == []
 
 
-async def test_the_caller_never_learns_its_callees_token_though_the_callee_repeats_what_it_was_sent(
-    gateway: House,
+async def test_the_callees_token_is_removed_from_an_answer_that_repeats_the_request(
+    gateway: RunningGateway,
 ) -> None:
     seen: list[str] = []
 
@@ -93,51 +107,51 @@ async def test_the_caller_never_learns_its_callees_token_though_the_callee_repea
         return JSONResponse({"jsonrpc": "2.0", "id": 1, "result": document["params"]["message"]})
 
     async with (
-        agent_that_answers(repeat) as b,
+        agent_answering(repeat) as b,
         served_agent(echo) as c,
-        httpx.AsyncClient() as http,
+        httpx.AsyncClient(timeout=60) as http,
     ):
-        seats = await gateway.trial({"a": b, "b": b, "c": c})
+        participants = await gateway.trial({"a": b, "b": b, "c": c})
         for callee in ("b", "c"):
             for method in ("message/send", "message/stream"):
-                answer = await http.post(seats["a"].url_of(callee), json=send(method))
+                answer = await http.post(participants["a"].url_of(callee), json=send(method))
                 assert "hello" in answer.text
                 assert TOKEN not in answer.text
-    assert set(seen) == {seats["b"].token}
+    assert set(seen) == {participants["b"].token}
 
 
-async def test_the_callee_never_learns_its_callers_token(gateway: House) -> None:
+async def test_the_callers_token_is_removed_from_the_request(gateway: RunningGateway) -> None:
     received: list[str] = []
 
     async def listen(request: Request) -> Response:
         received.append(str(request.headers) + str(request.url) + (await request.body()).decode())
         return JSONResponse({"jsonrpc": "2.0", "id": 1, "result": {}})
 
-    async with agent_that_answers(listen) as url, httpx.AsyncClient() as http:
-        seats = await gateway.trial({"a": url, "b": url})
-        mine = seats["a"]
+    async with agent_answering(listen) as url, httpx.AsyncClient(timeout=60) as http:
+        participants = await gateway.trial({"a": url, "b": url})
+        mine = participants["a"]
         body = send("message/send", text=f"answer me at {mine.url_of('a')}", metadata={"theirs": {"token": mine.token}})
         headers = {"authorization": f"Bearer {mine.token}", "referer": mine.url_of("b"), "x-kept": "as it is"}
         await http.post(mine.url_of("b"), json=body, headers=headers)
     assert mine.token not in received[0]
-    assert seats["b"].token in received[0]
+    assert participants["b"].token in received[0]
     assert "as it is" in received[0]
 
 
-async def test_no_token_is_logged_or_stored_whatever_goes_wrong(redis_url: str, tmp_path: Path) -> None:
+async def test_failed_calls_leave_no_token_in_logs_or_storage(redis_url: str, tmp_path: Path) -> None:
     async def rude(request: Request) -> Response:
         raise RuntimeError(f"I do not like {request.headers.get('referer')}")
 
     async with (
-        house_process(redis_url, tmp_path) as gateway,
+        gateway_process(redis_url, tmp_path) as gateway,
         served_agent(echo) as b,
-        agent_that_answers(rude) as c,
-        httpx.AsyncClient() as http,
+        agent_answering(rude) as c,
+        httpx.AsyncClient(timeout=60) as http,
         Messenger(lambda *_: None) as messenger,
     ):
         gone = f"http://127.0.0.1:{free_port()}/"
-        seats = await gateway.trial({"a": b, "b": b, "rude": c, "gone": gone, "odd": "http://[::1"})
-        mine = seats["a"]
+        participants = await gateway.trial({"a": b, "b": b, "rude": c, "gone": gone, "odd": "http://[::1"})
+        mine = participants["a"]
         for callee in ("b", "rude", "gone", "odd", "nobody"):
             url = mine.url_of(callee)
             await http.post(url, json=send("message/send", text=f"see {url}"))
@@ -154,9 +168,9 @@ async def test_no_token_is_logged_or_stored_whatever_goes_wrong(redis_url: str, 
     assert b"/a2a/-/b/" in b"".join(bodies)
 
 
-async def test_a_secret_can_be_replaced_while_an_assessment_runs(redis_url: str, tmp_path: Path) -> None:
+async def test_tokens_signed_with_the_previous_secret_stay_valid(redis_url: str, tmp_path: Path) -> None:
     new = SecretStr(f"a-new-secret-that-is-long-enough-too,{SECRET.get_secret_value()}")
-    async with house(redis_url, tmp_path, token_secret=new) as gateway, served_agent(echo) as url:
-        seats = await gateway.trial({"a": url, "b": url})
-        async with httpx.AsyncClient() as http:
-            assert (await http.post(seats["a"].url_of("b"), json=send("message/send"))).status_code == 200
+    async with running_gateway(redis_url, tmp_path, token_secret=new) as gateway, served_agent(echo) as url:
+        participants = await gateway.trial({"a": url, "b": url})
+        async with httpx.AsyncClient(timeout=60) as http:
+            assert (await http.post(participants["a"].url_of("b"), json=send("message/send"))).status_code == 200

@@ -1,4 +1,4 @@
-"""Ingestion under faults, with real processes: what was acknowledged is kept, nothing is there twice."""
+"""Ingestion under faults, with real processes: acknowledged reports are kept, and none is stored twice."""
 
 import asyncio
 import contextlib
@@ -25,7 +25,7 @@ TRACES = ("t1", "t2", "t3")
 
 @pytest.fixture
 def durable_redis(private_redis: PrivateServer) -> PrivateServer:
-    """A Redis that has on disk what it acknowledged: with `everysec` a kill may take the last second with it."""
+    """A Redis that acknowledges a write once it is on disk; with `everysec`, a kill may lose the last second."""
     with redis.Redis.from_url(private_redis.url) as client:
         client.config_set("appendfsync", "always")
     return private_redis
@@ -39,15 +39,15 @@ def collector(durable_redis: PrivateServer) -> Iterator[CollectorProcess]:
     process.stop()
 
 
-class Team:
-    """Agents that report in threads of their own, a step at a time, while whatever happens happens."""
+class ReportingTeam:
+    """Agents that report one step at a time, each in a thread of its own, until the block ends."""
 
     def __init__(self, collector_url: str) -> None:
         self._reporter = TraceReporter()
         self._url = collector_url
         self._threads = [threading.Thread(target=self._work, args=(trace_id,)) for trace_id in TRACES]
 
-    def __enter__(self) -> "Team":
+    def __enter__(self) -> "ReportingTeam":
         for thread in self._threads:
             thread.start()
         return self
@@ -63,13 +63,13 @@ class Team:
         )
         pause = threading.Event()
         for number in range(STEPS):
-            told = InteractionStep(step_id=str(number), trace_id=trace_id, call_type=CallType.TOOL)
-            self._reporter.report(told, assignment)
+            reported = InteractionStep(step_id=str(number), trace_id=trace_id, call_type=CallType.TOOL)
+            self._reporter.report(reported, assignment)
             if number % 100 == 0:
                 pause.wait(0.1)
 
 
-async def assert_every_step_is_there_once(redis_url: str) -> None:
+async def assert_every_step_is_stored_once(redis_url: str) -> None:
     async with connect(redis_url) as storage:
         for trace_id in TRACES:
             stored = Counter(report.step.step_id for report in await reports(storage, trace_id))
@@ -77,39 +77,39 @@ async def assert_every_step_is_there_once(redis_url: str) -> None:
             assert sum([each.dropped async for each in storage.traces.batches(trace_id)]) == 0
 
 
-async def test_a_killed_collector_costs_no_step_and_doubles_none(
+async def test_a_killed_collector_loses_and_duplicates_no_step(
     collector: CollectorProcess, durable_redis: PrivateServer
 ) -> None:
     def run() -> None:
-        with Team(collector.url):
+        with ReportingTeam(collector.url):
             for _ in range(2):
                 threading.Event().wait(0.7)
                 collector.kill()
                 collector.start()
 
     await asyncio.to_thread(run)
-    await assert_every_step_is_there_once(durable_redis.url)
+    await assert_every_step_is_stored_once(durable_redis.url)
 
 
-async def test_a_killed_redis_costs_no_step_and_doubles_none(
+async def test_a_killed_redis_loses_and_duplicates_no_step(
     collector: CollectorProcess, durable_redis: PrivateServer
 ) -> None:
     def run() -> None:
-        with Team(collector.url):
+        with ReportingTeam(collector.url):
             for _ in range(2):
                 threading.Event().wait(0.8)
                 durable_redis.kill()
                 durable_redis.start()
 
     await asyncio.to_thread(run)
-    await assert_every_step_is_there_once(durable_redis.url)
+    await assert_every_step_is_stored_once(durable_redis.url)
 
 
-async def test_reporters_keep_what_they_have_while_redis_is_away_for_ten_seconds(
+async def test_reporters_lose_no_step_while_redis_is_down_for_ten_seconds(
     collector: CollectorProcess, durable_redis: PrivateServer
 ) -> None:
     def run() -> None:
-        with Team(collector.url):
+        with ReportingTeam(collector.url):
             durable_redis.kill()
             threading.Event().wait(10)
             assert httpx.get(f"{collector.url}/readyz", timeout=20).status_code == 503
@@ -117,10 +117,10 @@ async def test_reporters_keep_what_they_have_while_redis_is_away_for_ten_seconds
             durable_redis.start()
 
     await asyncio.to_thread(run)
-    await assert_every_step_is_there_once(durable_redis.url)
+    await assert_every_step_is_stored_once(durable_redis.url)
 
 
-async def test_whatever_was_acknowledged_before_a_kill_is_there_after_it(
+async def test_steps_acknowledged_before_a_kill_are_stored_after_it(
     collector: CollectorProcess, durable_redis: PrivateServer
 ) -> None:
     acknowledged: set[str] = set()
@@ -148,12 +148,12 @@ async def test_whatever_was_acknowledged_before_a_kill_is_there_after_it(
     assert max(stored.values()) == 1
 
 
-async def test_every_batch_sent_three_times_in_any_order_is_there_once(
+async def test_batches_sent_three_times_in_any_order_are_stored_once(
     collector: CollectorProcess, durable_redis: PrivateServer
 ) -> None:
     sent = [batch(step(f"{number}-a"), step(f"{number}-b"), "bad", batch_id=f"b{number}") for number in range(60)]
     shuffled = sent * 3
-    random.Random(7).shuffle(shuffled)  # noqa: S311 - an order, and always the same
+    random.Random(7).shuffle(shuffled)  # noqa: S311 - a reproducible order
     async with httpx.AsyncClient(base_url=collector.url, timeout=30) as client:
         answers = await asyncio.gather(*(client.post("/traces", json=each) for each in shuffled))
     assert {answer.status_code for answer in answers} == {202}
@@ -165,7 +165,7 @@ async def test_every_batch_sent_three_times_in_any_order_is_there_once(
 
 @pytest.fixture
 async def flooded(durable_redis: PrivateServer) -> AsyncIterator[tuple[str, list[int]]]:
-    """A collector that one participant floods as fast as it can; and the statuses that it gets for it."""
+    """A collector that one participant floods as fast as it can, and the statuses of the answers that it gets."""
     process = CollectorProcess(
         durable_redis.url, CONCORD_TOKEN_SECRET=SECRET, CONCORD_OPEN="false", CONCORD_RATE_BYTES_PER_S="200000"
     )
@@ -190,7 +190,7 @@ async def flooded(durable_redis: PrivateServer) -> AsyncIterator[tuple[str, list
     process.stop()
 
 
-async def test_a_flood_by_one_participant_keeps_no_other_waiting(flooded: tuple[str, list[int]]) -> None:
+async def test_a_flood_by_one_participant_does_not_make_others_wait(flooded: tuple[str, list[int]]) -> None:
     url, statuses = flooded
     before = len(statuses)
     async with httpx.AsyncClient(base_url=url, timeout=30) as client:
@@ -203,7 +203,7 @@ async def test_a_flood_by_one_participant_keeps_no_other_waiting(flooded: tuple[
     assert during[429] > during[202]
 
 
-async def test_requests_under_way_at_sigterm_are_answered_and_kept(
+async def test_requests_under_way_at_sigterm_are_answered_and_stored(
     collector: CollectorProcess, durable_redis: PrivateServer
 ) -> None:
     parts = [asyncio.Event() for _ in range(20)]

@@ -1,4 +1,4 @@
-"""The judge over real HTTP against a fake model that can be slow, wrong, rate-limited, half-answering and gullible."""
+"""The judge against a fake model over real HTTP, which may be slow, wrong, rate-limited, refusing or gullible."""
 
 import json
 from collections.abc import Mapping
@@ -23,14 +23,14 @@ from concord_evaluator.judge.injection import MARKER
 from concord_evaluator.pipeline import evaluate_trial
 from tests.llm_server import Asked, FakeModel, evidence_in, fake_model, gullible_judge, honest_judge
 from tests.unit.evaluator.judge.injection.attacks import ATTACKS
-from tests.unit.evaluator.traces import TRACE_ID, call, observed, told
+from tests.unit.evaluator.traces import TRACE_ID, call, observed, reported_by
 from tests.unit.evaluator.trials import State, batch, outcome, plan
 
 ROOT = Assignment(assessment_id="assessment", trace_id=TRACE_ID, step_id="root", agent_id=GREEN_AGENT)
 TEAM = ("anton", "bertha", "cyril")
 
 
-def spoken(step_id: str, callee: str, request: str, response: str) -> InteractionStep:
+def call_with_texts(step_id: str, callee: str, request: str, response: str) -> InteractionStep:
     step = call(step_id, callee)
     assert step.step_action is not None
     assert step.step_action.agent_invocation is not None
@@ -44,20 +44,20 @@ def spoken(step_id: str, callee: str, request: str, response: str) -> Interactio
 
 
 def carried(caller: str, step: InteractionStep) -> list[Report]:
-    """A call as the gateway, which carried it, tells of it."""
+    """A call that the gateway carried and observed."""
     attributes = {"agent_name": caller} | dict(step.additional_attributes)
     return observed(GREEN_AGENT, step.model_copy(update={"additional_attributes": attributes}))
 
 
 def conversation(request: str = "Count the trees in the park, anton asked.") -> list[Report]:
     return [
-        *carried("anton", spoken("s1", "bertha", request, "There are 12.")),
-        *carried("bertha", spoken("s2", "cyril", "Is 12 right?", "Yes, it is.")),
+        *carried("anton", call_with_texts("s1", "bertha", request, "There are 12.")),
+        *carried("bertha", call_with_texts("s2", "cyril", "Is 12 right?", "Yes, it is.")),
     ]
 
 
 class Trial:
-    """A trial of a conversation, ready to be judged. `answers`: by participant, if not all gave `answer`."""
+    """A trial ready to be judged. `answers`: by participant, where they differ from `answer`."""
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ def trial() -> Trial:
     return Trial(conversation(), "The park has 12 trees.")
 
 
-async def test_the_model_judges_and_its_call_is_a_tool_step(trial: Trial) -> None:
+async def test_the_models_verdicts_become_points_and_its_call_a_tool_step(trial: Trial) -> None:
     model = FakeModel(honest_judge(communication_clarity="partly", task_success="not_met"))
     async with fake_model(model) as settings:
         judgment, findings, steps = await trial.judged(settings)
@@ -110,7 +110,7 @@ async def test_the_model_judges_and_its_call_is_a_tool_step(trial: Trial) -> Non
     assert [(step.kind, step.total_tokens, step.parent) for step in steps] == [(CallType.TOOL, 15, "root")]
 
 
-async def test_the_model_gets_the_texts_without_names_and_the_others_findings(trial: Trial) -> None:
+async def test_the_prompt_has_the_texts_with_aliases_for_names_and_the_measurements(trial: Trial) -> None:
     model = FakeModel(honest_judge())
     async with fake_model(model) as settings:
         await trial.judged(settings)
@@ -123,8 +123,10 @@ async def test_the_model_gets_the_texts_without_names_and_the_others_findings(tr
     assert not any(name in json.dumps(asked["messages"]) for name in ("anton", "bertha", "cyril"))
 
 
-async def test_what_participants_merely_tell_of_is_shown_to_no_model_that_judges_them() -> None:
-    invented = told("cyril", spoken("x", "anton", "Have you checked it?", "All of it was checked twice."))
+async def test_calls_that_only_a_participant_reported_are_not_shown_to_the_model() -> None:
+    invented = reported_by(
+        "cyril", call_with_texts("x", "anton", "Have you checked it?", "All of it was checked twice.")
+    )
     model = FakeModel(honest_judge())
     async with fake_model(model) as settings:
         await Trial([*conversation(), *invented], "12").judged(settings)
@@ -133,9 +135,9 @@ async def test_what_participants_merely_tell_of_is_shown_to_no_model_that_judges
     assert len(evidence_in(asked)["calls"]) == 2
 
 
-@pytest.mark.parametrize("unsupported", [400, 422])
+@pytest.mark.parametrize("unsupported", [400, 422], ids=["JSON objects", "text alone"])
 @pytest.mark.parametrize("formats", [("json_object", "none"), ("none",)])
-async def test_an_endpoint_without_schemas_is_asked_in_a_form_that_it_knows(
+async def test_an_endpoint_without_json_schemas_is_asked_in_a_format_that_it_supports(
     trial: Trial, formats: tuple[str, ...], unsupported: int
 ) -> None:
     model = FakeModel(honest_judge(), formats=formats, unsupported=unsupported)
@@ -145,29 +147,29 @@ async def test_an_endpoint_without_schemas_is_asked_in_a_form_that_it_knows(
     assert model.asked[-1].get("response_format", {"type": "none"})["type"] == formats[0]
 
 
-async def test_a_rate_limit_is_waited_out(trial: Trial) -> None:
+async def test_a_rate_limited_request_is_repeated_after_the_time_to_wait(trial: Trial) -> None:
     model = FakeModel(honest_judge(), statuses=[429, 200], retry_after="1")
     async with fake_model(model) as settings:
         judgment, _, _ = await trial.judged(settings)
     assert (judgment.source, len(model.asked)) == ("llm", 2)
 
 
-@pytest.mark.parametrize("statuses", [[503, 429], [500, 503, 502]])
-async def test_a_model_that_fails_at_first_is_asked_until_it_answers(trial: Trial, statuses: list[int]) -> None:
+@pytest.mark.parametrize("statuses", [[503, 429], [500, 503, 502]], ids=["two failures", "three failures"])
+async def test_a_failed_request_is_repeated_until_the_model_answers(trial: Trial, statuses: list[int]) -> None:
     model = FakeModel(honest_judge(), statuses=[*statuses, 200])
     async with fake_model(model) as settings:
         judgment, _, _ = await trial.judged(settings, deadline_s=20)
     assert (judgment.source, judgment.task_success, len(model.asked)) == ("llm", 1.0, len(statuses) + 1)
 
 
-async def test_how_often_a_model_is_asked_again_can_be_set(trial: Trial) -> None:
+async def test_the_number_of_retries_can_be_configured(trial: Trial) -> None:
     model = FakeModel(honest_judge(), statuses=[503] * 9)
     async with fake_model(model) as settings:
         judgment, _, _ = await trial.judged(settings.model_copy(update={"max_retries": 1}))
     assert (judgment.source, judgment.task_success, len(model.asked)) == ("rules", None, 2)
 
 
-async def test_an_empty_completion_is_asked_for_once_more(trial: Trial) -> None:
+async def test_after_an_empty_completion_the_model_is_asked_once_more(trial: Trial) -> None:
     honest, said = honest_judge(), iter([" \n", None])
     model = FakeModel(lambda asked: next(said) or honest(asked))
     async with fake_model(model) as settings:
@@ -175,7 +177,7 @@ async def test_an_empty_completion_is_asked_for_once_more(trial: Trial) -> None:
     assert (judgment.source, len(model.asked)) == ("llm", 2)
 
 
-async def test_an_unreadable_answer_is_asked_for_once_more(trial: Trial) -> None:
+async def test_after_an_unreadable_answer_the_model_is_asked_once_more_with_the_reason(trial: Trial) -> None:
     honest, said = honest_judge(), iter(["They did well, I think.", None])
     model = FakeModel(lambda asked: next(said) or honest(asked))
     async with fake_model(model) as settings:
@@ -184,7 +186,7 @@ async def test_an_unreadable_answer_is_asked_for_once_more(trial: Trial) -> None
     assert "could not be read" in model.asked[1]["messages"][0]["content"]
 
 
-async def test_quotes_that_are_not_there_are_asked_for_once_more_and_then_count_for_nothing(trial: Trial) -> None:
+async def test_after_invented_quotes_the_model_is_asked_once_more_and_then_they_count_for_nothing(trial: Trial) -> None:
     honest = honest_judge()
 
     def invent(asked: dict[str, object]) -> str:
@@ -203,7 +205,7 @@ async def test_quotes_that_are_not_there_are_asked_for_once_more_and_then_count_
     assert "no quote bears out" in judgment.reason
 
 
-async def test_what_is_verified_counts_where_the_second_answer_does_not_come(trial: Trial) -> None:
+async def test_verified_criteria_count_where_the_second_request_fails(trial: Trial) -> None:
     honest, said = honest_judge(), iter([True, False])
 
     def invent_once(asked: Asked) -> str:
@@ -222,16 +224,16 @@ async def test_what_is_verified_counts_where_the_second_answer_does_not_come(tri
     [
         (FakeModel(honest_judge(), statuses=[500] * 9), "InternalServerError"),
         (FakeModel(honest_judge(), statuses=[401]), "AuthenticationError"),
-        (FakeModel(lambda _: "no JSON at all"), "could not be read"),
-        (FakeModel(lambda asked: honest_judge()(asked)[:-40]), "could not be read"),
-        (FakeModel(lambda _: ""), "answered with nothing"),
+        (FakeModel(lambda _: "no JSON at all"), "cannot be read"),
+        (FakeModel(lambda asked: honest_judge()(asked)[:-40]), "cannot be read"),
+        (FakeModel(lambda _: ""), "answer is empty"),
         (FakeModel(honest_judge(), refusal="I cannot help with that."), "the model refused: I cannot help"),
         (FakeModel(gullible_judge()), "code word"),
         (FakeModel(honest_judge(), delay_s=30), "within 0.5 s"),
     ],
     ids=["broken", "unauthorised", "prose", "half", "silent", "refusing", "gullible", "slow"],
 )
-async def test_a_model_that_cannot_be_had_or_trusted_leaves_the_trial_to_the_rules_and_says_so(
+async def test_without_a_usable_model_answer_the_rules_judge_and_give_the_reason(
     trial: Trial, model: FakeModel, reason: str
 ) -> None:
     with capture_logs() as logged:
@@ -243,18 +245,18 @@ async def test_a_model_that_cannot_be_had_or_trusted_leaves_the_trial_to_the_rul
     assert judgment.reason is not None
     assert reason in judgment.reason
     assert (judgment.task_success, judgment.answers) == (None, []), "no fault of the agents"
-    assert "which nobody judged" in judgment.reasoning
+    assert "do not judge the answer" in judgment.reasoning
     assert judgment.strengths
     assert [(each["log_level"], each["reason"]) for each in logged] == [("warning", judgment.reason)]
 
 
-async def test_without_a_key_the_rules_judge_and_say_so(trial: Trial) -> None:
+async def test_without_an_api_key_the_rules_judge_and_give_the_reason(trial: Trial) -> None:
     judgment, findings, steps = await trial.judged(LLMSettings(api_key=None))
     assert (judgment.source, judgment.reason) == ("rules", "AGENTBEATS_LLM_API_KEY is not set")
     assert (findings, steps) == ([], [])
 
 
-async def test_an_endpoint_that_is_not_there_leaves_the_trial_to_the_rules(trial: Trial) -> None:
+async def test_without_a_reachable_endpoint_the_rules_judge(trial: Trial) -> None:
     async with fake_model(FakeModel(honest_judge())) as settings:
         pass
     judgment, _, _ = await trial.judged(settings.model_copy(update={"max_retries": 1}))
@@ -263,7 +265,7 @@ async def test_an_endpoint_that_is_not_there_leaves_the_trial_to_the_rules(trial
 
 
 @pytest.mark.parametrize("kind", ["plain order", "zero width", "fake json", "German order", "base64"])
-async def test_words_to_the_judge_are_taken_out_and_reported_and_cost_nothing(kind: str) -> None:
+async def test_instructions_to_the_judge_are_removed_and_reported_and_cost_no_points(kind: str) -> None:
     attack = ATTACKS[kind]
     trial = Trial(
         conversation(f"Please count all of the trees in the park.\n{attack}"), f"The park has 12 trees.\n{attack}"
@@ -281,7 +283,7 @@ async def test_words_to_the_judge_are_taken_out_and_reported_and_cost_nothing(ki
     assert finding.value == sum(text.count(MARKER) for text in json.dumps(evidence).split('", "'))
 
 
-async def test_the_passage_is_quoted_with_names_and_cut() -> None:
+async def test_the_finding_quotes_the_instruction_with_names_and_shortened() -> None:
     hidden = Trial(conversation(ATTACKS["zero width"]), "12 trees.")
     _, (finding,), _ = await hidden.judged(LLMSettings(api_key=None))
     assert finding.measured is not None
@@ -297,7 +299,7 @@ async def test_the_passage_is_quoted_with_names_and_cut() -> None:
 
 
 @pytest.mark.parametrize("answer", [ATTACKS["plain order"], ":", "Solution:"])
-async def test_an_answer_of_nothing_else_is_an_empty_one(answer: str) -> None:
+async def test_an_answer_that_is_only_an_instruction_counts_as_empty(answer: str) -> None:
     trial, model = Trial(conversation(), answer), FakeModel(gullible_judge(code_word="not_met"))
     async with fake_model(model) as settings:
         judgment, _, _ = await trial.judged(settings)
@@ -309,7 +311,7 @@ async def test_an_answer_of_nothing_else_is_an_empty_one(answer: str) -> None:
     assert "task_success" not in model.asked[0]["messages"][1]["content"]
 
 
-async def test_each_answer_is_judged_alone_and_equal_ones_once() -> None:
+async def test_answers_are_judged_individually_and_equal_ones_once() -> None:
     answers = {"anton": "12 trees.", "bertha": "No idea.", "cyril": "12 trees.", "dora": None, "emil": " "}
     trial = Trial(conversation(), "all of it", answers=answers)
     model = FakeModel(honest_judge(task_success_1="met", task_success_2="partly"))
@@ -327,7 +329,7 @@ async def test_each_answer_is_judged_alone_and_equal_ones_once() -> None:
     assert judgment.task_success == pytest.approx((1 + 0.5 + 1) / 5)
 
 
-async def test_an_answer_that_nobody_could_judge_leaves_the_outcome_open() -> None:
+async def test_an_answer_that_the_model_cannot_judge_leaves_the_outcome_undefined() -> None:
     trial = Trial(conversation(), "all of it", answers={"anton": "12 trees.", "bertha": "No idea."})
     async with fake_model(FakeModel(honest_judge(task_success_2="cannot_tell"))) as settings:
         judgment, _, _ = await trial.judged(settings)
@@ -345,7 +347,7 @@ async def test_only_the_answers_that_count_are_judged() -> None:
     assert [(each.agent, each.value) for each in judgment.answers] == [("anton", 1.0)]
 
 
-async def test_too_many_answers_to_judge_say_what_to_do() -> None:
+async def test_more_answers_than_the_judge_grades_go_to_the_rules_with_advice() -> None:
     trial = Trial(conversation(), "", answers={f"agent-{n}": f"{n} trees." for n in range(9)})
     model = FakeModel(honest_judge())
     async with fake_model(model) as settings:
@@ -354,26 +356,28 @@ async def test_too_many_answers_to_judge_say_what_to_do() -> None:
     assert judgment.reason == "9 different answers count, and the judge grades up to 8: name whose in `answer_from`"
 
 
-async def test_a_task_that_failed_stays_failed_whatever_was_answered() -> None:
+async def test_a_failed_trials_task_counts_as_failed_whatever_the_answers() -> None:
     trial = Trial(conversation(), "12 trees.", answers={"anton": "12 trees."}, state="failed")
     async with fake_model(FakeModel(honest_judge())) as settings:
         judgment, _, _ = await trial.judged(settings)
     assert (judgment.source, judgment.task_success) == ("llm", 0.0)
 
 
-@pytest.mark.parametrize(("scorer", "told"), [(ModelScorer(), True), (ExactScorer(), False)])
-async def test_the_model_that_grades_is_told_what_the_author_accepts(
-    scorer: ModelScorer | ExactScorer, told: bool
+@pytest.mark.parametrize(
+    ("scorer", "has_targets"), [(ModelScorer(), True), (ExactScorer(), False)], ids=["model scorer", "exact scorer"]
+)
+async def test_the_targets_are_in_the_prompt_where_the_model_is_the_scorer(
+    scorer: ModelScorer | ExactScorer, has_targets: bool
 ) -> None:
     trial = Trial(conversation(), "12 trees.", target=["a dozen", "anton's dozen"], scorer=scorer)
     model = FakeModel(honest_judge())
     async with fake_model(model) as settings:
         await trial.judged(settings)
     asked = model.asked[0]["messages"][1]["content"]
-    assert ("""The task's author accepts: "a dozen"; "agent 1's dozen".""" in asked) == told
+    assert ("""The task's author accepts: "a dozen"; "agent 1's dozen".""" in asked) == has_targets
 
 
-async def test_a_model_that_follows_agents_in_a_way_that_nobody_foresaw_is_caught_by_the_code_word(
+async def test_the_code_word_reveals_a_model_that_follows_undetected_instructions(
     trial: Trial,
 ) -> None:
     def follows(asked: Asked) -> bool:
@@ -383,10 +387,10 @@ async def test_a_model_that_follows_agents_in_a_way_that_nobody_foresaw_is_caugh
         judgment, _, steps = await trial.judged(settings)
     assert (judgment.source, judgment.task_success, len(steps)) == ("rules", 0.0, 2)
     assert judgment.reason is not None
-    assert judgment.reason.startswith("the model followed what agents wrote")
+    assert judgment.reason.startswith("the model followed instructions in the agents' texts")
 
 
-async def test_several_samples_are_merged_and_their_agreement_is_told(trial: Trial) -> None:
+async def test_samples_are_merged_and_their_agreement_is_recorded(trial: Trial) -> None:
     verdicts = iter(["met", "not_met", "met"])
     model = FakeModel(lambda asked: honest_judge(next(verdicts))(asked))
     async with fake_model(model) as settings:
@@ -396,14 +400,14 @@ async def test_several_samples_are_merged_and_their_agreement_is_told(trial: Tri
     assert {each.verdict for each in judgment.criteria} == {"met"}
 
 
-async def test_samples_are_taken_side_by_side(trial: Trial) -> None:
+async def test_samples_are_taken_concurrently(trial: Trial) -> None:
     model = FakeModel(honest_judge(), delay_s=0.3)
     async with fake_model(model) as settings:
         judgment, _, _ = await trial.judged(settings, samples=9, deadline_s=2)
     assert (judgment.source, judgment.samples, judgment.agreement) == ("llm", 9, 1.0)
 
 
-async def test_who_is_meant_is_said_by_name_in_the_judgment(trial: Trial) -> None:
+async def test_aliases_in_the_models_reasoning_become_names(trial: Trial) -> None:
     def say(asked: dict[str, object]) -> str:
         return json.dumps(json.loads(honest_judge()(asked)) | {"reasoning": "agent 1 asked agent 2."})
 
@@ -412,7 +416,7 @@ async def test_who_is_meant_is_said_by_name_in_the_judgment(trial: Trial) -> Non
     assert judgment.reasoning == "anton asked bertha."
 
 
-async def test_the_same_question_is_not_asked_twice_and_the_judgment_says_so(trial: Trial, redis_url: str) -> None:
+async def test_cached_samples_are_reused_and_counted_in_the_judgment(trial: Trial, redis_url: str) -> None:
     model = FakeModel(honest_judge("partly"))
     async with fake_model(model) as settings, connect(redis_url) as storage:
         first, _, _ = await trial.judged(settings, samples=2, cache=storage.answers)
@@ -422,7 +426,9 @@ async def test_the_same_question_is_not_asked_twice_and_the_judgment_says_so(tri
 
 
 @pytest.mark.parametrize("change", ["model", "evidence", "endpoint"])
-async def test_another_question_is_asked(trial: Trial, redis_url: str, change: str) -> None:
+async def test_a_different_model_endpoint_or_evidence_misses_the_cache(
+    trial: Trial, redis_url: str, change: str
+) -> None:
     first, second = FakeModel(honest_judge()), FakeModel(honest_judge())
     async with fake_model(first) as settings, fake_model(second) as elsewhere, connect(redis_url) as storage:
         await trial.judged(settings, cache=storage.answers)
@@ -435,7 +441,7 @@ async def test_another_question_is_asked(trial: Trial, redis_url: str, change: s
 
 
 @pytest.mark.parametrize(
-    ("kept", "asked", "points"),
+    ("cached", "asked", "points"),
     [
         ("no JSON at all", 1, 1.0),
         (json.dumps({"criteria": [
@@ -451,24 +457,24 @@ async def test_another_question_is_asked(trial: Trial, redis_url: str, change: s
     ],
     ids=["unreadable", "invented quotes"],
 )  # fmt: skip
-async def test_what_a_cache_holds_is_verified_as_if_the_model_had_just_said_it(
-    trial: Trial, kept: str, asked: int, points: float | None
+async def test_cached_answers_are_verified_like_new_ones(
+    trial: Trial, cached: str, asked: int, points: float | None
 ) -> None:
     model = FakeModel(honest_judge())
     async with fake_model(model) as settings:
-        judgment, _, _ = await trial.judged(settings, cache=Kept(kept))
+        judgment, _, _ = await trial.judged(settings, cache=FixedCache(cached))
     assert (judgment.source, judgment.overall_score, len(model.asked)) == ("llm", points, asked)
 
 
-async def test_a_cache_that_is_away_or_hangs_costs_no_judgment(trial: Trial) -> None:
+async def test_the_model_judges_where_the_cache_is_unavailable(trial: Trial) -> None:
     model = FakeModel(honest_judge())
     async with fake_model(model) as settings, connect("redis://127.0.0.1:1/0", retry_s=5) as storage:
         judgment, _, _ = await trial.judged(settings, cache=storage.answers)
     assert (judgment.source, judgment.cached_samples, len(model.asked)) == ("llm", 0, 1)
 
 
-class Kept:
-    """A cache that holds the same answer to everything."""
+class FixedCache:
+    """A cache that holds the same answer for every key, and accepts no other."""
 
     def __init__(self, answer: str) -> None:
         self._answer = answer
@@ -480,7 +486,7 @@ class Kept:
         raise StorageUnavailableError(f"read only: {key} {answer}")
 
 
-async def test_a_refusal_of_every_format_is_unavailability() -> None:
+async def test_a_model_that_refuses_every_format_is_unavailable() -> None:
     async with fake_model(FakeModel(honest_judge(), formats=())) as settings, LLMClient(settings, print) as llm:
         with pytest.raises(LLMUnavailableError, match="BadRequestError"):
             await llm.complete("s", "u", schema={"type": "object"})

@@ -1,4 +1,4 @@
-"""The live driver, against real agents and a real Redis."""
+"""The live driver against real agents and a real Redis."""
 
 import asyncio
 import time
@@ -25,9 +25,9 @@ from concord.trust.token_keys import TokenKeys
 from concord.trust.tokens import Claims, TokenVerifier
 from concord_gateway.assignments import Assignments
 from concord_gateway.drivers import TrialContext, drive_live
+from concord_gateway.open_calls import TrialCalls
 from concord_gateway.recorder import Recorder
-from concord_gateway.watch import TrialWatch
-from tests.progress import Unheard
+from tests.progress import RecordedProgress
 from tests.redis_servers import free_port
 from tests.serving import served_agent
 
@@ -55,14 +55,14 @@ async def raises(_: IncomingMessage, _task: TaskHandle) -> None:
     raise RuntimeError("out of order")
 
 
-NOBODY = None
+ABSENT = None
 SEED = 4711
 
 
 async def drive(
     storage: Storage, team: dict[str, Handler | None], *, start: str = "all", budget_s: float = 10
 ) -> tuple[TrialOutcome, str]:
-    """Drives one trial of a team (None: nobody listens there); returns its outcome and its trace id."""
+    """Drives one trial of a team; returns its outcome and its trace id. No agent listens where the handler is None."""
     async with AsyncExitStack() as agents:
         roster = []
         for name, handler in team.items():
@@ -94,8 +94,8 @@ async def drive(
                     assignments=assignments,
                     messenger=messenger,
                     traces=storage.traces,
-                    watch=TrialWatch(),
-                    progress=Unheard(),
+                    trial_calls=TrialCalls(),
+                    progress=RecordedProgress(),
                     recorder=recorder,
                     budget_s=budget_s,
                 )
@@ -114,7 +114,7 @@ async def test_the_task_goes_to_one_participant_or_to_all(storage: Storage) -> N
     assert await callees(storage, trace_id) == ["a", "b"]
 
 
-async def test_the_time_used_is_that_which_passed_while_the_agents_worked(storage: Storage) -> None:
+async def test_the_time_used_is_the_time_the_agents_took(storage: Storage) -> None:
     async def work(_: IncomingMessage, task: TaskHandle) -> None:
         await asyncio.sleep(0.05)
         await task.complete("done")
@@ -124,7 +124,7 @@ async def test_the_time_used_is_that_which_passed_while_the_agents_worked(storag
     assert 0.05 <= outcome.time_used <= time.monotonic() - began
 
 
-async def test_what_the_gateway_called_is_observed_by_it(storage: Storage) -> None:
+async def test_the_gateways_own_calls_are_stored_as_observed(storage: Storage) -> None:
     _, trace_id = await drive(storage, {"a": answer})
     batches = [batch async for batch in storage.traces.batches(trace_id)]
     assert [(batch.reporter, batch.channel, batch.authenticated) for batch in batches] == [
@@ -139,25 +139,34 @@ async def test_what_the_gateway_called_is_observed_by_it(storage: Storage) -> No
         ({"a": refuse}, "failed"),
         ({"a": raises}, "failed"),
         ({"a": sleep}, "timeout"),
-        ({"a": NOBODY}, "failed"),
-        ({"a": NOBODY, "b": answer}, "completed"),
+        ({"a": ABSENT}, "failed"),
+        ({"a": ABSENT, "b": answer}, "completed"),
         ({"a": sleep, "b": refuse}, "timeout"),
     ],
+    ids=[
+        "one answers, one refuses",
+        "refusal",
+        "exception",
+        "no answer in time",
+        "absent",
+        "one absent, one answers",
+        "one too slow, one refuses",
+    ],
 )
-async def test_whatever_breaks_after_the_first_contact_is_the_teams_own(
+async def test_the_trials_state_follows_from_the_participants_answers(
     storage: Storage, team: dict[str, Handler | None], state: str
 ) -> None:
     outcome, _ = await drive(storage, team, budget_s=1 if sleep in team.values() else 60)
     assert outcome.state == state
     assert (outcome.error is None) == (set(team.values()) == {answer})
-    told = {each.agent: (each.state, each.text is None, each.error is None) for each in outcome.answers}
-    assert told == {
-        name: ("completed", False, True) if handler is answer else (told[name][0], True, False)
+    answers = {each.agent: (each.state, each.text is None, each.error is None) for each in outcome.answers}
+    assert answers == {
+        name: ("completed", False, True) if handler is answer else (answers[name][0], True, False)
         for name, handler in team.items()
     }
 
 
-async def test_every_answer_is_kept_by_itself_to_be_graded_alone(storage: Storage) -> None:
+async def test_each_participants_answer_is_kept_separately(storage: Storage) -> None:
     outcome, _ = await drive(storage, {"a": answer, "b": answer})
     assert [(each.agent, each.text) for each in outcome.answers] == [
         ("a", "done: count the trees"),
@@ -165,7 +174,7 @@ async def test_every_answer_is_kept_by_itself_to_be_graded_alone(storage: Storag
     ]
 
 
-async def test_an_answer_of_data_alone_is_graded_as_the_json_that_it_is(storage: Storage) -> None:
+async def test_an_answer_of_data_alone_is_kept_as_json(storage: Storage) -> None:
     async def count(_: IncomingMessage, task: TaskHandle) -> None:
         await task.complete(data={"trees": "12"})
 
@@ -173,7 +182,7 @@ async def test_an_answer_of_data_alone_is_graded_as_the_json_that_it_is(storage:
     assert [each.text for each in outcome.answers] == ['{"trees": "12"}']
 
 
-async def test_the_seed_for_an_agents_own_draws_is_in_its_assignment(storage: Storage) -> None:
+async def test_the_agents_seed_is_in_its_assignment(storage: Storage) -> None:
     seeds: list[int | None] = []
 
     async def listen(message: IncomingMessage, task: TaskHandle) -> None:

@@ -1,4 +1,4 @@
-"""The messenger against real A2A agents: every call leaves a step, whatever became of it."""
+"""The messenger against real A2A agents: every call leaves a step, whatever its outcome."""
 
 import asyncio
 import gzip
@@ -31,8 +31,8 @@ from concord.trust.redaction import TOKEN_PREFIX
 from tests.serving import reserved, served, served_agent, url_of
 
 
-class Recorded:
-    """The steps that a messenger left."""
+class StepList:
+    """A recorder that keeps the steps of a messenger in `steps`."""
 
     def __init__(self) -> None:
         self.steps: list[InteractionStep] = []
@@ -41,7 +41,7 @@ class Recorded:
         self.steps.append(step)
 
 
-def ours() -> Assignment:
+def new_assignment() -> Assignment:
     return Assignment(
         assessment_id="a1", trace_id=new_trace_id(), step_id=new_step_id(), agent_id="caller", collector_url="http://c"
     )
@@ -53,14 +53,14 @@ async def echo(message: IncomingMessage, task: TaskHandle) -> None:
 
 
 @asynccontextmanager
-async def messenger(timeout_s: float = 10) -> AsyncIterator[tuple[Messenger, Recorded]]:
-    recorded = Recorded()
+async def messenger(timeout_s: float = 10) -> AsyncIterator[tuple[Messenger, StepList]]:
+    recorded = StepList()
     async with Messenger(recorded, timeout_s=timeout_s) as opened:
         yield opened, recorded
 
 
-async def test_a_call_gives_the_answer_and_leaves_a_step_in_the_specifications_form() -> None:
-    mine = ours()
+async def test_a_call_returns_the_answer_and_leaves_a_step_in_the_form_of_the_specification() -> None:
+    mine = new_assignment()
     async with served_agent(echo) as url, messenger() as (sender, recorded):
         answer = await sender.send(url, text="hello", data={"n": 1}, assignment=mine, callee_id="echo")
     assert (answer.state, answer.text, answer.data_parts) == (
@@ -79,14 +79,14 @@ async def test_a_call_gives_the_answer_and_leaves_a_step_in_the_specifications_f
     assert step.end_time >= step.start_time
 
 
-async def test_the_callee_learns_its_assignment_and_the_trace_context() -> None:
+async def test_a_message_carries_the_callees_assignment_and_the_trace_context() -> None:
     received: list[IncomingMessage] = []
 
     async def listen(message: IncomingMessage, task: TaskHandle) -> None:
         received.append(message)
         await task.complete("ok")
 
-    mine = ours()
+    mine = new_assignment()
     async with served_agent(listen) as url, messenger() as (sender, recorded):
         await sender.send(url, text="x", assignment=mine, callee_id="callee")
     metadata = received[0].metadata
@@ -97,7 +97,7 @@ async def test_the_callee_learns_its_assignment_and_the_trace_context() -> None:
     assert TIMESTAMP_KEY in metadata
 
 
-async def test_the_callees_token_reaches_the_callee_and_no_history_of_its_tasks() -> None:
+async def test_the_callees_token_is_in_the_message_and_not_in_the_history_of_its_task() -> None:
     received: list[IncomingMessage] = []
     history: list[object] = []
 
@@ -105,8 +105,8 @@ async def test_the_callees_token_reaches_the_callee_and_no_history_of_its_tasks(
         received.append(message)
         await task.input_required("?")
 
-    async with served_agent(ask) as url, messenger() as (sender, _), httpx.AsyncClient() as http:
-        send = partial(sender.send, url, assignment=ours(), callee_id="callee", token=SecretStr("s3cret"))
+    async with served_agent(ask) as url, messenger() as (sender, _), httpx.AsyncClient(timeout=60) as http:
+        send = partial(sender.send, url, assignment=new_assignment(), callee_id="callee", token=SecretStr("s3cret"))
         task_id = ""
         for _ in range(3):
             task_id = (await send(text="x", task_id=task_id)).task_id
@@ -120,7 +120,7 @@ async def test_the_callees_token_reaches_the_callee_and_no_history_of_its_tasks(
     assert "s3cret" not in str(history)
 
 
-async def test_the_callers_token_is_in_no_message_and_no_step_even_where_the_callees_url_holds_it() -> None:
+async def test_the_callers_token_in_the_callees_url_is_in_no_message_and_no_step() -> None:
     received: list[IncomingMessage] = []
 
     async def listen(message: IncomingMessage, task: TaskHandle) -> None:
@@ -128,7 +128,7 @@ async def test_the_callers_token_is_in_no_message_and_no_step_even_where_the_cal
         await task.complete("ok")
 
     token = f"{TOKEN_PREFIX}eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ3cml0ZXIifQ.{'x' * 43}"
-    mine = ours().model_copy(update={"token": SecretStr(token)})
+    mine = new_assignment().model_copy(update={"token": SecretStr(token)})
     async with served_agent(listen) as url, messenger() as (sender, recorded):
         await sender.send(url, text="x", assignment=mine)
         with pytest.raises((AgentUnreachableError, RemoteError)):
@@ -139,7 +139,7 @@ async def test_the_callers_token_is_in_no_message_and_no_step_even_where_the_cal
     assert call.agent_url == f"{url}a2a/-/reader/"
 
 
-async def test_the_extensions_are_asked_for_in_the_headers_of_both_versions() -> None:
+async def test_the_extensions_are_requested_in_the_headers_of_both_a2a_versions() -> None:
     headers: list[httpx.Headers] = []
     async with served_agent(echo) as url:
         async with await A2AClient.connect(url) as client:
@@ -165,13 +165,13 @@ async def test_without_an_assignment_a_call_works_and_leaves_no_step() -> None:
     assert recorded.steps == []
 
 
-async def test_one_client_serves_all_calls_to_an_agent_however_its_url_is_spelt() -> None:
+async def test_all_calls_to_an_agent_share_a_client_however_its_url_is_written() -> None:
     async with served_agent(echo) as url, messenger() as (sender, _):
         await asyncio.gather(*(sender.send(spelt, text="x") for spelt in (url, url.rstrip("/"), url)))
         assert len(sender._clients) == 1
 
 
-async def test_a_question_can_be_answered_in_the_same_task() -> None:
+async def test_a_callees_question_can_be_answered_in_the_same_task() -> None:
     async def ask(message: IncomingMessage, task: TaskHandle) -> None:
         if message.follow_up:
             await task.complete(f"thanks for {message.text}")
@@ -179,10 +179,10 @@ async def test_a_question_can_be_answered_in_the_same_task() -> None:
             await task.input_required("which colour?")
 
     async with served_agent(ask) as url, messenger() as (sender, recorded):
-        question = await sender.send(url, text="paint", assignment=ours())
+        question = await sender.send(url, text="paint", assignment=new_assignment())
         assert (question.state, question.text) == (TaskState.INPUT_REQUIRED, "which colour?")
         answer = await sender.send(
-            url, text="blue", assignment=ours(), task_id=question.task_id, context_id=question.context_id
+            url, text="blue", assignment=new_assignment(), task_id=question.task_id, context_id=question.context_id
         )
     assert (answer.state, answer.text) == (TaskState.COMPLETED, "thanks for blue")
     assert answer.task_id == question.task_id
@@ -202,7 +202,7 @@ async def test_a_follow_up_that_names_only_its_task_stays_in_its_context() -> No
     assert contexts[0] == contexts[1]
 
 
-async def test_updates_are_told_while_the_agent_works() -> None:
+async def test_updates_arrive_while_the_agent_works() -> None:
     updates: list[TaskUpdate] = []
     async with served_agent(echo) as url, messenger() as (sender, _):
         await sender.send(url, text="x", on_update=updates.append)
@@ -212,14 +212,16 @@ async def test_updates_are_told_while_the_agent_works() -> None:
 @pytest.mark.parametrize(
     ("ending", "state"), [("fail", TaskState.FAILED), ("reject", TaskState.REJECTED), ("raise", TaskState.FAILED)]
 )
-async def test_an_agents_failure_is_an_answer_and_stands_in_the_step(ending: str, state: TaskState) -> None:
+async def test_an_agents_failure_is_returned_as_its_answer_and_recorded_in_the_step(
+    ending: str, state: TaskState
+) -> None:
     async def end(_: IncomingMessage, task: TaskHandle) -> None:
         if ending == "raise":
             raise ValueError("a bug")
         await (task.fail("a bug") if ending == "fail" else task.reject("a bug"))
 
     async with served_agent(end) as url, messenger() as (sender, recorded):
-        answer = await sender.send(url, text="x", assignment=ours())
+        answer = await sender.send(url, text="x", assignment=new_assignment())
     assert answer.state == state
     assert "a bug" in answer.status_text
     (step,) = recorded.steps
@@ -228,27 +230,27 @@ async def test_an_agents_failure_is_an_answer_and_stands_in_the_step(ending: str
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:1/", "http://[::1", "http://127.0.0.1:99999/", "nonsense"])
-async def test_an_agent_that_is_not_there_is_unreachable_and_leaves_a_step(url: str) -> None:
+async def test_a_call_of_an_unreachable_agent_raises_and_leaves_a_failed_step(url: str) -> None:
     async with messenger() as (sender, recorded):
         with pytest.raises(AgentUnreachableError):
-            await sender.send(url, text="x", assignment=ours())
+            await sender.send(url, text="x", assignment=new_assignment())
     assert recorded.steps[0].failure is not None
 
 
-async def test_an_agent_that_does_not_answer_in_time_is_told_from_one_that_is_not_there() -> None:
+async def test_a_call_that_times_out_raises_agent_timeout_error_and_leaves_a_failed_step() -> None:
     async def sleep(_: IncomingMessage, task: TaskHandle) -> None:
         await task.working("any moment now")
         await asyncio.sleep(60)
 
     async with served_agent(sleep) as url, messenger(timeout_s=0.5) as (sender, recorded):
         with pytest.raises(AgentTimeoutError):
-            await sender.send(url, text="x", assignment=ours())
+            await sender.send(url, text="x", assignment=new_assignment())
     assert recorded.steps[0].failure is not None
     assert "0.5 s" in recorded.steps[0].failure
 
 
 @pytest.mark.parametrize("path", ["card", "rpc"])
-async def test_what_does_not_speak_a2a_is_a_remote_error(path: str) -> None:
+async def test_a_callee_that_does_not_speak_a2a_is_a_remote_error(path: str) -> None:
     holder = reserved()
     app = FastAPI()
     card: dict[str, object] = {"nonsense": True}
@@ -258,7 +260,7 @@ async def test_what_does_not_speak_a2a_is_a_remote_error(path: str) -> None:
     app.post("/")(lambda: {"jsonrpc": "2.0", "id": 1, "error": {"code": -32603, "message": "broken"}})
     async with served(app, holder) as url, messenger() as (sender, recorded):
         with pytest.raises(RemoteError):
-            await sender.send(url, text="x", assignment=ours())
+            await sender.send(url, text="x", assignment=new_assignment())
     assert recorded.steps[0].failure is not None
 
 
@@ -275,7 +277,7 @@ async def test_cancelling_a_call_cancels_the_callees_task() -> None:
             raise
 
     async with served_agent(work) as url, messenger() as (sender, recorded):
-        call = asyncio.create_task(sender.send(url, text="x", assignment=ours()))
+        call = asyncio.create_task(sender.send(url, text="x", assignment=new_assignment()))
         await reached.wait()
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -285,7 +287,7 @@ async def test_cancelling_a_call_cancels_the_callees_task() -> None:
     assert recorded.steps[0].failure == "cancelled by the caller"
 
 
-async def test_steps_that_the_callee_sends_in_band_come_with_the_step_of_the_call() -> None:
+async def test_steps_in_band_are_in_the_step_of_the_call() -> None:
     inner = InteractionStep(step_id="inner", trace_id="t", call_type=CallType.TOOL)
 
     async def trace(_: IncomingMessage, task: TaskHandle) -> None:
@@ -293,25 +295,25 @@ async def test_steps_that_the_callee_sends_in_band_come_with_the_step_of_the_cal
         await task.complete("ok", metadata={TRACEABILITY_KEY: carried})
 
     async with served_agent(trace) as url, messenger() as (sender, recorded):
-        await sender.send(url, text="x", assignment=ours())
+        await sender.send(url, text="x", assignment=new_assignment())
     call = recorded.steps[0].agent_call
     assert call is not None
     assert call.response_trace is not None
     assert [step.step_id for step in call.response_trace.steps] == ["inner"]
 
 
-async def test_a_trace_in_band_that_cannot_be_read_does_not_spoil_the_answer() -> None:
+async def test_an_unreadable_trace_in_band_leaves_the_answer_intact() -> None:
     async def lie(_: IncomingMessage, task: TaskHandle) -> None:
         await task.complete("ok", metadata={TRACEABILITY_KEY: {"steps": "none of your business"}})
 
     async with served_agent(lie) as url, messenger() as (sender, recorded):
-        assert (await sender.send(url, text="x", assignment=ours())).text == "ok"
+        assert (await sender.send(url, text="x", assignment=new_assignment())).text == "ok"
     assert recorded.steps[0].agent_call is not None
     assert recorded.steps[0].agent_call.response_trace is None
 
 
-@pytest.mark.parametrize("what", ["card", "rpc", "stream"])
-async def test_an_answer_that_is_too_long_is_not_read_to_its_end(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("part", ["card", "rpc", "stream"])
+async def test_an_answer_beyond_the_size_limit_is_a_remote_error(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("concord.a2a.http.MAX_ANSWER_BYTES", 100_000)
     holder = reserved()
 
@@ -319,23 +321,23 @@ async def test_an_answer_that_is_too_long_is_not_read_to_its_end(what: str, monk
         for _ in range(200):
             yield b"x" * 1000
 
-    kind = "text/event-stream" if what == "stream" else "application/json"
+    kind = "text/event-stream" if part == "stream" else "application/json"
     app = FastAPI()
-    capabilities = {"streaming": what == "stream"}
+    capabilities = {"streaming": part == "stream"}
     card = {"name": "x", "url": f"{url_of(holder)}/", "capabilities": capabilities, "skills": []}
     app.get("/.well-known/agent-card.json", response_model=None)(
-        lambda: StreamingResponse(long()) if what == "card" else card
+        lambda: StreamingResponse(long()) if part == "card" else card
     )
     app.post("/", response_model=None)(lambda: StreamingResponse(long(), media_type=kind))
     async with served(app, holder) as url, messenger() as (sender, _):
         with pytest.raises(RemoteError, match="longer than 100000 bytes"):
-            await sender.send(url, text="x", assignment=ours())
+            await sender.send(url, text="x", assignment=new_assignment())
 
 
-async def test_a_compressed_answer_which_was_not_asked_for_is_not_unpacked() -> None:
+async def test_a_compressed_answer_that_was_not_requested_is_a_remote_error() -> None:
     app = FastAPI()
     packed = Response(gzip.compress(b" " * 1000), headers={"content-encoding": "gzip"})
     app.get("/.well-known/agent-card.json", response_model=None)(lambda: packed)
     async with served(app) as url, messenger() as (sender, _):
         with pytest.raises(RemoteError, match="compressed"):
-            await sender.send(url, text="x", assignment=ours())
+            await sender.send(url, text="x", assignment=new_assignment())

@@ -1,4 +1,4 @@
-"""Probes: every service has those that `docs/running.md` names, and no other."""
+"""Probes: every service has those that `docs/running.md` names, and no others."""
 
 import re
 from collections.abc import Callable
@@ -21,7 +21,9 @@ from concord_purple.settings import PurpleSettings
 from tests.integration.collectors import NO_TLS
 from tests.serving import served
 
-SECTION = Path("docs/running.md").read_text(encoding="utf-8").partition("## Watching")[2].partition("\n## ")[0]
+SECTION = (
+    Path("docs/running.md").read_text(encoding="utf-8").partition("## Monitor the services")[2].partition("\n## ")[0]
+)
 DOCUMENTED = {
     service: set(re.findall(r"`(/\w+)`", probes))
     for service, probes in re.findall(r"^\| (\w+) \| (`.*)$", SECTION, re.M)
@@ -36,13 +38,16 @@ SERVICES: dict[str, Callable[[str], FastAPI]] = {
 }
 
 
-def test_they_are_documented_of_every_service() -> None:
+def test_the_probes_of_every_service_are_documented() -> None:
     assert DOCUMENTED.keys() == SERVICES.keys()
 
 
 @pytest.mark.parametrize("service", SERVICES)
-async def test_a_service_has_the_probes_that_are_documented(service: str, redis_url: str) -> None:
-    async with served(SERVICES[service](redis_url)) as url, httpx.AsyncClient(base_url=url, verify=NO_TLS) as client:
+async def test_a_service_has_exactly_the_documented_probes(service: str, redis_url: str) -> None:
+    async with (
+        served(SERVICES[service](redis_url)) as url,
+        httpx.AsyncClient(base_url=url, verify=NO_TLS, timeout=60) as client,
+    ):
         answers = {path: await client.get(path) for path in PATHS}
     assert {path for path, answer in answers.items() if answer.status_code == 200} == DOCUMENTED[service]
     if "/metrics" in DOCUMENTED[service]:

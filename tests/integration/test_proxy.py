@@ -1,4 +1,4 @@
-"""The proxy: agents that call each other through it notice nothing, and every call is observed."""
+"""The proxy: calls through it work as direct calls do, and the gateway observes every one of them."""
 
 import asyncio
 import json
@@ -29,7 +29,14 @@ from concord.trace.ids import new_step_id
 from concord.trace.report import Channel
 from concord.trace.step import CallType, InteractionStep, ResponseTrace, StepFacts
 from concord.trust.proxy_urls import proxy_url
-from tests.integration.observed import MAX_BODY_BYTES, House, Seat, agent_that_answers, house, send
+from tests.integration.observed import (
+    MAX_BODY_BYTES,
+    RunningGateway,
+    TrialParticipant,
+    agent_answering,
+    running_gateway,
+    send,
+)
 from tests.redis_servers import PrivateServer, free_port
 from tests.serving import listening, replying, served_agent
 
@@ -37,8 +44,8 @@ VERSIONS = pytest.mark.parametrize("version", ["0.3", None], ids=["0.3", "1.0"])
 
 
 @pytest.fixture
-async def gateway(redis_url: str, tmp_path: Path) -> AsyncIterator[House]:
-    async with house(redis_url, tmp_path) as opened:
+async def gateway(redis_url: str, tmp_path: Path) -> AsyncIterator[RunningGateway]:
+    async with running_gateway(redis_url, tmp_path) as opened:
         yield opened
 
 
@@ -47,10 +54,10 @@ async def echo(message: IncomingMessage, task: TaskHandle) -> None:
     await task.complete(f"you said {message.text}", data={"heard": list(message.data_parts)})
 
 
-async def ask(
-    caller: Seat, callee_id: str, text: str = "hello", version: str | None = None
+async def call_agent(
+    caller: TrialParticipant, callee_id: str, text: str = "hello", version: str | None = None
 ) -> list[TaskUpdate | Answer]:
-    """What a client gets that calls through the proxy."""
+    """The events that a client gets for a call through the proxy."""
     async with await A2AClient.connect(caller.url_of(callee_id), protocol_version=version) as client:
         return [event async for event in client.stream(text=text)]
 
@@ -62,17 +69,19 @@ def step_of(report_step: StepFacts) -> tuple[str | None, str, str | None]:
 
 
 @VERSIONS
-async def test_a_call_is_answered_as_without_the_proxy_and_observed(gateway: House, version: str | None) -> None:
+async def test_a_carried_call_gets_the_same_events_as_a_direct_one_and_is_observed(
+    gateway: RunningGateway, version: str | None
+) -> None:
     async with served_agent(echo) as url:
-        seats = await gateway.trial({"a": url, "b": url})
+        participants = await gateway.trial({"a": url, "b": url})
         async with await A2AClient.connect(url, protocol_version=version) as client:
             direct = [event async for event in client.stream(text="hello")]
-        carried = await ask(seats["a"], "b", version=version)
+        carried = await call_agent(participants["a"], "b", version=version)
     assert [type(event) for event in carried] == [type(event) for event in direct]
     answer = carried[-1]
     assert isinstance(answer, Answer)
     assert (answer.state, answer.text, answer.data_parts) == (TaskState.COMPLETED, "you said hello", ({"heard": []},))
-    (report,) = await gateway.reports(seats["a"].claims.trace_id, 1)
+    (report,) = await gateway.reports(participants["a"].claims.trace_id, 1)
     assert (report.reporter, report.channel, report.authenticated) == (GREEN_AGENT, Channel.OBSERVED, True)
     assert step_of(report.step) == ("a", "b", None)
     assert report.step.agent_call is not None
@@ -81,19 +90,19 @@ async def test_a_call_is_answered_as_without_the_proxy_and_observed(gateway: Hou
     assert report.step.latency is not None
 
 
-async def test_what_is_carried_is_counted(gateway: House) -> None:
-    async with served_agent(echo) as url, httpx.AsyncClient() as http:
-        seats = await gateway.trial({"a": url, "b": url, "gone": f"http://127.0.0.1:{free_port()}/"})
+async def test_metrics_count_carried_calls_by_outcome(gateway: RunningGateway) -> None:
+    async with served_agent(echo) as url, httpx.AsyncClient(timeout=60) as http:
+        participants = await gateway.trial({"a": url, "b": url, "gone": f"http://127.0.0.1:{free_port()}/"})
         for callee in ("b", "b", "gone"):
-            await http.post(seats["a"].url_of(callee), json=send("message/send"))
-        await gateway.reports(seats["a"].claims.trace_id, 3)
+            await http.post(participants["a"].url_of(callee), json=send("message/send"))
+        await gateway.reports(participants["a"].claims.trace_id, 3)
         exposition = (await http.get(f"{gateway.url}/metrics")).text
     assert 'concord_gateway_carried_calls_total{outcome="answered"} 2.0' in exposition
     assert 'concord_gateway_carried_calls_total{outcome="failed"} 1.0' in exposition
     assert "concord_gateway_exchanges_under_way 0.0" in exposition
 
 
-async def test_the_callee_gets_an_assignment_of_its_own_and_the_two_ends_meet(gateway: House) -> None:
+async def test_the_callee_gets_its_own_assignment_with_the_callers_step_id(gateway: RunningGateway) -> None:
     received: list[IncomingMessage] = []
     reported: list[InteractionStep] = []
 
@@ -102,22 +111,22 @@ async def test_the_callee_gets_an_assignment_of_its_own_and_the_two_ends_meet(ga
         await task.complete("ok")
 
     async with served_agent(listen) as url:
-        seats = await gateway.trial({"a": url, "b": url})
-        mine = seats["a"].assignment()
+        participants = await gateway.trial({"a": url, "b": url})
+        mine = participants["a"].assignment()
         async with Messenger(lambda step, _: reported.append(step)) as messenger:
-            await messenger.send(seats["a"].url_of("b"), text="x", assignment=mine, callee_id="b")
+            await messenger.send(participants["a"].url_of("b"), text="x", assignment=mine, callee_id="b")
         (report,) = await gateway.reports(mine.trace_id, 1)
     theirs = Assignment.from_metadata(received[0].metadata)
     assert theirs is not None
     assert (theirs.agent_id, theirs.trace_id, theirs.assessment_id) == ("b", mine.trace_id, mine.assessment_id)
     assert theirs.token is not None
-    assert theirs.token.get_secret_value() == seats["b"].token
+    assert theirs.token.get_secret_value() == participants["b"].token
     assert theirs.step_id == report.step.step_id == reported[0].step_id
     assert received[0].metadata["traceparent"] == f"00-{mine.trace_id}-{report.step.step_id}-01"
     assert theirs.collector_url is not None
 
 
-async def test_what_a_caller_says_of_its_callees_assignment_is_overruled(gateway: House) -> None:
+async def test_an_assignment_in_the_callers_message_is_replaced(gateway: RunningGateway) -> None:
     received: list[IncomingMessage] = []
 
     async def listen(message: IncomingMessage, task: TaskHandle) -> None:
@@ -125,75 +134,79 @@ async def test_what_a_caller_says_of_its_callees_assignment_is_overruled(gateway
         await task.complete("ok")
 
     async with served_agent(listen) as url:
-        seats = await gateway.trial({"a": url, "b": url})
+        participants = await gateway.trial({"a": url, "b": url})
         forged = Assignment(
             assessment_id="elsewhere", trace_id="elsewhere", step_id="s", agent_id="c", collector_url="http://evil"
         )
         metadata = forged.metadata() | {"kept": "as it is"}
         body = send("message/send", text="x", metadata=metadata)
         body["params"]["metadata"] = forged.metadata()
-        async with httpx.AsyncClient() as http:
+        async with httpx.AsyncClient(timeout=60) as http:
             await http.post(
-                seats["a"].url_of("b"), json=body, headers={"traceparent": "00-" + "1" * 32 + "-" + "2" * 16 + "-01"}
+                participants["a"].url_of("b"),
+                json=body,
+                headers={"traceparent": "00-" + "1" * 32 + "-" + "2" * 16 + "-01"},
             )
     theirs = Assignment.from_metadata(received[0].metadata)
     assert theirs is not None
-    assert (theirs.agent_id, theirs.trace_id) == ("b", seats["a"].claims.trace_id)
+    assert (theirs.agent_id, theirs.trace_id) == ("b", participants["a"].claims.trace_id)
     assert "evil" not in str(received[0].metadata)
     assert received[0].metadata["kept"] == "as it is"
 
 
-async def test_a_call_hangs_under_the_one_that_its_caller_is_answering(gateway: House) -> None:
-    seats: dict[str, Seat] = {}
+async def test_the_parent_of_a_call_is_the_call_that_its_caller_is_answering(gateway: RunningGateway) -> None:
+    participants: dict[str, TrialParticipant] = {}
 
     async def pass_on(_: IncomingMessage, task: TaskHandle) -> None:
-        await ask(seats["b"], "c")
+        await call_agent(participants["b"], "c")
         await task.complete("passed on")
 
     async with served_agent(pass_on) as b, served_agent(echo) as c:
-        seats |= await gateway.trial({"a": b, "b": b, "c": c})
-        await ask(seats["a"], "b")
-        reports = await gateway.reports(seats["a"].claims.trace_id, 2)
+        participants |= await gateway.trial({"a": b, "b": b, "c": c})
+        await call_agent(participants["a"], "b")
+        reports = await gateway.reports(participants["a"].claims.trace_id, 2)
     steps = {step_of(report.step)[:2]: report.step for report in reports}
     assert steps["b", "c"].parent == steps["a", "b"].step_id
 
 
-async def test_no_call_can_hide_behind_the_id_of_another(gateway: House) -> None:
+async def test_calls_with_the_same_step_id_are_recorded_under_different_ids(gateway: RunningGateway) -> None:
     async with served_agent(echo) as url:
-        seats = await gateway.trial({"a": url, "b": url})
-        mine = seats["a"].assignment().for_call("0123456789abcdef", "b")
+        participants = await gateway.trial({"a": url, "b": url})
+        mine = participants["a"].assignment().for_call("0123456789abcdef", "b")
         body = send("message/send", text="x", metadata=mine.metadata())
-        async with httpx.AsyncClient() as http:
-            for seat in (seats["a"], seats["a"], seats["b"]):
-                assert (await http.post(seat.url_of("b"), json=body)).json()["result"]["status"]["state"] == "completed"
+        async with httpx.AsyncClient(timeout=60) as http:
+            for participant in (participants["a"], participants["a"], participants["b"]):
+                assert (await http.post(participant.url_of("b"), json=body)).json()["result"]["status"][
+                    "state"
+                ] == "completed"
         reports = await gateway.reports(mine.trace_id, 3)
     assert len({report.step.step_id for report in reports}) == 3
     assert "0123456789abcdef" in {report.step.step_id for report in reports}
 
 
-async def test_the_trace_context_of_an_agent_without_assignment_names_the_call(gateway: House) -> None:
+async def test_a_call_without_an_assignment_gets_the_step_id_of_its_trace_context(gateway: RunningGateway) -> None:
     async with served_agent(echo) as url:
-        seats = await gateway.trial({"a": url, "b": url})
-        trace_id, span_id = seats["a"].claims.trace_id, new_step_id()
-        async with httpx.AsyncClient() as http:
+        participants = await gateway.trial({"a": url, "b": url})
+        trace_id, span_id = participants["a"].claims.trace_id, new_step_id()
+        async with httpx.AsyncClient(timeout=60) as http:
             context = {"traceparent": f"00-{trace_id}-{span_id}-01"}
-            await http.post(seats["a"].url_of("b"), json=send("message/send"), headers=context)
+            await http.post(participants["a"].url_of("b"), json=send("message/send"), headers=context)
         (report,) = await gateway.reports(trace_id, 1)
     assert report.step.step_id == span_id
 
 
 @VERSIONS
 @pytest.mark.parametrize(("ending", "state"), [("fail", TaskState.FAILED), ("reject", TaskState.REJECTED)])
-async def test_a_callees_failure_passes_unchanged_and_stands_in_the_step(
-    gateway: House, version: str | None, ending: str, state: TaskState
+async def test_a_callees_failure_is_passed_on_unchanged_and_recorded_in_the_step(
+    gateway: RunningGateway, version: str | None, ending: str, state: TaskState
 ) -> None:
     async def end(_: IncomingMessage, task: TaskHandle) -> None:
         await (task.fail("a bug") if ending == "fail" else task.reject("a bug"))
 
     async with served_agent(end) as url:
-        seats = await gateway.trial({"a": url, "b": url})
-        answer = (await ask(seats["a"], "b", version=version))[-1]
-        (report,) = await gateway.reports(seats["a"].claims.trace_id, 1)
+        participants = await gateway.trial({"a": url, "b": url})
+        answer = (await call_agent(participants["a"], "b", version=version))[-1]
+        (report,) = await gateway.reports(participants["a"].claims.trace_id, 1)
     assert isinstance(answer, Answer)
     assert (answer.state, answer.status_text) == (state, "a bug")
     assert report.step.failure == f"the agent ended with {state}: a bug"
@@ -210,35 +223,36 @@ async def test_a_callees_failure_passes_unchanged_and_stands_in_the_step(
         (PlainTextResponse("what?", 418), "HTTP status 418"),
         (Response(b"", 204), "no answer of A2A: an empty body"),
     ],
+    ids=["JSON-RPC error", "status 503", "status 418", "status 204"],
 )
-async def test_an_error_of_http_or_json_rpc_passes_unchanged(
-    gateway: House, response: Response, failure: str | None
+async def test_an_error_of_http_or_json_rpc_is_passed_on_unchanged_and_recorded(
+    gateway: RunningGateway, response: Response, failure: str | None
 ) -> None:
-    async with agent_that_answers(response) as url, httpx.AsyncClient() as http:
-        seats = await gateway.trial({"a": url, "b": url})
+    async with agent_answering(response) as url, httpx.AsyncClient(timeout=60) as http:
+        participants = await gateway.trial({"a": url, "b": url})
         direct = await http.post(url, json=send("message/send"))
-        carried = await http.post(seats["a"].url_of("b"), json=send("message/send"))
-        (report,) = await gateway.reports(seats["a"].claims.trace_id, 1)
+        carried = await http.post(participants["a"].url_of("b"), json=send("message/send"))
+        (report,) = await gateway.reports(participants["a"].claims.trace_id, 1)
     assert (carried.status_code, carried.content) == (direct.status_code, direct.content)
     for name in ("content-type", "retry-after"):
         assert carried.headers.get(name) == direct.headers.get(name)
     assert report.step.failure == failure
 
 
-async def test_an_agent_that_is_not_there_is_a_bad_gateway_and_a_failed_call(gateway: House) -> None:
-    seats = await gateway.trial({"a": "http://127.0.0.1:1/", "b": f"http://127.0.0.1:{free_port()}/"})
+async def test_a_call_of_an_unreachable_agent_gets_502_and_is_recorded_as_failed(gateway: RunningGateway) -> None:
+    participants = await gateway.trial({"a": "http://127.0.0.1:1/", "b": f"http://127.0.0.1:{free_port()}/"})
     with pytest.raises(AgentUnreachableError):
-        await ask(seats["a"], "b")
-    async with httpx.AsyncClient() as http:
-        answer = await http.post(seats["a"].url_of("b"), json=send("message/send"))
+        await call_agent(participants["a"], "b")
+    async with httpx.AsyncClient(timeout=60) as http:
+        answer = await http.post(participants["a"].url_of("b"), json=send("message/send"))
     assert answer.status_code == 502
-    # The first came no further than the card.
-    reports = await gateway.reports(seats["a"].claims.trace_id, 2)
+    # The first call failed at the card.
+    reports = await gateway.reports(participants["a"].claims.trace_id, 2)
     failed = ("a", "b", "the agent cannot be reached: ConnectionRefusedError")
     assert [step_of(report.step) for report in reports] == [failed, failed]
 
 
-async def test_a_stream_passes_as_it_comes(gateway: House) -> None:
+async def test_events_of_a_stream_are_passed_on_as_they_arrive(gateway: RunningGateway) -> None:
     go_on = asyncio.Event()
 
     async def slowly(_: IncomingMessage, task: TaskHandle) -> None:
@@ -247,17 +261,17 @@ async def test_a_stream_passes_as_it_comes(gateway: House) -> None:
         await task.complete("last")
 
     async with served_agent(slowly) as url:
-        seats = await gateway.trial({"a": url, "b": url})
-        async with await A2AClient.connect(seats["a"].url_of("b")) as client:
+        participants = await gateway.trial({"a": url, "b": url})
+        async with await A2AClient.connect(participants["a"].url_of("b")) as client:
             async for event in client.stream(text="x"):
                 if isinstance(event, TaskUpdate) and event.text == "first":
-                    go_on.set()  # nothing more would come, had this not passed
+                    go_on.set()  # the callee waits until this event has passed
                 last = event
     assert isinstance(last, Answer)
     assert last.text == "last"
 
 
-async def test_cancelling_a_call_cancels_the_callees_task_through_the_proxy(gateway: House) -> None:
+async def test_cancelling_a_call_cancels_the_callees_task_through_the_proxy(gateway: RunningGateway) -> None:
     reached, cancelled = asyncio.Event(), asyncio.Event()
 
     async def work(_: IncomingMessage, task: TaskHandle) -> None:
@@ -270,9 +284,9 @@ async def test_cancelling_a_call_cancels_the_callees_task_through_the_proxy(gate
             raise
 
     async with served_agent(work) as url, Messenger(lambda *_: None) as messenger:
-        seats = await gateway.trial({"a": url, "b": url})
-        mine = seats["a"].assignment()
-        call = asyncio.create_task(messenger.send(seats["a"].url_of("b"), text="x", assignment=mine))
+        participants = await gateway.trial({"a": url, "b": url})
+        mine = participants["a"].assignment()
+        call = asyncio.create_task(messenger.send(participants["a"].url_of("b"), text="x", assignment=mine))
         await reached.wait()
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -283,7 +297,7 @@ async def test_cancelling_a_call_cancels_the_callees_task_through_the_proxy(gate
     assert report.step.failure is not None
 
 
-async def test_a_caller_that_hangs_up_lets_go_of_its_callee(gateway: House) -> None:
+async def test_a_caller_that_disconnects_disconnects_its_callee(gateway: RunningGateway) -> None:
     reached, left = asyncio.Event(), asyncio.Event()
 
     async def never(request: Request) -> Response:
@@ -293,35 +307,37 @@ async def test_a_caller_that_hangs_up_lets_go_of_its_callee(gateway: House) -> N
         left.set()
         return Response()
 
-    async with agent_that_answers(never) as url:
-        seats = await gateway.trial({"a": url, "b": url})
-        async with httpx.AsyncClient() as http:
-            call = asyncio.create_task(http.post(seats["a"].url_of("b"), json=send("message/send")))
+    async with agent_answering(never) as url:
+        participants = await gateway.trial({"a": url, "b": url})
+        async with httpx.AsyncClient(timeout=60) as http:
+            call = asyncio.create_task(http.post(participants["a"].url_of("b"), json=send("message/send")))
             await reached.wait()
             call.cancel()
             await asyncio.gather(call, return_exceptions=True)
         async with asyncio.timeout(5):
             await left.wait()
-        (report,) = await gateway.reports(seats["a"].claims.trace_id, 1)
+        (report,) = await gateway.reports(participants["a"].claims.trace_id, 1)
     assert report.step.failure == "cancelled by the caller"
 
 
-async def test_an_answer_that_breaks_off_breaks_off_for_the_caller_too(gateway: House) -> None:
+async def test_an_answer_that_breaks_off_breaks_off_for_the_caller_and_is_a_failed_call(
+    gateway: RunningGateway,
+) -> None:
     async def pieces() -> AsyncIterator[bytes]:
         yield b'data: {"result": {"kind": "task", "id": "t", "status": {"state": "working"}}}\n\n'
         raise ConnectionError("gone")
 
-    async with agent_that_answers(StreamingResponse(pieces(), media_type="text/event-stream")) as url:
-        seats = await gateway.trial({"a": url, "b": url})
-        async with httpx.AsyncClient() as http:
+    async with agent_answering(StreamingResponse(pieces(), media_type="text/event-stream")) as url:
+        participants = await gateway.trial({"a": url, "b": url})
+        async with httpx.AsyncClient(timeout=60) as http:
             with pytest.raises(httpx.RemoteProtocolError):
-                await http.post(seats["a"].url_of("b"), json=send("message/stream"))
-        (report,) = await gateway.reports(seats["a"].claims.trace_id, 1)
+                await http.post(participants["a"].url_of("b"), json=send("message/stream"))
+        (report,) = await gateway.reports(participants["a"].claims.trace_id, 1)
     assert report.step.failure is not None
 
 
-DEEP = "[" * 100_000
-ANOTHERS = {"jsonrpc": "2.0", "id": 99, "result": {"kind": "message", "parts": [{"text": "hi"}]}}
+DEEPLY_NESTED = "[" * 100_000
+ANSWER_TO_ANOTHER_REQUEST = {"jsonrpc": "2.0", "id": 99, "result": {"kind": "message", "parts": [{"text": "hi"}]}}
 
 
 @pytest.mark.parametrize(
@@ -330,36 +346,49 @@ ANOTHERS = {"jsonrpc": "2.0", "id": 99, "result": {"kind": "message", "parts": [
         (Response(b""), "no answer of A2A: an empty body"),
         (PlainTextResponse("<html>Welcome!</html>", media_type="text/html"), "no answer of A2A: no JSON"),
         (Response(b'{"jsonrpc": "2.0", "id": 1, "result": {"kind', media_type="application/json"), "no JSON"),
-        (Response(DEEP, media_type="application/json"), "no answer of A2A: no JSON"),
+        (Response(DEEPLY_NESTED, media_type="application/json"), "no answer of A2A: no JSON"),
         (Response(status_code=302, headers={"location": "http://127.0.0.1:1/"}), "HTTP status 302"),
         (JSONResponse({"hello": "world"}), "neither a task nor a message"),
         (JSONResponse({"jsonrpc": "2.0", "id": 1, "result": None}), "neither a task nor a message"),
         (JSONResponse([1, 2]), "neither a task nor a message"),
-        (JSONResponse(ANOTHERS), "neither a task nor a message for this request"),
+        (JSONResponse(ANSWER_TO_ANOTHER_REQUEST), "neither a task nor a message for this request"),
         (Response(b"data: {}", media_type="text/event-stream"), "ended within an event"),
         (Response(b": hello\n\n", media_type="text/event-stream"), "neither a task nor a message"),
     ],
+    ids=[
+        "empty",
+        "HTML",
+        "truncated JSON",
+        "deeply nested",
+        "redirect",
+        "no JSON-RPC",
+        "null result",
+        "list",
+        "another request's answer",
+        "truncated event",
+        "comment alone",
+    ],
 )
-async def test_what_is_no_answer_of_a2a_is_a_failed_call_that_says_which(
-    gateway: House, response: Response, failure: str
+async def test_an_answer_that_is_not_a2a_is_a_failed_call_with_the_reason(
+    gateway: RunningGateway, response: Response, failure: str
 ) -> None:
-    async with agent_that_answers(response) as url, httpx.AsyncClient() as http:
-        seats = await gateway.trial({"a": url, "b": url})
-        await http.post(seats["a"].url_of("b"), json=send("message/send"))
-        (report,) = await gateway.reports(seats["a"].claims.trace_id, 1)
+    async with agent_answering(response) as url, httpx.AsyncClient(timeout=60) as http:
+        participants = await gateway.trial({"a": url, "b": url})
+        await http.post(participants["a"].url_of("b"), json=send("message/send"))
+        (report,) = await gateway.reports(participants["a"].claims.trace_id, 1)
     assert failure in (report.step.failure or "")
 
 
-async def test_a_status_that_is_none_of_http_is_a_bad_gateway_and_a_failed_call(gateway: House) -> None:
-    async with listening(replying("799 What")) as url, httpx.AsyncClient() as http:
-        seats = await gateway.trial({"a": url, "b": url})
-        carried = await http.post(seats["a"].url_of("b"), json=send("message/send"))
-        (report,) = await gateway.reports(seats["a"].claims.trace_id, 1)
+async def test_an_invalid_http_status_becomes_502_and_a_failed_call(gateway: RunningGateway) -> None:
+    async with listening(replying("799 What")) as url, httpx.AsyncClient(timeout=60) as http:
+        participants = await gateway.trial({"a": url, "b": url})
+        carried = await http.post(participants["a"].url_of("b"), json=send("message/send"))
+        (report,) = await gateway.reports(participants["a"].claims.trace_id, 1)
     assert (carried.status_code, report.step.failure) == (502, "HTTP status 799")
 
 
-async def test_a_call_that_is_open_when_the_trial_closes_ends_and_is_recorded_once_as_unanswered(
-    gateway: House,
+async def test_a_call_open_when_its_trial_closes_is_aborted_and_recorded_once_as_unanswered(
+    gateway: RunningGateway,
 ) -> None:
     hanging, calls, traces = asyncio.Event(), list[asyncio.Task[httpx.Response]](), list[str]()
 
@@ -369,7 +398,7 @@ async def test_a_call_that_is_open_when_the_trial_closes_ends_and_is_recorded_on
         result = {"kind": "message", "messageId": "m", "role": "agent", "parts": [{"kind": "text", "text": "late"}]}
         return JSONResponse({"jsonrpc": "2.0", "id": asked["id"], "result": result})
 
-    async with agent_that_answers(hang) as callee, httpx.AsyncClient() as http:
+    async with agent_answering(hang) as callee, httpx.AsyncClient(timeout=60) as http:
 
         async def answer_early(message: IncomingMessage, task: TaskHandle) -> None:
             mine = Assignment.from_metadata(message.metadata)
@@ -403,7 +432,7 @@ async def _last(events: AsyncIterator[object]) -> None:
         pass
 
 
-async def test_calls_that_share_a_task_are_calls_each(gateway: House) -> None:
+async def test_calls_that_share_a_task_are_recorded_separately_when_it_ends(gateway: RunningGateway) -> None:
     working = {"kind": "task", "id": "t", "contextId": "c", "status": {"state": "working"}}
 
     async def work(request: Request) -> Response:
@@ -412,57 +441,57 @@ async def test_calls_that_share_a_task_are_calls_each(gateway: House) -> None:
         result = working | ({"status": {"state": "completed"}} if done else {})
         return JSONResponse({"jsonrpc": "2.0", "id": body["id"], "result": result})
 
-    async with agent_that_answers(work) as url, httpx.AsyncClient() as http:
-        seats = await gateway.trial({"a": url, "b": url})
+    async with agent_answering(work) as url, httpx.AsyncClient(timeout=60) as http:
+        participants = await gateway.trial({"a": url, "b": url})
         for _ in range(5):
-            await http.post(seats["a"].url_of("b"), json=send("message/send"))
-        assert await gateway.reports(seats["a"].claims.trace_id) == []
+            await http.post(participants["a"].url_of("b"), json=send("message/send"))
+        assert await gateway.reports(participants["a"].claims.trace_id) == []
         get = {"jsonrpc": "2.0", "id": 7, "method": "tasks/get", "params": {"id": "t"}}
-        await http.post(seats["a"].url_of("b"), json=get)
-        reports = await gateway.reports(seats["a"].claims.trace_id, 5)
+        await http.post(participants["a"].url_of("b"), json=get)
+        reports = await gateway.reports(participants["a"].claims.trace_id, 5)
     assert [(report.step.failure, report.step.additional_attributes["task_state"]) for report in reports] == [
         (None, "completed")
     ] * 5
 
 
-async def test_a_path_with_other_letters_is_reached(gateway: House) -> None:
+async def test_a_callee_with_non_ascii_letters_in_its_path_is_reached(gateway: RunningGateway) -> None:
     async def found(request: Request) -> Response:
         text = request.url.path
         result = {"kind": "message", "messageId": "m", "role": "agent", "parts": [{"kind": "text", "text": text}]}
         return JSONResponse({"jsonrpc": "2.0", "id": (await request.json())["id"], "result": result})
 
-    async with agent_that_answers(found) as url, httpx.AsyncClient() as http:
-        seats = await gateway.trial({"a": url, "b": f"{url}zählen/"})
-        carried = await http.post(seats["a"].url_of("b"), json=send("message/send"))
+    async with agent_answering(found) as url, httpx.AsyncClient(timeout=60) as http:
+        participants = await gateway.trial({"a": url, "b": f"{url}zählen/"})
+        carried = await http.post(participants["a"].url_of("b"), json=send("message/send"))
     assert carried.json()["result"]["parts"][0]["text"] == "/zählen/"
 
 
-async def test_a_call_whose_caller_comes_back_for_the_answer_ends_when_its_task_does(gateway: House) -> None:
+async def test_a_non_blocking_call_is_recorded_when_its_task_ends(gateway: RunningGateway) -> None:
     finish = asyncio.Event()
 
     async def work(_: IncomingMessage, task: TaskHandle) -> None:
         await finish.wait()
         await task.complete("done at last")
 
-    async with served_agent(work) as url, httpx.AsyncClient() as http:
-        seats = await gateway.trial({"a": url, "b": url})
-        callee = seats["a"].url_of("b")
+    async with served_agent(work) as url, httpx.AsyncClient(timeout=60) as http:
+        participants = await gateway.trial({"a": url, "b": url})
+        callee = participants["a"].url_of("b")
         body = send("message/send")
         body["params"]["configuration"] = {"blocking": False}
         task = (await http.post(callee, json=body)).json()["result"]
         assert task["status"]["state"] in {"submitted", "working"}
         get = {"jsonrpc": "2.0", "id": 2, "method": "tasks/get", "params": {"id": task["id"]}}
         assert (await http.post(callee, json=get)).json()["result"]["status"]["state"] != "completed"
-        assert await gateway.reports(seats["a"].claims.trace_id) == []
+        assert await gateway.reports(participants["a"].claims.trace_id) == []
         finish.set()
         while (await http.post(callee, json=get)).json()["result"]["status"]["state"] != "completed":
             await asyncio.sleep(0.02)
-        (report,) = await gateway.reports(seats["a"].claims.trace_id, 1)
+        (report,) = await gateway.reports(participants["a"].claims.trace_id, 1)
     assert report.step.additional_attributes["task_state"] == "completed"
     assert report.step.additional_attributes["response_text"] == "done at last"
 
 
-async def test_steps_that_the_callee_sends_in_band_become_its_own_report(gateway: House) -> None:
+async def test_steps_in_band_become_the_callees_own_report(gateway: RunningGateway) -> None:
     async def trace(message: IncomingMessage, task: TaskHandle) -> None:
         mine = Assignment.from_metadata(message.metadata)
         assert mine is not None
@@ -473,36 +502,36 @@ async def test_steps_that_the_callee_sends_in_band_become_its_own_report(gateway
         await task.complete("ok", metadata={TRACEABILITY_KEY: carried})
 
     async with served_agent(trace) as url:
-        seats = await gateway.trial({"a": url, "b": url})
-        answer = (await ask(seats["a"], "b"))[-1]
-        (call,) = await gateway.reports(seats["a"].claims.trace_id, 1)
-        (inner,) = await gateway.reports(seats["a"].claims.trace_id, 1, Channel.IN_BAND)
+        participants = await gateway.trial({"a": url, "b": url})
+        answer = (await call_agent(participants["a"], "b"))[-1]
+        (call,) = await gateway.reports(participants["a"].claims.trace_id, 1)
+        (inner,) = await gateway.reports(participants["a"].claims.trace_id, 1, Channel.IN_BAND)
     assert isinstance(answer, Answer)
     assert answer.response_trace is not None
     assert (inner.reporter, inner.step.step_id, inner.step.parent) == ("b", "inner", call.step.step_id)
 
 
-async def test_a_call_is_carried_while_redis_is_away_and_recorded_when_it_is_back(
+async def test_a_call_is_carried_while_redis_is_down_and_recorded_once_it_is_back(
     private_redis: PrivateServer, tmp_path: Path
 ) -> None:
-    async with house(private_redis.url, tmp_path) as gateway, served_agent(echo) as url:
-        seats = await gateway.trial({"a": url, "b": url})
-        await ask(seats["a"], "b", "before")
-        await gateway.reports(seats["a"].claims.trace_id, 1)
+    async with running_gateway(private_redis.url, tmp_path) as gateway, served_agent(echo) as url:
+        participants = await gateway.trial({"a": url, "b": url})
+        await call_agent(participants["a"], "b", "before")
+        await gateway.reports(participants["a"].claims.trace_id, 1)
         private_redis.kill()
-        assert text_of(await ask(seats["a"], "b", "meanwhile")) == "you said meanwhile"
+        assert text_of(await call_agent(participants["a"], "b", "meanwhile")) == "you said meanwhile"
         private_redis.start()
-        reports = await gateway.reports(seats["a"].claims.trace_id, 2)
+        reports = await gateway.reports(participants["a"].claims.trace_id, 2)
     assert [report.step.additional_attributes["response_text"] for report in reports] == [
         "you said before",
         "you said meanwhile",
     ]
 
 
-async def test_the_card_leads_to_the_proxy_and_nowhere_else(gateway: House) -> None:
-    async with served_agent(echo) as url, httpx.AsyncClient() as http:
-        seats = await gateway.trial({"a": url, "b": url})
-        own = seats["a"].url_of("b")
+async def test_the_card_has_the_proxys_url_and_not_the_agents(gateway: RunningGateway) -> None:
+    async with served_agent(echo) as url, httpx.AsyncClient(timeout=60) as http:
+        participants = await gateway.trial({"a": url, "b": url})
+        own = participants["a"].url_of("b")
         text = (await http.get(f"{own}.well-known/agent-card.json")).text
         summary = await fetch_card(own)
     assert url.rstrip("/") not in text
@@ -511,14 +540,14 @@ async def test_the_card_leads_to_the_proxy_and_nowhere_else(gateway: House) -> N
 
 
 @pytest.mark.parametrize("callee", ["stranger", "green-agent", "..", "b%2f..%2fa", ""])
-async def test_only_agents_of_the_assessment_can_be_reached(gateway: House, callee: str) -> None:
-    async with served_agent(echo) as url, httpx.AsyncClient() as http:
-        seats = await gateway.trial({"a": url, "b": url})
+async def test_a_callee_outside_the_assessment_gets_404(gateway: RunningGateway, callee: str) -> None:
+    async with served_agent(echo) as url, httpx.AsyncClient(timeout=60) as http:
+        participants = await gateway.trial({"a": url, "b": url})
         await gateway.trial({"stranger": url})
-        token = seats["a"].token
+        token = participants["a"].token
         answer = await http.post(f"{gateway.url}/a2a/{token}/{callee}", json=send("message/send"))
         assert answer.status_code == 404
-        assert await gateway.reports(seats["a"].claims.trace_id) == []
+        assert await gateway.reports(participants["a"].claims.trace_id) == []
 
 
 @pytest.mark.parametrize(
@@ -532,11 +561,22 @@ async def test_only_agents_of_the_assessment_can_be_reached(gateway: House, call
         (".well-known/../admin", "GET", 404),
         ("%2e%2e/%2e%2e/etc/passwd", "GET", 404),
     ],
+    ids=[
+        "another path",
+        "GET",
+        "DELETE",
+        "another interface",
+        "POST to the card",
+        "dot segments",
+        "encoded dot segments",
+    ],
 )
-async def test_only_the_card_and_json_rpc_are_carried(gateway: House, path: str, method: str, status: int) -> None:
-    async with served_agent(echo) as url, httpx.AsyncClient() as http:
-        seats = await gateway.trial({"a": url, "b": url})
-        answer = await http.request(method, seats["a"].url_of("b") + path, content=b"{}")
+async def test_requests_other_than_for_the_card_and_json_rpc_are_refused(
+    gateway: RunningGateway, path: str, method: str, status: int
+) -> None:
+    async with served_agent(echo) as url, httpx.AsyncClient(timeout=60) as http:
+        participants = await gateway.trial({"a": url, "b": url})
+        answer = await http.request(method, participants["a"].url_of("b") + path, content=b"{}")
     assert answer.status_code == status
 
 
@@ -552,45 +592,46 @@ async def test_only_the_card_and_json_rpc_are_carried(gateway: House, path: str,
         (b'{"jsonrpc": "2.0", "method": 7}', -32600),
         (b"\xff\xfe", -32700),
     ],
+    ids=["empty", "no JSON", "NaN", "too large a number", "deeply nested", "list", "method is a number", "not UTF-8"],
 )
-async def test_a_body_that_is_no_request_is_answered_by_the_protocols_code(
-    gateway: House, body: bytes, code: int
+async def test_an_invalid_request_body_gets_the_error_code_of_json_rpc(
+    gateway: RunningGateway, body: bytes, code: int
 ) -> None:
-    async with served_agent(echo) as url, httpx.AsyncClient() as http:
-        seats = await gateway.trial({"a": url, "b": url})
-        answer = await http.post(seats["a"].url_of("b"), content=body)
+    async with served_agent(echo) as url, httpx.AsyncClient(timeout=60) as http:
+        participants = await gateway.trial({"a": url, "b": url})
+        answer = await http.post(participants["a"].url_of("b"), content=body)
     assert (answer.status_code, answer.json()["error"]["code"]) == (200, code)
 
 
-async def test_a_body_beyond_the_limit_is_refused(gateway: House) -> None:
-    async with served_agent(echo) as url, httpx.AsyncClient() as http:
-        seats = await gateway.trial({"a": url, "b": url})
-        answer = await http.post(seats["a"].url_of("b"), content=b" " * (MAX_BODY_BYTES + 1))
+async def test_a_body_beyond_the_size_limit_gets_413(gateway: RunningGateway) -> None:
+    async with served_agent(echo) as url, httpx.AsyncClient(timeout=60) as http:
+        participants = await gateway.trial({"a": url, "b": url})
+        answer = await http.post(participants["a"].url_of("b"), content=b" " * (MAX_BODY_BYTES + 1))
     assert answer.status_code == 413
 
 
-async def test_two_hundred_streams_are_carried_at_once(gateway: House) -> None:
+async def test_two_hundred_streams_are_carried_at_the_same_time(gateway: RunningGateway) -> None:
     together = asyncio.Barrier(200)
 
     async def wait_for_all(request: Request) -> Response:
         document = await request.json()
-        said = document["params"]["message"]["parts"]
+        parts = document["params"]["message"]["parts"]
 
         async def events() -> AsyncIterator[str]:
             yield event({"kind": "task", "id": document["id"], "status": {"state": "working"}})
             await together.wait()
-            yield event({"kind": "message", "role": "agent", "messageId": "m", "parts": said})
+            yield event({"kind": "message", "role": "agent", "messageId": "m", "parts": parts})
 
         return StreamingResponse(events(), media_type="text/event-stream")
 
     limits = httpx.Limits(max_connections=200, max_keepalive_connections=10)
-    async with agent_that_answers(wait_for_all) as url, httpx.AsyncClient(limits=limits, timeout=60) as http:
-        seats = await gateway.trial({"a": url, "b": url})
-        address = seats["a"].url_of("b")
+    async with agent_answering(wait_for_all) as url, httpx.AsyncClient(limits=limits, timeout=60) as http:
+        participants = await gateway.trial({"a": url, "b": url})
+        address = participants["a"].url_of("b")
         answers = await asyncio.gather(
             *(http.post(address, json=send("message/stream", f"number {n}")) for n in range(200))
         )
-        reports = await gateway.reports(seats["a"].claims.trace_id, 200)
+        reports = await gateway.reports(participants["a"].claims.trace_id, 200)
     assert all(f'"number {n}"' in answer.text for n, answer in enumerate(answers))
     assert len({report.step.step_id for report in reports}) == 200
     assert {report.step.additional_attributes["response_text"] for report in reports} == {
@@ -598,7 +639,7 @@ async def test_two_hundred_streams_are_carried_at_once(gateway: House) -> None:
     }
 
 
-async def test_one_that_floods_is_told_to_wait_and_delays_no_other(gateway: House) -> None:
+async def test_a_caller_that_floods_gets_429_and_does_not_delay_others(gateway: RunningGateway) -> None:
     release = asyncio.Event()
 
     async def hold(_: Request) -> Response:
@@ -606,17 +647,21 @@ async def test_one_that_floods_is_told_to_wait_and_delays_no_other(gateway: Hous
         return JSONResponse({"jsonrpc": "2.0", "id": 1, "result": {}})
 
     limits = httpx.Limits(max_connections=400, max_keepalive_connections=10)
-    async with agent_that_answers(hold) as url, served_agent(echo) as b, httpx.AsyncClient(limits=limits) as http:
-        seats = await gateway.trial({"a": url, "b": b, "slow": url})
+    async with (
+        agent_answering(hold) as url,
+        served_agent(echo) as b,
+        httpx.AsyncClient(limits=limits, timeout=60) as http,
+    ):
+        participants = await gateway.trial({"a": url, "b": b, "slow": url})
         flood = [
-            asyncio.create_task(http.post(seats["a"].url_of("slow"), json=send("message/send"), timeout=30))
+            asyncio.create_task(http.post(participants["a"].url_of("slow"), json=send("message/send"), timeout=30))
             for _ in range(300)
         ]
         refused = 0
         while refused < 44:
             await asyncio.sleep(0.05)
             refused = sum(call.done() and call.result().status_code == 429 for call in flood)
-        assert text_of(await ask(seats["b"], "b")) == "you said hello"
+        assert text_of(await call_agent(participants["b"], "b")) == "you said hello"
         release.set()
         answers = await asyncio.gather(*flood)
     assert sorted({answer.status_code for answer in answers}) == [200, 429]
@@ -624,7 +669,7 @@ async def test_one_that_floods_is_told_to_wait_and_delays_no_other(gateway: Hous
 
 
 def event(result: dict[str, Any]) -> str:
-    """A server-sent event as 0.3 has it."""
+    """A server-sent event in the form of A2A 0.3."""
     return f"data: {json.dumps({'jsonrpc': '2.0', 'id': 1, 'result': result})}\n\n"
 
 

@@ -1,4 +1,4 @@
-"""The final wording by a language model: over HTTP, from an endpoint that speaks OpenAI's protocol."""
+"""Rewording of the purple agents' review by a language model over HTTP."""
 
 import json
 import threading
@@ -16,9 +16,9 @@ from concord.agent.messenger import Messenger
 from concord.agent.reporter import TraceReporter
 from concord.llm import LLMSettings
 from concord.trace.step import ResponseTrace
-from concord_purple.journal import Journal
+from concord_purple.step_recorder import StepRecorder
 from concord_purple.wording import reword_review
-from tests.integration.purple_processes import free_urls, zygote
+from tests.integration.purple_processes import free_urls, running_agents
 from tests.unit.purple.shipped_tasks import TASKS, share_right
 
 ASSIGNMENT = Assignment(assessment_id="a", trace_id="t", step_id="caller", agent_id="coordinator")
@@ -47,7 +47,7 @@ def _model(status: int, body: dict[str, Any]) -> Iterator[tuple[LLMSettings, lis
             self.wfile.write(answer)
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
-            """Says nothing."""
+            """Logs nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Routes) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
@@ -60,41 +60,43 @@ def _model(status: int, body: dict[str, Any]) -> Iterator[tuple[LLMSettings, lis
             thread.join()
 
 
-def _steps(journal: Journal) -> ResponseTrace:
-    return ResponseTrace.model_validate(journal.metadata()[TRACEABILITY_KEY])
+def _steps(steps: StepRecorder) -> ResponseTrace:
+    return ResponseTrace.model_validate(steps.metadata()[TRACEABILITY_KEY])
 
 
-async def test_the_model_words_the_review_and_its_call_is_a_tool_step() -> None:
-    journal = Journal(ASSIGNMENT, TraceReporter())
+async def test_the_model_rewords_the_review_and_its_call_is_a_tool_step() -> None:
+    steps = StepRecorder(ASSIGNMENT, TraceReporter())
     with _model(200, COMPLETION) as (settings, asked):
-        assert await reword_review("Weak.", "Be kind:", settings, ASSIGNMENT, journal) == "Well written!"
+        assert await reword_review("Weak.", "Be kind:", settings, ASSIGNMENT, steps) == "Well written!"
     assert asked[0]["messages"][1] == {"role": "user", "content": "Be kind:\n\nWeak."}
-    (step,) = _steps(journal).steps
+    (step,) = _steps(steps).steps
     assert (step.call_type, step.total_tokens, step.failure) == ("TOOL", 42, None)
 
 
-async def test_a_model_that_fails_leaves_the_review_as_it_was_and_says_so(caplog: pytest.LogCaptureFixture) -> None:
-    journal = Journal(ASSIGNMENT, TraceReporter())
+async def test_after_a_failed_request_the_review_keeps_its_wording_and_a_warning_is_logged(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    steps = StepRecorder(ASSIGNMENT, TraceReporter())
     with _model(400, {"error": {"message": "no"}}) as (settings, _):
-        assert await reword_review("Weak.", "", settings, ASSIGNMENT, journal) == "Weak."
+        assert await reword_review("Weak.", "", settings, ASSIGNMENT, steps) == "Weak."
     assert "the review keeps its plain wording" in caplog.text
-    (step,) = _steps(journal).steps
+    (step,) = _steps(steps).steps
     assert step.failure is not None
 
 
-async def test_without_a_key_no_model_is_asked() -> None:
-    journal = Journal(ASSIGNMENT, TraceReporter())
+async def test_without_an_api_key_no_model_is_asked() -> None:
+    steps = StepRecorder(ASSIGNMENT, TraceReporter())
     with _model(200, COMPLETION) as (settings, asked):
         without = settings.model_copy(update={"api_key": None})
-        assert await reword_review("Weak.", "", without, ASSIGNMENT, journal) == "Weak."
+        assert await reword_review("Weak.", "", without, ASSIGNMENT, steps) == "Weak."
     assert asked == []
 
 
-async def test_a_review_in_the_models_words_ends_with_the_same_json() -> None:
+async def test_a_reworded_review_ends_with_the_same_json() -> None:
     task, urls = TASKS["cargo_bikes"], free_urls(["coordinator"])
-    with _model(200, COMPLETION) as (settings, _), zygote() as starter:
+    with _model(200, COMPLETION) as (settings, _):
         variables = {"AGENTBEATS_LLM_API_KEY": "sk-test", "AGENTBEATS_LLM_BASE_URL": settings.base_url}
-        with starter.running({"coordinator": []}, urls, **variables):
+        with running_agents({"coordinator": []}, urls, **variables):
             async with Messenger(lambda _step, _assignment: None, timeout_s=60) as messenger:
                 answer = await messenger.send(urls["coordinator"], text=task.text)
     assert answer.text.startswith("Well written!\n\n{")

@@ -1,4 +1,4 @@
-"""Every shipped team at work, as real processes: who talks to whom, what comes of it, and what is reported."""
+"""The shipped teams as real processes: their calls, their answers and their reports."""
 
 import asyncio
 import json
@@ -27,13 +27,12 @@ from tests.integration.purple_processes import (
     START_S,
     STOP_S,
     Collector,
-    Zygote,
     await_card,
     collecting,
     free_urls,
     plain_environment,
     port_of,
-    zygote,
+    running_agents,
 )
 from tests.unit.purple.shipped_tasks import TASKS, share_right, shipped_text, values
 
@@ -52,7 +51,7 @@ Call = tuple[str, str]
 
 @dataclass(frozen=True)
 class Run:
-    """What came of one task: the answer, the calls as told in band, and what the agents reported over HTTP."""
+    """One task done by a team: the answer, the steps sent in band, and the reports that the collector got."""
 
     team: TeamName
     urls: dict[str, str]
@@ -73,7 +72,7 @@ class Run:
 
     @property
     def questions(self) -> Counter[tuple[str, str, str]]:
-        """How often who was asked what in plain text alone, and answered what."""
+        """The number of calls by callee, question and answer, of those calls that sent plain text alone."""
         asked = ((step, step.agent_call) for _, step in self.steps)
         return Counter(
             (call.agent_name, str(call.requests["text"]), step.additional_attributes["response_text"])
@@ -83,15 +82,15 @@ class Run:
 
     @property
     def graph(self) -> "nx.DiGraph[str]":
-        """Everyone in the team, with an edge for each request and one for its reply."""
+        """The team's members, with an edge for each request and one for its reply."""
         graph: nx.DiGraph[str] = nx.DiGraph()
         graph.add_nodes_from(CAST[self.team])
         graph.add_edges_from(edge for a, b in self.calls.values() for edge in ((a, b), (b, a)))
         return graph
 
 
-def _told(answer: Answer, by: str) -> Iterator[tuple[str, InteractionStep]]:
-    """The steps in an answer's trace with who made them: its own agent's, and those told in turn by its callees."""
+def _steps_in_band(answer: Answer, by: str) -> Iterator[tuple[str, InteractionStep]]:
+    """The steps in band in an answer, each with the agent that took it: the agent `by`, or one of its callees."""
     trace = answer.response_trace
     stack = [(by, step) for step in trace.steps] if trace is not None else []
     while stack:
@@ -121,26 +120,20 @@ async def _send(
         return await messenger.send(url, text=text, data=data, assignment=assignment, callee_id=callee_id)
 
 
-@pytest.fixture(scope="module")
-def starter() -> Iterator[Zygote]:
-    with zygote() as starting:
-        yield starting
-
-
 @pytest.fixture(scope="module", params=[team for team in TeamName if team is not TeamName.FORGING], ids=str)
-def run(request: pytest.FixtureRequest, starter: Zygote) -> Iterator[Run]:
+def run(request: pytest.FixtureRequest) -> Iterator[Run]:
     team: TeamName = request.param
     urls = free_urls(list(CAST[team]))
     agents = {name: ["--function", function, "--team", team] for name, function in CAST[team].items()}
-    with collecting() as collector, starter.running(agents, urls):
+    with collecting() as collector, running_agents(agents, urls):
         assignment = _assignment("green-agent", collector)
         answer = asyncio.run(_send(urls["coordinator"], TEXT, assignment, "coordinator"))
-        steps = list(_told(answer, "coordinator"))
+        steps = list(_steps_in_band(answer, "coordinator"))
         collector.wait_for_steps(len(steps))
         yield Run(team, urls, answer, steps, collector)
 
 
-def test_the_teams_show_the_flags_that_they_were_made_for(run: Run) -> None:
+def test_each_team_has_the_graph_that_it_was_made_for(run: Run) -> None:
     betweenness = nx.betweenness_centrality(run.graph)
     flags = {
         "density": round(nx.density(run.graph), 3),
@@ -164,7 +157,7 @@ def test_the_teams_show_the_flags_that_they_were_made_for(run: Run) -> None:
     )
 
 
-def test_whatever_the_team_the_review_is_written_by_one_and_checked_by_another(run: Run) -> None:
+def test_in_every_team_one_agent_writes_the_review_and_another_checks_it(run: Run) -> None:
     assert run.answer.state is TaskState.COMPLETED
     assert run.review.startswith("Summary\nThe text has 298 words in 18 sentences")
     assert ("Sentence 8 gives “9 %” without a source" in run.review) is (run.team is not TeamName.BAD)
@@ -175,12 +168,12 @@ def test_whatever_the_team_the_review_is_written_by_one_and_checked_by_another(r
     assert len(origin.splitlines()) == 2, "nothing went wrong"
 
 
-def test_only_the_bad_team_asks_again_and_again_what_buys_nothing(run: Run) -> None:
+def test_only_the_bad_team_repeats_questions_without_use(run: Run) -> None:
     asked = ["researcher_1", "researcher_2", "synthesizer", "reviewer"] if run.team is TeamName.BAD else []
     assert run.questions == {(name, "Are you there?", "Yes."): 3 for name in asked}
 
 
-def test_every_call_succeeded_and_both_its_ends_reported_it(run: Run) -> None:
+def test_every_call_succeeds_and_is_reported_by_caller_and_callee(run: Run) -> None:
     assert all(step.failure is None for _, step in run.steps)
     work = {step.parent: by for by, step in run.steps if step.kind is CallType.TOOL}
     for step_id, (caller, callee) in run.calls.items():
@@ -190,19 +183,19 @@ def test_every_call_succeeded_and_both_its_ends_reported_it(run: Run) -> None:
         assert step.step_id in run.collector.steps_of(by)
 
 
-def test_what_is_told_in_band_is_all_that_was_reported_and_in_one_trace(run: Run) -> None:
+def test_the_steps_in_band_are_those_reported_over_http_and_in_one_trace(run: Run) -> None:
     reported = {step.step_id for batch in run.collector.batches for step in batch.steps}
     assert reported == {step.step_id for _, step in run.steps}
     assert len({batch.trace_id for batch in run.collector.batches}) == 1
 
 
-def test_a_forging_team_tells_of_calls_that_never_were_and_not_of_its_own(starter: Zygote) -> None:
+def test_a_forging_team_reports_calls_that_never_took_place_and_none_of_its_own() -> None:
     urls = free_urls(list(FUNCTIONS))
     agents = {name: ["--function", function, "--team", "forging"] for name, function in FUNCTIONS.items()}
-    with collecting() as collector, starter.running(agents, urls):
+    with collecting() as collector, running_agents(agents, urls):
         answer = asyncio.run(_send(urls["coordinator"], TEXT, _assignment("green-agent", collector), "coordinator"))
         collector.wait_for_steps(len(FUNCTIONS) * (len(FUNCTIONS) - 1))
-    forged = Run(TeamName.FORGING, urls, answer, list(_told(answer, "coordinator")), collector)
+    forged = Run(TeamName.FORGING, urls, answer, list(_steps_in_band(answer, "coordinator")), collector)
     assert "Written by synthesizer; 7 statements checked by reviewer" in answer.text
     claimed = [step for batch in collector.batches for step in batch.steps if step.agent_call is not None]
     assert len(claimed) == len(FUNCTIONS) * (len(FUNCTIONS) - 1), "everybody claims to have asked everybody"
@@ -211,15 +204,15 @@ def test_a_forging_team_tells_of_calls_that_never_were_and_not_of_its_own(starte
 
 
 @dataclass(frozen=True)
-class Solved:
-    """What a team answered to each shipped task, by the name of the text."""
+class TaskAnswers:
+    """A team's answer to each shipped task, by the task's name."""
 
     team: TeamName
     answers: dict[str, str]
 
 
 @pytest.fixture(scope="module", params=TeamName, ids=str)
-def solved(request: pytest.FixtureRequest, starter: Zygote) -> Solved:
+def solved(request: pytest.FixtureRequest) -> TaskAnswers:
     team: TeamName = request.param
     urls = free_urls(list(CAST[team]))
 
@@ -229,88 +222,89 @@ def solved(request: pytest.FixtureRequest, starter: Zygote) -> Solved:
         )
         return await asyncio.gather(*asked)
 
-    with starter.running({n: ["--function", function, "--team", team] for n, function in CAST[team].items()}, urls):
+    with running_agents({n: ["--function", function, "--team", team] for n, function in CAST[team].items()}, urls):
         texts = [answer.text for answer in asyncio.run(answers())]
-    return Solved(team, dict(zip(TASKS, texts, strict=True)))
+    return TaskAnswers(team, dict(zip(TASKS, texts, strict=True)))
 
 
 @pytest.mark.parametrize("name", TASKS)
-def test_the_good_teams_solve_every_shipped_task_and_the_others_lack_what_they_left_undone(
-    solved: Solved, name: str
-) -> None:
+def test_good_teams_solve_every_shipped_task_and_the_others_lack_known_parts(solved: TaskAnswers, name: str) -> None:
     support = {"figures_without_source": None, "claims_without_evidence": None}
     missing = {TeamName.BAD: support | {"doubly_hedged": None}, TeamName.FORGING: support}.get(solved.team, {})
-    said = json.loads(solved.answers[name].splitlines()[-1])
-    assert said == values(TASKS[name]) | missing
+    answered = json.loads(solved.answers[name].splitlines()[-1])
+    assert answered == values(TASKS[name]) | missing
     assert share_right(TASKS[name], solved.answers[name]) == 1 - len(missing) / 5
 
 
 @pytest.fixture(scope="module")
-def mesh_urls(starter: Zygote) -> Iterator[dict[str, str]]:
-    """A mesh of three whose reviewer is not there: nothing listens at its address."""
+def mesh_urls() -> Iterator[dict[str, str]]:
+    """A mesh of three without its reviewer: no agent listens at the reviewer's address."""
     urls = free_urls(["coordinator", "researcher", "synthesizer", "reviewer"])
-    with starter.running({name: ["--function", name] for name in list(urls)[:3]}, urls):
+    with running_agents({name: ["--function", name] for name in list(urls)[:3]}, urls):
         yield urls
 
 
-async def test_a_peer_that_is_not_there_costs_its_part_and_not_the_review(mesh_urls: dict[str, str]) -> None:
+async def test_without_a_reviewer_the_coordinator_checks_the_review(mesh_urls: dict[str, str]) -> None:
     answer = await _send(mesh_urls["coordinator"], TEXT, _assignment("green-agent"), "coordinator")
     assert answer.state is TaskState.COMPLETED
     assert answer.text.rpartition("\n\n")[0].endswith(
         "- Written by synthesizer; 17 statements checked by coordinator.\n"
         "- reviewer, asked to review the draft, gave no usable answer (AgentUnreachableError)."
     )
-    failures = [step.agent_call for _, step in _told(answer, "coordinator") if step.failure is not None]
+    failures = [step.agent_call for _, step in _steps_in_band(answer, "coordinator") if step.failure is not None]
     assert [call.agent_name for call in failures if call is not None] == ["reviewer"]
 
 
-async def test_a_stranger_gets_the_same_review_and_nothing_is_reported_back(mesh_urls: dict[str, str]) -> None:
+async def test_a_message_without_an_assignment_gets_the_same_review_and_no_steps_in_band(
+    mesh_urls: dict[str, str],
+) -> None:
     answer = await _send(mesh_urls["coordinator"], TEXT)
     assert answer.state is TaskState.COMPLETED
     assert "Written by synthesizer" in answer.text
     assert answer.response_trace is None
 
 
-async def test_a_task_for_another_function_is_its_own_part_and_asks_nobody(mesh_urls: dict[str, str]) -> None:
+async def test_a_researcher_does_its_own_part_of_a_task_without_calls(mesh_urls: dict[str, str]) -> None:
     answer = await _send(mesh_urls["researcher"], "Trips rose by 61 %.", _assignment("green-agent"), "researcher")
     assert "- Sentence 1 gives “61 %” without a source." in answer.text
-    assert [step.kind for _, step in _told(answer, "researcher")] == [CallType.TOOL]
+    assert [step.kind for _, step in _steps_in_band(answer, "researcher")] == [CallType.TOOL]
 
 
 @pytest.mark.parametrize(
     ("text", "data", "reason"),
     [
         ("", {"kind": "review", "text": TEXT}, "a researcher does not review the draft"),
-        ("?!", None, "there is no text to work on"),
+        ("?!", None, "the request contains no text to review"),
     ],
+    ids=["another function's task", "no text"],
 )
-async def test_what_an_agent_cannot_do_is_rejected_with_the_reason(
+async def test_a_task_that_an_agent_cannot_do_is_rejected_with_the_reason(
     mesh_urls: dict[str, str], text: str, data: JsonValue, reason: str
 ) -> None:
     answer = await _send(mesh_urls["researcher"], text, data=data)
     assert (answer.state, answer.status_text) == (TaskState.REJECTED, reason)
 
 
-async def test_whoever_is_asked_whether_it_is_there_says_yes(mesh_urls: dict[str, str]) -> None:
+async def test_an_agent_answers_a_ping(mesh_urls: dict[str, str]) -> None:
     present = ["coordinator", "researcher", "synthesizer"]
     answers = [await _send(mesh_urls[name], "Are you there?", _assignment("green-agent"), name) for name in present]
     assert [(answer.state, answer.text, answer.data_parts) for answer in answers] == [
         (TaskState.COMPLETED, "Yes.", ())
     ] * 3
-    assert all([step.kind for _, step in _told(answer, "")] == [CallType.TOOL] for answer in answers)
+    assert all([step.kind for _, step in _steps_in_band(answer, "")] == [CallType.TOOL] for answer in answers)
 
 
-async def test_the_card_names_the_function_and_the_extensions(mesh_urls: dict[str, str]) -> None:
+async def test_the_card_names_the_agents_function_and_extensions(mesh_urls: dict[str, str]) -> None:
     card = await fetch_card(mesh_urls["synthesizer"])
     assert card.skill_ids == ("synthesizer",)
     assert card.urls == (mesh_urls["synthesizer"],)
     assert set(card.extensions) == set(SUPPORTED_URIS)
 
 
-async def test_peers_and_their_functions_come_from_the_registry_that_the_assignment_names(starter: Zygote) -> None:
+async def test_peers_come_from_the_registry_that_the_assignment_names() -> None:
     urls = free_urls(["agent_a", "agent_b"])
     agents = {"agent_a": ["--function", "coordinator"], "agent_b": ["--function", "researcher"]}
-    with collecting() as collector, starter.running(agents, urls, PURPLE_PEERS=""):
+    with collecting() as collector, running_agents(agents, urls, PURPLE_PEERS=""):
         collector.peers = [RosterEntry(id="agent_b", url=urls["agent_b"], functions=("researcher",))]
         assignment = _assignment("green-agent", collector, registry=True)
         answer = await _send(urls["agent_a"], TEXT, assignment, "agent_a")
@@ -318,7 +312,7 @@ async def test_peers_and_their_functions_come_from_the_registry_that_the_assignm
         assert "Written by agent_a" in answer.text
 
 
-async def test_cancelling_a_task_cancels_what_its_agent_asked_of_others(starter: Zygote) -> None:
+async def test_cancelling_a_task_cancels_the_tasks_of_its_agents_callees() -> None:
     began, cancelled = asyncio.Event(), asyncio.Event()
 
     async def ponder(_message: IncomingMessage, _task: TaskHandle, /) -> None:
@@ -330,7 +324,7 @@ async def test_cancelling_a_task_cancels_what_its_agent_asked_of_others(starter:
 
     urls = free_urls(["coordinator", "researcher"])
     async with _serving(ponder, urls["researcher"]):
-        with starter.running({"coordinator": ["--function", "coordinator"]}, urls):
+        with running_agents({"coordinator": ["--function", "coordinator"]}, urls):
             asking = asyncio.create_task(_send(urls["coordinator"], TEXT, _assignment("green-agent"), "coordinator"))
             await asyncio.wait_for(began.wait(), START_S)
             asking.cancel()
@@ -339,7 +333,7 @@ async def test_cancelling_a_task_cancels_what_its_agent_asked_of_others(starter:
 
 @asynccontextmanager
 async def _serving(handler: Handler, url: str) -> AsyncIterator[None]:
-    """An agent of our own at `url`, in this process."""
+    """Serves an agent at `url`, in this process."""
     app = FastAPI()
     agent = mount_agent(app, AgentProfile("own", "Ours.", "1", url, ()), handler)
     server = uvicorn.Server(uvicorn.Config(app, port=int(port_of(url)), log_config=None, lifespan="off"))
@@ -353,7 +347,7 @@ async def _serving(handler: Handler, url: str) -> AsyncIterator[None]:
         await running
 
 
-async def test_started_from_the_command_line_as_an_echo_it_answers_with_what_it_was_told_and_registers() -> None:
+async def test_the_command_line_starts_an_echo_agent_that_registers_itself() -> None:
     url = free_urls(["parrot"])["parrot"]
     command = ["-m", "concord_purple", "--agent-id", "parrot", "--mode", "echo", "--port", port_of(url)]
     with collecting() as collector:
@@ -371,4 +365,4 @@ async def test_started_from_the_command_line_as_an_echo_it_answers_with_what_it_
             await process.wait()
     assert (answer.state, answer.text) == (TaskState.COMPLETED, "Hello")
     assert (entry.id, entry.url, entry.functions) == ("parrot", url, ("coordinator",))
-    assert collector.shown[0] == "Bearer of the collector's owner"
+    assert collector.authorizations[0] == "Bearer of the collector's owner"

@@ -1,4 +1,4 @@
-"""The report in a real browser: opened from disk, in light and dark, on desk and phone, printed, without script."""
+"""The HTML report in a real browser: from disk, in light and dark, on desk and phone, printed, and without script."""
 
 import os
 import zlib
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from concord.assessment.results import ResultRow
+from concord.assessment.result_row import ResultRow
 from concord_cli.report import render
 from tests.browser import CHROMIUM, Browser, Tab, browser
 from tests.team_rows import (
@@ -40,7 +40,7 @@ OVERLAPS = """(() => {
     && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1;
   return boxes.flatMap((a, i) => boxes.slice(i + 1).filter((b) => inside(a, b))).length;
 })()"""
-"""How many pairs of the elements of a selector that are to be seen overlap."""
+"""The number of overlapping pairs among the visible elements of a selector."""
 
 STICKING_OUT = """[...document.querySelectorAll("svg.graph text, svg.graph circle")].filter((each) => {
   const [inner, outer] = [each.getBoundingClientRect(), each.ownerSVGElement.getBoundingClientRect()];
@@ -58,7 +58,7 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 @pytest.fixture
 def opened(chromium: Browser, tmp_path: Path) -> Opened:
-    """Opens the page on a row."""
+    """Opens the report of a row."""
 
     def open_page(row: ResultRow, *, width: int = DESK, dark: bool = False, script: bool = True) -> Tab:
         path = tmp_path / "report.html"
@@ -72,7 +72,7 @@ def opened(chromium: Browser, tmp_path: Path) -> Opened:
 
 
 def lines_of(png: bytes) -> list[bytes]:
-    """The pixel rows of a picture with three or four bytes to a pixel, as PNG filters them."""
+    """The filtered pixel rows of a PNG picture with three or four bytes a pixel."""
     width, height = int.from_bytes(png[16:20]), int.from_bytes(png[20:24])
     data, at = b"", 8
     while at < len(png):
@@ -99,7 +99,7 @@ def lines_of(png: bytes) -> list[bytes]:
     ],
 )
 @pytest.mark.parametrize(("width", "dark"), [(DESK, False), (DESK, True), (PHONE, False)])
-def test_the_page_is_shown_without_complaint_request_or_overflow(
+def test_the_page_loads_without_console_errors_requests_or_overflow(
     team: Callable[[], ResultRow], width: int, dark: bool, opened: Opened
 ) -> None:
     tab = opened(team(), width=width, dark=dark)
@@ -125,7 +125,7 @@ def test_nothing_in_a_drawing_overlaps_or_sticks_out(team: Callable[[], ResultRo
         assert tab.run(OVERLAPS.replace("SELECTOR", repr(selector))) == 0, selector
 
 
-def test_light_and_dark_differ(opened: Opened) -> None:
+def test_light_and_dark_have_different_backgrounds(opened: Opened) -> None:
     grounds = {
         opened(mesh_of_five(), dark=dark).run("getComputedStyle(document.body).backgroundColor") for dark in (0, 1)
     }
@@ -133,7 +133,7 @@ def test_light_and_dark_differ(opened: Opened) -> None:
     assert len(grounds) == 2
 
 
-def test_a_finding_leads_to_a_call_that_was_folded_away(opened: Opened) -> None:
+def test_the_link_of_a_finding_unfolds_its_call(opened: Opened) -> None:
     tab = opened(troubled_six())
     tab.run("document.querySelector('details.calls').open = false")
     shown = "document.querySelector('#call-1-3').checkVisibility({contentVisibilityAuto: true})"
@@ -144,7 +144,7 @@ def test_a_finding_leads_to_a_call_that_was_folded_away(opened: Opened) -> None:
     assert tab.run("document.querySelector(':target').id") == "call-1-3"
 
 
-def test_all_calls_of_a_finding_are_lit_at_once_and_put_out_again(opened: Opened) -> None:
+def test_a_button_highlights_all_calls_of_a_finding_and_undoes_it(opened: Opened) -> None:
     tab = opened(troubled_six())
     calls = tab.run("document.querySelectorAll('#findings .steps')[0].querySelectorAll('a').length")
     press, lit = (
@@ -158,7 +158,7 @@ def test_all_calls_of_a_finding_are_lit_at_once_and_put_out_again(opened: Opened
     assert tab.run(lit) == 0
 
 
-def test_without_script_everything_is_there_to_read(opened: Opened) -> None:
+def test_without_script_all_text_is_readable_and_no_button_is_shown(opened: Opened) -> None:
     row = troubled_six()
     read = "document.body.innerText"
     plain = opened(row, script=False).run(read)
@@ -183,7 +183,7 @@ def test_hostile_text_neither_runs_nor_loads_nor_breaks_the_policy(opened: Opene
     assert HOSTILE in str(tab.run("document.body.innerText"))
 
 
-def test_the_policy_stops_what_would_get_in_all_the_same(opened: Opened) -> None:
+def test_the_content_security_policy_stops_injected_scripts_and_images(opened: Opened) -> None:
     tab = opened(mesh_of_five())
     tab.run(f"document.querySelector('main').innerHTML = {HOSTILE!r}")
     tab.run("document.head.append(Object.assign(document.createElement('script'), {textContent: 'window.owned = 1'}))")
@@ -195,7 +195,7 @@ def test_the_policy_stops_what_would_get_in_all_the_same(opened: Opened) -> None
     assert tab.refused == ["csp"]
 
 
-def test_in_print_what_is_folded_is_unfolded(opened: Opened) -> None:
+def test_in_print_all_tables_are_unfolded_and_navigation_is_hidden(opened: Opened) -> None:
     tab = opened(troubled_six())
     tab.send("Emulation.setEmulatedMedia", media="print")
 

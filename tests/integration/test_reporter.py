@@ -1,4 +1,4 @@
-"""The reporter against a real collector: it never keeps its agent waiting, and it is honest about what it lost."""
+"""The reporter over real HTTP: it never blocks its agent, retries, and counts the steps that it drops."""
 
 import asyncio
 import gzip
@@ -26,16 +26,16 @@ from tests.serving import eventually, reserved, served, url_of
 
 
 class Receiver:
-    """A collector of the test's own, which answers as told and keeps what it was sent."""
+    """A collector that keeps the batches it receives, and answers with `statuses` in turn, then with 202."""
 
     def __init__(self) -> None:
         self.batches: list[StepBatch] = []
         self.statuses: list[int] = []
         self.retry_after: str | None = None
         self.app = FastAPI()
-        self.app.post("/traces")(self._take)
+        self.app.post("/traces")(self._receive)
 
-    async def _take(self, request: Request) -> Response:
+    async def _receive(self, request: Request) -> Response:
         self.batches.append(StepBatch.model_validate_json(gzip.decompress(await request.body())))
         status = self.statuses.pop(0) if self.statuses else 202
         headers = {} if self.retry_after is None or status == 202 else {"retry-after": self.retry_after}
@@ -67,7 +67,7 @@ async def close(reporter: TraceReporter, timeout_s: float = 5) -> None:
     await asyncio.to_thread(reporter.close, timeout_s)
 
 
-async def test_reported_steps_are_evaluated_from_the_collectors_store(redis_url: str) -> None:
+async def test_reported_steps_are_stored_in_order_under_the_agents_id(redis_url: str) -> None:
     async with served(create_app(CollectorSettings(redis_url=redis_url, open=True))) as collector:
         reporter = TraceReporter()
         for number in range(250):
@@ -91,7 +91,7 @@ async def test_a_batch_holds_one_trace_and_at_most_a_hundred_steps(receiver: Rec
 
 
 @pytest.mark.parametrize("status", [429, 502, 503, 504])
-async def test_a_passing_refusal_is_tried_again_with_the_same_batch_id(
+async def test_after_a_temporary_failure_the_same_batch_is_sent_again(
     receiver: Receiver, url: str, status: int
 ) -> None:
     receiver.statuses = [status, status]
@@ -102,18 +102,20 @@ async def test_a_passing_refusal_is_tried_again_with_the_same_batch_id(
     assert len({each.batch_id for each in receiver.batches}) == 1
 
 
-async def test_it_does_not_come_back_before_retry_after(receiver: Receiver, url: str) -> None:
+async def test_no_retry_is_made_before_the_time_in_retry_after(receiver: Receiver, url: str) -> None:
     receiver.statuses, receiver.retry_after = [503], "1"
     reporter = TraceReporter()
     reporter.report(step(), assignment(url))
     await eventually(lambda: len(receiver.batches) == 1)
     first = time.monotonic()
     await eventually(lambda: len(receiver.batches) == 2)
-    assert time.monotonic() - first >= 0.9  # a bound from below: the one thing that waiting promises
+    assert time.monotonic() - first >= 0.9  # a lower bound, which holds on any machine
     await close(reporter)
 
 
-async def test_a_final_refusal_is_not_repeated_and_the_next_batch_tells_the_loss(receiver: Receiver, url: str) -> None:
+async def test_after_a_final_refusal_the_batch_is_dropped_and_the_next_one_counts_the_loss(
+    receiver: Receiver, url: str
+) -> None:
     receiver.statuses = [400]
     reporter = TraceReporter()
     reporter.report(step("lost"), assignment(url))
@@ -124,7 +126,7 @@ async def test_a_final_refusal_is_not_repeated_and_the_next_batch_tells_the_loss
     assert [each.dropped for each in receiver.batches] == [{}, {"undelivered": 1}]
 
 
-async def test_a_full_buffer_drops_the_oldest_and_tells_how_many(
+async def test_a_full_buffer_drops_the_oldest_steps_and_reports_their_number(
     receiver: Receiver, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(TraceReporter, "BUFFER_STEPS", 10)
@@ -139,7 +141,7 @@ async def test_a_full_buffer_drops_the_oldest_and_tells_how_many(
     assert only.dropped == {"buffer_full": 15}
 
 
-async def test_a_collector_that_comes_late_gets_everything(receiver: Receiver) -> None:
+async def test_a_collector_that_starts_late_gets_all_steps(receiver: Receiver) -> None:
     holder = reserved()
     reporter = TraceReporter()
     reporter.report(step("early"), assignment(url_of(holder)))
@@ -151,11 +153,11 @@ async def test_a_collector_that_comes_late_gets_everything(receiver: Receiver) -
 
 
 def lines_of(caplog: pytest.LogCaptureFixture) -> list[str]:
-    """What the library logged."""
+    """The messages that the library logged."""
     return [record.getMessage() for record in caplog.records if record.name.startswith("concord.")]
 
 
-async def test_a_collector_that_is_away_is_logged_once_however_many_steps_there_are(
+async def test_an_unreachable_collector_is_logged_once_and_once_more_when_it_is_back(
     receiver: Receiver, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     caplog.set_level("INFO")
@@ -168,40 +170,41 @@ async def test_a_collector_that_is_away_is_logged_once_however_many_steps_there_
         reporter.report(step(number), secret)
     assert await asyncio.to_thread(reporter.flush, 60)
     [away] = lines_of(caplog)
-    assert away.startswith(f"the collector at {address} takes no steps: ConnectError: ")
+    assert away.startswith(f"the collector at {address} accepts no steps: ConnectError: ")
     async with served(receiver.app, holder):
         reporter.report(step("after"), secret)
         assert await asyncio.to_thread(reporter.flush, 60)
         await close(reporter)
     [_, back] = lines_of(caplog)
-    assert back == f"the collector at {address} takes steps again: 0 steps wait, 5000 were dropped"
+    assert back == f"the collector at {address} accepts steps again; 0 steps waiting, 5000 dropped"
     assert "a-secret-token" not in caplog.text
     assert sum(sum(each.dropped.values()) for each in receiver.batches) == 5000
 
 
-async def test_while_it_stays_away_it_is_logged_how_much_waits_and_was_dropped(
+async def test_while_the_collector_is_unreachable_the_log_counts_waiting_and_dropped_steps(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(TraceReporter, "LOG_EVERY_S", 0)
     monkeypatch.setattr(TraceReporter, "BUFFER_STEPS", 1000)
 
-    def told_in_full() -> bool:
-        told = [
-            re.search(r"still takes no steps: .*; (\d+) steps wait, (\d+) dropped$", line) for line in lines_of(caplog)
+    def all_steps_counted() -> bool:
+        matches = [
+            re.search(r"still accepts no steps: .*; (\d+) steps waiting, (\d+) dropped$", line)
+            for line in lines_of(caplog)
         ]
-        return any(each is not None and int(each[1]) + int(each[2]) == 3000 and int(each[2]) > 0 for each in told)
+        return any(each is not None and int(each[1]) + int(each[2]) == 3000 and int(each[2]) > 0 for each in matches)
 
     with reserved() as holder:
         reporter = TraceReporter()
         for number in range(3000):
             reporter.report(step(number), assignment(url_of(holder)))
-        await eventually(told_in_full)
+        await eventually(all_steps_counted)
         await close(reporter, 0)
         last = lines_of(caplog)[-1]
-        assert last == f"3000 steps dropped, and the collector at {url_of(holder)} could not be told"
+        assert last == f"dropped 3000 steps, which the collector at {url_of(holder)} does not know of"
 
 
-async def test_a_collector_that_refuses_is_logged_once_however_many_steps_there_are(
+async def test_a_refusal_is_logged_once_however_many_steps_there_are(
     receiver: Receiver, url: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     receiver.statuses = [403] * 1000
@@ -215,7 +218,7 @@ async def test_a_collector_that_refuses_is_logged_once_however_many_steps_there_
     await close(reporter)
 
 
-async def test_closing_without_a_collector_takes_no_longer_than_it_may() -> None:
+async def test_closing_without_a_reachable_collector_ends_after_its_timeout() -> None:
     reporter = TraceReporter()
     reporter.report(step(), assignment(f"http://127.0.0.1:{free_port()}"))
     async with asyncio.timeout(5):
@@ -228,7 +231,7 @@ async def test_without_a_collector_in_the_assignment_nothing_is_sent() -> None:
     assert reporter.flush(0)
 
 
-async def test_nothing_is_taken_after_closing(receiver: Receiver, url: str) -> None:
+async def test_a_step_reported_after_closing_is_not_sent(receiver: Receiver, url: str) -> None:
     reporter = TraceReporter()
     await close(reporter)
     reporter.report(step(), assignment(url))
@@ -236,7 +239,7 @@ async def test_nothing_is_taken_after_closing(receiver: Receiver, url: str) -> N
     assert receiver.batches == []
 
 
-async def test_waiting_to_try_again_leaves_the_agents_random_numbers_alone(receiver: Receiver, url: str) -> None:
+async def test_retries_do_not_change_the_agents_random_state(receiver: Receiver, url: str) -> None:
     before = random.getstate()
     receiver.statuses = [503]
     reporter = TraceReporter()
@@ -282,7 +285,7 @@ os.waitpid(child, 0)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
-async def test_a_forked_child_reports_its_own_steps_and_none_of_its_parents(receiver: Receiver, url: str) -> None:
+async def test_a_forked_child_reports_its_own_steps_and_not_its_parents(receiver: Receiver, url: str) -> None:
     agent = await asyncio.create_subprocess_exec(sys.executable, "-c", _FORKS, url)
     assert await agent.wait() == 0
     assert sorted(s.step_id for each in receiver.batches for s in each.steps) == ["child", "parent"]

@@ -1,4 +1,4 @@
-"""The reporter on its own: three lines, nothing of the library but its light base, and no agent kept waiting."""
+"""The reporter with the library's light dependencies alone, and its queues, limits and logs."""
 
 import asyncio
 import subprocess
@@ -49,7 +49,7 @@ async def storage(redis_url: str) -> AsyncIterator[Storage]:
 
 
 async def run_alone(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs a program where nothing but the light base can be imported, with every warning an error."""
+    """Runs a program in which the heavy dependencies cannot be imported and every warning is an error."""
     command = [sys.executable, "-W", "error", "-c", BLOCKER + textwrap.dedent(program), *arguments]
     return await asyncio.to_thread(subprocess.run, command, capture_output=True, text=True, timeout=60, check=False)
 
@@ -65,7 +65,7 @@ def step(step_id: object, trace_id: str = "t1", **changes: object) -> Interactio
     return InteractionStep.model_validate(fields | changes)
 
 
-async def test_an_agent_reports_with_the_light_base_alone_and_is_drained_at_its_exit(
+async def test_with_the_light_dependencies_alone_steps_are_sent_by_the_end_of_the_process(
     redis_url: str, storage: Storage
 ) -> None:
     program = """
@@ -80,7 +80,7 @@ async def test_an_agent_reports_with_the_light_base_alone_and_is_drained_at_its_
     assert [(report.reporter, report.step.step_id) for report in await reports(storage)] == [("writer", "s1")]
 
 
-async def test_what_is_imported_is_light() -> None:
+async def test_the_library_can_be_imported_with_its_light_dependencies_alone() -> None:
     program = """
         import concord
         loaded = {name.partition(".")[0] for name in sys.modules}
@@ -92,7 +92,7 @@ async def test_what_is_imported_is_light() -> None:
     assert "concord" in done.stdout
 
 
-async def test_a_collector_that_is_down_holds_up_no_other(redis_url: str, storage: Storage) -> None:
+async def test_an_unreachable_collector_does_not_delay_steps_for_another(redis_url: str, storage: Storage) -> None:
     reporter = TraceReporter()
     async with collector(redis_url) as client:
         for number in range(50):
@@ -104,7 +104,7 @@ async def test_a_collector_that_is_down_holds_up_no_other(redis_url: str, storag
     await reporter.aclose(0.1)
 
 
-async def test_steps_of_two_traces_in_turn_still_go_in_full_batches(redis_url: str, storage: Storage) -> None:
+async def test_alternating_steps_of_two_traces_are_sent_in_full_batches(redis_url: str, storage: Storage) -> None:
     reporter = TraceReporter()
     async with collector(redis_url) as client:
         for number in range(90):
@@ -115,7 +115,7 @@ async def test_steps_of_two_traces_in_turn_still_go_in_full_batches(redis_url: s
     assert await storage.traces.length("t1") <= 3
 
 
-async def test_the_buffer_is_bounded_in_bytes_too_and_says_what_it_dropped(
+async def test_the_buffer_is_bounded_in_bytes_and_dropped_steps_are_counted(
     redis_url: str, storage: Storage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(TraceReporter, "BUFFER_BYTES", 50_000)
@@ -128,14 +128,14 @@ async def test_the_buffer_is_bounded_in_bytes_too_and_says_what_it_dropped(
         huge = {str(number): "x" * 8000 for number in range(10)}
         reporter.report(step("huge", additional_attributes=huge), assignment(str(client.base_url)))
         await reporter.aclose()
-    told = [each async for each in storage.traces.batches("t1")]
+    batches = [each async for each in storage.traces.batches("t1")]
     kept = [report.step.step_id for report in await reports(storage)]
     assert kept == [str(number) for number in range(20 - len(kept), 20)]
     assert len(kept) < 20
-    assert sum(each.dropped for each in told) == 21 - len(kept)
+    assert sum(each.dropped for each in batches) == 21 - len(kept)
 
 
-async def test_closing_tells_what_was_dropped_when_no_step_is_left_to_tell_it_with(
+async def test_closing_sends_the_number_of_dropped_steps_where_no_step_is_left(
     redis_url: str, storage: Storage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(TraceReporter, "BATCH_BYTES", 100)
@@ -146,7 +146,7 @@ async def test_closing_tells_what_was_dropped_when_no_step_is_left_to_tell_it_wi
     assert [(each.n_steps, each.dropped) async for each in storage.traces.batches("t1")] == [(0, 1)]
 
 
-async def test_a_step_that_cannot_be_written_costs_nothing_but_itself(redis_url: str, storage: Storage) -> None:
+async def test_a_step_that_cannot_be_encoded_is_dropped_alone(redis_url: str, storage: Storage) -> None:
     reporter = TraceReporter()
     broken = InteractionStep.model_construct(step_id="\ud800", trace_id="t1", call_type=CallType.TOOL)
     async with collector(redis_url) as client:
@@ -157,7 +157,7 @@ async def test_a_step_that_cannot_be_written_costs_nothing_but_itself(redis_url:
     assert [each.dropped async for each in storage.traces.batches("t1")] == [1]
 
 
-async def test_more_collectors_than_are_taken_seriously_get_no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_number_of_collectors_and_so_of_threads_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(TraceReporter, "MAX_COLLECTORS", 3)
     before = threading.active_count()
     reporter = TraceReporter()
@@ -167,24 +167,24 @@ async def test_more_collectors_than_are_taken_seriously_get_no_threads(monkeypat
     await reporter.aclose(0.1)
 
 
-async def test_the_token_goes_with_the_batch_and_into_no_log(caplog: pytest.LogCaptureFixture) -> None:
+async def test_the_token_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("DEBUG")
-    held = assignment(f"http://127.0.0.1:{free_port()}").model_dump() | {"token": "concord_a-secret-token"}
+    fields = assignment(f"http://127.0.0.1:{free_port()}").model_dump() | {"token": "concord_a-secret-token"}
     reporter = TraceReporter()
-    reporter.report(step("s"), Assignment.model_validate(held))
+    reporter.report(step("s"), Assignment.model_validate(fields))
     await reporter.aclose(0.2)
     await eventually(lambda: "1 steps" in caplog.text)
     assert "a-secret-token" not in caplog.text
 
 
-async def test_its_own_requests_are_never_traced(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_reporters_own_requests_are_not_traced(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[object] = []
 
-    def noting(*_: object, **__: object) -> httpx.Response:
+    def note_suppression(*_: object, **__: object) -> httpx.Response:
         seen.append(get_value("suppress_instrumentation"))
         return httpx.Response(202)
 
-    monkeypatch.setattr(httpx.Client, "post", noting)
+    monkeypatch.setattr(httpx.Client, "post", note_suppression)
     reporter = TraceReporter()
     reporter.report(step("s"), assignment("http://127.0.0.1"))
     await reporter.aclose()

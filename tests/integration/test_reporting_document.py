@@ -1,4 +1,4 @@
-"""docs/reporting.md: what it shows works when it is pasted, against a real collector."""
+"""`docs/reporting.md`: its examples work against a real collector as they are written."""
 
 import asyncio
 import os
@@ -49,7 +49,9 @@ def environment(client: httpx.AsyncClient) -> dict[str, str]:
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="there is no curl here")
-async def test_the_shell_lines_report_what_they_say(client: httpx.AsyncClient, storage: Storage) -> None:
+async def test_the_shell_examples_report_a_step_and_a_span_and_register_an_agent(
+    client: httpx.AsyncClient, storage: Storage
+) -> None:
     for block in blocks("sh"):
         done = await asyncio.to_thread(
             subprocess.run,
@@ -60,15 +62,15 @@ async def test_the_shell_lines_report_what_they_say(client: httpx.AsyncClient, s
             check=False,
         )
         assert (done.returncode, done.stderr) == (0, ""), done.stdout
-    told = {(report.channel, report.reporter, report.authenticated) for report in await reports(storage, TRACE)}
-    assert told == {(Channel.HTTP, "writer", True), (Channel.OTLP, "writer", True)}
+    sources = {(report.channel, report.reporter, report.authenticated) for report in await reports(storage, TRACE)}
+    assert sources == {(Channel.HTTP, "writer", True), (Channel.OTLP, "writer", True)}
     step, span = (report.step for report in await reports(storage, TRACE))
     assert (step.agent_call is not None, step.latency_ms) == (True, 1250.0)
     assert (span.parent, span.latency_ms) == (step.step_id, 750.0)
     assert [entry.url for entry in await storage.registry.agents(OPEN_SCOPE)] == ["http://127.0.0.1:9009/"]
 
 
-async def test_the_python_lines_report_what_they_say(client: httpx.AsyncClient, storage: Storage) -> None:
+async def test_the_python_example_reports_a_step(client: httpx.AsyncClient, storage: Storage) -> None:
     (block,) = blocks("python")
     prelude = f"""
 import os

@@ -1,4 +1,4 @@
-"""The same message twice, from a client that lost the answer: one task, and its work done once."""
+"""Repeated messages, as from a client that lost the answer: they share one task, whose work is done once."""
 
 import asyncio
 from typing import Any
@@ -10,8 +10,8 @@ from concord.a2a import IncomingMessage, TaskHandle
 from tests.serving import served_agent
 
 
-class Worker:
-    """Counts what it was asked, and answers once it may."""
+class CountingAgent:
+    """An agent that counts its messages, and answers once `may_end` is set."""
 
     def __init__(self) -> None:
         self.asked = 0
@@ -36,52 +36,52 @@ async def task_of(http: httpx.AsyncClient, url: str, **changes: str) -> dict[str
     return result
 
 
-def said(task: dict[str, Any]) -> str:
+def answer_of(task: dict[str, Any]) -> str:
     text: str = task["artifacts"][0]["parts"][0]["text"]
     return text
 
 
-async def test_a_message_that_comes_again_while_its_task_goes_on_gets_the_same_answer() -> None:
-    worker = Worker()
-    async with served_agent(worker) as url, httpx.AsyncClient(timeout=20) as http:
+async def test_a_message_repeated_while_its_task_runs_gets_the_same_answer() -> None:
+    agent = CountingAgent()
+    async with served_agent(agent) as url, httpx.AsyncClient(timeout=20) as http:
         first, second = (asyncio.create_task(task_of(http, url)) for _ in range(2))
         await asyncio.sleep(0.3)
         assert not any(each.done() for each in (first, second))
-        worker.may_end.set()
-        assert said(await first) == said(await second) == "answer 1"
-    assert ((await first)["id"], worker.asked) == ((await second)["id"], 1)
+        agent.may_end.set()
+        assert answer_of(await first) == answer_of(await second) == "answer 1"
+    assert ((await first)["id"], agent.asked) == ((await second)["id"], 1)
 
 
-async def test_a_message_that_comes_again_when_its_task_has_ended_gets_its_answer_again() -> None:
-    worker = Worker()
-    worker.may_end.set()
-    async with served_agent(worker) as url, httpx.AsyncClient(timeout=20) as http:
+async def test_a_message_repeated_after_its_task_ended_gets_the_same_answer() -> None:
+    agent = CountingAgent()
+    agent.may_end.set()
+    async with served_agent(agent) as url, httpx.AsyncClient(timeout=20) as http:
         first = await task_of(http, url)
         assert await task_of(http, url) == first
         streamed = (await http.post(url, json=request("message/stream"))).text
-    assert (first["id"] in streamed, "answer 1" in streamed, worker.asked) == (True, True, 1)
+    assert (first["id"] in streamed, "answer 1" in streamed, agent.asked) == (True, True, 1)
 
 
 @pytest.mark.parametrize("lost_after", ["message/send", "message/stream"])
-async def test_a_client_that_was_cut_off_finds_its_task_going_on(lost_after: str) -> None:
-    worker = Worker()
-    async with served_agent(worker) as url, httpx.AsyncClient(timeout=20) as http:
+async def test_a_client_that_was_disconnected_finds_its_task_running(lost_after: str) -> None:
+    agent = CountingAgent()
+    async with served_agent(agent) as url, httpx.AsyncClient(timeout=20) as http:
         with pytest.raises(httpx.ReadTimeout):
             await http.post(url, json=request(lost_after), timeout=0.5)
-        asyncio.get_running_loop().call_later(0.2, worker.may_end.set)
+        asyncio.get_running_loop().call_later(0.2, agent.may_end.set)
         streamed = (await http.post(url, json=request("message/stream"))).text
-    assert ("answer 1" in streamed, "completed" in streamed, worker.asked) == (True, True, 1)
+    assert ("answer 1" in streamed, "completed" in streamed, agent.asked) == (True, True, 1)
 
 
-async def test_another_message_is_another_task_even_under_the_same_id() -> None:
-    worker = Worker()
-    worker.may_end.set()
-    async with served_agent(worker) as url, httpx.AsyncClient(timeout=20) as http:
+async def test_another_message_is_another_task_even_with_the_same_message_id() -> None:
+    agent = CountingAgent()
+    agent.may_end.set()
+    async with served_agent(agent) as url, httpx.AsyncClient(timeout=20) as http:
         tasks = [await task_of(http, url, **each) for each in ({}, {"message_id": "m2"}, {"text": "else"})]
-    assert [said(task) for task in tasks] == ["answer 1", "answer 2", "else 3"]
+    assert [answer_of(task) for task in tasks] == ["answer 1", "answer 2", "else 3"]
 
 
-async def test_a_message_that_was_rejected_may_be_tried_again() -> None:
+async def test_a_rejected_message_may_be_repeated_and_then_starts_a_task() -> None:
     answers = iter(["busy", ""])
 
     async def work(_: IncomingMessage, task: TaskHandle) -> None:

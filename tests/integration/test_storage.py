@@ -1,4 +1,4 @@
-"""Storage on a real Redis: nothing twice, nothing lost, and faults told as what they are."""
+"""Storage on a real Redis: batches, registry, cache and jobs are kept once, and an absent Redis is reported as such."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
@@ -44,29 +44,29 @@ def answer(accepted: int = 2) -> BatchReceipt:
 
 
 class TestTraces:
-    async def test_what_was_appended_is_read_back_in_order(self, storage: Storage) -> None:
+    async def test_batches_are_read_in_the_order_in_which_they_were_appended(self, storage: Storage) -> None:
         sent = [batch(f"b{i}") for i in range(150)]
         for each in sent:
             await storage.traces.append(each, answer())
         assert [each async for each in storage.traces.batches("t1")] == sent
         assert await storage.traces.length("t1") == 150
 
-    async def test_a_batch_id_seen_before_is_answered_as_before_and_stored_once(self, storage: Storage) -> None:
+    async def test_a_repeated_batch_id_gets_the_first_receipt_and_is_stored_once(self, storage: Storage) -> None:
         assert await storage.traces.append(batch(), answer(2)) is None
         assert await storage.traces.append(batch(), answer(99)) == answer(2)
         assert await storage.traces.length("t1") == 1
 
-    async def test_the_same_batch_from_many_at_once_is_stored_once(self, storage: Storage) -> None:
+    async def test_the_same_batch_appended_concurrently_is_stored_once(self, storage: Storage) -> None:
         answers = await asyncio.gather(*(storage.traces.append(batch(), answer()) for _ in range(20)))
         assert answers.count(None) == 1
         assert await storage.traces.length("t1") == 1
 
-    async def test_traces_do_not_mix(self, storage: Storage) -> None:
+    async def test_traces_are_separate(self, storage: Storage) -> None:
         await storage.traces.append(batch(trace_id="t1"), answer())
         await storage.traces.append(batch(trace_id="t2"), answer())
         assert [each.trace_id async for each in storage.traces.batches("t2")] == ["t2"]
 
-    async def test_everything_of_a_trace_has_a_time_to_live(self, storage: Storage) -> None:
+    async def test_every_key_has_a_time_to_live(self, storage: Storage) -> None:
         await storage.traces.append(batch(), answer())
         await storage.registry.register("s", [RosterEntry(id="a", url="http://a")])
         await storage.assessments.save("a1", "row", "{}")
@@ -76,13 +76,15 @@ class TestTraces:
 
 
 class TestRegistry:
-    async def test_agents_are_listed_by_scope_sorted_and_renewed(self, storage: Storage) -> None:
+    async def test_agents_are_sorted_within_their_scope_and_the_latest_registration_counts(
+        self, storage: Storage
+    ) -> None:
         await storage.registry.register("s", [RosterEntry(id=i, url=f"http://{i}") for i in "ba"])
         await storage.registry.register("s", [RosterEntry(id="a", url="http://new")])
         assert [(e.id, e.url) for e in await storage.registry.agents("s")] == [("a", "http://new"), ("b", "http://b")]
         assert await storage.registry.agents("elsewhere") == []
 
-    async def test_a_full_scope_takes_no_more_but_still_renews(
+    async def test_a_full_scope_refuses_new_agents_and_renews_known_ones(
         self, storage: Storage, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("concord.storage.redis.registry.MAX_AGENTS", 2)
@@ -91,7 +93,7 @@ class TestRegistry:
             await storage.registry.register(OPEN_SCOPE, [RosterEntry(id="c", url="http://x")])
         await storage.registry.register(OPEN_SCOPE, [RosterEntry(id="a", url="http://y")])
 
-    async def test_an_entry_that_is_not_renewed_is_forgotten(
+    async def test_a_registration_that_is_not_renewed_expires(
         self, storage: Storage, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("concord.storage.redis.registry.TTL_S", 1)
@@ -101,19 +103,19 @@ class TestRegistry:
 
 
 class TestAnswers:
-    async def test_an_answer_is_kept_for_a_time_by_its_key(self, storage: Storage) -> None:
+    async def test_an_answer_is_cached_by_its_key_for_at_most_a_day(self, storage: Storage) -> None:
         await storage.answers.put("a", "the answer")
         assert await storage.answers.get("a") == "the answer"
         assert await storage.answers.get("b") is None
         assert 0 < await storage.redis.ttl("concord:v1:answer:a") <= 24 * 3600
 
-    async def test_one_that_is_too_long_is_not_kept(self, storage: Storage) -> None:
+    async def test_an_answer_beyond_the_size_limit_is_not_cached(self, storage: Storage) -> None:
         await storage.answers.put("a", "x" * 65_537)
         assert await storage.answers.get("a") is None
 
 
-class Ledger:
-    """What ran, and what was given up."""
+class JobLog:
+    """The arguments of the jobs that ran, and the jobs that became dead letters."""
 
     def __init__(self) -> None:
         self.ran: list[Mapping[str, JsonValue]] = []
@@ -136,93 +138,92 @@ class TestJobs:
         assert await storage.jobs.depth(Queue.FAST) == 1
         assert await storage.jobs.depth(Queue.LLM) == 0
 
-    async def test_a_finished_jobs_id_is_free_again(self, storage: Storage, redis_url: str) -> None:
-        ledger = Ledger()
+    async def test_a_finished_job_may_be_queued_again(self, storage: Storage, redis_url: str) -> None:
+        log = JobLog()
         job = Job("work", "j1", Queue.FAST, {"n": 1})
-        async with working(redis_url, ledger):
+        async with running_worker(redis_url, log):
             assert await storage.jobs.enqueue(job)
-            await drained(storage)
+            await wait_until_drained(storage)
             assert await storage.jobs.enqueue(job)
-            await drained(storage)
-        assert len(ledger.ran) == 2
+            await wait_until_drained(storage)
+        assert len(log.ran) == 2
 
-    async def test_a_passing_fault_is_tried_again(self, storage: Storage, redis_url: str) -> None:
-        ledger = Ledger()
+    async def test_a_job_that_asks_for_a_retry_is_run_again(self, storage: Storage, redis_url: str) -> None:
+        log = JobLog()
 
         async def flaky(arguments: Mapping[str, JsonValue]) -> None:
-            await ledger.run(arguments)
-            if len(ledger.ran) < 3:
+            await log.run(arguments)
+            if len(log.ran) < 3:
                 raise RetryLater("not yet")
 
         await storage.jobs.enqueue(Job("work", "j1", Queue.FAST, {}))
-        async with working(redis_url, ledger, flaky):
-            await eventually(lambda: len(ledger.ran) == 3)
-            await drained(storage)
-        assert ledger.buried == []
+        async with running_worker(redis_url, log, flaky):
+            await eventually(lambda: len(log.ran) == 3)
+            await wait_until_drained(storage)
+        assert log.buried == []
 
     @pytest.mark.parametrize(
-        ("fault", "tries", "told"),
+        ("fault", "tries", "error"),
         [
             (RetryLater("never"), 3, "RetryLater: never (try 3 of 3)"),
             (StorageUnavailableError("gone"), 3, "StorageUnavailableError: gone (try 3 of 3)"),
             (ValueError("poison"), 1, "ValueError: poison"),
         ],
+        ids=["retries exhausted", "storage unavailable", "invalid job"],
     )
-    async def test_a_job_that_fails_for_good_is_a_dead_letter_that_can_be_replayed(
-        self, storage: Storage, redis_url: str, fault: Exception, tries: int, told: str
+    async def test_a_job_that_fails_permanently_is_a_dead_letter_that_can_be_replayed(
+        self, storage: Storage, redis_url: str, fault: Exception, tries: int, error: str
     ) -> None:
-        ledger = Ledger()
+        log = JobLog()
 
         async def fail(arguments: Mapping[str, JsonValue]) -> None:
-            await ledger.run(arguments)
+            await log.run(arguments)
             raise fault
 
         job = Job("work", "j1", Queue.FAST, {"n": 1})
         await storage.jobs.enqueue(job)
-        async with working(redis_url, ledger, fail):
-            await eventually(lambda: bool(ledger.buried))
-            await drained(storage)
-        assert (len(ledger.ran), ledger.buried) == (tries, [("j1", told)])
+        async with running_worker(redis_url, log, fail):
+            await eventually(lambda: bool(log.buried))
+            await wait_until_drained(storage)
+        assert (len(log.ran), log.buried) == (tries, [("j1", error)])
         (letter,) = await storage.jobs.dead_letters()
-        assert (letter.job, letter.error) == (job, told)
+        assert (letter.job, letter.error) == (job, error)
         await storage.jobs.replay(letter)
         assert await storage.jobs.dead_letters() == []
         assert await storage.jobs.depth(Queue.FAST) == 1
 
-    async def test_a_job_that_hangs_is_ended_by_its_timeout_and_tried_again(
-        self, storage: Storage, redis_url: str
-    ) -> None:
-        ledger = Ledger()
+    async def test_a_job_that_hangs_is_ended_by_its_timeout_and_retried(self, storage: Storage, redis_url: str) -> None:
+        log = JobLog()
 
         async def hang(arguments: Mapping[str, JsonValue]) -> None:
-            await ledger.run(arguments)
+            await log.run(arguments)
             await asyncio.sleep(60)
 
         await storage.jobs.enqueue(Job("work", "j1", Queue.FAST, {}))
         policy = WorkerPolicy(timeout_s=0.1, max_tries=2, backoff_cap_s=0.05, poll_s=0.02)
-        async with working(redis_url, ledger, hang, policy):
-            await eventually(lambda: bool(ledger.buried))
-        assert len(ledger.ran) == 2
-        assert ledger.buried == [("j1", "TimeoutError (try 2 of 2)")]
+        async with running_worker(redis_url, log, hang, policy):
+            await eventually(lambda: bool(log.buried))
+        assert len(log.ran) == 2
+        assert log.buried == [("j1", "TimeoutError (try 2 of 2)")]
 
-    async def test_jobs_are_kept_as_json(self, storage: Storage) -> None:
+    async def test_jobs_are_stored_as_json(self, storage: Storage) -> None:
         await storage.jobs.enqueue(Job("work", "j1", Queue.FAST, {"n": 1}))
         (key,) = await storage.redis.keys("arq:job:*")
         assert (await storage.redis.get(key)).startswith(b"{")
 
-    async def test_a_worker_survives_a_redis_that_was_killed(self, private_redis: PrivateServer) -> None:
-        ledger = Ledger()
-        async with connect(private_redis.url, retry_s=15) as storage, working(private_redis.url, ledger):
+    async def test_a_worker_goes_on_after_redis_was_killed_and_restarted(self, private_redis: PrivateServer) -> None:
+        log = JobLog()
+        async with connect(private_redis.url, retry_s=15) as storage, running_worker(private_redis.url, log):
             await storage.jobs.enqueue(Job("work", "before", Queue.FAST, {"n": 1}))
-            await eventually(lambda: len(ledger.ran) == 1)
+            await eventually(lambda: len(log.ran) == 1)
             await asyncio.to_thread(private_redis.kill)
             await asyncio.sleep(0.5)
             await asyncio.to_thread(private_redis.start)
             await storage.jobs.enqueue(Job("work", "after", Queue.FAST, {"n": 2}))
-            await eventually(lambda: {"n": 2} in ledger.ran)
+            await eventually(lambda: {"n": 2} in log.ran)
 
 
-async def test_a_patient_client_waits_for_a_redis_on_new_connections_and_on_old_ones(
+async def test_with_retries_a_client_waits_for_redis_on_new_and_open_connections(
     private_redis: PrivateServer,
 ) -> None:
     await asyncio.to_thread(private_redis.kill)
@@ -239,7 +240,7 @@ async def test_a_patient_client_waits_for_a_redis_on_new_connections_and_on_old_
         assert await storage.traces.length("t1") == 8
 
 
-async def test_an_absent_redis_is_told_as_such_and_soon() -> None:
+async def test_without_retries_an_absent_redis_raises_within_seconds() -> None:
     async with connect(f"redis://127.0.0.1:{free_port()}") as storage:
         async with asyncio.timeout(5):
             with pytest.raises(StorageUnavailableError):
@@ -251,13 +252,13 @@ async def test_an_absent_redis_is_told_as_such_and_soon() -> None:
 
 
 @asynccontextmanager
-async def working(
-    url: str, ledger: Ledger, function: JobFunction | None = None, policy: WorkerPolicy = QUICK
+async def running_worker(
+    url: str, log: JobLog, function: JobFunction | None = None, policy: WorkerPolicy = QUICK
 ) -> AsyncIterator[None]:
-    """Runs a worker on the fast queue inside the block, stopped at its end as a signal would."""
+    """Runs a worker on the fast queue inside the block, and stops it at the end as a signal would."""
     stop = asyncio.Event()
-    functions = {"work": function or ledger.run}
-    worker = asyncio.create_task(run_worker(url, Queue.FAST, functions, policy, ledger.bury, stop=stop))
+    functions = {"work": function or log.run}
+    worker = asyncio.create_task(run_worker(url, Queue.FAST, functions, policy, log.bury, stop=stop))
     try:
         yield
     finally:
@@ -266,14 +267,14 @@ async def working(
             await worker
 
 
-async def drained(storage: Storage) -> None:
+async def wait_until_drained(storage: Storage) -> None:
     """Waits until the fast queue is empty."""
     async with asyncio.timeout(10):
         while await storage.jobs.depth(Queue.FAST):
             await asyncio.sleep(0.02)
 
 
-async def test_work_on_storage_ends_when_it_is_cancelled_wherever_it_stands(redis_url: str) -> None:
+async def test_a_storage_operation_can_be_cancelled_at_any_point(redis_url: str) -> None:
     async def look(storage: Storage) -> None:
         while True:
             await storage.ping()

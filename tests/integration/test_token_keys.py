@@ -1,4 +1,4 @@
-"""The services of one stack agree on what signs tokens, configured or not."""
+"""Token keys: the services of one stack agree on the secret that signs tokens, configured or shared through Redis."""
 
 import asyncio
 import time
@@ -19,29 +19,29 @@ def claims() -> Claims:
     return Claims("a1", "t1", "writer", time.time() + 60)
 
 
-async def test_two_services_of_one_redis_agree_without_being_configured(redis_url: str) -> None:
+async def test_services_that_share_a_redis_agree_on_a_secret_without_configuration(redis_url: str) -> None:
     async with connect(redis_url) as here, connect(redis_url) as there:
-        ours, theirs = (TokenKeys(SecretStr(""), storage.secrets.token_secret) for storage in (here, there))
-        issuer, other = await asyncio.gather(ours.issuer(), theirs.issuer())
-        for token_keys, signer in ((ours, other), (theirs, issuer)):
+        our_keys, their_keys = (TokenKeys(SecretStr(""), storage.secrets.token_secret) for storage in (here, there))
+        issuer, other = await asyncio.gather(our_keys.issuer(), their_keys.issuer())
+        for token_keys, signer in ((our_keys, other), (their_keys, issuer)):
             token = signer.issue(claims()).get_secret_value()
             assert (await token_keys.verify(token)).agent_id == "writer"
 
 
-async def test_a_secret_that_redis_lost_is_replaced_and_the_new_one_found(redis_url: str) -> None:
+async def test_a_secret_lost_with_redis_is_replaced_in_every_service(redis_url: str) -> None:
     async with connect(redis_url) as storage:
         gateway, collector = (TokenKeys(SecretStr(""), storage.secrets.token_secret) for _ in range(2))
         old = (await gateway.issuer()).issue(claims()).get_secret_value()
         await collector.verify(old)
         await storage.redis.flushall()
         new = (await gateway.issuer()).issue(claims()).get_secret_value()
-        collector._asked_at = float("-inf")  # a second has passed
+        collector._asked_at = float("-inf")  # as if a second had passed
         assert (await collector.verify(new)).agent_id == "writer"
         with pytest.raises(TokenRejectedError):
             await collector.verify(old)
 
 
-async def test_strange_tokens_do_not_make_it_ask_redis_each_time(redis_url: str) -> None:
+async def test_invalid_tokens_do_not_each_cause_a_request_to_redis(redis_url: str) -> None:
     async with connect(redis_url) as storage:
         asked = 0
 
@@ -57,7 +57,7 @@ async def test_strange_tokens_do_not_make_it_ask_redis_each_time(redis_url: str)
         assert asked == 1
 
 
-async def test_with_a_configured_secret_redis_is_not_asked(private_redis: PrivateServer) -> None:
+async def test_with_a_configured_secret_redis_is_not_used(private_redis: PrivateServer) -> None:
     async with connect(private_redis.url, retry_s=0) as storage:
         private_redis.stop()
         token_keys = TokenKeys(CONFIGURED, storage.secrets.token_secret)

@@ -1,4 +1,4 @@
-"""The way to callees, against servers that answer as servers do, and as they should not."""
+"""The proxy's HTTP client, against servers that answer correctly and incorrectly."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -7,14 +7,14 @@ from contextlib import asynccontextmanager
 import pytest
 
 from concord_gateway.proxy import upstream as module
-from concord_gateway.proxy.upstream import SilentError, UnreachableError, Upstream
+from concord_gateway.proxy.upstream import AnswerTimeoutError, UnreachableError, Upstream
 
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
 @asynccontextmanager
 async def server(serve: Serve) -> AsyncIterator[str]:
-    """A server that treats each connection so; yields its URL."""
+    """A server that handles each connection with `serve`; yields its URL."""
     tasks: set[asyncio.Task[None]] = set()
 
     async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -45,7 +45,7 @@ async def read_request(reader: asyncio.StreamReader) -> bytes:
 
 
 def answering(*answers: bytes, requests: list[bytes] | None = None, hang: bool = False) -> Serve:
-    """Answers the requests of one connection by these, and closes it then."""
+    """Answers one connection's requests with these bytes in turn, then closes it, or keeps it open with `hang`."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         for answer in answers:
@@ -79,13 +79,16 @@ OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
         (b"HTTP/1.1 204 No Content\r\n\r\n", 204, b""),
         (b"HTTP/1.1 503 Busy\r\ncontent-length: 4\r\n\r\nbusy", 503, b"busy"),
     ],
+    ids=["content length", "chunked", "until closed", "HTTP 1.0", "after 100 Continue", "no content", "error status"],
 )
-async def test_an_answer_is_read_however_its_end_is_told(answer: bytes, status: int, body: bytes) -> None:
+async def test_an_answer_is_read_to_its_end_however_its_length_is_given(
+    answer: bytes, status: int, body: bytes
+) -> None:
     async with server(answering(answer)) as url, Upstream() as upstream:
         assert await post(upstream, url) == (status, body)
 
 
-async def test_a_request_is_written_as_http_wants_it() -> None:
+async def test_a_request_has_a_request_line_a_host_and_the_body() -> None:
     requests: list[bytes] = []
     async with server(answering(OK, requests=requests)) as url, Upstream() as upstream:
         await post(upstream, f"{url}rpc?version=1", b'{"a": 1}')
@@ -96,7 +99,7 @@ async def test_a_request_is_written_as_http_wants_it() -> None:
     assert body == b'{"a": 1}'
 
 
-async def test_a_connection_is_used_again_once_its_answer_was_read() -> None:
+async def test_a_connection_is_reused_once_its_answer_was_read() -> None:
     requests: list[bytes] = []
     async with server(answering(OK, OK, OK, requests=requests)) as url, Upstream() as upstream:
         for _ in range(3):
@@ -104,15 +107,19 @@ async def test_a_connection_is_used_again_once_its_answer_was_read() -> None:
     assert len(requests) == 3
 
 
-@pytest.mark.parametrize("answer", [b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok", OK])
-async def test_one_that_its_server_closed_is_not(answer: bytes) -> None:
+@pytest.mark.parametrize(
+    "answer",
+    [b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok", OK],
+    ids=["announced", "unannounced"],
+)
+async def test_a_connection_that_the_server_closed_is_not_reused(answer: bytes) -> None:
     async with server(answering(answer)) as url, Upstream() as upstream:
         for _ in range(3):
             assert await post(upstream, url) == (200, b"ok")
             await asyncio.sleep(0.05)
 
 
-async def test_one_whose_answer_was_not_read_to_its_end_is_not() -> None:
+async def test_a_connection_whose_answer_was_not_read_to_its_end_is_not_reused() -> None:
     long = b"HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n" + b"x" * 1000
     async with server(answering(long, OK, hang=True)) as url, Upstream() as upstream:
         for _ in range(2):
@@ -120,7 +127,7 @@ async def test_one_whose_answer_was_not_read_to_its_end_is_not() -> None:
                 assert answer.status == 200
 
 
-async def test_one_that_was_idle_for_long_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_connection_that_was_idle_too_long_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_IDLE_S", 0.1)
     closed = asyncio.Event()
 
@@ -146,28 +153,29 @@ async def test_one_that_was_idle_for_long_is_closed(monkeypatch: pytest.MonkeyPa
         b"SSH-2.0-OpenSSH\r\n",
         b"HTTP/1.1 200 OK\r\na: " + b"x" * 10**6,
     ],
+    ids=["nothing", "no HTTP", "truncated head", "SSH", "endless head"],
 )
-async def test_what_is_no_answer_is_no_agent(answer: bytes) -> None:
+async def test_a_callee_that_does_not_answer_in_http_is_unreachable(answer: bytes) -> None:
     async with server(answering(answer)) as url, Upstream() as upstream:
         with pytest.raises(UnreachableError):
             await post(upstream, url)
 
 
-async def test_an_answer_that_breaks_off_is_told_from_one_that_ends() -> None:
+async def test_an_answer_shorter_than_its_content_length_raises() -> None:
     cut = b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nok"
     async with server(answering(cut)) as url, Upstream() as upstream:
         with pytest.raises(UnreachableError):
             await post(upstream, url)
 
 
-async def test_a_server_that_says_nothing_is_silent(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_server_that_sends_nothing_raises_silent_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "READ_S", 0.2)
     async with server(answering(b"", hang=True)) as url, Upstream() as upstream:
-        with pytest.raises(SilentError):
+        with pytest.raises(AnswerTimeoutError):
             await post(upstream, url)
 
 
-async def test_a_server_that_answers_before_it_has_read_all_is_heard() -> None:
+async def test_an_answer_sent_before_the_request_was_read_is_received() -> None:
     async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         writer.write(b"HTTP/1.1 413 Too Large\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
@@ -191,7 +199,7 @@ async def test_a_server_that_answers_before_it_has_read_all_is_heard() -> None:
         "http://no-such-host.invalid/",
     ],
 )
-async def test_an_address_that_leads_nowhere_is_unreachable_and_not_told(url: str) -> None:
+async def test_an_unreachable_address_raises_without_naming_it(url: str) -> None:
     async with Upstream() as upstream:
         with pytest.raises(UnreachableError) as fault:
             await post(upstream, url)

@@ -1,4 +1,4 @@
-"""Evaluation under faults, with real workers that are killed: every trial is evaluated, and none twice."""
+"""Evaluation with workers that are killed: every trial is evaluated, and none twice."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -31,24 +31,24 @@ async def storage(redis_url: str) -> AsyncIterator[Storage]:
 
 
 def batch(trace_id: str) -> ReportBatch:
-    """One batch of calls."""
+    """A batch of calls."""
     steps = [call(str(number), "B", trace_id=trace_id, latency=5) for number in range(CALLS)]
-    told = StepBatch(trace_id=trace_id, reporter="A", steps=steps)
+    reported = StepBatch(trace_id=trace_id, reporter="A", steps=steps)
     return ReportBatch(
-        batch_id=told.batch_id,
+        batch_id=reported.batch_id,
         trace_id=trace_id,
-        reporter=told.reporter,
+        reporter=reported.reporter,
         authenticated=True,
         channel=Channel.HTTP,
         received_at=datetime.now(UTC),
         n_steps=len(steps),
         dropped=0,
-        body=pack(told.model_dump_json(exclude_none=True).encode()),
+        body=pack(reported.model_dump_json(exclude_none=True).encode()),
     )
 
 
 async def queue_trials(storage: Storage) -> dict[str, str]:
-    """Queues the evaluation of an assessment's trials; returns their traces by trial."""
+    """Queues the evaluation of an assessment's trials; returns the trace of each trial."""
     template = plan("AB", trials=TRIALS)
     planned = template.model_copy(
         update={"trials": [each.model_copy(update={"trace_id": new_trace_id()}) for each in template.trials]}
@@ -67,18 +67,18 @@ async def queue_trials(storage: Storage) -> dict[str, str]:
 
 
 async def evaluated(storage: Storage, trials: dict[str, str]) -> dict[str, TrialEvaluation]:
-    """What has been evaluated so far."""
+    """The evaluations that exist so far, by trial."""
     loaded = {name: await storage.assessments.load("assessment", evaluation_document(name)) for name in trials}
     return {name: TrialEvaluation.model_validate_json(text) for name, text in loaded.items() if text is not None}
 
 
 async def own_steps(storage: Storage, trace_id: str) -> int:
-    """How often a trace says that it was evaluated: 0 where a worker was killed before it could say so."""
+    """The number of times that a trace records its evaluation: 0 if a worker was killed just before it recorded it."""
     batches = [each async for each in storage.traces.batches(trace_id)]
     return sum(report.step.kind is CallType.HOST for each in batches for report in reports_of(each))
 
 
-async def test_a_worker_killed_at_work_costs_no_trial_and_doubles_none(
+async def test_a_worker_killed_at_work_loses_no_trial_and_evaluates_none_twice(
     storage: Storage, redis_url: str, tmp_path: Path
 ) -> None:
     trials = await queue_trials(storage)

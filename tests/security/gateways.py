@@ -1,10 +1,8 @@
-"""Gateways as processes of their own, which tests kill, and an agent that knows how often it was asked."""
+"""Gateways in processes of their own, which tests can kill, and an agent that counts its messages."""
 
 import asyncio
 import os
 import signal
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -16,6 +14,7 @@ import httpx
 
 from concord.a2a import IncomingMessage, TaskHandle
 from concord.agent.assignment import Assignment
+from tests.forked import ForkedProcess
 from tests.integration.purple_processes import free_urls
 from tests.security.assessing import request, rpc, task_of
 from tests.serving import served_agent
@@ -26,18 +25,17 @@ QUICK = {"num_runs": 1, "quiet_s": 0.1, "closing_cap_s": 0.3}
 
 @dataclass(slots=True)
 class Gateway:
-    """A gateway as it really runs. What it is told comes to `url`."""
+    """A gateway process that listens at `url`."""
 
     url: str
-    command: list[str]
     environment: dict[str, str]
     log: Path
-    process: subprocess.Popen[bytes] | None = None
+    process: ForkedProcess | None = None
 
     async def start(self) -> None:
-        """Starts it, and returns once it answers."""
+        """Starts the process and waits until the gateway is ready."""
         self._start()
-        async with asyncio.timeout(30), httpx.AsyncClient() as http:
+        async with asyncio.timeout(30), httpx.AsyncClient(timeout=60) as http:
             while True:
                 try:
                     (await http.get(f"{self.url}readyz")).raise_for_status()
@@ -47,13 +45,12 @@ class Gateway:
                     return
 
     def _start(self) -> None:
-        with self.log.open("ab") as output:
-            self.process = subprocess.Popen(
-                self.command, env=os.environ | self.environment, stdout=output, stderr=output
-            )
+        port = self.url.rstrip("/").rpartition(":")[2]
+        variables = os.environ | self.environment
+        self.process = ForkedProcess("concord_gateway", "--port", port, env=variables, stdout=self.log, stderr=self.log)
 
     def signal(self, number: signal.Signals) -> None:
-        """Sends it a signal; waits for its end where that ends it."""
+        """Sends a signal to the process, and waits for the process to end on SIGKILL and SIGTERM."""
         assert self.process is not None
         self.process.send_signal(number)
         if number in {signal.SIGKILL, signal.SIGTERM}:
@@ -62,7 +59,7 @@ class Gateway:
 
 @asynccontextmanager
 async def gateways(redis_url: str, folder: Path, count: int = 1, **environment: str) -> AsyncIterator[list[Gateway]]:
-    """Gateways on one Redis, started, and killed at the end."""
+    """Running gateways that share a Redis. They are killed at the end."""
     settings = {
         "REDIS_URL": redis_url,
         "CONCORD_TOKEN_SECRET": "s" * 40,
@@ -72,9 +69,7 @@ async def gateways(redis_url: str, folder: Path, count: int = 1, **environment: 
     }
     found = []
     for name, url in free_urls([str(number) for number in range(count)]).items():
-        port = url.rstrip("/").rpartition(":")[2]
-        command = [sys.executable, "-m", "concord_gateway", "--port", port]
-        found.append(Gateway(url, command, settings | environment, folder / f"gateway-{name}.log"))
+        found.append(Gateway(url, settings | environment, folder / f"gateway-{name}.log"))
     try:
         for each in found:
             await each.start()
@@ -87,57 +82,57 @@ async def gateways(redis_url: str, folder: Path, count: int = 1, **environment: 
 
 
 @dataclass(slots=True)
-class Team:
-    """An agent that answers when it may, and knows how often it was asked each thing, and in which traces."""
+class CountingAgent:
+    """An agent that answers with the message's text. It counts messages by text and keeps their traces in order."""
 
     url: str
-    asked: Counter[str] = field(default_factory=Counter)
+    received: Counter[str] = field(default_factory=Counter)
     traces: list[str] = field(default_factory=list)
-    held: dict[str, asyncio.Event] = field(default_factory=dict)
+    withheld: dict[str, asyncio.Event] = field(default_factory=dict)
 
-    def hold(self, text: str) -> asyncio.Event:
-        """Has the agent wait with the answer to this until the event is set."""
-        return self.held.setdefault(text, asyncio.Event())
+    def withhold(self, text: str) -> asyncio.Event:
+        """Makes the agent withhold its answer to this text until the event is set."""
+        return self.withheld.setdefault(text, asyncio.Event())
 
-    async def was_asked(self, text: str, times: int = 1) -> None:
-        """Returns once the agent was asked this so often."""
+    async def has_received(self, text: str, times: int = 1) -> None:
+        """Waits until the agent has received this text so many times."""
         async with asyncio.timeout(30):
-            while self.asked[text] < times:
+            while self.received[text] < times:
                 await asyncio.sleep(0.02)
 
 
 @asynccontextmanager
-async def serving() -> AsyncIterator[Team]:
-    """An agent that serves."""
-    team = Team("")
+async def counting_agent() -> AsyncIterator[CountingAgent]:
+    """A `CountingAgent` that serves messages."""
+    agent = CountingAgent("")
 
     async def answer(message: IncomingMessage, task: TaskHandle) -> None:
-        team.asked[message.text] += 1
+        agent.received[message.text] += 1
         if (assignment := Assignment.from_metadata(message.metadata)) is not None:
-            team.traces.append(assignment.trace_id)
-        if (event := team.held.get(message.text)) is not None:
+            agent.traces.append(assignment.trace_id)
+        if (event := agent.withheld.get(message.text)) is not None:
             await event.wait()
         await task.complete(message.text)
 
     async with served_agent(answer) as url:
-        team.url = url
-        yield team
+        agent.url = url
+        yield agent
 
 
 def tasks(*names: str) -> dict[str, Any]:
-    """The configuration of an assessment with these tasks: to say their names."""
+    """The configuration of an assessment with these tasks; the right answer to each is its name."""
     return QUICK | {"tasks": [{"id": name, "text": name, "target": name, "scorer": "includes"} for name in names]}
 
 
-async def begun(http: httpx.AsyncClient, gateway: Gateway, team: Team, *names: str) -> str:
-    """The task of an assessment that was begun."""
-    asked = request(tasks(*names), {"a": team.url}, blocking=False)
-    task_id: str = (await task_of(http, gateway.url, asked))["id"]
+async def begin(http: httpx.AsyncClient, gateway: Gateway, agent: CountingAgent, *names: str) -> str:
+    """Starts an assessment of the agent with these tasks and returns the id of its A2A task."""
+    received = request(tasks(*names), {"a": agent.url}, blocking=False)
+    task_id: str = (await task_of(http, gateway.url, received))["id"]
     return task_id
 
 
-async def ended(http: httpx.AsyncClient, gateway: Gateway, task_id: str) -> dict[str, Any]:
-    """The task, once it is known and has ended."""
+async def wait_for_end(http: httpx.AsyncClient, gateway: Gateway, task_id: str) -> dict[str, Any]:
+    """Waits until a task has ended and returns it."""
     async with asyncio.timeout(60):
         while True:
             answer = (await http.post(gateway.url, json=rpc("tasks/get", {"id": task_id}))).json()
@@ -148,19 +143,19 @@ async def ended(http: httpx.AsyncClient, gateway: Gateway, task_id: str) -> dict
 
 
 def row_of(task: dict[str, Any]) -> dict[str, Any]:
-    """The row that a task ended with."""
+    """The row of a task, which must have completed."""
     assert task["status"]["state"] == "completed", task["status"]
     row: dict[str, Any] = task["artifacts"][0]["parts"][0]["data"]
     return row
 
 
-def says(log: Path, text: str) -> bool:
-    """Whether a log says so."""
+def contains(log: Path, text: str) -> bool:
+    """Whether a log contains the text."""
     return text in log.read_text()
 
 
 async def until(holds: Callable[[], bool]) -> None:
-    """Returns once that holds."""
+    """Waits until the condition holds."""
     async with asyncio.timeout(30):
         while not holds():
             await asyncio.sleep(0.05)

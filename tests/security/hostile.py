@@ -1,4 +1,4 @@
-"""Hostile participants and servers, and what they try: for the tests here, and for `make attack`."""
+"""Hostile participants and servers, for these tests and for `make attack`."""
 
 import asyncio
 import base64
@@ -28,32 +28,32 @@ LINK_LOCAL: Final = (
     "http://0xa9fea9fe/",
     "http://2852039166/",
 )
-"""Where clouds tell of their machines, in several spellings."""
+"""The addresses of cloud providers' metadata services, in several spellings."""
 
 NO_CARD: Final = b"HTTP/1.1 404 No\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
-"""An answer by which an agent is there and has no card."""
+"""The answer of an agent without a card."""
 
-PLACES: Final = ("authorization", "bare", "x-api-key", "cookie", "basic", "query", "path", "escaped")
-"""Where a request can show a token; see `shown`."""
+TOKEN_PLACES: Final = ("authorization", "bare", "x-api-key", "cookie", "basic", "query", "path", "escaped")
+"""The places in a request where a token can be; see `token_at`."""
 
 
 class Spy:
-    """A participant that keeps all that it is told, and answers once it may."""
+    """A participant that keeps the messages it receives, and answers once `may_end` is set."""
 
     def __init__(self) -> None:
-        self.told: list[IncomingMessage] = []
-        self.asked = asyncio.Event()
+        self.messages: list[IncomingMessage] = []
+        self.was_called = asyncio.Event()
         self.may_end = asyncio.Event()
 
     async def __call__(self, incoming: IncomingMessage, task: TaskHandle, /) -> None:
-        self.told.append(incoming)
-        self.asked.set()
+        self.messages.append(incoming)
+        self.was_called.set()
         await self.may_end.wait()
         await task.complete("something")
 
     @property
     def assignment(self) -> Assignment:
-        found = Assignment.from_metadata(self.told[0].metadata)
+        found = Assignment.from_metadata(self.messages[0].metadata)
         assert found is not None
         return found
 
@@ -63,8 +63,8 @@ class Spy:
         return self.assignment.token.get_secret_value()
 
 
-class Teller:
-    """A participant that sends its token to everybody, in every form."""
+class TokenLeaker:
+    """A participant that sends its token to everyone, in every form."""
 
     def __init__(self, *, fails: bool) -> None:
         self.fails = fails
@@ -80,45 +80,45 @@ class Teller:
         if assignment.agent_id == "other":
             await task.complete(" ".join(forms(token).values()))
             return
-        for form, said in forms(token).items():
-            await self._report(assignment, token, form, said)
-        said = " ".join(forms(token).values())
-        await task.working(f"soon: {said}")
+        for form, leak in forms(token).items():
+            await self._report(assignment, token, form, leak)
+        leak = " ".join(forms(token).values())
+        await task.working(f"soon: {leak}")
         if self.fails:
-            await task.fail(f"my token is {said}")
+            await task.fail(f"my token is {leak}")
             return
-        own = {"step_id": "in-band", "trace_id": assignment.trace_id, "call_type": "TOOL", "name": said}
+        own = {"step_id": "in-band", "trace_id": assignment.trace_id, "call_type": "TOOL", "name": leak}
         await task.complete(
-            f"something {said}",
-            data={said: [said, {"deep": said}]},
-            status=said,
-            artifact_name=said,
+            f"something {leak}",
+            data={leak: [leak, {"deep": leak}]},
+            status=leak,
+            artifact_name=leak,
             metadata={TRACEABILITY_KEY: {"trace_id": assignment.trace_id, "steps": [own]}},
         )
 
-    async def _report(self, assignment: Assignment, token: str, form: str, said: str) -> None:
-        told = step(
+    async def _report(self, assignment: Assignment, token: str, form: str, leak: str) -> None:
+        leaking_step = step(
             form,
             trace_id=assignment.trace_id,
             call_type="TOOL",
-            name=said,
-            error={"message": said},
-            additional_attributes={said[:250]: said},
-            step_action={"tool_invocation": {"tool_name": said[:250], "parameters": {said: said}}},
+            name=leak,
+            error={"message": leak},
+            additional_attributes={leak[:250]: leak},
+            step_action={"tool_invocation": {"tool_name": leak[:250], "parameters": {leak: leak}}},
         )
-        body = batch(told, trace_id=assignment.trace_id, batch_id=f"{form} {said}"[:60])
-        attributes = [{"key": said, "value": {"stringValue": said}}]
+        body = batch(leaking_step, trace_id=assignment.trace_id, batch_id=f"{form} {leak}"[:60])
+        attributes = [{"key": leak, "value": {"stringValue": leak}}]
         span = {
             "traceId": assignment.trace_id,
             "spanId": "0123456789abcdef",
-            "name": said,
+            "name": leak,
             "attributes": attributes,
             "startTimeUnixNano": "1700000000000000000",
             "endTimeUnixNano": "1700000001000000000",
         }
         spans = {"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}
         escaped = json.dumps(body | {"batch_id": f"{form}, escaped"}).replace("/", "\\/")
-        async with httpx.AsyncClient(headers={"authorization": f"Bearer {token}"}) as http:
+        async with httpx.AsyncClient(headers={"authorization": f"Bearer {token}"}, timeout=60) as http:
             for response in (
                 await http.post(f"{self.collector}/traces", json=body),
                 await http.post(
@@ -127,14 +127,14 @@ class Teller:
                 await http.post(f"{self.collector}/v1/traces", json=spans),
             ):
                 assert response.is_success, response.text
-            parts = [{"kind": "text", "text": said}, {"kind": "data", "data": {said: said}}]
-            asked = {"kind": "message", "role": "user", "messageId": said, "parts": parts, "metadata": {said: said}}
+            parts = [{"kind": "text", "text": leak}, {"kind": "data", "data": {leak: leak}}]
+            paths = {"kind": "message", "role": "user", "messageId": leak, "parts": parts, "metadata": {leak: leak}}
             address = f"{self.gateway}/a2a/{token}/other/"
-            assert (await http.post(address, json=rpc("message/send", message=asked))).is_success
+            assert (await http.post(address, json=rpc("message/send", message=paths))).is_success
 
 
-def shown(place: str, token: str) -> tuple[dict[str, str], str]:
-    """The headers and the end of the URL with which a token is shown."""
+def token_at(place: str, token: str) -> tuple[dict[str, str], str]:
+    """The headers and the end of the URL of a request with a token in this place."""
     basic = base64.b64encode(f"spy:{token}".encode()).decode()
     headers = {
         "authorization": {"authorization": f"Bearer {token}"},
@@ -154,30 +154,31 @@ def shown(place: str, token: str) -> tuple[dict[str, str], str]:
 
 
 @asynccontextmanager
-async def internal(host: str = LOOPBACK) -> AsyncIterator[tuple[str, list[str]]]:
-    """A server that is no participant; yields its URL, and what it is asked."""
-    asked: list[str] = []
+async def internal_server(host: str = LOOPBACK) -> AsyncIterator[tuple[str, list[str]]]:
+    """A server that is no participant; yields its URL and the paths that were requested."""
+    paths: list[str] = []
     app = FastAPI()
 
     async def answer(incoming: Request) -> Response:
-        asked.append(incoming.url.path)
+        paths.append(incoming.url.path)
         return Response("secret")
 
     app.add_route("/{path:path}", answer, methods=["GET", "POST"])
     async with served(app, reserved(host)) as url:
-        yield url, asked
+        yield url, paths
 
 
-def stalling(begun: bytes, length: int = 9_000_000) -> Serve:
-    """Answers each request with the beginning of so many bytes, and never comes to their end."""
+def stalled_answer(begun: bytes, length: int = 9_000_000) -> Serve:
+    """Answers each request with the beginning of a body of this length, and never sends the rest."""
     head = f"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n"
-    return saying(head.encode() + begun, ends=False)
+    return fixed_answer(head.encode() + begun, ends=False)
 
 
-def saying(answer: bytes, *, card: bytes | None = NO_CARD, ends: bool = True) -> Serve:
-    """Says the same bytes to every call, and others where its card is asked for: without these, a card.
+def fixed_answer(answer: bytes, *, card: bytes | None = NO_CARD, ends: bool = True) -> Serve:
+    """Answers every call with the same bytes, and requests for the card with `card`, or with a valid card if it is
+    None.
 
-    Then it ends the connection, or, of a call, waits until the caller does.
+    Then it closes the connection. After a call with `ends` false, it waits until the caller closes it.
     """
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -194,7 +195,7 @@ def saying(answer: bytes, *, card: bytes | None = NO_CARD, ends: bool = True) ->
 
 
 def card_of(head: bytes, version: str = "0.3", *, streams: bool = True) -> bytes:
-    """The answer with an agent's card, for a version of A2A, at the host that it was asked of."""
+    """An HTTP response with an agent's card in this A2A version's form. The card's URL is the host of the request."""
     host = head.lower().partition(b"\r\nhost:")[2].partition(b"\r\n")[0].strip()
     url = f"http://{host.decode()}/"
     interface: dict[str, dict[str, object]] = {
@@ -215,6 +216,6 @@ def card_of(head: bytes, version: str = "0.3", *, streams: bool = True) -> bytes
 
 
 def answering(body: bytes, kind: str = "application/json", status: str = "200 OK") -> bytes:
-    """An answer of HTTP, after which the connection is closed."""
+    """An HTTP response after which the connection is closed."""
     head = f"HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {len(body)}\r\nconnection: close\r\n\r\n"
     return head.encode() + body

@@ -1,4 +1,4 @@
-"""What is left of a secret in a text, found independently of what takes it out."""
+"""A search for the remains of a secret in a text, independent of the code that removes secrets."""
 
 import base64
 
@@ -27,7 +27,7 @@ def forms(secret: str) -> dict[str, str]:
 
 
 def left_of(secret: str, text: bytes) -> set[str]:
-    """The parts of a secret, sixteen characters each, that stand in a text as they are or in base64 of any kind."""
+    """The parts of a secret, 16 characters each, that are in a text, whether plain or in any base64."""
     end = secret.rpartition(".")[2].encode()
     written = {end} | {
         encode(bytes(shift) + end)[-(-shift * 8 // 6) : (shift + len(end)) * 8 // 6]

@@ -1,4 +1,4 @@
-"""The whole system in one process: gateway, collector and workers, and what a client and its enemies send to it."""
+"""The whole system in one process (gateway, collector and workers), and requests to it."""
 
 import asyncio
 import json
@@ -37,7 +37,7 @@ SECRET = SecretStr("what-signs-tokens-in-these-tests-only")
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """Where everything is."""
+    """The addresses, the storage and the output folder of a running stack."""
 
     gateway: str
     collector: str
@@ -45,7 +45,7 @@ class Stack:
     output: Path
 
     async def assess(self, participants: Mapping[str, str], **config: object) -> Answer:
-        """One assessment as a client asks for it, to its end."""
+        """Runs an assessment to its end and returns the gateway's answer."""
         async with await A2AClient.connect(self.gateway) as client:
             async for event in client.stream(text=request(participants, **config)):
                 if isinstance(event, Answer):
@@ -53,7 +53,7 @@ class Stack:
         raise AssertionError("no answer")
 
     async def row(self, participants: Mapping[str, str], **config: object) -> dict[str, Any]:
-        """The row of an assessment that has one."""
+        """Runs an assessment and returns its row."""
         answer = await self.assess(participants, **config)
         assert answer.data_parts, answer.status_text
         row = answer.data_parts[0]
@@ -62,7 +62,7 @@ class Stack:
 
     @asynccontextmanager
     async def started(self, participants: Mapping[str, str], **config: object) -> AsyncIterator[str]:
-        """An assessment that goes on; yields the id of its task."""
+        """Starts an assessment and yields the id of its task. The assessment is abandoned at the end."""
         named: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
         async def follow(client: A2AClient) -> None:
@@ -79,8 +79,8 @@ class Stack:
                 await asyncio.gather(following, return_exceptions=True)
 
 
-class _Here(ProcessPool):
-    """Computes in a thread: to start a process takes longer than all else in these tests."""
+class _ThreadPool(ProcessPool):
+    """Runs jobs in a thread: starting a process would take longer than the rest of a test."""
 
     async def run(self, key: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:  # noqa: ARG002
         return await asyncio.to_thread(function, *args, **kwargs)
@@ -94,7 +94,7 @@ async def stack(
     bound_to: str = "",
     **gateway: Any,  # noqa: ANN401 - any setting
 ) -> AsyncIterator[Stack]:
-    """Serves all of it; without `llm`, rules judge."""
+    """A running stack. Without `llm`, the rules judge."""
     holder, stop = reserved(), asyncio.Event()
     async with AsyncExitStack() as exits:
         storage = await exits.enter_async_context(connect(redis_url))
@@ -106,7 +106,7 @@ async def stack(
             storage.traces,
             storage.assessments,
             storage.jobs,
-            _Here(1, memory_bytes=2**32, limit_s=20),
+            _ThreadPool(1, memory_bytes=2**32, limit_s=20),
             judge,
             EvaluatorSettings(redis_url=redis_url).evaluation_limits,
         )
@@ -129,7 +129,7 @@ async def stack(
 
 
 def request(participants: Mapping[str, str], **config: object) -> str:
-    """What a client sends."""
+    """The text of a request for an assessment."""
     task = {"id": "t", "text": "Say something.", "target": "something", "scorer": "includes"}
     return json.dumps(
         {"participants": dict(participants), "config": {"tasks": [task], "num_runs": 1, **_QUICK, **config}}
@@ -137,12 +137,11 @@ def request(participants: Mapping[str, str], **config: object) -> str:
 
 
 def rpc(method: str, **params: object) -> dict[str, Any]:
-    """A JSON-RPC request."""
     return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
 
 
 def message(text: str) -> dict[str, Any]:
-    """The parameters that send a message, in the form of 0.3."""
+    """The parameters that send a message in the form of A2A 0.3."""
     parts = [{"kind": "text", "text": text}]
     return {"message": {"kind": "message", "role": "user", "messageId": new_step_id(), "parts": parts}}
 
@@ -150,34 +149,35 @@ def message(text: str) -> dict[str, Any]:
 async def called(
     url: str, method: str, headers: Mapping[str, str] | None = None, **params: object
 ) -> tuple[int, dict[str, Any]]:
-    """The status and the (first) document that a JSON-RPC request is answered with. 1.0 wants its version named."""
+    """The status and the first document of the answer to a JSON-RPC request. Methods of A2A 1.0 need their version in a
+    header."""
     version = {"A2A-Version": "1.0"} if method[0].isupper() else {}
     async with httpx.AsyncClient(timeout=20) as http:
         response = await http.post(url, json=rpc(method, **params), headers={**version, **(headers or {})})
-        told = response.text.removeprefix("data: ").partition("\r\n\r\n")[0]
-        return response.status_code, json.loads(told)
+        parts = response.text.removeprefix("data: ").partition("\r\n\r\n")[0]
+        return response.status_code, json.loads(parts)
 
 
 def everything_in(redis_url: str) -> bytes:
-    """Every key and every value of a Redis, one after the other; what is compressed is unpacked."""
-    told: list[bytes] = []
+    """Every key and every value in a Redis, with compressed values unpacked."""
+    parts: list[bytes] = []
     with redis.Redis.from_url(redis_url) as client:
         for key in client.keys("*"):
-            told.append(key)
+            parts.append(key)
             kind = client.type(key)
             if kind == b"string":
-                told.append(client.get(key) or b"")
+                parts.append(client.get(key) or b"")
             elif kind == b"hash":
-                told += [part for pair in client.hgetall(key).items() for part in pair]
+                parts += [part for pair in client.hgetall(key).items() for part in pair]
             elif kind == b"stream":
-                told += [part for _, fields in client.xrange(key) for pair in fields.items() for part in pair]
+                parts += [part for _, fields in client.xrange(key) for pair in fields.items() for part in pair]
             elif kind == b"zset":
-                told += [member for member, _ in client.zrange(key, 0, -1, withscores=True)]
+                parts += [member for member, _ in client.zrange(key, 0, -1, withscores=True)]
             elif kind == b"set":
-                told += list(client.smembers(key))
+                parts += list(client.smembers(key))
             else:
-                told += client.lrange(key, 0, -1)
-    return b"\n".join(_unpacked(each) for each in told)
+                parts += client.lrange(key, 0, -1)
+    return b"\n".join(_unpacked(each) for each in parts)
 
 
 def _unpacked(value: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""However much participants say, the evaluation reads a bounded part of it, and what it leaves out buys nothing."""
+"""Conduct reads a bounded part of the participants' texts, and calls with unread text count as no news."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -7,7 +7,7 @@ from unittest.mock import patch
 import pytest
 
 from concord.assessment.jobs import EvaluateTrial
-from concord.assessment.results import ResultRow
+from concord.assessment.result_row import ResultRow
 from concord.trace.report import MAX_BATCH_STEPS, ReportBatch
 from concord.trace.vocabulary import words_in
 from concord_evaluator.aggregate import make_row
@@ -20,7 +20,7 @@ from tests.unit.evaluator.trials import answered_by_all, batch, carried, outcome
 TEAM = plan("ABC")
 REQUEST = EvaluateTrial(assessment_id=TEAM.assessment_id, trial_id="trial-1", outcome=answered_by_all(TEAM, outcome()))
 QUOTED = 4000
-"""Characters of a message that the gateway quotes."""
+"""Characters of each message that the gateway records."""
 
 CALLS = 3 * MAX_CARRIED_TEXT // (2 * QUOTED)
 HONEST = [batch(0, [*carried(1, "A", "B", start_time=RECEIVED_AT), *carried(2, "B", "C", start_time=RECEIVED_AT)])]
@@ -28,18 +28,18 @@ HONEST = [batch(0, [*carried(1, "A", "B", start_time=RECEIVED_AT), *carried(2, "
 
 @pytest.fixture(scope="module")
 def flood() -> list[ReportBatch]:
-    """Calls of which each says what nobody has said before, after those of the others."""
+    """Calls with entirely new words in each, later than the honest calls."""
     steps = []
     for number in range(CALLS):
         news = "".join(chr(97 + int(digit)) for digit in f"{number:05}")
-        said = (f"q{news} " * QUOTED)[:QUOTED]
+        text = (f"q{news} " * QUOTED)[:QUOTED]
         began = RECEIVED_AT + timedelta(seconds=1 + number)
         steps += carried(
             10 + number,
             "A",
             "B",
-            request=said,
-            attributes={"response_text": said.replace("q", "r")},
+            request=text,
+            attributes={"response_text": text.replace("q", "r")},
             start_time=began,
             end_time=began,
         )
@@ -47,8 +47,8 @@ def flood() -> list[ReportBatch]:
 
 
 @pytest.fixture
-def read() -> Iterator[list[int]]:
-    """How many characters each text has whose words conduct reads."""
+def lengths_read() -> Iterator[list[int]]:
+    """The length of each text whose words the conduct computation reads."""
     sizes: list[int] = []
 
     def counted(text: str) -> Iterator[str]:
@@ -63,17 +63,19 @@ def row_of(batches: list[ReportBatch]) -> ResultRow:
     return make_row(TEAM, [verdict_on(TEAM, evaluate_trial(TEAM, REQUEST, batches), None)], [])
 
 
-def test_no_more_is_read_than_the_limit(flood: list[ReportBatch], read: list[int]) -> None:
+def test_conduct_reads_no_more_text_than_the_limit(flood: list[ReportBatch], lengths_read: list[int]) -> None:
     evaluate_trial(TEAM, REQUEST, [*HONEST, *flood])
-    assert sum(read) <= MAX_CARRIED_TEXT + 1000
+    assert sum(lengths_read) <= MAX_CARRIED_TEXT + 1000
 
 
-def test_nor_where_the_evaluation_failed_and_only_the_score_is_made(flood: list[ReportBatch], read: list[int]) -> None:
+def test_conduct_reads_no_more_text_than_the_limit_after_a_failed_evaluation(
+    flood: list[ReportBatch], lengths_read: list[int]
+) -> None:
     without_metrics(TEAM, REQUEST, [*HONEST, *flood], "it took too long")
-    assert sum(read) <= MAX_CARRIED_TEXT + 1000
+    assert sum(lengths_read) <= MAX_CARRIED_TEXT + 1000
 
 
-def test_what_is_not_read_bought_nothing(flood: list[ReportBatch]) -> None:
+def test_calls_with_unread_text_count_as_no_news(flood: list[ReportBatch]) -> None:
     quiet, loud = _conduct(HONEST), _conduct([*HONEST, *flood])
     assert quiet.value == 1.0
     assert (loud.carried, loud.unread) == (CALLS + 2, loud.bought_nothing + 1), "one call is read by half"
@@ -82,19 +84,19 @@ def test_what_is_not_read_bought_nothing(flood: list[ReportBatch]) -> None:
     assert loud.value < 0.51
 
 
-def test_the_row_says_so(flood: list[ReportBatch]) -> None:
+def test_the_row_counts_the_calls_with_unread_text_and_gives_the_reason(flood: list[ReportBatch]) -> None:
     row = row_of([*HONEST, *flood])
     unread = _conduct([*HONEST, *flood]).unread
     [of_trial] = [part for part in row.detail.trials[0].sub_scores if part.id == "conduct"]
     [of_row] = [part for part in row.detail.scoring.sub_scores if part.id == "conduct"]
     assert of_trial.reason == (
-        f"{unread} calls said something beyond the first 10,000,000 characters, which is not read and is no news"
+        f"{unread} calls have text beyond the first 10,000,000 characters, which is not read and counts as no news"
     )
     for part in (of_trial, of_row):
         assert [each.value for each in part.inputs if each.name == "unread"] == [str(unread)]
 
 
-def test_a_row_of_a_team_that_is_read_whole_says_nothing_of_it() -> None:
+def test_a_row_without_unread_calls_does_not_mention_them() -> None:
     [part] = [part for part in row_of(HONEST).detail.trials[0].sub_scores if part.id == "conduct"]
     assert part.reason is None
     assert "unread" not in {each.name for each in part.inputs}

@@ -1,4 +1,4 @@
-"""No participant makes itself quick, or another slow, by what it says of its calls."""
+"""Latency: no participant can make itself quick, or another slow, by claims about its calls."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,39 +12,39 @@ from concord_evaluator.aggregate import make_row
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.pipeline import verdict_on
 from tests.unit.evaluator.arbitrary import AGENTS, reports
-from tests.unit.evaluator.traces import call, model_of, told
+from tests.unit.evaluator.traces import call, model_of, reported_by
 from tests.unit.evaluator.trials import batch, carried, evaluated, plan
 
 LATENCIES = [None, *range(10)]
-"""Those of `arbitrary.reports`."""
+"""The latencies that `arbitrary.reports` draws."""
 
 OTHERS = st.lists(st.integers(0, 10**9), min_size=len(LATENCIES), max_size=len(LATENCIES), unique=True).map(
     lambda values: dict(zip(LATENCIES, values, strict=True))
 )
 
 
-def retold(step: InteractionStep, latencies: Mapping[int | None, int]) -> InteractionStep:
-    """The step with another latency, and so are those inside it."""
+def with_latencies(step: InteractionStep, latencies: Mapping[int | None, int]) -> InteractionStep:
+    """The step with another latency, also in the steps within it."""
     changes: dict[str, object] = {"latency": latencies[step.latency]}
     invocation = None if step.step_action is None else step.step_action.agent_invocation
     if invocation is not None and invocation.response_trace is not None:
-        inner = [retold(each, latencies) for each in invocation.response_trace.steps]
+        inner = [with_latencies(each, latencies) for each in invocation.response_trace.steps]
         trace = invocation.response_trace.model_copy(update={"steps": inner})
         changes["step_action"] = {"agent_invocation": invocation.model_copy(update={"response_trace": trace})}
     return InteractionStep.model_validate(step.model_dump() | changes)
 
 
-def claimed_otherwise(report: Report, latencies: Mapping[int | None, int]) -> Report:
+def with_claimed_latencies(report: Report, latencies: Mapping[int | None, int]) -> Report:
     if report.channel is Channel.OBSERVED:
         return report
-    step = retold(model_of(report), latencies)
+    step = with_latencies(model_of(report), latencies)
     return report._replace(step=step, digest=digest(step))
 
 
-def figures(told: Sequence[Report]) -> list[object]:
-    """Every figure of a live trial and its row that says how long a call took."""
+def figures(claims: Sequence[Report]) -> list[object]:
+    """Every figure of a live trial and its row that depends on the duration of a call."""
     team = plan(AGENTS)
-    evaluation = evaluated(team, [batch(number, [each]) for number, each in enumerate(told)])
+    evaluation = evaluated(team, [batch(number, [each]) for number, each in enumerate(claims)])
     row = make_row(team, [verdict_on(team, evaluation, None)], [])
     assert row.detail.trials is not None
     return [
@@ -68,15 +68,15 @@ def links_of(evaluation: TrialEvaluation) -> dict[tuple[str, str], float]:
 
 @settings(max_examples=30, deadline=None)
 @given(st.lists(reports(), max_size=8), OTHERS)
-def test_reports_with_any_latencies_change_no_latency_of_a_live_trial(
-    told: list[Report], latencies: Mapping[int | None, int]
+def test_claimed_latencies_do_not_change_the_figures_of_a_live_trial(
+    claims: list[Report], latencies: Mapping[int | None, int]
 ) -> None:
-    assert figures(told) == figures([claimed_otherwise(each, latencies) for each in told])
+    assert figures(claims) == figures([with_claimed_latencies(each, latencies) for each in claims])
 
 
-def test_who_is_called_slow_by_a_rival_is_not_the_slowest() -> None:
-    """One participant tells of calls to another, past the proxy and through it, that took a day each."""
-    seen = [
+def test_claims_do_not_make_another_agent_the_slowest() -> None:
+    """One participant reports calls to another that took a day each, past the proxy and through it."""
+    observed = [
         batch(0, carried(1, "A", "B", latency=10)),
         batch(1, carried(2, "A", "C", latency=500)),
         batch(2, carried(3, "B", "D", latency=12)),
@@ -84,7 +84,7 @@ def test_who_is_called_slow_by_a_rival_is_not_the_slowest() -> None:
     ]
     slander = [call(f"{number:016x}", "B", latency=86_400_000) for number in range(200)]
     slander.append(call("0001", "B", latency=86_400_000))
-    evaluation = evaluated(plan(AGENTS), [*seen, batch(4, told("A", *slander, authenticated=True))])
+    evaluation = evaluated(plan(AGENTS), [*observed, batch(4, reported_by("A", *slander, authenticated=True))])
     assert evaluation.latency is not None
     assert (evaluation.latency.n, evaluation.latency.slowest_agent) == (4, "C")
     assert links_of(evaluation)["A", "B"] == 10

@@ -1,4 +1,4 @@
-"""With a trial end its tokens: what an agent that goes on can still reach, and what becomes of what it says."""
+"""Closed trials: a trial's tokens expire with it, and later reports are counted and not stored."""
 
 import asyncio
 import time
@@ -20,8 +20,8 @@ from tests.security.stack import Stack, message, rpc, stack
 from tests.serving import eventually, served_agent
 
 
-class Outliver:
-    """A participant that answers at once, and keeps the token that it was given."""
+class LateReporter:
+    """A participant that answers at once, and keeps its assignments."""
 
     def __init__(self) -> None:
         self.assignments: list[Assignment] = []
@@ -41,10 +41,10 @@ class Outliver:
         assert token is not None
         return bearer_of(token)
 
-    def address_of(self, callee: str, house: Stack) -> str:
+    def address_of(self, callee: str, services: Stack) -> str:
         token = self.assignments[0].token
         assert token is not None
-        return f"{house.gateway}/a2a/{token.get_secret_value()}/{callee}/"
+        return f"{services.gateway}/a2a/{token.get_secret_value()}/{callee}/"
 
     def batch(self, name: str, n_steps: int = 1) -> dict[str, object]:
         trace_id = self.assignments[0].trace_id
@@ -52,23 +52,27 @@ class Outliver:
         return {"batch_id": name, "trace_id": trace_id, "reporter": "late", "steps": steps}
 
 
-async def test_the_token_of_a_closed_trial_opens_nothing(redis_url: str, tmp_path: Path) -> None:
-    agent = Outliver()
-    async with stack(redis_url, tmp_path) as house, served_agent(agent) as url, httpx.AsyncClient() as http:
-        await house.row({"late": url, "other": url}, start="late")
-        peers = await http.get(f"{house.collector}/peers", headers=agent.headers)
-        itself = {"id": "late", "url": url, "functions": []}
-        registered = await http.post(f"{house.collector}/register", json=itself, headers=agent.headers)
-        card = await http.get(f"{agent.address_of('other', house)}.well-known/agent-card.json")
-        call = await http.post(agent.address_of("other", house), json=rpc("message/send", **message("still there?")))
+async def test_the_token_of_a_closed_trial_is_refused_everywhere(redis_url: str, tmp_path: Path) -> None:
+    agent = LateReporter()
+    async with (
+        stack(redis_url, tmp_path) as services,
+        served_agent(agent) as url,
+        httpx.AsyncClient(timeout=60) as http,
+    ):
+        await services.row({"late": url, "other": url}, start="late")
+        peers = await http.get(f"{services.collector}/peers", headers=agent.headers)
+        registration = {"id": "late", "url": url, "functions": []}
+        registered = await http.post(f"{services.collector}/register", json=registration, headers=agent.headers)
+        card = await http.get(f"{agent.address_of('other', services)}.well-known/agent-card.json")
+        call = await http.post(agent.address_of("other", services), json=rpc("message/send", **message("still there?")))
         for response in (peers, registered, card, call):
             assert (response.status_code, "closed" in response.text) == (403, True), response.request.url
         assert len(agent.assignments) == 1
 
 
-async def test_a_call_that_has_not_ended_ends_with_its_trial(redis_url: str, tmp_path: Path) -> None:
-    """An agent that starts a call and answers before its end gets nothing out of it afterwards."""
-    agent, asked = Outliver(), asyncio.Event()
+async def test_an_open_call_gets_403_when_its_trial_closes(redis_url: str, tmp_path: Path) -> None:
+    """An agent that starts a call and answers before it ends gets no result of it."""
+    agent, asked = LateReporter(), asyncio.Event()
     outcome: asyncio.Future[httpx.Response] = asyncio.get_running_loop().create_future()
 
     async def slow(_: IncomingMessage, task: TaskHandle) -> None:
@@ -78,9 +82,9 @@ async def test_a_call_that_has_not_ended_ends_with_its_trial(redis_url: str, tmp
 
     calling: list[asyncio.Task[None]] = []
 
-    async def hasty(incoming: IncomingMessage, task: TaskHandle) -> None:
+    async def answer_early(incoming: IncomingMessage, task: TaskHandle) -> None:
         agent.keep(incoming)
-        address = agent.address_of("slow", house)
+        address = agent.address_of("slow", services)
 
         async def call() -> None:
             async with httpx.AsyncClient(timeout=20) as http:
@@ -91,32 +95,34 @@ async def test_a_call_that_has_not_ended_ends_with_its_trial(redis_url: str, tmp
         await task.complete("something")
 
     async with (
-        stack(redis_url, tmp_path) as house,
-        served_agent(hasty) as hasty_url,
+        stack(redis_url, tmp_path) as services,
+        served_agent(answer_early) as caller_url,
         served_agent(slow) as slow_url,
     ):
-        row = await house.row({"hasty": hasty_url, "slow": slow_url}, start="hasty")
+        row = await services.row({"hasty": caller_url, "slow": slow_url}, start="hasty")
         response = await asyncio.wait_for(outcome, 5)
         assert (response.status_code, "closed" in response.text) == (403, True)
         (call,) = [each for each in row["detail"]["trials"][0]["calls"] if each["caller"] == "hasty"]
         assert "unanswered when the trial was closed" in call["error"]
 
 
-async def test_what_comes_late_is_counted_and_not_stored(redis_url: str, tmp_path: Path) -> None:
-    """The second trial goes on while what is left of the first is told, so that the row can count it."""
-    agent = Outliver()
+async def test_late_reports_are_counted_and_not_stored(redis_url: str, tmp_path: Path) -> None:
+    """The second trial runs while the first trial's late reports arrive, so that the row can count them."""
+    agent = LateReporter()
     receipts: list[httpx.Response] = []
 
     async def reporting(incoming: IncomingMessage, task: TaskHandle) -> None:
         if agent.assignments:
-            async with httpx.AsyncClient() as http:
+            async with httpx.AsyncClient(timeout=60) as http:
                 for name, n_steps in (("b1", 2), ("b2", 3), ("b1", 2)):
-                    told = agent.batch(name, n_steps)
-                    receipts.append(await http.post(f"{house.collector}/traces", json=told, headers=agent.headers))
+                    late_batch = agent.batch(name, n_steps)
+                    receipts.append(
+                        await http.post(f"{services.collector}/traces", json=late_batch, headers=agent.headers)
+                    )
         await agent(incoming, task)
 
-    async with stack(redis_url, tmp_path) as house, served_agent(reporting) as url:
-        row = await house.row({"late": url}, num_runs=2)
+    async with stack(redis_url, tmp_path) as services, served_agent(reporting) as url:
+        row = await services.row({"late": url}, num_runs=2)
         assert [(each.status_code, each.json()["accepted"], each.json()["late"]) for each in receipts] == [
             (202, 0, 2),
             (202, 0, 3),
@@ -125,40 +131,48 @@ async def test_what_comes_late_is_counted_and_not_stored(redis_url: str, tmp_pat
         assert [trial["trace_integrity"]["late"] for trial in row["detail"]["trials"]] == [5, 0]
         assert row["detail"]["trace_integrity"]["late"] == 5
         first = agent.assignments[0].trace_id
-        stored = [each async for each in house.storage.traces.batches(first)]
+        stored = [each async for each in services.storage.traces.batches(first)]
         assert {each.channel for each in stored} == {Channel.OBSERVED}
 
 
-async def test_after_a_while_nothing_is_counted_any_more(redis_url: str, tmp_path: Path) -> None:
-    agent = Outliver()
-    async with stack(redis_url, tmp_path) as house, served_agent(agent) as url, httpx.AsyncClient() as http:
-        await house.row({"late": url})
+async def test_reports_after_the_late_period_are_refused_and_not_counted(redis_url: str, tmp_path: Path) -> None:
+    agent = LateReporter()
+    async with (
+        stack(redis_url, tmp_path) as services,
+        served_agent(agent) as url,
+        httpx.AsyncClient(timeout=60) as http,
+    ):
+        await services.row({"late": url})
         with redis.Redis.from_url(redis_url) as client:
             client.hset(closing(agent.assignments[0].trace_id), "at", int(time.time()) - LATE_S - 2)
-        response = await http.post(f"{house.collector}/traces", json=agent.batch("b"), headers=agent.headers)
+        response = await http.post(f"{services.collector}/traces", json=agent.batch("b"), headers=agent.headers)
         assert (response.status_code, "closed" in response.text) == (403, True)
-        assert await house.storage.traces.late(agent.assignments[0].trace_id) == {}
+        assert await services.storage.traces.late(agent.assignments[0].trace_id) == {}
 
 
-async def test_a_cancelled_assessment_takes_its_tokens_with_it(redis_url: str, tmp_path: Path) -> None:
-    agent = Outliver()
+async def test_tokens_expire_when_the_assessment_is_cancelled(redis_url: str, tmp_path: Path) -> None:
+    agent = LateReporter()
 
-    async def stays(incoming: IncomingMessage, task: TaskHandle) -> None:
+    async def answer_much_later(incoming: IncomingMessage, task: TaskHandle) -> None:
         agent.keep(incoming)
         await asyncio.sleep(60)
         await task.complete("much later")
 
-    async with stack(redis_url, tmp_path) as house, served_agent(stays) as url, httpx.AsyncClient() as http:
-        async with house.started({"late": url}) as task_id:
+    async with (
+        stack(redis_url, tmp_path) as services,
+        served_agent(answer_much_later) as url,
+        httpx.AsyncClient(timeout=60) as http,
+    ):
+        async with services.started({"late": url}) as task_id:
             await eventually(lambda: bool(agent.assignments))
-            assert (await http.get(f"{house.collector}/peers", headers=agent.headers)).status_code == 200
-            await http.post(house.gateway, json=rpc("tasks/cancel", id=task_id))
+            assert (await http.get(f"{services.collector}/peers", headers=agent.headers)).status_code == 200
+            await http.post(services.gateway, json=rpc("tasks/cancel", id=task_id))
         await asyncio.sleep(ASK_AGAIN_S)
-        assert (await http.get(f"{house.collector}/peers", headers=agent.headers)).status_code == 403
+        assert (await http.get(f"{services.collector}/peers", headers=agent.headers)).status_code == 403
 
 
-async def test_late_batches_count_towards_what_a_trace_takes(redis_url: str) -> None:
-    """What is remembered of them, for a second sending, fills storage as batches do."""
+async def test_late_batches_count_towards_the_quota(redis_url: str) -> None:
+    """The receipts of late batches, kept for a repeated batch, take storage as batches do."""
     async with (
         connect(redis_url) as storage,
         collector(redis_url, open=False, token_secret=SecretStr(SECRET), max_trace_bytes=2000) as client,
@@ -179,10 +193,10 @@ async def test_late_batches_count_towards_what_a_trace_takes(redis_url: str) -> 
         assert await storage.traces.refused("t1") == {"writer": 60 - late}
 
 
-async def test_another_gateway_learns_within_a_second_that_a_trial_is_closed(redis_url: str) -> None:
+async def test_another_process_learns_within_a_second_that_a_trial_is_closed(redis_url: str) -> None:
     async with connect(redis_url) as storage:
         elsewhere = ClosedTrials(storage.traces.is_closed)
-        assert not await elsewhere.contain("t1")
+        assert not await elsewhere.is_closed("t1")
         await storage.traces.close("t1")
         await asyncio.sleep(ASK_AGAIN_S)
-        assert await elsewhere.contain("t1")
+        assert await elsewhere.is_closed("t1")

@@ -1,4 +1,5 @@
-"""An evaluation ends within its budget, says what it left out, and nobody's flood displaces what others told."""
+"""The evaluation's budget: it bounds the reports that are read, and one reporter's flood does not displace others'
+reports."""
 
 from collections import Counter
 
@@ -12,14 +13,14 @@ from concord.trace.report import ReportBatch
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.metrics import LEFT_OUT
 from concord_evaluator.pipeline import Budget, evaluate_trial
-from concord_evaluator.pipeline.budget import within
+from concord_evaluator.pipeline.budget import select_batches
 from concord_evaluator.trace import is_observed
 from concord_evaluator.trace.attribution import MAX_UNDECLARED
-from tests.unit.evaluator.traces import call, told, tool, url_of
+from tests.unit.evaluator.traces import call, reported_by, tool, url_of
 from tests.unit.evaluator.trials import answered_by_all, batch, carried, outcome, plan
 
 TEAM = plan("ABC")
-SEEN = [batch(0, carried(1, "A", "B")), batch(1, carried(2, "B", "C"))]
+OBSERVED = [batch(0, carried(1, "A", "B")), batch(1, carried(2, "B", "C"))]
 
 
 def evaluated(batches: list[ReportBatch], budget: Budget, refused: dict[str, int] | None = None) -> TrialEvaluation:
@@ -31,22 +32,20 @@ def evaluated(batches: list[ReportBatch], budget: Budget, refused: dict[str, int
 
 @st.composite
 def traces(draw: st.DrawFn) -> list[ReportBatch]:
-    """Batches of any sizes: some that the gateway wrote, and those of three participants."""
-    found = []
+    """Batches of various sizes, from the gateway and from three participants."""
+    evaluation = []
     for number in range(draw(st.integers(0, 12))):
         if draw(st.booleans()):
             steps = [tool(f"{number}.{i}") for i in range(draw(st.integers(1, 9)))]
-            found.append(batch(number, told(draw(st.sampled_from("ABC")), *steps, authenticated=True)))
+            evaluation.append(batch(number, reported_by(draw(st.sampled_from("ABC")), *steps, authenticated=True)))
         else:
-            found.append(batch(number, carried(number, "A", "B")))
-    return found
+            evaluation.append(batch(number, carried(number, "A", "B")))
+    return evaluation
 
 
 @given(traces(), st.integers(0, 60))
-def test_what_was_seen_is_always_read_and_no_more_reports_than_the_budget_has_room_for(
-    batches: list[ReportBatch], steps: int
-) -> None:
-    reading = within(batches, steps)
+def test_all_observed_batches_are_read_and_reports_within_the_budget(batches: list[ReportBatch], steps: int) -> None:
+    reading = select_batches(batches, steps)
     assert [each for each in batches if is_observed(each)] == [each for each in reading.batches if is_observed(each)]
     assert sum(each.n_steps for each in reading.batches if not is_observed(each)) <= steps
     assert sum(each.n_steps for each in batches) == sum(
@@ -56,43 +55,46 @@ def test_what_was_seen_is_always_read_and_no_more_reports_than_the_budget_has_ro
 
 @given(traces(), st.integers(3, 60))
 def test_a_reporter_within_an_even_share_is_read_whole(batches: list[ReportBatch], steps: int) -> None:
-    told_by = Counter[str]()
+    reported = Counter[str]()
     for each in batches:
-        told_by[each.reporter] += each.n_steps
-    reading = within(batches, steps)
-    assert all(told_by[account] > steps // 3 for account in reading.omitted)
+        reported[each.reporter] += each.n_steps
+    reading = select_batches(batches, steps)
+    assert all(reported[account] > steps // 3 for account in reading.omitted)
 
 
-def test_what_is_not_read_counts_as_dropped_and_is_told() -> None:
-    flood = [batch(10 + lo, told("A", *[tool(f"{lo}.{i}") for i in range(100)], authenticated=True)) for lo in range(9)]
-    honest = batch(90, told("C", call("c", "B"), authenticated=True))
-    found = evaluated([*SEEN, *flood, honest], Budget(steps=250), {"B": 7})
-    assert found.trace_integrity.dropped == 700 + 7
-    assert found.trace_integrity.steps == 2 + 200 + 1
-    assert [text for text in found.warnings if "too many" in text] == [
-        "700 steps of A were too many, and count as dropped",
-        "7 steps of B were too many, and count as dropped",
+def test_steps_that_are_not_read_count_as_dropped_with_a_warning() -> None:
+    flood = [
+        batch(10 + lo, reported_by("A", *[tool(f"{lo}.{i}") for i in range(100)], authenticated=True))
+        for lo in range(9)
+    ]
+    honest = batch(90, reported_by("C", call("c", "B"), authenticated=True))
+    evaluation = evaluated([*OBSERVED, *flood, honest], Budget(steps=250), {"B": 7})
+    assert evaluation.trace_integrity.dropped == 700 + 7
+    assert evaluation.trace_integrity.steps == 2 + 200 + 1
+    assert [text for text in evaluation.warnings if "exceeded the limit" in text] == [
+        "700 steps of A exceeded the limit and count as dropped",
+        "7 steps of B exceeded the limit and count as dropped",
     ]
 
 
-def test_metrics_for_which_no_time_is_left_say_so_and_the_score_stands() -> None:
-    in_time, late = evaluated(SEEN, Budget()), evaluated(SEEN, Budget(time_is_up=lambda: True))
+def test_metrics_after_the_time_limit_are_undefined_and_the_score_is_unchanged() -> None:
+    in_time, late = evaluated(OBSERVED, Budget()), evaluated(OBSERVED, Budget(time_is_up=lambda: True))
     assert {(metric.status, metric.reason) for metric in late.metrics} == {(MetricStatus.UNDEFINED, LEFT_OUT)}
     assert {metric.id for metric in late.metrics} == {metric.id for metric in in_time.metrics}
     assert (late.grading, late.conduct, late.latency) == (in_time.grading, in_time.conduct, in_time.latency)
     assert late.conduct is not None
 
 
-def test_names_of_agents_that_nobody_declared_are_bounded() -> None:
+def test_the_number_of_undeclared_agents_is_bounded() -> None:
     claims = [call(f"c{number}", "", url=url_of(f"x{number}")) for number in range(MAX_UNDECLARED)]
     inner = [tool(f"t{number}", attributes={"agent_name": f"i{number}"}) for number in range(MAX_UNDECLARED)]
-    reports = told("A", *claims, authenticated=True), told("C", *inner, authenticated=True)
-    found = evaluated([*SEEN, *(batch(5 + number, each) for number, each in enumerate(reports))], Budget())
-    assert len(found.agents) <= MAX_UNDECLARED + 3
-    assert ("A", "B") in {(each.caller, each.callee) for each in found.interactions}
-    assert f"{MAX_UNDECLARED} agents that nobody declared" in " ".join(found.warnings)
+    reports = reported_by("A", *claims, authenticated=True), reported_by("C", *inner, authenticated=True)
+    evaluation = evaluated([*OBSERVED, *(batch(5 + number, each) for number, each in enumerate(reports))], Budget())
+    assert len(evaluation.agents) <= MAX_UNDECLARED + 3
+    assert ("A", "B") in {(each.caller, each.callee) for each in evaluation.interactions}
+    assert f"{MAX_UNDECLARED} undeclared agents" in " ".join(evaluation.warnings)
 
 
-def test_reports_under_the_gateways_name_are_not_taken_for_what_it_saw() -> None:
-    flood = batch(7, told(GREEN_AGENT, *[tool(str(i)) for i in range(100)], authenticated=True))
-    assert within([*SEEN, flood], 10).omitted == {GREEN_AGENT: 100}
+def test_reports_under_the_gateways_name_do_not_count_as_observed() -> None:
+    flood = batch(7, reported_by(GREEN_AGENT, *[tool(str(i)) for i in range(100)], authenticated=True))
+    assert select_batches([*OBSERVED, flood], 10).omitted == {GREEN_AGENT: 100}

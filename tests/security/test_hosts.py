@@ -1,4 +1,4 @@
-"""Which hosts an assessment may name: nobody makes the gateway fetch what is not a participant's."""
+"""Hosts: an assessment may name only addresses at which participants may be, and the gateway connects to no others."""
 
 from collections.abc import Sequence
 from ipaddress import ip_address
@@ -11,7 +11,7 @@ from concord.service import StatefulServiceSettings
 from concord.trust.declared_hosts import AllowedHosts, DeclaredHosts
 from concord.trust.urls import NoAddressError, PeerUrls, UrlRefusedError
 from concord_gateway.proxy.upstream import UnreachableError, Upstream
-from tests.security.hostile import LINK_LOCAL, internal
+from tests.security.hostile import LINK_LOCAL, internal_server
 from tests.security.stack import called, message, request, stack
 from tests.serving import served_agent
 
@@ -23,54 +23,52 @@ async def something(_: IncomingMessage, task: TaskHandle) -> None:
     await task.complete("something")
 
 
-class Names:
-    """A resolver whose names lead where a test says, and elsewhere when it says so."""
+class Resolver:
+    """A resolver with these names. A test may replace `names` at any time."""
 
-    def __init__(self, **names: Sequence[str]) -> None:
-        self.names = names
+    def __init__(self, **resolver: Sequence[str]) -> None:
+        self.names = resolver
 
     async def __call__(self, host: str, _: int) -> Sequence[str]:
         return self.names.get(host, [host])
 
 
 @pytest.mark.parametrize("url", LINK_LOCAL)
-async def test_no_address_at_which_clouds_tell_of_machines_can_be_named(
-    url: str, redis_url: str, tmp_path: Path
-) -> None:
-    named = "169.254.0.0/16, fe80::/10, 169.254.169.254:80"
-    async with stack(redis_url, tmp_path, allowed_hosts=named) as house:
-        answer = await house.assess({"planner": url})
+async def test_a_link_local_address_is_rejected_even_if_allowed(url: str, redis_url: str, tmp_path: Path) -> None:
+    allowed_hosts = "169.254.0.0/16, fe80::/10, 169.254.169.254:80"
+    async with stack(redis_url, tmp_path, allowed_hosts=allowed_hosts) as services:
+        answer = await services.assess({"planner": url})
     assert answer.state == "rejected"
     assert "participant 'planner': its host is at a link-local address" in answer.status_text
 
 
-async def test_the_assessors_own_ports_cannot_be_named(redis_url: str, tmp_path: Path) -> None:
+async def test_the_assessors_own_ports_are_rejected_in_every_spelling(redis_url: str, tmp_path: Path) -> None:
     port = redis_url.rpartition(":")[2].partition("/")[0]
-    async with stack(redis_url, tmp_path) as house:
-        gateway_port = house.gateway.rpartition(":")[2]
+    async with stack(redis_url, tmp_path) as services:
+        gateway_port = services.gateway.rpartition(":")[2]
         for url in (
-            house.gateway,
-            house.collector,
+            services.gateway,
+            services.collector,
             f"http://127.0.0.1:{port}",
             f"http://localhost:{gateway_port}/",
             f"http://0.0.0.0:{gateway_port}/",
             f"http://127.1:{gateway_port}/a2a/x/y/",
             f"http://[::ffff:127.0.0.1]:{gateway_port}/",
         ):
-            answer = await house.assess({"planner": url})
+            answer = await services.assess({"planner": url})
             assert (answer.state, "one of the assessor's own" in answer.status_text) == ("rejected", True), url
 
 
-async def test_a_gateway_that_serves_others_fetches_nothing_of_its_machine_unless_that_is_named(
+async def test_a_gateway_that_is_not_bound_to_the_loopback_reaches_it_only_where_allowed(
     redis_url: str, tmp_path: Path
 ) -> None:
-    async with internal() as (url, asked), served_agent(something) as agent:
+    async with internal_server() as (url, paths), served_agent(something) as agent:
         place = agent.removeprefix("http://").rstrip("/")
-        async with stack(redis_url, tmp_path, bound_to="0.0.0.0:9009", allowed_hosts=place) as house:
-            status, answer = await called(house.gateway, "message/send", **message(request({"planner": url})))
+        async with stack(redis_url, tmp_path, bound_to="0.0.0.0:9009", allowed_hosts=place) as services:
+            status, answer = await called(services.gateway, "message/send", **message(request({"planner": url})))
             assert (status, answer["result"]["status"]["state"]) == (200, "rejected")
-            assert asked == []
-            assert (await house.row({"planner": agent}))["score"] == 100
+            assert paths == []
+            assert (await services.row({"planner": agent}))["score"] == 100
 
 
 @pytest.mark.parametrize(
@@ -100,9 +98,34 @@ async def test_a_gateway_that_serves_others_fetches_nothing_of_its_machine_unles
         (DeclaredHosts(AllowedHosts.parse("172.16.0.0/12"), own=frozenset({("me", 80)})), "172.18.0.9", False),
         (DeclaredHosts(AllowedHosts.parse("172.18.0.9:80"), own=frozenset({("me", 80)})), "172.18.0.9", True),
     ],
+    ids=[
+        "public address",
+        "private network 10",
+        "private network 172.16",
+        "private IPv6",
+        "loopback",
+        "IPv6 loopback",
+        "any address",
+        "multicast",
+        "loopback gateway: loopback",
+        "loopback gateway: IPv6 loopback",
+        "loopback gateway: private network",
+        "loopback gateway: link-local",
+        "allowed network: inside",
+        "allowed network: other private",
+        "allowed network: public",
+        "allowed host: its port",
+        "allowed host: other port",
+        "allowed loopback port",
+        "own host and port",
+        "own host, other port",
+        "loopback gateway: alias of an own port",
+        "own port in an allowed network",
+        "own port allowed explicitly",
+    ],
 )
-async def test_where_a_participant_may_be(rules: DeclaredHosts, address: str, allowed: bool) -> None:
-    urls = PeerUrls([], Names(agent=[address], me=["172.18.0.9"]), declared=rules)
+async def test_a_participants_address_is_allowed_or_refused(rules: DeclaredHosts, address: str, allowed: bool) -> None:
+    urls = PeerUrls([], Resolver(agent=[address], me=["172.18.0.9"]), declared=rules)
     if allowed:
         pinned = await urls.pin_declared("http://agent:80/")
         assert pinned is not None
@@ -112,44 +135,46 @@ async def test_where_a_participant_may_be(rules: DeclaredHosts, address: str, al
             await urls.pin_declared("http://agent:80/")
 
 
-async def test_one_bad_address_of_several_is_enough_to_refuse_a_host() -> None:
+async def test_a_host_with_one_forbidden_address_among_several_is_refused() -> None:
     with pytest.raises(UrlRefusedError):
-        await PeerUrls([], Names(agent=["8.8.8.8", "169.254.169.254"]), declared=ANYWHERE).pin_declared("http://agent/")
+        await PeerUrls([], Resolver(agent=["8.8.8.8", "169.254.169.254"]), declared=ANYWHERE).pin_declared(
+            "http://agent/"
+        )
 
 
-async def test_a_name_that_leads_elsewhere_after_it_was_checked_leads_nowhere() -> None:
-    """Rebinding: what was allowed when the client named it is asked for anew with every connection."""
-    async with internal() as (url, asked), served_agent(something) as agent:
+async def test_a_host_name_that_resolves_to_a_forbidden_address_later_is_not_reached() -> None:
+    """DNS rebinding: the address is resolved and checked anew for every connection."""
+    async with internal_server() as (url, paths), served_agent(something) as agent:
         port = int(agent.rstrip("/").rpartition(":")[2])
-        inside = int(url.rpartition(":")[2])
-        names = Names(agent=["127.0.0.1"])
-        own = DeclaredHosts(AllowedHosts(), own=frozenset({("127.0.0.1", inside)}), on_loopback=True)
-        urls = PeerUrls([], names, declared=own)
+        internal_port = int(url.rpartition(":")[2])
+        resolver = Resolver(agent=["127.0.0.1"])
+        own = DeclaredHosts(AllowedHosts(), own=frozenset({("127.0.0.1", internal_port)}), on_loopback=True)
+        urls = PeerUrls([], resolver, declared=own)
         async with await A2AClient.connect(f"http://agent:{port}/", peer_urls=urls) as client:
-            names.names = {"agent": ["169.254.169.254"]}
+            resolver.names = {"agent": ["169.254.169.254"]}
             with pytest.raises(RemoteError, match="link-local"):
                 await anext(client.stream(text="still there?"))
-        names.names = {"agent": ["127.0.0.1"]}
+        resolver.names = {"agent": ["127.0.0.1"]}
         with pytest.raises(RemoteError, match="assessor's own"):
-            await A2AClient.connect(f"http://agent:{inside}/", peer_urls=urls)
+            await A2AClient.connect(f"http://agent:{internal_port}/", peer_urls=urls)
         async with Upstream(urls) as upstream:
             with pytest.raises(UnreachableError, match="assessor's own"):
-                async with upstream.send("GET", f"http://agent:{inside}/", []):
+                async with upstream.send("GET", f"http://agent:{internal_port}/", []):
                     pass
             async with upstream.send("GET", f"http://agent:{port}/.well-known/agent-card.json", []) as answer:
                 assert answer.status == 200
-        assert asked == []
+        assert paths == []
 
 
-async def test_of_a_host_with_several_addresses_the_one_that_answers_is_taken() -> None:
+async def test_a_host_with_several_addresses_is_reached_at_the_one_that_answers() -> None:
     async with served_agent(something) as agent:
         port = agent.rstrip("/").rpartition(":")[2]
-        urls = PeerUrls([], Names(agent=["127.9.9.9", "127.0.0.1"]), declared=AT_HOME)
+        urls = PeerUrls([], Resolver(agent=["127.9.9.9", "127.0.0.1"]), declared=AT_HOME)
         async with await A2AClient.connect(f"http://agent:{port}/", peer_urls=urls) as client:
             assert client.card.name == "agent"
 
 
-async def test_a_host_that_has_no_address_yet_may_be_about_to_start() -> None:
+async def test_a_host_name_without_an_address_is_unreachable_and_not_refused() -> None:
     async def nothing(_: str, __: int) -> Sequence[str]:
         raise OSError("no such name")
 
@@ -163,14 +188,14 @@ async def test_a_host_that_has_no_address_yet_may_be_about_to_start() -> None:
 @pytest.mark.parametrize(
     "text", ["10.0.0.0/33", "agent", "agent:port", "http://agent:80", "user@agent:80", "agent:80/x"]
 )
-def test_what_is_neither_a_network_nor_a_host_with_its_port_is_refused(text: str) -> None:
+def test_an_allowed_host_that_is_neither_a_network_nor_host_and_port_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"neither a network nor|[Pp]ort"):
         AllowedHosts.parse(text)
 
 
-def test_the_old_name_of_the_setting_counts_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_settings_old_name_is_read_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ALLOWED_PEER_NETWORKS", "172.16.0.0/12,192.168.0.0/16")
     monkeypatch.setenv("CONCORD_ALLOWED_HOSTS", "10.0.0.0/8, agent:9001, [::1]:9002")
-    named = StatefulServiceSettings().hosts
-    assert [str(network) for network in named.networks] == ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"]
-    assert named.exact == {("agent", 9001), ("::1", 9002)}
+    allowed_hosts = StatefulServiceSettings().hosts
+    assert [str(network) for network in allowed_hosts.networks] == ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"]
+    assert allowed_hosts.exact == {("agent", 9001), ("::1", 9002)}

@@ -1,4 +1,4 @@
-"""What an agent keeps of its tasks: so many messages, so many bytes, however much is said and asked for."""
+"""Stored A2A tasks: an agent keeps a bounded number of messages and bytes."""
 
 import os
 from contextlib import AsyncExitStack
@@ -12,40 +12,40 @@ from tests.security.assessing import rpc
 from tests.serving import served_agent
 
 
-async def test_a_task_keeps_its_first_message_and_the_latest() -> None:
+async def test_a_task_keeps_its_first_message_and_the_latest_ones() -> None:
     async def talk(_: IncomingMessage, task: TaskHandle) -> None:
         for number in range(3 * MAX_HISTORY):
             await task.working(f"step {number}")
         await task.complete("done")
 
-    async with served_agent(talk) as url, httpx.AsyncClient() as http:
+    async with served_agent(talk) as url, httpx.AsyncClient(timeout=60) as http:
         task = (await http.post(url, json=send("message/send", "begin"))).json()["result"]
-    said = [message["parts"][0]["text"] for message in task["history"]]
-    assert len(said) <= MAX_HISTORY
-    assert (said[0], said[-1]) == ("begin", f"step {3 * MAX_HISTORY - 1}")
+    texts = [message["parts"][0]["text"] for message in task["history"]]
+    assert len(texts) <= MAX_HISTORY
+    assert (texts[0], texts[-1]) == ("begin", f"step {3 * MAX_HISTORY - 1}")
 
 
-async def test_a_large_message_is_read_whole_and_kept_in_part() -> None:
-    text, read = "x" * (2 * MAX_KEPT_MESSAGE), []
+async def test_a_large_message_is_delivered_whole_and_stored_shortened() -> None:
+    text, lengths = "x" * (2 * MAX_KEPT_MESSAGE), []
 
     async def reader(message: IncomingMessage, task: TaskHandle) -> None:
         await task.working("reading")
-        read.append(len(message.text))
+        lengths.append(len(message.text))
         await task.complete("done")
 
-    async with served_agent(reader) as url, httpx.AsyncClient() as http:
+    async with served_agent(reader) as url, httpx.AsyncClient(timeout=60) as http:
         task = (await http.post(url, json=send("message/send", text))).json()["result"]
-    assert read == [len(text)]
+    assert lengths == [len(text)]
     assert len(str(task["history"])) < MAX_KEPT_MESSAGE
 
 
-async def test_ended_tasks_are_forgotten_by_their_size() -> None:
+async def test_the_oldest_ended_tasks_are_deleted_by_total_size() -> None:
     async def verbose(_: IncomingMessage, task: TaskHandle) -> None:
-        await task.complete(os.urandom(MAX_TASK_BYTES // 8).hex())  # of which half can be packed away
+        await task.complete(os.urandom(MAX_TASK_BYTES // 8).hex())  # half of which can be compressed away
 
     async with AsyncExitStack() as stack:
         url = await stack.enter_async_context(served_agent(verbose))
-        http = await stack.enter_async_context(httpx.AsyncClient())
+        http = await stack.enter_async_context(httpx.AsyncClient(timeout=60))
         ids = [(await http.post(url, json=send("message/send"))).json()["result"]["id"] for _ in range(10)]
         kept = [
             task_id
@@ -56,12 +56,12 @@ async def test_ended_tasks_are_forgotten_by_their_size() -> None:
     assert kept == ids[-len(kept) :]
 
 
-async def test_an_ended_task_is_given_as_it_was() -> None:
+async def test_an_ended_task_can_be_read_unchanged() -> None:
     async def answer(message: IncomingMessage, task: TaskHandle) -> None:
         await task.working("thinking")
         await task.complete(message.text.upper(), status="well done")
 
-    async with served_agent(answer) as url, httpx.AsyncClient() as http:
+    async with served_agent(answer) as url, httpx.AsyncClient(timeout=60) as http:
         first = (await http.post(url, json=send("message/send", "hello"))).json()["result"]
         again = (await http.post(url, json=rpc("tasks/get", {"id": first["id"]}))).json()["result"]
     assert again == first

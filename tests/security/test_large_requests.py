@@ -1,4 +1,4 @@
-"""Requests that ask for as much as they may: their cost grows with their size and no faster, and in small pieces."""
+"""Large requests: their cost grows linearly with their size, and their work leaves the event loop regular turns."""
 
 import asyncio
 from collections import Counter
@@ -20,7 +20,7 @@ from concord.assessment import (
 )
 from concord.assessment import plan_trials as plan_trials_of
 from concord.assessment.jobs import ROW_DOCUMENT, EvaluateTrial, TrialVerdict, trial_document
-from concord.assessment.results import InfrastructureFailure
+from concord.assessment.result_row import InfrastructureFailure
 from concord.llm import LLMSettings
 from concord.storage import Queue, TraceLimits
 from concord.storage.redis import Storage, connect
@@ -35,35 +35,35 @@ from concord_gateway.assignments import Assignments
 from concord_gateway.drivers import ground_truth
 from concord_gateway.instruments import Instruments
 from concord_gateway.intake import NotAnAssessmentError, plan_work
+from concord_gateway.open_calls import OpenCalls
 from concord_gateway.participants import Participants
-from concord_gateway.proxy import Bodies, Carrier, Upstream
+from concord_gateway.proxy import ByteBudget, CallRecorder, Carrier, Upstream
 from concord_gateway.run import AssessmentRun
 from concord_gateway.run_record import RunRecord
 from concord_gateway.settings import GatewaySettings
-from concord_gateway.watch import Watches
-from tests.progress import Unheard
+from tests.progress import RecordedProgress
 from tests.rows import make_row
 from tests.unit.evaluator.trials import outcome
 
 PAIR = {"agents": ["A", "B"], "edges": [{"from": "A", "to": "B"}]}
 
 
-class Walked(list[Any]):
-    """A list that counts how often somebody goes through it."""
+class IterationCounter(list[Any]):
+    """A list that counts its iterations."""
 
-    walks = 0
+    iterations = 0
 
     def __iter__(self) -> Iterator[Any]:
-        self.walks += 1
+        self.iterations += 1
         return super().__iter__()
 
     def index(self, *arguments: object) -> int:
-        self.walks += 1
+        self.iterations += 1
         return super().index(*arguments)  # type: ignore[arg-type]
 
 
 def plan_of(n_trials: int, **pattern: int) -> AssessmentPlan:
-    """As many tasks, each with one trial."""
+    """A plan of so many tasks with one trial each."""
     given = InteractionPattern.model_validate(PAIR | pattern)
     tasks = [TaskSpec(id=f"t{number}", interaction_pattern=given) for number in range(n_trials)]
     plan = AssessmentPlan(
@@ -74,24 +74,28 @@ def plan_of(n_trials: int, **pattern: int) -> AssessmentPlan:
         roster=[],
         trials=plan_trials_of(AssessmentConfig(), tasks),
     )
-    return plan.model_copy(update={"tasks": Walked(plan.tasks), "trials": Walked(plan.trials)})
+    return plan.model_copy(update={"tasks": IterationCounter(plan.tasks), "trials": IterationCounter(plan.trials)})
 
 
 @asynccontextmanager
 async def run_of(plan: AssessmentPlan, storage: Storage, slots: int = 64) -> AsyncIterator[AssessmentRun]:
-    """An assessment about to be run."""
+    """A run of an assessment."""
     token_keys = TokenKeys(SecretStr("s" * 40), storage.secrets.token_secret)
-    assignments, watches = Assignments(token_keys, "http://collector"), Watches()
+    assignments, open_calls = Assignments(token_keys, "http://collector"), OpenCalls()
     async with Upstream() as upstream:
-        carrier = Carrier(upstream, storage.traces, assignments, watches, Instruments(), TraceLimits(), Bodies())
+        budget, instruments = ByteBudget(), Instruments()
+        calls = CallRecorder(storage.traces, TraceLimits(), open_calls, instruments, budget)
+        carrier = Carrier(upstream, assignments, instruments, calls, budget)
         closed = ClosedTrials(storage.traces.is_closed)
-        participants = Participants(assignments, watches, carrier, None, PeerUrls(()), storage.traces, closed)
+        participants = Participants(assignments, open_calls, carrier, None, PeerUrls(()), storage.traces, closed)
         record = await RunRecord.begin(storage.assessments, plan, TimeLimits(60, 60), [])
-        yield AssessmentRun(record, storage, GatewaySettings(), Unheard(), participants, asyncio.Semaphore(slots))
+        yield AssessmentRun(
+            record, storage, GatewaySettings(), RecordedProgress(), participants, asyncio.Semaphore(slots)
+        )
 
 
-async def evaluated(storage: Storage, plan: AssessmentPlan) -> None:
-    """Leaves what the evaluator would."""
+async def store_verdicts(storage: Storage, plan: AssessmentPlan) -> None:
+    """Stores verdicts and a row in the evaluator's place."""
     failure = InfrastructureFailure(trial_id=None, stage="evaluation", message="nobody looked")
     verdict = TrialVerdict(state="failed", failure=failure).model_dump_json()
     for trial in list(plan.trials):
@@ -99,33 +103,31 @@ async def evaluated(storage: Storage, plan: AssessmentPlan) -> None:
     await storage.assessments.save(plan.assessment_id, ROW_DOCUMENT, make_row().model_dump_json())
 
 
-async def walks(n_trials: int, storage: Storage) -> tuple[int, int]:
+async def iterations(n_trials: int, storage: Storage) -> tuple[int, int]:
     plan = plan_of(n_trials)
-    await evaluated(storage, plan)
+    await store_verdicts(storage, plan)
     async with run_of(plan, storage) as run:
         tasks, trials = run.plan.tasks, run.plan.trials
-        assert isinstance(tasks, Walked)
-        assert isinstance(trials, Walked)
-        tasks.walks = trials.walks = 0
+        assert isinstance(tasks, IterationCounter)
+        assert isinstance(trials, IterationCounter)
+        tasks.iterations = trials.iterations = 0
         await run.run()
-    return tasks.walks, trials.walks
+    return tasks.iterations, trials.iterations
 
 
-async def test_no_list_of_a_plan_is_gone_through_for_each_of_its_trials(redis_url: str) -> None:
+async def test_the_number_of_iterations_over_a_plan_does_not_depend_on_its_trials(redis_url: str) -> None:
     async with connect(redis_url) as storage:
-        assert await walks(8, storage) == await walks(24, storage)
+        assert await iterations(8, storage) == await iterations(24, storage)
 
 
-def test_a_small_message_does_not_ask_for_millions_of_calls() -> None:
+def test_a_request_for_more_than_a_million_calls_is_refused() -> None:
     tasks = [{"id": f"t{number}", "interaction_pattern": PAIR | {"steps_count": 10_000}} for number in range(101)]
     with pytest.raises(NotAnAssessmentError, match="1010000 calls"):
         plan_work(AssessmentRequest.model_validate({"config": {"tasks": tasks}}))
     assert len(plan_work(AssessmentRequest.model_validate({"config": {"tasks": tasks[:100]}})).trials) == 100
 
 
-async def test_a_worker_reads_a_plan_once_however_many_trials_it_has(
-    redis_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_worker_reads_a_plan_once_for_all_trials(redis_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     n_trials, plan, reads = 12, plan_of(12), 0
     async with connect(redis_url) as storage, ProcessPool(1, memory_bytes=1 << 30, limit_s=60) as pool:
         await storage.assessments.save_plan(plan)
@@ -147,7 +149,7 @@ async def test_a_worker_reads_a_plan_once_however_many_trials_it_has(
     assert reads == 1
 
 
-async def test_a_long_pattern_is_written_in_pieces_between_which_others_get_their_turn(
+async def test_a_long_pattern_is_written_in_pieces_between_turns_of_the_event_loop(
     redis_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rounds, made = 0, Counter[int]()
@@ -165,7 +167,7 @@ async def test_a_long_pattern_is_written_in_pieces_between_which_others_get_thei
     monkeypatch.setattr(ground_truth, "InteractionStep", Counted)
     plan = plan_of(1, steps_count=10_000)
     async with connect(redis_url) as storage, run_of(plan, storage) as run:
-        await evaluated(storage, plan)
+        await store_verdicts(storage, plan)
         counting = asyncio.create_task(count_rounds())
         await run.run()
         counting.cancel()
@@ -174,18 +176,18 @@ async def test_a_long_pattern_is_written_in_pieces_between_which_others_get_thei
     assert max(made.values()) <= ground_truth.MAX_STEPS
 
 
-async def test_no_more_trials_wait_for_their_evaluation_than_may(redis_url: str) -> None:
+async def test_the_number_of_trials_waiting_for_evaluation_is_limited(redis_url: str) -> None:
     plan, slots = plan_of(9), 3
     async with connect(redis_url) as storage, run_of(plan, storage, slots) as run:
         running = asyncio.create_task(run.run())
         async with asyncio.timeout(10):
             while not await storage.traces.length(plan.trials[slots].trace_id):
                 await asyncio.sleep(0.01)
-        for _ in range(50):  # times in which the next could be driven
+        for _ in range(50):  # chances for the next trial to be driven
             await storage.ping()
         assert await storage.jobs.depth(Queue.FAST) == slots
         assert not await storage.traces.length(plan.trials[slots + 1].trace_id)
-        await evaluated(storage, plan)
+        await store_verdicts(storage, plan)
         await running
         assert all([await storage.traces.length(trial.trace_id) for trial in list(plan.trials)])
         assert run.evaluations._value == slots

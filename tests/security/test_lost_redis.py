@@ -1,4 +1,4 @@
-"""What is left of an assessment when its Redis is killed, by how that Redis writes to disk."""
+"""Lost Redis: an assessment's data after a kill of its Redis, by how that Redis writes to disk."""
 
 import shutil
 import signal
@@ -11,85 +11,84 @@ import redis
 
 from tests.redis_servers import PrivateServer
 from tests.security.assessing import workers
-from tests.security.gateways import Team, begun, ended, gateways, row_of, serving
+from tests.security.gateways import CountingAgent, begin, counting_agent, gateways, row_of, wait_for_end
 
 
 @pytest.fixture
-async def team() -> AsyncIterator[Team]:
-    """An agent."""
-    async with serving() as team:
-        yield team
+async def agent() -> AsyncIterator[CountingAgent]:
+    async with counting_agent() as agent:
+        yield agent
 
 
 @pytest.fixture
 def evaluators(private_redis: PrivateServer, tmp_path: Path) -> Iterator[None]:
-    """A worker of each queue."""
+    """A running worker for each queue."""
     with workers(private_redis.url, tmp_path):
         yield
 
 
-def fsync(server: PrivateServer, how: str) -> None:
-    """Has a Redis write its append-only file to disk so."""
+def set_appendfsync(server: PrivateServer, appendfsync: str) -> None:
+    """Sets `appendfsync` of a Redis."""
     with redis.Redis.from_url(server.url) as client:
-        client.config_set("appendfsync", how)
+        client.config_set("appendfsync", appendfsync)
 
 
 @pytest.mark.usefixtures("evaluators")
-@pytest.mark.parametrize("how", ["always", "everysec"])
-async def test_a_redis_that_is_killed_and_comes_back_costs_the_assessment_nothing(
-    private_redis: PrivateServer, tmp_path: Path, team: Team, how: str
+@pytest.mark.parametrize("appendfsync", ["always", "everysec"])
+async def test_an_assessment_loses_nothing_when_redis_is_killed_and_restarted(
+    private_redis: PrivateServer, tmp_path: Path, agent: CountingAgent, appendfsync: str
 ) -> None:
-    fsync(private_redis, how)
+    set_appendfsync(private_redis, appendfsync)
     async with gateways(private_redis.url, tmp_path) as (gateway,):
-        held = team.hold("two")
+        withheld = agent.withhold("two")
         async with httpx.AsyncClient(timeout=60) as http:
-            task_id = await begun(http, gateway, team, "one", "two", "three")
-            await team.was_asked("two")
+            task_id = await begin(http, gateway, agent, "one", "two", "three")
+            await agent.has_received("two")
             private_redis.kill()
             private_redis.start()
-            held.set()
-            row = row_of(await ended(http, gateway, task_id))
-    assert team.asked == {"one": 1, "two": 1, "three": 1}
+            withheld.set()
+            row = row_of(await wait_for_end(http, gateway, task_id))
+    assert agent.received == {"one": 1, "two": 1, "three": 1}
     assert (row["score"], row["detail"]["scoring"]["usable_trials"]) == (100, 3)
 
 
-async def test_everything_killed_at_once_goes_on_where_it_was(
-    private_redis: PrivateServer, tmp_path: Path, team: Team
+async def test_an_assessment_continues_after_gateway_workers_and_redis_were_killed(
+    private_redis: PrivateServer, tmp_path: Path, agent: CountingAgent
 ) -> None:
-    fsync(private_redis, "always")
+    set_appendfsync(private_redis, "always")
     async with gateways(private_redis.url, tmp_path) as (gateway,):
         with workers(private_redis.url, tmp_path):
-            held = team.hold("two")
+            withheld = agent.withhold("two")
             async with httpx.AsyncClient(timeout=60) as http:
-                task_id = await begun(http, gateway, team, "one", "two")
-                await team.was_asked("two")
+                task_id = await begin(http, gateway, agent, "one", "two")
+                await agent.has_received("two")
             gateway.signal(signal.SIGKILL)
             private_redis.kill()
         private_redis.start()
-        held.set()
+        withheld.set()
         with workers(private_redis.url, tmp_path):
             await gateway.start()
             async with httpx.AsyncClient(timeout=60) as http:
-                row = row_of(await ended(http, gateway, task_id))
-    assert team.asked == {"one": 1, "two": 2}
+                row = row_of(await wait_for_end(http, gateway, task_id))
+    assert agent.received == {"one": 1, "two": 2}
     assert (row["score"], row["detail"]["scoring"]["usable_trials"]) == (100, 2)
 
 
 @pytest.mark.usefixtures("evaluators")
-async def test_a_redis_that_comes_back_empty_fails_the_assessment_in_words_and_not_the_next(
-    private_redis: PrivateServer, tmp_path: Path, team: Team
+async def test_an_assessment_fails_with_a_reason_when_redis_lost_its_data_and_the_next_one_runs(
+    private_redis: PrivateServer, tmp_path: Path, agent: CountingAgent
 ) -> None:
     async with gateways(private_redis.url, tmp_path, CONCORD_EVALUATION_TIMEOUT_S="15") as (gateway,):
-        held = team.hold("one")
+        withheld = agent.withhold("one")
         async with httpx.AsyncClient(timeout=60) as http:
-            task_id = await begun(http, gateway, team, "one")
-            await team.was_asked("one")
+            task_id = await begin(http, gateway, agent, "one")
+            await agent.has_received("one")
             private_redis.kill()
             shutil.rmtree(tmp_path / "redis" / "appendonlydir")
             private_redis.start()
-            held.set()
-            task = await ended(http, gateway, task_id)
-            after = row_of(await ended(http, gateway, await begun(http, gateway, team, "two")))
+            withheld.set()
+            task = await wait_for_end(http, gateway, task_id)
+            after = row_of(await wait_for_end(http, gateway, await begin(http, gateway, agent, "two")))
     assert task["status"]["state"] == "failed"
     assert "no result" in task["status"]["message"]["parts"][0]["text"]
     assert after["score"] == 100

@@ -1,4 +1,4 @@
-"""Jobs that take too much: each fails alone and by name, and no other pays for it."""
+"""The limits of a worker's processes: a job that exceeds one fails by name, and no other job is affected."""
 
 import asyncio
 import os
@@ -26,30 +26,30 @@ def _pid_after(seconds: float) -> int:
     return os.getpid()
 
 
-async def test_a_call_that_takes_more_memory_than_it_may_fails_by_name() -> None:
+async def test_a_call_beyond_the_memory_limit_raises_job_too_large_error() -> None:
     async with ProcessPool(1, memory_bytes=LIMIT, limit_s=60) as pool:
-        with pytest.raises(JobTooLargeError, match=r"0\.25 GiB of memory"):
+        with pytest.raises(JobTooLargeError, match=r"memory limit of 0\.25 GiB"):
             await pool.run("hog", bytearray, 2 * LIMIT)
         assert len(await pool.run("modest", bytearray, LIMIT // 8)) == LIMIT // 8
 
 
-async def test_a_call_that_never_ends_is_ended_and_gives_its_process_back() -> None:
+async def test_a_call_beyond_the_time_limit_is_ended_and_its_process_replaced() -> None:
     async with ProcessPool(1, memory_bytes=LIMIT, limit_s=3) as pool:
-        with pytest.raises(JobTooLargeError, match="3 s that one job"):
+        with pytest.raises(JobTooLargeError, match="time limit of 3 s"):
             await pool.run("endless", _pid_after, 600)
         assert await pool.run("next", os.getpid) != os.getpid()
 
 
-async def test_a_process_that_dies_takes_no_other_call_with_it() -> None:
+async def test_a_process_that_dies_does_not_affect_other_calls() -> None:
     async with ProcessPool(2, memory_bytes=LIMIT, limit_s=60) as pool:
-        deadly, innocent = await asyncio.gather(
+        killed, other = await asyncio.gather(
             pool.run("deadly", _die_after, 0.2), pool.run("innocent", _pid_after, 1.0), return_exceptions=True
         )
-    assert isinstance(deadly, RetryLater)
-    assert isinstance(innocent, int)
+    assert isinstance(killed, RetryLater)
+    assert isinstance(other, int)
 
 
-async def test_a_job_that_takes_too_much_memory_is_a_dead_letter_at_its_first_try(redis_url: str) -> None:
+async def test_a_job_beyond_the_memory_limit_is_a_dead_letter_after_one_try(redis_url: str) -> None:
     stop, tries, letters = asyncio.Event(), 0, []
     async with connect(redis_url) as storage, ProcessPool(1, memory_bytes=LIMIT, limit_s=60) as pool:
 
@@ -66,4 +66,4 @@ async def test_a_job_that_takes_too_much_memory_is_a_dead_letter_at_its_first_tr
         await run_worker(redis_url, Queue.FAST, {"hog": hog}, WorkerPolicy(timeout_s=30), bury, stop=stop)
         [letter] = await storage.jobs.dead_letters()
     assert (tries, [job_id for job_id, _ in letters]) == (1, ["large"])
-    assert "memory that one job may" in letter.error
+    assert "the job exceeded its memory limit" in letter.error

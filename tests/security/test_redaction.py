@@ -1,4 +1,4 @@
-"""Stored data contains no token and no key, in any form and from any author."""
+"""Redaction: stored data contains no token and no key, in any form and from any source."""
 
 import base64
 import json
@@ -23,7 +23,7 @@ from concord.trust.redaction import MAX_TOKENS, MIN_PART, Secrets
 from concord.trust.tokens import Claims, TokenIssuer
 from tests.integration.collectors import SECRET, CollectorProcess, batch, step
 from tests.llm_server import FakeModel, fake_model, honest_judge
-from tests.security.hostile import Teller
+from tests.security.hostile import TokenLeaker
 from tests.security.leaks import PART, forms, left_of
 from tests.security.stack import everything_in, stack
 from tests.serving import served_agent
@@ -41,14 +41,14 @@ FORMS = sorted(forms("a.b.c" * 9))
 
 @pytest.fixture
 def logged(capsys: pytest.CaptureFixture[str]) -> Iterator[pytest.CaptureFixture[str]]:
-    """What the services log, all of it."""
+    """Everything that the services log."""
     root = logging.getLogger()
     handlers, level = list(root.handlers), root.level
     configure_logging("test", level="DEBUG", form="json")
-    (ours,) = root.handlers
+    (handler,) = root.handlers
     root.handlers[:0] = handlers
     yield capsys
-    root.removeHandler(ours)
+    root.removeHandler(handler)
     root.setLevel(level)
     structlog.reset_defaults()
     structlog.contextvars.clear_contextvars()
@@ -59,28 +59,28 @@ def files_below(folder: Path) -> bytes:
 
 
 @pytest.mark.parametrize("fails", [False, True])
-async def test_an_agent_that_tells_its_token_leaves_it_nowhere(
+async def test_a_token_that_an_agent_discloses_is_in_no_row_log_file_or_redis_value(
     fails: bool, redis_url: str, tmp_path: Path, logged: pytest.CaptureFixture[str]
 ) -> None:
-    teller = Teller(fails=fails)
-    async with stack(redis_url, tmp_path) as house, served_agent(teller) as first, served_agent(teller) as other:
-        teller.collector, teller.gateway = house.collector, house.gateway
-        answer = await house.assess({"teller": first, "other": other}, start="teller")
+    leaker = TokenLeaker(fails=fails)
+    async with stack(redis_url, tmp_path) as services, served_agent(leaker) as first, served_agent(leaker) as other:
+        leaker.collector, leaker.gateway = services.collector, services.gateway
+        answer = await services.assess({"leaker": first, "other": other}, start="leaker")
         row = json.dumps(answer.data_parts[0])
-        kept = everything_in(redis_url)
+        stored = everything_in(redis_url)
         written = files_below(tmp_path)
         log = logged.readouterr().err
-        assert len(set(teller.tokens)) == 2
-        assert all(form.encode() in kept for form in FORMS)
+        assert len(set(leaker.tokens)) == 2
+        assert all(form.encode() in stored for form in FORMS)
         assert b"results" in written or b"pass_rate" in written
-        for token in teller.tokens:
-            for place, text in (("row", row.encode()), ("Redis", kept), ("files", written), ("log", log.encode())):
+        for token in leaker.tokens:
+            for place, text in (("row", row.encode()), ("Redis", stored), ("files", written), ("log", log.encode())):
                 assert left_of(token, text) == set(), place
                 assert token.encode() not in text
 
 
-async def test_a_collector_takes_the_tokens_of_a_whole_team_out_of_what_one_of_it_reports(redis_url: str) -> None:
-    """In a process of its own, which issued none of them, and never met the other."""
+async def test_a_collector_redacts_the_tokens_of_the_whole_team(redis_url: str) -> None:
+    """The collector is a process of its own, which issued neither token and never accepted the reader's."""
     theirs = token_of("reader")
     process = CollectorProcess(redis_url, CONCORD_TOKEN_SECRET=SECRET)
     async with connect(redis_url) as storage:
@@ -88,27 +88,26 @@ async def test_a_collector_takes_the_tokens_of_a_whole_team_out_of_what_one_of_i
         await storage.registry.register("a1", roster)
     process.start()
     try:
-        async with httpx.AsyncClient(headers={"authorization": f"Bearer {token_of('writer')}"}) as http:
-            for form, said in forms(theirs).items():
-                body = batch(step(name=said, additional_attributes={"note": f"see {said}."}), batch_id=form)
+        async with httpx.AsyncClient(headers={"authorization": f"Bearer {token_of('writer')}"}, timeout=60) as http:
+            for form, text in forms(theirs).items():
+                body = batch(step(name=text, additional_attributes={"note": f"see {text}."}), batch_id=form)
                 assert (await http.post(f"{process.url}/traces", json=body)).status_code == 202
     finally:
         process.stop()
-    kept = everything_in(redis_url)
-    assert kept.count(b"see ") == len(FORMS)
-    assert left_of(theirs, kept) == set()
+    stored = everything_in(redis_url)
+    assert stored.count(b"see ") == len(FORMS)
+    assert left_of(theirs, stored) == set()
 
 
-async def test_a_model_that_tells_its_key_leaves_it_nowhere(
+async def test_a_key_that_the_model_discloses_is_in_no_row_log_file_or_redis_value(
     redis_url: str, tmp_path: Path, logged: pytest.CaptureFixture[str]
 ) -> None:
-    said = " ".join(forms(KEY).values())
+    disclosed = [*forms(KEY).values()]
+    text = " ".join(disclosed)
 
     def say(asked: dict[str, Any]) -> str:
         answer = json.loads(honest_judge()(asked))
-        return json.dumps(
-            answer | {"reasoning": f"The key is {said}.", "strengths": [*forms(KEY).values()], "weaknesses": [said]}
-        )
+        return json.dumps(answer | {"reasoning": f"The key is {text}.", "strengths": disclosed, "weaknesses": [text]})
 
     async def answers(_: IncomingMessage, task: TaskHandle) -> None:
         await task.complete("something")
@@ -116,19 +115,19 @@ async def test_a_model_that_tells_its_key_leaves_it_nowhere(
     task = {"id": "t", "text": "Say something."}
     async with (
         fake_model(FakeModel(say)) as settings,
-        stack(redis_url, tmp_path, settings.model_copy(update={"api_key": SecretStr(KEY)})) as house,
+        stack(redis_url, tmp_path, settings.model_copy(update={"api_key": SecretStr(KEY)})) as services,
         served_agent(answers) as url,
     ):
-        row = await house.row({"a": url}, tasks=[task])
+        row = await services.row({"a": url}, tasks=[task])
         assert row["detail"]["trials"][0]["judge"]["source"] == "llm"
         written = files_below(tmp_path)
         log = logged.readouterr().err
-        for text in (json.dumps(row).encode(), everything_in(redis_url), written, log.encode()):
-            assert left_of(KEY, text) == set()
+        for stored in (json.dumps(row).encode(), everything_in(redis_url), written, log.encode()):
+            assert left_of(KEY, stored) == set()
 
 
 @given(st.text(max_size=200), st.text(max_size=200), st.integers(0, 27), st.integers(1, 43))
-def test_every_part_that_is_long_enough_goes_and_all_else_stays(
+def test_every_long_enough_part_of_a_token_is_redacted_and_nothing_else(
     before: str, after: str, start: int, length: int
 ) -> None:
     token = token_of("a")
@@ -141,7 +140,7 @@ def test_every_part_that_is_long_enough_goes_and_all_else_stays(
 
 
 @given(st.binary(max_size=400))
-def test_what_holds_no_secret_is_kept_as_it_is(text: bytes) -> None:
+def test_a_text_without_a_secret_is_unchanged(text: bytes) -> None:
     secrets = Secrets()
     secrets.learn_token(token_of("a"))
     secrets.learn(KEY)
@@ -149,7 +148,7 @@ def test_what_holds_no_secret_is_kept_as_it_is(text: bytes) -> None:
 
 
 @given(st.binary(max_size=60), st.binary(max_size=60), st.sampled_from(FORMS))
-def test_base64_of_any_text_with_a_secret_in_it_tells_nothing_of_it(before: bytes, after: bytes, form: str) -> None:
+def test_a_secret_is_redacted_in_the_base64_of_any_text(before: bytes, after: bytes, form: str) -> None:
     secrets = Secrets()
     token = token_of("a")
     secrets.learn_token(token)
@@ -158,7 +157,7 @@ def test_base64_of_any_text_with_a_secret_in_it_tells_nothing_of_it(before: byte
         assert left_of(token, secrets.redact(encode(written))) == set(), form
 
 
-def test_the_latest_tokens_are_known_by_their_parts_and_every_one_by_its_form() -> None:
+def test_parts_of_the_latest_tokens_and_every_whole_token_are_redacted() -> None:
     secrets = Secrets()
     tokens = [token_of(f"agent-{n}") for n in range(MAX_TOKENS + 1)]
     for token in tokens:
@@ -168,20 +167,20 @@ def test_the_latest_tokens_are_known_by_their_parts_and_every_one_by_its_form() 
     assert [secrets.redact(each.encode()) for each in first] == [b"-", first[1].encode()]
 
 
-def test_a_short_key_is_known_whole_and_a_word_is_none() -> None:
+def test_a_short_key_is_redacted_whole_and_a_word_is_not_a_key() -> None:
     secrets = Secrets()
     secrets.learn("hunter2-hunter2")
     secrets.learn("ollama")
     assert secrets.redact(b"hunter2-hunter2, ollama, hunter2") == b"-, ollama, hunter2"
 
 
-def test_noise_beside_a_secret_does_not_hide_it() -> None:
-    """At every place of a text, also where none of the places that are looked at first begins."""
+def test_a_part_of_a_token_is_redacted_at_every_offset() -> None:
+    """The part is tried at every offset, since redaction looks only at every ninth position first."""
     token = token_of("a")
     part = token.rpartition(".")[2][5 : 5 + PART].encode()
     secrets = Secrets()
     secrets.learn_token(token)
-    noise = random.Random(4711)  # noqa: S311 - noise is all that is wanted
+    random_bytes = random.Random(4711)  # noqa: S311 - reproducible
     for at in range(64):
-        text = noise.randbytes(at) + b" " + part + b" " + noise.randbytes(64 - at)
+        text = random_bytes.randbytes(at) + b" " + part + b" " + random_bytes.randbytes(64 - at)
         assert part not in secrets.redact(text)

@@ -1,4 +1,4 @@
-"""However many steps a participant tells, the trial stays usable, and what is left out is counted."""
+"""Floods of steps: a trial stays usable however many steps a participant reports, and dropped steps are counted."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -16,9 +16,9 @@ from concord.storage.redis import Storage, connect
 from concord.trace.report import BatchReceipt, Channel
 from concord.trace.step import ResponseTrace
 from tests.integration.collectors import SECRET, batch, bearer, collector, reports, step
-from tests.integration.observed import agent_that_answers, house, send
+from tests.integration.observed import agent_answering, running_gateway, send
 from tests.integration.workers import worker
-from tests.unit.evaluator.traces import TRACE_ID, call, told, url_of
+from tests.unit.evaluator.traces import TRACE_ID, call, reported_by, url_of
 from tests.unit.evaluator.trials import answered_by_all, carried, outcome, plan
 from tests.unit.evaluator.trials import batch as stored
 
@@ -32,16 +32,16 @@ async def storage(redis_url: str) -> AsyncIterator[Storage]:
         yield opened
 
 
-def tiny(number: int, count: int) -> dict[str, object]:
+def batch_of(number: int, count: int) -> dict[str, object]:
     return batch(*[step(f"{number}.{i}") for i in range(count)], batch_id=f"b{number}")
 
 
-async def test_beyond_its_share_a_participants_steps_are_refused_for_good_and_counted(
-    redis_url: str, storage: Storage
-) -> None:
+async def test_steps_beyond_a_reporters_quota_are_rejected_and_counted(redis_url: str, storage: Storage) -> None:
     async with collector(redis_url, token_secret=SECRET, max_steps=1000) as client:
-        answers = [await client.post("/traces", json=tiny(number, 300), headers=bearer("flood")) for number in range(5)]
-        other = await client.post("/traces", json=tiny(9, 300), headers=bearer("writer"))
+        answers = [
+            await client.post("/traces", json=batch_of(number, 300), headers=bearer("flood")) for number in range(5)
+        ]
+        other = await client.post("/traces", json=batch_of(9, 300), headers=bearer("writer"))
     assert {answer.status_code for answer in answers} == {202}, "nothing that a reporter would send again"
     assert [answer.json()["accepted"] for answer in answers] == [300, 300, 300, 0, 0]
     assert len(answers[-1].json()["rejected"]) == 300
@@ -50,7 +50,7 @@ async def test_beyond_its_share_a_participants_steps_are_refused_for_good_and_co
     assert len(await reports(storage)) == 1200
 
 
-async def test_steps_inside_other_steps_fill_a_share_too(redis_url: str, storage: Storage) -> None:
+async def test_steps_within_steps_use_up_the_quota(redis_url: str, storage: Storage) -> None:
     inner = [step(f"i{number}") for number in range(90)]
     action = {"agent_invocation": {"agent_name": "x", "response_trace": {"trace_id": "t1", "steps": inner}}}
     async with collector(redis_url, token_secret=SECRET, max_steps=100) as client:
@@ -60,7 +60,7 @@ async def test_steps_inside_other_steps_fill_a_share_too(redis_url: str, storage
     assert await storage.traces.refused("t1") == {"flood": 2}
 
 
-async def test_batches_without_a_step_fill_a_share_too(redis_url: str, storage: Storage) -> None:
+async def test_batches_without_steps_use_up_the_quota(redis_url: str, storage: Storage) -> None:
     async with collector(redis_url, token_secret=SECRET, max_steps=10) as client:
         for number in range(15):
             sent = batch(batch_id=f"b{number}", dropped={"buffer_full": 1})
@@ -69,16 +69,16 @@ async def test_batches_without_a_step_fill_a_share_too(redis_url: str, storage: 
     assert await storage.traces.refused("t1") == {"flood": 5}
 
 
-async def test_the_reporter_lets_go_of_what_is_refused_and_no_step_is_counted_twice(
+async def test_the_reporter_drops_rejected_steps_and_every_step_is_counted_once(
     redis_url: str, storage: Storage
 ) -> None:
     async with collector(redis_url, max_steps=150) as client:
         reporter = TraceReporter()
-        told_to = Assignment(
+        assignment = Assignment(
             assessment_id="a", trace_id="t1", step_id="r", agent_id="writer", collector_url=str(client.base_url)
         )
         for number in range(1000):
-            reporter.report(InteractionStep(step_id=str(number), trace_id="t1", call_type=CallType.TOOL), told_to)
+            reporter.report(InteractionStep(step_id=str(number), trace_id="t1", call_type=CallType.TOOL), assignment)
         await asyncio.to_thread(reporter.close, 5)
     kept = [each async for each in storage.traces.batches("t1")]
     assert (
@@ -87,9 +87,7 @@ async def test_the_reporter_lets_go_of_what_is_refused_and_no_step_is_counted_tw
     assert len(kept) == 1
 
 
-async def test_what_comes_in_band_is_limited_with_what_is_reported(
-    redis_url: str, storage: Storage, tmp_path: Path
-) -> None:
+async def test_steps_in_band_are_held_to_the_quota(redis_url: str, storage: Storage, tmp_path: Path) -> None:
     traces: list[str] = []
 
     async def chatter(_: httpx.Request) -> JSONResponse:
@@ -108,12 +106,12 @@ async def test_what_comes_in_band_is_limited_with_what_is_reported(
         }
         return JSONResponse({"jsonrpc": "2.0", "id": 1, "result": message})
 
-    async with house(redis_url, tmp_path, max_steps=100) as gateway, agent_that_answers(chatter) as url:  # type: ignore[arg-type]
-        seats = await gateway.trial({"a": url, "b": url})
-        traces.append(seats["a"].claims.trace_id)
-        async with httpx.AsyncClient() as http:
+    async with running_gateway(redis_url, tmp_path, max_steps=100) as gateway, agent_answering(chatter) as url:  # type: ignore[arg-type]
+        participants = await gateway.trial({"a": url, "b": url})
+        traces.append(participants["a"].claims.trace_id)
+        async with httpx.AsyncClient(timeout=60) as http:
             for _ in range(4):
-                await http.post(seats["a"].url_of("b"), json=send("message/send"))
+                await http.post(participants["a"].url_of("b"), json=send("message/send"))
         seen = await gateway.reports(traces[0], 4)
         in_band = await gateway.reports(traces[0], 60, Channel.IN_BAND)
         async with asyncio.timeout(5):
@@ -125,11 +123,13 @@ async def test_what_comes_in_band_is_limited_with_what_is_reported(
 
 @pytest.fixture
 async def flooded(storage: Storage) -> Storage:
-    """A trial of three agents with two observed calls, and one agent's claims of 9,000 other calls."""
+    """A trial of three agents with two observed calls, and 9,000 further calls that one agent claims."""
     await storage.assessments.save_plan(TEAM)
     claims = [call(f"c{number}", "", url=url_of(f"x{number}"), latency=1) for number in range(9000)]
     sent = [stored(0, carried(1, "A", "B")), stored(1, carried(2, "B", "C"))]
-    sent += [stored(2 + lo, told("A", *claims[lo : lo + 1000], authenticated=True)) for lo in range(0, 9000, 1000)]
+    sent += [
+        stored(2 + lo, reported_by("A", *claims[lo : lo + 1000], authenticated=True)) for lo in range(0, 9000, 1000)
+    ]
     for each in sent:
         await storage.traces.append(each, BatchReceipt(accepted=each.n_steps, rejected=[]))
     return storage
@@ -145,7 +145,7 @@ async def verdict_of(storage: Storage) -> TrialVerdict:
 async def test_a_flooded_trial_is_evaluated_within_its_jobs_limit(
     flooded: Storage, redis_url: str, tmp_path: Path
 ) -> None:
-    limits = {"CONCORD_JOB_TIMEOUT_FAST_S": "5", "CONCORD_MAX_TRIES": "1", "CONCORD_POOL_PROCESSES": "1"}
+    limits = {"CONCORD_MAX_TRIES": "1", "CONCORD_POOL_PROCESSES": "1"}
     with (
         worker(Queue.FAST, redis_url, tmp_path / "fast", **limits),
         worker(Queue.LLM, redis_url, tmp_path / "llm"),
@@ -158,10 +158,10 @@ async def test_a_flooded_trial_is_evaluated_within_its_jobs_limit(
     assert {metric.id for metric in verdict.record.metrics if metric.agent is None} >= {"density", "max_betweenness"}
 
 
-async def test_an_evaluation_that_does_not_end_leaves_the_score_standing(
+async def test_a_trial_whose_evaluation_times_out_keeps_its_score(
     flooded: Storage, redis_url: str, tmp_path: Path
 ) -> None:
-    # No evaluation at all ends within a hundredth of a second.
+    # No evaluation can end within a hundredth of a second.
     limits = {"CONCORD_JOB_TIMEOUT_FAST_S": "0.01", "CONCORD_MAX_TRIES": "2", "CONCORD_POOL_PROCESSES": "1"}
     with (
         worker(Queue.FAST, redis_url, tmp_path / "fast", **limits),

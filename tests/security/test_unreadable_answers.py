@@ -1,4 +1,5 @@
-"""What an agent sends that nobody can read is its own failure, and ends nobody else's assessment."""
+"""Unreadable answers: they are failures of the agent that sent them, and no other participant or assessment is
+affected."""
 
 import asyncio
 import json
@@ -9,12 +10,12 @@ from typing import Any
 import pytest
 
 from concord.a2a import A2AClient, AgentUnreachableError, IncomingMessage, RemoteError, TaskHandle, fetch_card
-from tests.security.hostile import answering, card_of, saying
+from tests.security.hostile import answering, card_of, fixed_answer
 from tests.security.stack import stack
 from tests.serving import Serve, listening, served_agent
 
 DEPTHS = (120, 900, 500_000)
-"""More than Protobuf reads, more than anybody should write, and more than Python's JSON reads."""
+"""More levels than Protobuf reads, than anybody should write, and than Python's JSON parser reads."""
 
 
 def nested(depth: int) -> str:
@@ -22,7 +23,7 @@ def nested(depth: int) -> str:
 
 
 def message(data: str) -> str:
-    """An answer of 0.3 with this JSON as a data part."""
+    """An answer of A2A 0.3 with this JSON as a data part."""
     parts = [{"kind": "text", "text": "something"}, {"kind": "data", "data": {"deep": 0}}]
     result: dict[str, Any] = {"kind": "message", "role": "agent", "messageId": "m", "parts": parts}
     return json.dumps({"jsonrpc": "2.0", "id": "1", "result": result}).replace('"deep": 0', f'"deep": {data}')
@@ -41,17 +42,17 @@ UNREADABLE = [
     ),
     '{"jsonrpc": "2.0", "id": "1", "result": {"message": {"messageId": "m", "parts": [{"data": NaN}]}}}',
 ]
-"""What is no answer, in the form of either version, or of none."""
+"""Bodies that are no answer in either version of A2A."""
 
 
 def agent(version: str, body: str, *, streams: bool) -> Serve:
-    """An agent that answers everything with this body."""
-    kind, said = ("text/event-stream", f"data: {body}\n\n") if streams else ("application/json", body)
+    """An agent that answers every call with this body."""
+    kind, content = ("text/event-stream", f"data: {body}\n\n") if streams else ("application/json", body)
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = await reader.readuntil(b"\r\n\r\n")
         card = card_of(head, version, streams=streams)
-        writer.write(card if head.startswith(b"GET") else answering(said.encode(), kind))
+        writer.write(card if head.startswith(b"GET") else answering(content.encode(), kind))
         await writer.drain()
         writer.close()
 
@@ -64,31 +65,33 @@ async def something(_: IncomingMessage, task: TaskHandle) -> None:
 
 @pytest.mark.parametrize("streams", [False, True])
 @pytest.mark.parametrize("version", ["0.3", "1.0"])
-async def test_a_client_reads_it_as_something_or_raises_what_its_callers_expect(version: str, streams: bool) -> None:
+async def test_a_client_raises_no_other_errors_for_an_unreadable_answer_than_documented(
+    version: str, streams: bool
+) -> None:
     for body in UNREADABLE:
         async with listening(agent(version, body, streams=streams)) as url, await A2AClient.connect(url) as client:
             with suppress(RemoteError, AgentUnreachableError):
                 [event async for event in client.stream(text="hello")]
 
 
-async def test_a_card_is_read_as_something_or_is_its_agents_failure() -> None:
+async def test_fetching_an_unreadable_card_raises_no_other_errors_than_documented() -> None:
     for card in UNREADABLE + [nested(depth) for depth in DEPTHS]:
-        async with listening(saying(b"", card=answering(card.encode()))) as url:
+        async with listening(fixed_answer(b"", card=answering(card.encode()))) as url:
             with suppress(RemoteError, AgentUnreachableError):
                 await fetch_card(url)
 
 
-async def test_who_cannot_be_read_fails_alone(redis_url: str, tmp_path: Path) -> None:
+async def test_only_the_participants_with_unreadable_answers_fail(redis_url: str, tmp_path: Path) -> None:
     bodies = {"deep": message(nested(500_000)), "nested": message(nested(120)), "wrong": '{"result": {"task": true}}'}
     async with (
-        stack(redis_url, tmp_path) as house,
+        stack(redis_url, tmp_path) as services,
         listening(agent("0.3", bodies["deep"], streams=False)) as deep,
-        listening(agent("0.3", bodies["nested"], streams=True)) as within,
+        listening(agent("0.3", bodies["nested"], streams=True)) as nested_url,
         listening(agent("1.0", bodies["wrong"], streams=False)) as wrong,
-        listening(saying(b"", card=answering(nested(500_000).encode()))) as card,
+        listening(fixed_answer(b"", card=answering(nested(500_000).encode()))) as card,
         served_agent(something) as honest,
     ):
-        row = await house.row({"deep": deep, "nested": within, "wrong": wrong, "card": card, "honest": honest})
+        row = await services.row({"deep": deep, "nested": nested_url, "wrong": wrong, "card": card, "honest": honest})
     trial = row["detail"]["trials"][0]
     failed = {call["callee"]: call["error"] is not None for call in trial["calls"]}
     assert failed == {"deep": True, "nested": True, "wrong": True, "card": True, "honest": False}

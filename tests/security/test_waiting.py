@@ -1,4 +1,4 @@
-"""Assessments beyond those that run at once: they wait, say so, may leave, and come to their turn in order."""
+"""Admission: assessments beyond the number that run at once wait in order, report their place, and may be cancelled."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -22,7 +22,7 @@ AT_ONCE = 60
 
 @asynccontextmanager
 async def gateway(redis_url: str, folder: Path, **settings: int) -> AsyncIterator[str]:
-    """The URL of a gateway that observes nothing."""
+    """The URL of a gateway that does not observe calls."""
     holder = reserved()
     chosen = GatewaySettings(
         redis_url=redis_url,
@@ -36,27 +36,27 @@ async def gateway(redis_url: str, folder: Path, **settings: int) -> AsyncIterato
 
 
 async def state(http: httpx.AsyncClient, url: str, task_id: str) -> tuple[str, str]:
-    """A task's state and what it said last."""
+    """A task's state and its latest status text."""
     status = (await http.post(url, json=rpc("tasks/get", {"id": task_id}))).json()["result"]["status"]
     return status["state"], status["message"]["parts"][0]["text"] if "message" in status else ""
 
 
-async def until(http: httpx.AsyncClient, url: str, task_id: str, wanted: str, text: str = "") -> None:
-    """Returns once a task is in that state and says that."""
+async def wait_for_state(http: httpx.AsyncClient, url: str, task_id: str, wanted: str, text: str = "") -> None:
+    """Waits until a task has this state and its status contains this text."""
     async with asyncio.timeout(20):
         while (found := await state(http, url, task_id))[0] != wanted or text not in found[1]:
             await asyncio.sleep(0.02)
 
 
-async def test_who_waits_is_told_where_it_stands_and_may_leave_and_the_last_is_sent_away(
+async def test_waiting_assessments_report_their_place_can_be_cancelled_and_are_limited_in_number(
     redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(progress, "HEARTBEAT_S", 0.1)
-    begun, go_on = [], asyncio.Event()
+    started, may_answer = [], asyncio.Event()
 
     async def slow(message: IncomingMessage, task: TaskHandle) -> None:
-        begun.append(message.text)
-        await go_on.wait()
+        started.append(message.text)
+        await may_answer.wait()
         await task.complete("done")
 
     async with (
@@ -66,48 +66,48 @@ async def test_who_waits_is_told_where_it_stands_and_may_leave_and_the_last_is_s
     ):
 
         async def ask(text: str) -> str:
-            asked = request({"task": text, "quiet_s": 0, "closing_cap_s": 0.1}, {"a": agent}, blocking=False)
-            return str((await task_of(http, url, asked))["id"])
+            document = request({"task": text, "quiet_s": 0, "closing_cap_s": 0.1}, {"a": agent}, blocking=False)
+            return str((await task_of(http, url, document))["id"])
 
         first = await ask("first")
-        await until(http, url, first, "working")
+        await wait_for_state(http, url, first, "working")
         second, third, fourth = [await ask(text) for text in ("second", "third", "fourth")]
-        await until(http, url, second, "submitted", "waiting: this is next")
-        await until(http, url, fourth, "submitted", "waiting: 2 before")
+        await wait_for_state(http, url, second, "submitted", "waiting: this is next")
+        await wait_for_state(http, url, fourth, "submitted", "waiting: 2 before")
         busy = await ask("fifth")
-        await until(http, url, busy, "rejected", "busy: 1 assessments are running and 3 wait")
+        await wait_for_state(http, url, busy, "rejected", "busy: 1 assessments are running and 3 wait")
         await http.post(url, json=rpc("tasks/cancel", {"id": second}))
-        await until(http, url, second, "canceled")
-        await until(http, url, fourth, "submitted", "s: waiting: 1 before")
+        await wait_for_state(http, url, second, "canceled")
+        await wait_for_state(http, url, fourth, "submitted", "s: waiting: 1 before")
         await http.post(url, json=rpc("tasks/cancel", {"id": first}))
-        await until(http, url, third, "working")
+        await wait_for_state(http, url, third, "working")
         assert (await state(http, url, fourth))[0] == "submitted"
         await http.post(url, json=rpc("tasks/cancel", {"id": third}))
-        await until(http, url, fourth, "working")
+        await wait_for_state(http, url, fourth, "working")
         async with asyncio.timeout(10):
-            while "fourth" not in begun:
+            while "fourth" not in started:
                 await asyncio.sleep(0.02)
         await http.post(url, json=rpc("tasks/cancel", {"id": fourth}))
-    assert begun == ["first", "third", "fourth"]
+    assert started == ["first", "third", "fourth"]
 
 
-async def test_many_at_once_all_end(redis_url: str, tmp_path: Path) -> None:
+async def test_many_assessments_at_once_all_complete(redis_url: str, tmp_path: Path) -> None:
     with workers(redis_url, tmp_path):
         async with gateway(redis_url, tmp_path) as url, httpx.AsyncClient(timeout=120) as http:
-            asked = [request({"interaction_pattern": PATTERN}) for _ in range(AT_ONCE)]
-            tasks = await asyncio.gather(*(task_of(http, url, each) for each in asked))
+            document = [request({"interaction_pattern": PATTERN}) for _ in range(AT_ONCE)]
+            tasks = await asyncio.gather(*(task_of(http, url, each) for each in document))
     assert [task["status"]["state"] for task in tasks] == ["completed"] * AT_ONCE
 
 
-async def _told(_: int) -> None:
-    """Tells nobody."""
+async def _ignore(_: int) -> None:
+    """Ignores the number of visitors before."""
 
 
-async def test_places_are_given_in_the_order_of_arrival_and_all_come_back() -> None:
+async def test_places_are_given_in_the_order_of_arrival_and_all_are_returned() -> None:
     places, order = Admission(2, 100), []
 
     async def visit(number: int) -> None:
-        async with places.place(1, _told, lambda _: None):
+        async with places.place(1, _ignore, lambda _: None):
             order.append(number)
             await asyncio.sleep(0)
 
@@ -118,36 +118,36 @@ async def test_places_are_given_in_the_order_of_arrival_and_all_come_back() -> N
     await asyncio.gather(*visits, return_exceptions=True)
     assert order == [number for number in range(20) if number not in {3, 7, 19}]
     assert places.waiting == 0
-    async with places.place(1, _told, lambda _: None), places.place(1, _told, lambda _: None):
+    async with places.place(1, _ignore, lambda _: None), places.place(1, _ignore, lambda _: None):
         assert places.waiting == 0
 
 
-async def test_a_place_that_comes_to_one_who_is_just_leaving_goes_to_the_next() -> None:
-    places, got = Admission(1, 100), asyncio.Event()
+async def test_a_place_given_to_a_visitor_that_is_being_cancelled_goes_to_the_next() -> None:
+    places, reached = Admission(1, 100), asyncio.Event()
 
     async def visit(done: asyncio.Event) -> None:
-        async with places.place(1, _told, lambda _: None):
+        async with places.place(1, _ignore, lambda _: None):
             done.set()
 
-    async with places.place(1, _told, lambda _: None):
+    async with places.place(1, _ignore, lambda _: None):
         leaving = asyncio.create_task(visit(asyncio.Event()))
-        staying = asyncio.create_task(visit(got))
+        staying = asyncio.create_task(visit(reached))
         await asyncio.sleep(0)
-    leaving.cancel()  # its turn has come, and it does not know yet
+    leaving.cancel()  # a place is free for it, and it has not run since
     await asyncio.gather(leaving, staying, return_exceptions=True)
-    assert got.is_set()
+    assert reached.is_set()
     assert places.waiting == 0
 
 
-async def test_requests_that_wait_take_so_much_memory_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_bytes_of_waiting_requests_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(admission, "MAX_WAITING_BYTES", 10)
     places = Admission(1, 100)
 
     async def visit(size: int) -> None:
-        async with places.place(size, _told, lambda _: None):
+        async with places.place(size, _ignore, lambda _: None):
             pass
 
-    async with places.place(1000, _told, lambda _: None):
+    async with places.place(1000, _ignore, lambda _: None):
         waiting = asyncio.create_task(visit(10))
         await asyncio.sleep(0)
         with pytest.raises(FullError, match="1 wait"):

@@ -1,4 +1,4 @@
-"""What every image's Dockerfile keeps to."""
+"""The Dockerfiles: their base images, installation by hash, and users."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ def instructions(dockerfile: Path) -> list[list[str]]:
     return [line.split() for line in text.splitlines() if line and not line.startswith("#")]
 
 
-def test_there_is_one_for_each_kind_of_image() -> None:
+def test_there_is_one_dockerfile_for_each_image() -> None:
     kinds = {path.name.removesuffix(".Dockerfile") for path in DOCKERFILES}
     assert kinds == {"client", "collector", "environment", "evaluator", "gateway", "purple"}
 
@@ -30,7 +30,7 @@ def test_only_the_python_base_image_comes_from_a_registry(dockerfile: Path) -> N
 
 
 @pytest.mark.parametrize("dockerfile", DOCKERFILES, ids=lambda path: path.name)
-def test_what_others_wrote_is_installed_by_hash(dockerfile: Path) -> None:
+def test_third_party_packages_are_installed_by_hash(dockerfile: Path) -> None:
     kind = dockerfile.name.removesuffix(".Dockerfile")
     text = dockerfile.read_text()
     for lock in ("build", kind):
@@ -39,6 +39,6 @@ def test_what_others_wrote_is_installed_by_hash(dockerfile: Path) -> None:
 
 
 @pytest.mark.parametrize("dockerfile", DOCKERFILES, ids=lambda path: path.name)
-def test_it_does_not_run_as_root(dockerfile: Path) -> None:
+def test_no_image_runs_as_root(dockerfile: Path) -> None:
     users = [line[1] for line in instructions(dockerfile) if line[0] == "USER"]
     assert users == ["concord"]

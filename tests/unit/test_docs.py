@@ -1,4 +1,4 @@
-"""The documentation names every setting, and everything it links to is there."""
+"""The documentation: it names every setting, and its links and paths exist."""
 
 import re
 from pathlib import Path
@@ -27,19 +27,33 @@ def test_every_setting_of_the_services_is_documented(settings: type[ServiceSetti
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=str)
-def test_every_link_to_a_file_leads_somewhere(document: Path) -> None:
+def test_every_link_to_a_file_resolves(document: Path) -> None:
     links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", document.read_text(encoding="utf-8"))
     assert [link for link in links if not (document.parent / link).exists()] == []
 
 
-def test_every_path_that_the_architecture_names_is_there() -> None:
+def anchors(document: Path) -> set[str]:
+    """The anchors of a document's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.*)$", document.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=str)
+def test_every_link_to_a_section_resolves(document: Path) -> None:
+    links = re.findall(r"\]\(([^)#:]*)#([^)]+)\)", document.read_text(encoding="utf-8"))
+    assert [
+        (path, name) for path, name in links if name not in anchors(document.parent / path if path else document)
+    ] == []
+
+
+def test_every_path_in_the_architecture_exists() -> None:
     text = Path("docs/architecture.md").read_text(encoding="utf-8")
     paths = re.findall(r"`((?:attacks|cli|data|services|shared|tests)/[\w./-]*)`", text)
     assert len(paths) > 40
     assert [path for path in paths if not Path(path).exists()] == []
 
 
-def test_every_term_of_the_glossary_is_there_once() -> None:
+def test_every_glossary_term_is_unique() -> None:
     text = Path("docs/glossary.md").read_text(encoding="utf-8")
     terms = [line.split("|")[1].strip() for line in text.splitlines() if line.startswith("| ")]
     assert sorted(set(terms) - {"Term"}) == sorted(term for term in terms if term != "Term")

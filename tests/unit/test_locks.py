@@ -1,4 +1,4 @@
-"""What the lock files keep to: everything by version and hash, tied to no index and no machine."""
+"""The lock files: every entry has a version and hashes, and none names an index or a path."""
 
 import re
 from pathlib import Path
@@ -35,15 +35,15 @@ def test_no_entry_names_an_index_or_a_path(lock: Path) -> None:
 
 
 @pytest.mark.parametrize("lock", IMAGES, ids=lambda path: path.name)
-def test_an_image_has_the_versions_that_development_tests(lock: Path) -> None:
+def test_an_image_has_the_versions_of_the_development_environment(lock: Path) -> None:
     assert pins(lock) <= pins(FOLDER / "dev.txt")
 
 
-def test_the_tests_containers_do_not_push_the_job_queue_back() -> None:
+def test_testcontainers_does_not_downgrade_the_job_queue() -> None:
     versions = dict(pins(FOLDER / "dev.txt"))
     assert tuple(map(int, versions["arq"].split(".")[:2])) >= (0, 28)
     assert int(versions["redis"].split(".")[0]) == 5
 
 
-def test_the_old_client_is_the_one_that_the_platform_uses() -> None:
+def test_the_old_a2a_client_has_the_platforms_version() -> None:
     assert ("a2a-sdk", "0.3.26") in pins(FOLDER / "a2a-v03.txt")

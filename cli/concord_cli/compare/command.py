@@ -27,7 +27,7 @@ def compare(results: Sequence[Path], output: Path | None) -> None:
     to compare or the output cannot be written.
     """
     if not FEWEST <= len(results) <= MOST:
-        raise UsageError(f"give {FEWEST} to {MOST} results files: there are {len(results)}")
+        raise UsageError(f"expected {FEWEST} to {MOST} results files, got {len(results)}")
     if output is not None:
         prepare_folder(output)
     comparison = compare_teams(read_teams(results))
@@ -41,7 +41,7 @@ def table_of(comparison: Comparison) -> RenderableType:
     return Group(
         _teams(comparison),
         "",
-        Text(f"Differences, paired by task; the intervals hold together at {comparison.level:.0%}", style="bold"),
+        Text(f"Differences, paired by task, with simultaneous {comparison.level:.0%} intervals", style="bold"),
         _pairs(comparison.pairs),
         *_tie_groups(comparison),
         *_warnings(comparison.warnings),
@@ -97,12 +97,12 @@ def _verdict(pair: PairLine) -> Text:
 def _tie_groups(comparison: Comparison) -> Iterator[RenderableType]:
     groups = [", ".join(group) for group in comparison.groups if len(group) > 1]
     if groups:
-        yield plain_lines(f"\nNot told apart: {'; '.join(groups)}")
+        yield plain_lines(f"\nNo difference shown: {'; '.join(groups)}")
 
 
 def _warnings(warnings: list[str]) -> Iterator[RenderableType]:
     if warnings:
-        yield Text("\nBe wary", style="bold")
+        yield Text("\nWarnings", style="bold")
         yield from (plain_lines(f"  {warning}") for warning in warnings)
 
 

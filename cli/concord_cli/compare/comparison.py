@@ -7,7 +7,8 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from concord.assessment.results import Basis, LatencySummary
+from concord.assessment.result_row import Basis
+from concord.assessment.results import LatencySummary
 from concord_cli.compare.teams import CODE, Team
 from concord_evaluator.statistics import (
     LEVEL,
@@ -163,28 +164,29 @@ def _line(team: Team, placed: Ranks) -> TeamLine:
 def _warnings(teams: Sequence[Team]) -> Iterator[str]:
     """Warnings about the figures."""
     if len({frozenset(team.scores) for team in teams}) > 1:
-        yield "Not all teams worked on the same tasks: a score is over a team's own, a difference over shared ones."
+        yield "The teams have different tasks: a score is over a team's own tasks, a difference over the shared tasks."
     if len(rules := {rule for team in teams for rule in team.rules}) > 1:
-        yield "The scores were made by different rules, so that they differ by more than the teams: " + "; ".join(
-            sorted(rules)
+        yield (
+            "The scores have different pass marks or weights, so the teams are not the only reason for differences: "
+            + "; ".join(sorted(rules))
         )
     judges = {judge for team in teams for judge in team.judges}
     if len({team.judges for team in teams}) > 1 or len(judges - {CODE}) > 1:
-        yield f"Different judges judged the outcomes: {', '.join(sorted(judges))}."
+        yield f"The outcomes have different judges: {', '.join(sorted(judges))}."
     for team in teams:
         if team.unjudged:
-            counted = (
-                "1 trial that nobody judged counts"
-                if team.unjudged == 1
-                else (f"{team.unjudged} trials that nobody judged count")
-            )
+            counted = "1 unjudged trial counts" if team.unjudged == 1 else (f"{team.unjudged} unjudged trials count")
             yield f"{team.name}: {counted} as 0."
         if team.lost:
-            counted = "1 trial, which counts" if team.lost == 1 else f"{team.lost} trials, which count"
-            yield f"{team.name}: no evaluation came of {counted} as 0 in its own row and not at all here."
+            counted = (
+                "1 trial has no evaluation. It counts"
+                if team.lost == 1
+                else f"{team.lost} trials have no evaluation. They count"
+            )
+            yield f"{team.name}: {counted} as 0 in the team's row, and not in this comparison."
         if team.infrastructure_failures == 1:
-            yield f"{team.name}: 1 failure of the infrastructure, which counts for nobody."
+            yield f"{team.name}: 1 failure of the infrastructure, which affects no score."
         elif team.infrastructure_failures:
-            yield f"{team.name}: {team.infrastructure_failures} failures of the infrastructure, which count for nobody."
+            yield f"{team.name}: {team.infrastructure_failures} failures of the infrastructure, which affect no score."
     if any(team.latency_avg_ms is not None for team in teams):
         yield LATENCY

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from concord.assessment import Mode
-from concord.assessment.results import Basis, ResultRow, TrialRecord
+from concord.assessment.result_row import Basis, ResultRow
+from concord.assessment.results import TrialRecord
 from concord_cli.display_text import shortened
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.results_file import read_rows
@@ -65,7 +66,7 @@ def read_teams(paths: Sequence[Path]) -> list[Team]:
     Raises UsageError, also if the scores are of different kinds; AssessmentError for a team without a score.
     """
     if len({path.resolve() for path in paths}) < len(paths):
-        raise UsageError("one results file is given twice")
+        raise UsageError("a results file is given twice: give each file once")
     stems = [shortened(path.stem, MAX_NAME) for path in paths]
     names = stems if len(set(stems)) == len(stems) else [str(path) for path in paths]
     rows = {path: read_rows(path) for path in paths}
@@ -77,7 +78,7 @@ def _common_kind(rows: Mapping[Path, Sequence[ResultRow]]) -> ScoreKind:
     """The kind of all scores; rows of shards without trials do not count. Raises UsageError, AssessmentError."""
     kinds = {path: {_kind(row) for row in of_file if row.detail.trials} for path, of_file in rows.items()}
     if empty := [path for path, found in kinds.items() if not found]:
-        raise AssessmentError(f"{empty[0]}: no trial in it has a score")
+        raise AssessmentError(f"{empty[0]}: it contains no trial with a score")
     common = set.union(*kinds.values())
     if len(common) > 1:
         listed = (f"{path}: {' and '.join(sorted(map(str, found)))}" for path, found in kinds.items())
@@ -94,7 +95,7 @@ def _team(name: str, path: Path, rows: Sequence[ResultRow], kind: ScoreKind) -> 
     counted = list(_counted(rows))
     if all(trial.overall_score is None for _, trial in counted):
         raise AssessmentError(
-            f"{path}: {'nobody judged any of its trials' if counted else 'no trial in it has a score'}"
+            f"{path}: {'all of its trials are unjudged' if counted else 'it contains no trial with a score'}"
         )
     for task, trial in counted:
         scores[task][trial.seed].append(trial.overall_score or 0.0)

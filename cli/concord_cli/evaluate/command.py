@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from concord.assessment import AssessmentConfig
-from concord.assessment.results import ResultRow
+from concord.assessment.result_row import ResultRow
 from concord_cli.display_text import printable
 from concord_cli.errors import AssessmentError, IncompleteError, UsageError
 from concord_cli.evaluate.inputs import find_inputs, read_config, traces_in, without_effect
@@ -25,7 +25,7 @@ from concord_evaluator.pipeline import BrokenEvaluatorError, installed_evaluator
 WIDE = 10_000
 """Width of the output without a terminal, so that a program finds each trace on one line."""
 
-SPLIT = "each part is evaluated by itself (as one if they are in one file, or together on standard input)"
+SPLIT = "Concord evaluates each part as a separate trace (to evaluate them as one, join the files or pipe them to `-`)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +54,9 @@ def evaluate(arguments: EvaluateArguments, reraise: Callable[[], None]) -> None:
     _check_plugins(arguments.format_name)
     files, beside = find_inputs(arguments.paths, arguments.format_name)
     for file in beside if not arguments.quiet else ():
-        _print_line(errors, f"{file}: is no trace in any known format, and stands above folders that are: not read")
+        _print_line(errors, f"{file}: not read: not a trace in any known format")
     if (idle := without_effect(config)) and not arguments.quiet:
-        _print_line(errors, f"{arguments.config}: makes no difference to traces: {', '.join(idle)}")
+        _print_line(errors, f"{arguments.config}: ignored, no effect on recorded traces: {', '.join(idle)}")
     evaluation = _Evaluation(arguments, config, partial(_print_line, errors), reraise)
     with (
         result_writer(arguments.output, config.agentbeats_ids) as write,
@@ -69,13 +69,13 @@ def evaluate(arguments: EvaluateArguments, reraise: Callable[[], None]) -> None:
                 write(row)
                 draw(row)
         if not evaluation.lines:
-            raise AssessmentError("there is no trace to evaluate")
+            raise AssessmentError("no trace found in the input")
     if not arguments.quiet:
         _show(evaluation.lines, [file for file in files if file not in evaluation.files_left_out])
     if evaluation.files_left_out:
-        raise AssessmentError(f"{len(evaluation.files_left_out)} of {_counted(files)} left out")
+        raise AssessmentError(f"{len(evaluation.files_left_out)} of {_counted(files)} skipped")
     if evaluation.records_left_out:
-        raise IncompleteError(f"records that could not be read and are left out: {evaluation.records_left_out}")
+        raise IncompleteError(f"unreadable records skipped: {evaluation.records_left_out}")
 
 
 @dataclass(slots=True)
@@ -117,14 +117,14 @@ class _Evaluation:
     def _evaluated(self, trace: Trace, file: str) -> ResultRow:
         first = self._files_of.setdefault(trace.trace_id, file)
         if first != file and not self.arguments.quiet:
-            self.report(f"{file}: {trace.trace_id} is in {first} too; {SPLIT}")
+            self.report(f"{file}: {trace.trace_id} is also in {first}; {SPLIT}")
         return evaluate_trace(trace, self.config)
 
     def _leave_out(self, file: Path, error: FormatError, kept: int) -> None:
         if not self.arguments.keep_going:
             raise AssessmentError(str(error)) from error
         self.files_left_out.append(file)
-        self.report(f"left out: {error}" + (f" ({kept} traces before that are evaluated)" if kept else ""))
+        self.report(f"skipped: {error}" + (f" ({kept} traces before this point were evaluated)" if kept else ""))
 
 
 def _check_plugins(name: str | None) -> None:
@@ -185,12 +185,12 @@ class UnreadableRecords:
             self._held = fault
         else:
             self.report_held()
-            self._report(f"left out: {fault}")
+            self._report(f"skipped: {fault}")
 
     def report_held(self) -> None:
         """Reports the held fault, since the file holds more than that record."""
         if self._held is not None:
-            self._report(f"left out: {self._held}")
+            self._report(f"skipped: {self._held}")
             self._held = None
 
     def as_error(self, file: str) -> FormatError:

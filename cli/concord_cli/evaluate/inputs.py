@@ -51,7 +51,7 @@ def find_inputs(paths: Sequence[Path], format_name: str | None = None) -> Inputs
         elif path.is_dir():
             inside = _inputs_in(path, format_name)
             if not inside.paths:
-                raise UsageError(f"{path}: holds no files")
+                raise UsageError(f"{path}: no files found in this folder")
             found.paths.extend(sorted(inside.paths))
             found.beside.extend(sorted(inside.beside))
         else:
@@ -143,7 +143,7 @@ def _parsed(path: Path) -> object:
     if path.suffix == ".json":
         parsed: object = from_json(path.read_bytes())
         return parsed
-    raise UsageError(f"{path}: neither .toml nor .json")
+    raise UsageError(f"{path}: unknown file type: use .toml or .json")
 
 
 def without_effect(config: AssessmentConfig) -> list[str]:

@@ -9,7 +9,7 @@ from typing import BinaryIO, Final, Protocol
 import networkx as nx
 from pydantic_core import to_json
 
-from concord.assessment.results import ResultRow
+from concord.assessment.result_row import ResultRow
 from concord_cli.display_text import printable
 from concord_cli.errors import UsageError
 from concord_cli.output_files import output_file, prepare_folder
@@ -30,7 +30,7 @@ def result_writer(path: Path | None, agentbeats_ids: dict[str, str]) -> Iterator
         yield lambda _: None
         return
     if path.suffix not in {".json", ".jsonl"}:
-        raise UsageError(f"{path}: neither .json (the results document) nor .jsonl (a row to a line)")
+        raise UsageError(f"{path}: unknown file type: use .json (results document) or .jsonl (one row per line)")
     prepare_folder(path)
     with output_file(path) as file:
         yield from _lines(file) if path.suffix == ".jsonl" else _document(file, agentbeats_ids)
@@ -81,7 +81,9 @@ def _single_graph(path: Path, file: BinaryIO) -> RowWriter:
     def write(row: ResultRow) -> None:
         nonlocal written
         if written:
-            raise UsageError(f"{path}: there are several traces, and this is one file: name a folder for their graphs")
+            raise UsageError(
+                f"{path}: the input has several traces: give a folder for their graphs instead of one file"
+            )
         write_graph(row, file)
         written = True
 

@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from concord.assessment.results import ResultRow
+from concord.assessment.result_row import ResultRow
 from concord_cli.interaction_text import coordination_label
 from concord_cli.terminal import plain_lines
 
@@ -74,7 +74,7 @@ def table_of(lines: Sequence[TraceLine]) -> RenderableType:
 def _warnings(lines: Iterable[TraceLine]) -> Iterable[RenderableType]:
     counts = Counter(warning for line in lines for warning in line.warnings)
     if counts:
-        yield Text("\nBe wary", style="bold")
+        yield Text("\nWarnings", style="bold")
         for warning, traces in counts.items():
             yield plain_lines(f"  {warning} ({traces} {'trace' if traces == 1 else 'traces'})")
 

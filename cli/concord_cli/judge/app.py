@@ -10,30 +10,34 @@ import typer
 from concord_cli.errors import UsageError
 from concord_cli.exits import execute, exit_codes
 
-app = typer.Typer(help="Judge saved traces anew, or hold the judge against labels.", no_args_is_help=True)
+app = typer.Typer(help="Judge saved traces again, or compare the judge with labels.", no_args_is_help=True)
 
-Samples = Annotated[int, typer.Option(min=1, max=9, help="How often the model judges each trace.")]
-Rules = Annotated[bool, typer.Option("--rules", help="Have the rules judge, without a language model.")]
-Config = Annotated[Path | None, typer.Option(help="As for `concord evaluate`; .toml or .json.")]
+Samples = Annotated[int, typer.Option(min=1, max=9, help="Number of times that the model judges each trace.")]
+Rules = Annotated[bool, typer.Option("--rules", help="Judge by rules, without a language model.")]
+Config = Annotated[Path | None, typer.Option(help="Config file (.toml or .json), as for `concord evaluate`.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
 
 
 @app.command()
 def rejudge(
-    traces: Annotated[list[Path], typer.Argument(metavar="TRACES", help="Files, folders, or - for standard input.")],
+    traces: Annotated[
+        list[Path], typer.Argument(metavar="TRACES", help="Files or folders to judge, or - for standard input.")
+    ],
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Where the rows go: .json in one document, .jsonl a row a line."),
+        typer.Option(
+            "--output", "-o", help="Results file to write: .json for one document, .jsonl for one row per line."
+        ),
     ] = None,
     samples: Samples = 1,
     rules: Rules = False,
     format_name: Annotated[
-        str | None, typer.Option("--format", help="What the files are, if that cannot be told from themselves.")
+        str | None, typer.Option("--format", help="Format of the files, if it cannot be detected.")
     ] = None,
     config: Config = None,
     quiet: Quiet = False,
 ) -> None:
-    """Judge saved traces anew with the configured language model (AGENTBEATS_LLM_API_KEY, _BASE_URL, _MODEL)."""
+    """Judge saved traces again with the configured language model (AGENTBEATS_LLM_API_KEY, _BASE_URL, _MODEL)."""
     with exit_codes():
         with _full_installation():
             from concord_cli.judge.rejudge import RejudgeArguments, rejudge_traces
@@ -44,15 +48,19 @@ def rejudge(
 @app.command()
 def calibrate(
     labelled: Annotated[
-        Path, typer.Argument(metavar="LABELLED", help='JSON lines: {"trace": a path or lines, "label": pass or fail}.')
+        Path,
+        typer.Argument(
+            metavar="LABELLED",
+            help='JSON lines file: {"trace": path or lines, "label": "pass" or "fail"} on each line.',
+        ),
     ],
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Where the figures go, as JSON.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="JSON file to write the figures to.")] = None,
     samples: Samples = 1,
     rules: Rules = False,
     config: Config = None,
     quiet: Quiet = False,
 ) -> None:
-    """Hold the judge against labels: accuracy, Cohen's kappa, false passes and false fails, with intervals."""
+    """Compare the judge with labels: show accuracy, Cohen's kappa, false passes and false fails, with intervals."""
     with exit_codes():
         with _full_installation():
             from concord_cli.judge.calibrate import CalibrateArguments, calibrate_judge
@@ -69,4 +77,4 @@ def _full_installation() -> Iterator[None]:
         configure_logging("judge", level="WARNING")
         yield
     except ModuleNotFoundError as error:
-        raise UsageError(f"judging needs all of Concord, concord-cli[local]: {error.name} is missing") from error
+        raise UsageError(f"`concord judge` needs the module {error.name}: install concord-cli[local]") from error

@@ -51,7 +51,7 @@ def read_labelled(path: Path) -> list[LabelledTrace]:
         raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
     found = [_labelled(path, number, line) for number, line in enumerate(lines, start=1) if line.strip()]
     if not found:
-        raise UsageError(f"{path}: there is no labelled trace in it")
+        raise UsageError(f"{path}: it contains no labelled trace")
     return found
 
 
@@ -65,7 +65,7 @@ def _labelled(path: Path, number: int, text: bytes) -> LabelledTrace:
     except FormatError as error:
         raise AssessmentError(f"{path}:{number}: {error}") from error
     if len(traces) != 1:
-        raise AssessmentError(f"{path}:{number}: a label is for one trace, and there are {len(traces)}")
+        raise AssessmentError(f"{path}:{number}: expected one trace for the label, found {len(traces)}")
     return LabelledTrace(number, line.of(traces[0]), line.label)
 
 

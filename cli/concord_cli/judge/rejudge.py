@@ -60,7 +60,7 @@ def _all_traces(files: list[Path], format_name: str | None) -> Iterator[Trace]:
         except FormatError as error:
             if _is_result(file):
                 raise AssessmentError(
-                    f"{file}: is a result, which holds no texts to judge; `concord run --traces FOLDER` keeps traces"
+                    f"{file}: is a result, which contains no texts to judge: save traces with `concord run --traces`"
                 ) from error
             raise AssessmentError(str(error)) from error
 

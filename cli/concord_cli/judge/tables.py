@@ -7,7 +7,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from concord.assessment.results import CriterionVerdict, Judgment, ResultRow
+from concord.assessment.result_row import ResultRow
+from concord.assessment.results import CriterionVerdict, Judgment
 from concord_cli.display_text import printable
 from concord_cli.judge.calibration import Calibration, Figure, JudgedTrace
 from concord_cli.terminal import plain_table, plain_text
@@ -36,7 +37,7 @@ def _headline(judge: Judgment) -> Iterator[str]:
 def _verdicts(criteria: list[CriterionVerdict]) -> Table:
     table = plain_table("criterion", "verdict", "points")
     for each in criteria:
-        verdict = each.verdict.replace("_", " ") + ("" if each.verified else ": no quote bears it out")
+        verdict = each.verdict.replace("_", " ") + ("" if each.verified else ": no quote supports it")
         table.add_row(each.id.replace("_", " "), verdict, "-" if each.points is None else f"{each.points:.1f}")
     return table
 
@@ -64,7 +65,7 @@ def calibration_of(calibration: Calibration) -> RenderableType:
     table.add_row("Cohen's kappa", "undefined" if kappa is None else f"{kappa:.2f}", span, "")
     shown: list[RenderableType] = [table]
     if notable := [each for each in calibration.traces if each.judged != each.label]:
-        shown += [Text("\nNot as labelled", style="bold"), _differences(notable)]
+        shown += [Text("\nDifferences from the labels", style="bold"), _differences(notable)]
     return Group(*shown)
 
 

@@ -14,5 +14,5 @@ def make_judge(samples: int, *, rules: bool) -> TrialJudge:
     """A judge that asks the configured model, or with `rules` asks none. Raises UsageError without an API key."""
     settings = LLMSettings()
     if not rules and not settings.available:
-        raise UsageError("AGENTBEATS_LLM_API_KEY is not set: set it, or have the rules judge with --rules")
+        raise UsageError("AGENTBEATS_LLM_API_KEY is not set: set it, or use --rules to judge without a language model")
     return TrialJudge(None if rules else settings, samples=samples, deadline_s=DEADLINE_S)

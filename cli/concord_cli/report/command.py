@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from concord.assessment.results import ResultRow
+from concord.assessment.result_row import ResultRow
 from concord_cli.display_text import shortened
 from concord_cli.errors import UsageError
 from concord_cli.output_files import prepare_folder, write_text
@@ -27,13 +27,13 @@ def report(results: Path, output: Path | None, trial_id: str | None, assessment_
 
 def _chosen(path: Path, rows: Sequence[ResultRow], assessment_id: str | None) -> ResultRow:
     if not rows:
-        raise UsageError(f"{path}: there is no result in it")
+        raise UsageError(f"{path}: the file contains no result")
     ids = ", ".join(shortened(row.detail.assessment_id, 120) for row in rows[:5]) + (", …" if len(rows) > 5 else "")
     if assessment_id is None:
         if len(rows) > 1:
-            raise UsageError(f"{path}: there are {len(rows)} results; choose one with --assessment: {ids}")
+            raise UsageError(f"{path}: the file has {len(rows)} results: choose one with --assessment ({ids})")
         return rows[0]
     for row in rows:
         if row.detail.assessment_id == assessment_id:
             return row
-    raise UsageError(f"{path}: no assessment is called {assessment_id!r}; there are: {ids}")
+    raise UsageError(f"{path}: the file has no assessment {assessment_id!r}, only: {ids}")

@@ -147,4 +147,4 @@ def latency_of(latency: LatencySummary) -> LatencyView | None:
 
 
 def _reliability_note(*, reliable: bool) -> str | None:
-    return None if reliable else "too few calls to rely on"
+    return None if reliable else "too few calls to be reliable"

@@ -11,11 +11,11 @@ from concord_cli.report.scope import Scope
 from concord_cli.score_text import FACTORS, factor_notes, pass_count_text
 
 _CONFIDENCE = {
-    "insufficient": "insufficient: too few runs to say how certain the score is",
-    "low": "low: few runs, or runs that differ much",
+    "insufficient": "insufficient: too few tasks for an interval",
+    "low": "low: few tasks, or a wide interval",
     "adequate": "adequate",
 }
-_MODES = {"ground_truth": "interactions as given", "live": "agents at work", "recorded": "a trace from a file"}
+_MODES = {"ground_truth": "given pattern", "live": "live team", "recorded": "trace from a file"}
 
 
 @dataclass(frozen=True, slots=True)

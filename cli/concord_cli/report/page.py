@@ -3,7 +3,8 @@
 import json
 from dataclasses import dataclass
 
-from concord.assessment.results import Basis, Judgment, ResultRow
+from concord.assessment.result_row import Basis, ResultRow
+from concord.assessment.results import Judgment
 from concord_cli.display_text import on_one_line, visible
 from concord_cli.interaction_text import MORE_ON_STRUCTURE, STRUCTURE_AND_SUCCESS, fully_observed, no_calls_text
 from concord_cli.report.findings import FindingView, findings_of

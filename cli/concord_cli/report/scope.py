@@ -2,15 +2,14 @@
 
 from dataclasses import dataclass
 
+from concord.assessment.result_row import AgentRecord, ResultRow
 from concord.assessment.results import (
-    AgentRecord,
     Finding,
     Judgment,
     LatencySummary,
     MetricRecord,
     MetricStatus,
     Quality,
-    ResultRow,
     SubScore,
     TraceIntegrity,
     TrialRecord,
@@ -51,7 +50,7 @@ def scope_of(row: ResultRow, trial_id: str | None = None) -> Scope:
     if trial is None:
         known = ", ".join(shortened(each.trial_id, 40) for each in row.detail.trials[:10]) or "none"
         more = f" and {len(row.detail.trials) - 10} more" if len(row.detail.trials) > 10 else ""
-        raise UsageError(f"no trial is called {trial_id!r}; there are: {known}{more}")
+        raise UsageError(f"the result has no trial {trial_id!r}, only: {known}{more}")
     return _one_trial(row, trial)
 
 

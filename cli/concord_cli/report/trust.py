@@ -49,16 +49,16 @@ class TrustView:
 
 
 _PROVENANCE = {
-    "observed": "the assessor made or passed on the call itself",
+    "observed": "the gateway made or carried the call",
     "corroborated": "both ends reported it",
     "reported": "one end reported it",
 }
 _INTEGRITY = {
-    "contradicted": "claimed by an agent and refuted by what was observed",
-    "conflicting": "reported in versions that differ; left out of structure",
-    "duplicate": "reported again, word for word; counted once",
-    "late": "came after the trial was closed; not counted",
-    "dropped": "lost by their reporter before they could be sent",
+    "contradicted": "claimed by an agent, and not observed by the gateway",
+    "conflicting": "reported in different versions; not part of the graph",
+    "duplicate": "reported again without a change; counted once",
+    "late": "arrived after the trial was closed; not stored",
+    "dropped": "lost before they were stored",
 }
 _SEEN = {"full": "its calls", "partly": "calls to it, not its own", "none": "nothing"}
 _HARMLESS = frozenset({"duplicate"})

@@ -65,7 +65,7 @@ async def _start_redis(redis: RedisChoice, supervisor: Supervisor) -> None:
         supervisor.start([redis.program])
         await supervisor.ready()
     elif not await can_connect(redis.url, DEFAULT_PORT):
-        raise AssessmentError("nothing listens where REDIS_URL points to")
+        raise AssessmentError("no server answers at REDIS_URL: start Redis there, or unset REDIS_URL")
 
 
 def free_stack_ports(scenario: Scenario) -> Ports:
@@ -79,10 +79,10 @@ def fixed_stack_ports(scenario: Scenario, gateway: int, collector: int, first_ag
     agents = {each.role: first_agent + i for i, each in enumerate(scenario.local)}
     wanted = {"gateway": gateway, "collector": collector, **agents}
     if len(set(wanted.values())) < len(wanted):
-        raise UsageError("two programs would listen on one port")
+        raise UsageError("two programs have the same port: choose different ports")
     for name, port in wanted.items():
         if not is_free(port):
-            raise UsageError(f"port {port} of {LOOPBACK}, for {name}, is taken: choose another with an option")
+            raise UsageError(f"port {port} of {LOOPBACK}, for {name}, is in use: choose another port with an option")
     return Ports(free_ports(1)[0], collector, gateway, agents)
 
 

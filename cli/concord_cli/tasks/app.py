@@ -88,3 +88,17 @@ def estimate(
         from concord_cli.tasks.command import print_estimate
 
         print_estimate(suite, seats, trials, turn_s)
+
+
+@app.command()
+def reveal(
+    results: Annotated[Path, typer.Argument(metavar="RESULTS", help="A results file.")],
+    folder: Annotated[
+        Path | None, typer.Option(help="The gateway's output folder; by default, the folder of the results file.")
+    ] = None,
+) -> None:
+    """Reveal the secret of an assessment's tasks, so that anybody can generate them again. Not before the last run."""
+    with exit_codes():
+        from concord_cli.tasks.command import print_secrets
+
+        print_secrets(results, folder or results.parent)

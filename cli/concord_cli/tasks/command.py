@@ -27,6 +27,8 @@ from concord.suite import (
 )
 from concord.suite.draw import SECRET_BYTES
 from concord_cli.errors import UsageError
+from concord_cli.results_file import read_rows
+from concord_cli.tasks.secrets import revealed_secret
 
 CHARACTERS_PER_TOKEN: Final = 4
 """Of English text, roughly, for the tokenisers of common language models."""
@@ -124,6 +126,15 @@ def print_estimate(suite: Sequence[str], seats: int | None, trials: int, turn_s:
         f"\n{trials} trial(s) of each: {totals[1]:,} calls, {totals[2]:,} tokens read and {totals[3]:,} written, "
         f"{totals[0] * turn_s / 60:.1f} min at {turn_s:g} s a turn. A team that needs more rounds costs more."
     )
+
+
+def print_secrets(results: Path, folder: Path) -> None:
+    """Prints the secret of each row's tasks as a line of JSON. Raises UsageError."""
+    for row in read_rows(results):
+        secret = revealed_secret(row, folder)
+        detail = row.detail
+        line = {"assessment_id": detail.assessment_id, "sha256": detail.task_secret_sha256, "secret": secret}
+        typer.echo(json.dumps(line))
 
 
 def _tokens(task: SuiteTask, rounds: int) -> tuple[int, int]:

@@ -17,10 +17,10 @@ def read(source: Source) -> Iterator[Trace]:
     trace = TraceBuilder(source.stem, Origin(source.name))
     trace.warn("a chat log does not tell questions from answers: every message counts as a call")
     for number, line in source.lines():
-        with source.blaming(number):
+        with source.errors_at(number):
             message = LINE.fullmatch(line.decode())
             if message is None:
-                raise ValueError("is no message of the form `time sender -> receiver: text`")
+                raise ValueError("not a message of the form `time sender -> receiver: text`")
             time, sender, receiver, text = message.groups()
             trace.add_message(f"{number:06}", sender, receiver, text, sent_at=datetime.fromisoformat(time))
     yield trace.build()

@@ -1,4 +1,4 @@
-"""The evaluator: which texts of a trial are measured, and what is told of them."""
+"""The evaluator: selects the texts of a trial, measures them, and returns metrics and findings."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -9,7 +9,7 @@ from typing import Final
 
 from concord.assessment.results import Finding, MetricParameter, MetricRecord, MetricStatus
 from concord_evaluator.metrics import Parameter
-from concord_evaluator.pipeline import Contribution, Exchange, TrialInput, evaluator, exchanges
+from concord_evaluator.pipeline import Contribution, QuotedCall, TrialInput, evaluator, quoted_calls
 from concord_text.measures import drifts, phrases_of, redundancy, resemblance
 
 REDUNDANCY: Final = "text/redundancy/shingles/1-distinct/all"
@@ -17,12 +17,12 @@ DRIFT: Final = "text/drift/requests/1-tf_idf_cosine"
 OVERLAP: Final = "text/answer_overlap/shingles/jaccard/mean_over_pairs"
 
 DEFINITIONS: Final = {
-    REDUNDANCY: "The share of the phrases in the agents' messages that another message has already (shingles, Broder "
-    "1997). 0: nobody repeats anything; 0.5: everything is said twice.",
-    DRIFT: "How far what agents ask each other is from the task: the mean of 1 - cosine of their TF-IDF vectors. "
-    "0: the task's own words; 1: none of them.",
-    OVERLAP: "How alike the answers of different agents are: the mean, over all pairs of agents, of the share of "
-    "their phrases that both have (Jaccard). 1: all answer the same.",
+    REDUNDANCY: "The share of phrases in the agents' messages that another message already contains (shingles, Broder "
+    "1997). 0: no phrase is repeated; 0.5: every phrase occurs twice.",
+    DRIFT: "The distance of the agents' requests from the task: the mean of 1 - cosine of their TF-IDF vectors. "
+    "0: only words of the task; 1: no word of the task.",
+    OVERLAP: "The similarity of the answers of different agents: the mean, over all pairs of agents, of the share of "
+    "their phrases that occur in both (Jaccard). 1: all agents give the same answer.",
 }
 
 MAX_PAIRS: Final = 10_000
@@ -37,8 +37,8 @@ MAX_STEP_IDS: Final = 20
     definitions=DEFINITIONS,
 )
 def evaluate_text(trial: TrialInput, _: Mapping[str, Contribution], words: float, alike: float) -> Contribution:
-    """Compares what agents say by phrases of `words` words; answers at least `alike` alike are a finding."""
-    said = exchanges(trial)
+    """Compares messages by phrases of `words` words. Answers with a similarity of at least `alike` are a finding."""
+    said = quoted_calls(trial)
     agents = set(trial.projection.agents)
     requests = [each for each in said if each.caller in agents and phrases_of(each.request, 1)]
     answers = [each for each in said if each.callee in agents and phrases_of(each.response, 1)]
@@ -58,16 +58,16 @@ def evaluate_text(trial: TrialInput, _: Mapping[str, Contribution], words: float
     )
 
 
-def doubt_of(said: Sequence[Exchange], calls: int) -> str | None:
-    """Why a value stands for more than was read, if it does."""
+def doubt_of(said: Sequence[QuotedCall], calls: int) -> str | None:
+    """The reason if a value is computed from a part of the calls, else None."""
     known = sum(bool(each.request or each.response) for each in said)
-    return None if known == calls else f"{known} of {calls} calls say what was said"
+    return None if known == calls else f"{known} of {calls} calls contain their texts"
 
 
 def drift_records(
-    task: str, requests: Sequence[Exchange], record: Callable[..., MetricRecord]
+    task: str, requests: Sequence[QuotedCall], record: Callable[..., MetricRecord]
 ) -> Iterator[MetricRecord]:
-    """The drift of the team, and of each agent that asked anything."""
+    """The drift of the team, and of each agent that sent a request."""
     found = drifts(task, [each.request for each in requests]) if phrases_of(task, 1) else []
     yield record("text_drift", DRIFT, mean(found), len(found))
     by_agent: defaultdict[str, list[float]] = defaultdict(list)
@@ -77,8 +77,8 @@ def drift_records(
         yield record("text_drift", DRIFT, mean(own), len(own), agent=agent)
 
 
-def likenesses(answers: Sequence[Exchange], words: int) -> dict[tuple[str, str], float]:
-    """How alike the answers of two agents are, all answers of an agent together; the first `MAX_PAIRS` pairs."""
+def likenesses(answers: Sequence[QuotedCall], words: int) -> dict[tuple[str, str], float]:
+    """The similarity of the answers of two agents, with all answers of an agent together; at most `MAX_PAIRS` pairs."""
     phrases: defaultdict[str, set[tuple[str, ...]]] = defaultdict(set)
     for each in answers:
         phrases[each.callee] |= phrases_of(each.response, words)
@@ -87,9 +87,9 @@ def likenesses(answers: Sequence[Exchange], words: int) -> dict[tuple[str, str],
 
 
 def same_answers(
-    pairs: Mapping[tuple[str, str], float], answers: Sequence[Exchange], alike: float
+    pairs: Mapping[tuple[str, str], float], answers: Sequence[QuotedCall], alike: float
 ) -> Iterator[Finding]:
-    """The pairs of agents whose answers are most alike, if they are alike enough to be worth telling."""
+    """The pairs of agents with the most similar answers, from a similarity of `alike` on."""
     for agents, likeness in sorted(pairs.items(), key=lambda pair: (-pair[1], pair[0]))[:MAX_FINDINGS]:
         if likeness >= alike:
             yield Finding(
@@ -99,7 +99,7 @@ def same_answers(
                 value=likeness,
                 threshold=alike,
                 step_ids=[each.step_id for each in answers if each.callee in agents][:MAX_STEP_IDS],
-                advice="Two agents answer nearly the same: give each a question of its own, or leave one out.",
+                advice="Two agents give nearly the same answer: ask each a different question, or remove one of them.",
             )
 
 
@@ -113,10 +113,10 @@ def record_of(
     agent: str | None = None,
     params: Mapping[str, float] | None = None,
 ) -> MetricRecord:
-    """A value as the row has it. What cannot be known is no 0, but undefined, and says why."""
+    """A value as a record of the row. An unknown value is undefined with a reason, never 0."""
     status, reason = MetricStatus.OK, doubt
     if value is None:
-        status, reason = MetricStatus.UNDEFINED, "too little is known of what was asked and answered"
+        status, reason = MetricStatus.UNDEFINED, "too few requests and answers are known"
     elif doubt is not None:
         status = MetricStatus.APPROXIMATE
     return MetricRecord(
@@ -133,5 +133,5 @@ def record_of(
 
 
 def mean(values: Collection[float]) -> float | None:
-    """The mean; None of nothing."""
+    """The mean; None without values."""
     return fmean(values) if values else None

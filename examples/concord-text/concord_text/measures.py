@@ -1,4 +1,4 @@
-"""The measures, as functions of texts alone."""
+"""The measures, as functions of texts."""
 
 import re
 from collections.abc import Sequence, Set
@@ -13,7 +13,7 @@ _WORD: Final = re.compile(r"\w+")
 
 
 def phrases_of(text: str, words: int) -> Phrases:
-    """All phrases of so many words; of a shorter text the whole, of one without words none."""
+    """All phrases of `words` words. A shorter text is one phrase; a text without words has none."""
     found = _WORD.findall(text.casefold())
     ends = range(words, max(words, len(found)) + 1) if found else ()
     return frozenset(tuple(found[end - words : end]) for end in ends)
@@ -23,7 +23,7 @@ def redundancy(messages: Sequence[Phrases]) -> float | None:
     """The share of phrases that repeat one of another message: 1 - distinct / all. None for fewer than two messages.
 
     A message counts as the set of its phrases (shingles: Broder 1997, "On the resemblance and containment of
-    documents"), so that neither the order of messages matters nor what repeats within one.
+    documents"), so that the order of messages and repetitions within one message do not matter.
     """
     if len(messages) < 2:
         return None
@@ -31,11 +31,11 @@ def redundancy(messages: Sequence[Phrases]) -> float | None:
 
 
 def drifts(task: str, requests: Sequence[str]) -> list[float]:
-    """How far each request is from the task: 1 - cosine of their TF-IDF vectors (Spärck Jones 1972)."""
+    """The distance of each request from the task: 1 - cosine of their TF-IDF vectors (Spärck Jones 1972)."""
     vectors = TfIdf({"task": task, **{str(number): text for number, text in enumerate(requests)}})
     return [1 - vectors.cosine("task", str(number)) for number in range(len(requests))]
 
 
 def resemblance(one: Phrases, other: Phrases) -> float:
-    """The share of all phrases of two texts that both have (Jaccard; Broder's resemblance)."""
+    """The share of the phrases of two texts that occur in both (Jaccard; Broder's resemblance)."""
     return len(one & other) / len(one | other)

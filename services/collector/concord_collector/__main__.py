@@ -36,11 +36,12 @@ def _parser() -> argparse.ArgumentParser:
     parser = address_parser(
         "concord_collector", "Takes reports of steps from agents and queues them in Redis (REDIS_URL).", port=9010
     )
+    parser.add_argument("--issue-token", metavar="AGENT", help="print a standing token for this agent, and exit")
     parser.add_argument(
-        "--issue-token", metavar="AGENT", help="print a token with which this agent may register itself, and exit"
-    )
-    parser.add_argument(
-        "--days", type=float, default=7, help="for how long; for more than 7 days, set CONCORD_TOKEN_SECRET"
+        "--days",
+        type=float,
+        default=7,
+        help="validity of the token in days; for more than 7 days, set CONCORD_TOKEN_SECRET",
     )
     return parser
 

@@ -73,4 +73,4 @@ class Admission:
 
 def _check_rate(wait_s: float) -> None:
     if wait_s > 0:
-        raise too_many_requests("more than a participant's share", wait_s)
+        raise too_many_requests("the participant exceeded its rate limit", wait_s)

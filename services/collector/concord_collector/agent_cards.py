@@ -60,7 +60,7 @@ async def fetch_card(pinned: PinnedUrl) -> AgentCard:
             http.stream("GET", **pinned.request(CARD_PATH)) as response,
         ):
             if response.status_code != httpx.codes.OK:
-                raise CardError(f"the agent answers {response.status_code} when asked for its card")
+                raise CardError(f"the agent answered {response.status_code} to the request for its card")
             return AgentCard.model_validate_json(await _read_bounded(response))
     except (httpx.HTTPError, TimeoutError) as error:
         raise CardError(f"the agent's card cannot be fetched: {type(error).__name__}") from error

@@ -10,7 +10,7 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 from pydantic.json_schema import models_json_schema
 
-from concord.service import BodyLimit, TokenDoor, probe_routes
+from concord.service import BodyLimit, TokenPathLimit, probe_routes
 from concord.storage import TraceLimits
 from concord.storage.redis import Storage, connect
 from concord.trace.report import StepBatch
@@ -58,7 +58,7 @@ def create_app(settings: CollectorSettings) -> FastAPI:
     app.state.documented = []
     app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)
     app.add_middleware(TimingMiddleware, metrics=metrics)
-    app.add_middleware(TokenDoor, opens=_OPEN_TO_TOKENS.__contains__)
+    app.add_middleware(TokenPathLimit, accepts=_OPEN_TO_TOKENS.__contains__)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]  # FastAPI's documented way to extend the schema
     return app
 

@@ -1,9 +1,9 @@
 """Who sends a request: the participant that its token names or, where the collector is open, an address."""
 
-from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from cachetools import FIFOCache
 from fastapi import HTTPException, Request
 
 from concord.storage import OPEN_SCOPE, AgentRegistry, StorageUnavailableError
@@ -33,7 +33,7 @@ class Authenticator:
     ) -> None:
         self._token_keys = token_keys
         self._registry = registry
-        self._known_traces: OrderedDict[str, None] = OrderedDict()
+        self._known_traces: FIFOCache[str, None] = FIFOCache(_MAX_KNOWN_TRACES)
         """Traces of which this process knows every participant's token, and so redacts it from all bodies."""
         self._closed = closed
         self._allow_anonymous = allow_anonymous
@@ -43,7 +43,7 @@ class Authenticator:
         header = request.headers.get("authorization")
         if header is None:
             if not self._allow_anonymous:
-                raise HTTPException(401, "a token is needed", _CHALLENGE)
+                raise HTTPException(401, "a token is required", _CHALLENGE)
             return Caller(_client_address(request))
         scheme, _, rest = header.partition(" ")
         token = rest.strip()
@@ -62,7 +62,7 @@ class Authenticator:
         """As `authenticate`. Raises 403, too, for the token of a closed trial."""
         caller = await self.authenticate(request)
         try:
-            if caller.claims is not None and await self._closed.contain(caller.claims.trace_id):
+            if caller.claims is not None and await self._closed.is_closed(caller.claims.trace_id):
                 raise trial_closed()
         except StorageUnavailableError as error:
             raise storage_unavailable() from error
@@ -79,8 +79,6 @@ class Authenticator:
         for entry in await self._registry.agents(claims.assessment_id):
             issuer.issue(replace(claims, agent_id=entry.id))
         self._known_traces[claims.trace_id] = None
-        while len(self._known_traces) > _MAX_KNOWN_TRACES:
-            self._known_traces.popitem(last=False)
 
 
 def _client_address(request: Request) -> str:

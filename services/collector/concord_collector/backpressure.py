@@ -40,7 +40,7 @@ class Backpressure:
             try:
                 await self._measure()
             except StorageUnavailableError as error:
-                logger.warning("cannot read how much memory Redis uses: %s", error)
+                logger.warning("cannot read the memory usage of Redis: %s", error)
             await asyncio.sleep(_POLL_INTERVAL_S)
 
     async def check_readiness(self) -> None:

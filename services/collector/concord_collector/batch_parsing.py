@@ -6,8 +6,8 @@ from typing import Annotated, Final
 
 from pydantic import Field, JsonValue, TypeAdapter, ValidationError
 
-from concord.trace.decoding import FastBatch, read_fast
-from concord.trace.report import MAX_BATCH_STEPS, RejectedStep, StepBatch, n_nested
+from concord.trace.decoding import read_fast
+from concord.trace.report import MAX_BATCH_STEPS, RejectedStep, SerialisedBatch, StepBatch
 from concord.trace.step import InteractionStep
 from concord.trust.redaction import redact
 
@@ -27,17 +27,9 @@ class _Envelope(StepBatch):
 
 
 @dataclass(frozen=True, slots=True)
-class ParsedBatch:
-    """A batch of valid steps, its JSON with all tokens redacted, and the steps that were refused."""
+class ParsedBatch(SerialisedBatch):
+    """A batch of valid steps, and the steps that were refused."""
 
-    batch_id: str
-    trace_id: str
-    reporter: str
-    n_steps: int
-    dropped: int
-    body: bytes
-    n_nested: int = 0
-    """Steps that are nested in other steps."""
     rejected: tuple[RejectedStep, ...] = ()
     n_foreign: int = 0
     """How many of the refused steps are of another trace."""
@@ -54,15 +46,7 @@ def parse_batch(body: bytes) -> ParsedBatch:
     batch = None if has_escapes else read_fast(body)
     if batch is None or any(step.trace_id != batch.trace_id for step in batch.steps):
         return _step_by_step(body)
-    return _parsed(batch, body)
-
-
-def from_step_batch(batch: StepBatch) -> ParsedBatch:
-    """The same for a batch that is a model already."""
-    return _parsed(batch, redact(batch.model_dump_json(exclude_none=True).encode()))
-
-
-def _parsed(batch: FastBatch | StepBatch, body: bytes) -> ParsedBatch:
+    # The fast path accepts no nested steps.
     return ParsedBatch(
         batch_id=batch.batch_id,
         trace_id=batch.trace_id,
@@ -70,8 +54,6 @@ def _parsed(batch: FastBatch | StepBatch, body: bytes) -> ParsedBatch:
         n_steps=len(batch.steps),
         dropped=sum(batch.dropped.values()),
         body=body,
-        # The fast path accepts no nested steps.
-        n_nested=n_nested(batch.steps) if isinstance(batch, StepBatch) else 0,
     )
 
 
@@ -102,7 +84,7 @@ def _step_by_step(body: bytes) -> ParsedBatch:
         steps=valid,
         dropped=envelope.dropped,
     )
-    return replace(from_step_batch(batch), rejected=tuple(rejected), n_foreign=n_foreign)
+    return replace(ParsedBatch.of(batch), rejected=tuple(rejected), n_foreign=n_foreign)
 
 
 def _id_of(raw: JsonValue) -> str | None:

@@ -68,13 +68,13 @@ def _decompress(inflater: _Inflater, body: bytes, max_bytes: int) -> bytes:
         # One byte above the limit tells a body that just fits from one that does not.
         inflated = inflater.decompress(body, max_bytes + 1)
     except (zlib.error, zstd.ZstdError) as error:
-        raise BadEncodingError(f"the body is not what its content-encoding says: {error}") from error
+        raise BadEncodingError(f"the body does not match its content-encoding: {error}") from error
     if len(inflated) > max_bytes:
         raise InflatedTooLargeError
     if not inflater.eof:
-        raise BadEncodingError("the compressed body is cut off")
+        raise BadEncodingError("the compressed body is incomplete")
     if inflater.unused_data:
-        raise BadEncodingError("something follows the compressed body")
+        raise BadEncodingError("there is data after the compressed body")
     return inflated
 
 

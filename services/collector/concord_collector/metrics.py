@@ -4,8 +4,7 @@ import time
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
-
-from concord.service.limits import App, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _TIMED_PATHS: Final = frozenset({"/traces", "/v1/traces"})
 
@@ -61,7 +60,7 @@ class TimingMiddleware:
     It stands outside of all checks, so that it counts refused requests too.
     """
 
-    def __init__(self, app: App, metrics: Metrics) -> None:
+    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self._app = app
         self._metrics = metrics
 

@@ -23,7 +23,7 @@ def read_protobuf(body: bytes) -> Iterator[Span]:
     try:
         export = ExportTraceServiceRequest.FromString(body)
     except DecodeError as error:
-        raise ValueError("no ExportTraceServiceRequest") from error
+        raise ValueError("the body is not an ExportTraceServiceRequest") from error
     return _spans(export)
 
 

@@ -13,7 +13,7 @@ from concord.trace.report import MAX_BATCH_STEPS, Channel, StepBatch
 from concord.trace.step import MAX_ID_LENGTH, InteractionStep
 from concord.trust.tokens import Claims
 from concord_collector.admission import Admission
-from concord_collector.batch_parsing import ParsedBatch, from_step_batch
+from concord_collector.batch_parsing import ParsedBatch
 from concord_collector.http_errors import ERROR_RESPONSES
 from concord_collector.otlp_codec import read_protobuf, write_json, write_protobuf
 from concord_collector.trace_writer import TRACE_FULL, TraceWriter
@@ -48,7 +48,7 @@ def otlp_router(admission: Admission, writer: TraceWriter) -> APIRouter:
         try:
             spans = list(without_internals(_READ[admitted.content_type](admitted.body)))
         except ValueError as error:
-            raise HTTPException(400, "no ExportTraceServiceRequest") from error
+            raise HTTPException(400, "the body is not an ExportTraceServiceRequest") from error
         export = read_export(spans, admitted.body, admitted.caller.claims)
         writer.count_rejected(export.rejected - export.n_foreign, export.n_foreign)
         if spans and export.n_foreign == len(spans):
@@ -98,9 +98,7 @@ def read_export(spans: Sequence[Span], body: bytes, claims: Claims | None) -> Ex
             reasons.append(str(error))
     digest = blake2b(body, digest_size=16).hexdigest()
     batches = [
-        from_step_batch(
-            StepBatch(batch_id=f"otlp-{digest}-{number}", trace_id=trace_id, reporter=reporter, steps=steps)
-        )
+        ParsedBatch.of(StepBatch(batch_id=f"otlp-{digest}-{number}", trace_id=trace_id, reporter=reporter, steps=steps))
         for (trace_id, reporter), all_steps in groups.items()
         for number, steps in enumerate(_chunks(all_steps))
     ]

@@ -1,9 +1,9 @@
 """Rate limits per caller. (The quotas of a trace are in `concord.storage.quotas`.)"""
 
-from collections import OrderedDict
 from typing import Final
 
 from aiolimiter import AsyncLimiter
+from cachetools import LRUCache
 
 _MAX_CALLERS: Final = 10_000
 
@@ -17,7 +17,7 @@ class RateLimiter:
     def __init__(self, per_s: float, burst_s: float) -> None:
         self._per_s = per_s
         self._burst_s = burst_s
-        self._buckets: OrderedDict[str, AsyncLimiter] = OrderedDict()
+        self._buckets: LRUCache[str, AsyncLimiter] = LRUCache(_MAX_CALLERS)
 
     def wait_s(self, caller: str, amount: float) -> float:
         """After how many seconds the caller may send this amount; 0: now. Takes nothing from the bucket."""
@@ -35,7 +35,4 @@ class RateLimiter:
         bucket = self._buckets.get(caller)
         if bucket is None:
             bucket = self._buckets[caller] = AsyncLimiter(self._per_s * self._burst_s, self._burst_s)
-            if len(self._buckets) > _MAX_CALLERS:
-                self._buckets.popitem(last=False)
-        self._buckets.move_to_end(caller)
         return bucket

@@ -97,7 +97,7 @@ def _check_id(agent_id: str, caller: Caller) -> None:
     if caller.claims is None:
         return
     if caller.claims.assessment_id != OPEN_SCOPE:
-        raise HTTPException(403, "the token is for an assessment, whose agents its client declares")
+        raise HTTPException(403, "the token of an assessment cannot register an agent")
     if agent_id != caller.claims.agent_id:
         raise HTTPException(403, "the token is another agent's")
 

@@ -1,13 +1,12 @@
 """Writes parsed batches into their traces, within the traces' quotas, under the reporter that the token proves."""
 
-from datetime import UTC, datetime
 from typing import Final
 
 from fastapi import HTTPException
 
 from concord.assessment.roster import RESERVED_IDS
 from concord.storage import StorageUnavailableError, TraceClosedError, TraceFullError, TraceLimits, TraceStore
-from concord.trace.report import BatchReceipt, Channel, RejectedStep, ReportBatch, pack
+from concord.trace.report import BatchReceipt, Channel, RejectedStep, ReportBatch
 from concord_collector.authentication import Caller
 from concord_collector.batch_parsing import ParsedBatch
 from concord_collector.http_errors import storage_unavailable, trial_closed
@@ -40,18 +39,8 @@ class TraceWriter:
             self.count_rejected(len(batch.rejected) - batch.n_foreign, batch.n_foreign)
         if not batch.n_steps and not batch.dropped:
             return receipt
-        report = ReportBatch(
-            batch_id=batch.batch_id,
-            trace_id=batch.trace_id,
-            reporter=reporter,
-            authenticated=caller.claims is not None,
-            channel=channel,
-            received_at=datetime.now(UTC),
-            n_steps=batch.n_steps,
-            dropped=batch.dropped,
-            body=gzipped if gzipped is not None else pack(batch.body),
-            n_nested=batch.n_nested,
-        )
+        authenticated = caller.claims is not None
+        report = batch.received(channel, authenticated=authenticated, reporter=reporter, compressed=gzipped)
         try:
             first = await self._append(report, receipt, len(batch.body))
         except TraceFullError:

@@ -8,8 +8,8 @@ from concord.service import address_parser, configure_logging, serve
 from concord_environment.app import create_app
 from concord_environment.core.faults import Fault
 from concord_environment.environment import Environment
-from concord_environment.garbage import collect_rarely
-from concord_environment.persistence.segments import DamagedError
+from concord_environment.gc_thresholds import raise_gc_thresholds
+from concord_environment.persistence.segments import StoreError
 from concord_environment.persistence.store import Store
 from concord_environment.settings import EnvironmentSettings
 
@@ -21,25 +21,25 @@ def main() -> None:
     arguments = address_parser("concord_environment", DESCRIPTION, port=8000).parse_args()
     settings = EnvironmentSettings()
     configure_logging("environment", level=settings.log_level, form=settings.log_format)
-    collect_rarely()
+    raise_gc_thresholds()
     try:
         store = None if settings.snapshot_file is None else Store(settings.snapshot_file)
         environment = Environment(settings.seed) if store is None else store.recover(settings.seed)
         secret, made_up = settings.admin_secret()
-        environment.keyring.make_admin(secret, datetime.now(UTC))
-    except (Fault, DamagedError, OSError) as error:
+        environment.keys.set_admin(secret, datetime.now(UTC))
+    except (Fault, StoreError, OSError) as error:
         sys.exit(f"concord_environment: {error}")
     if made_up:
-        # Nobody else knows a generated key. Standard output, because log collectors read standard error.
+        # A generated key appears nowhere else. Printed to standard output, because log collectors read standard error.
         print(f"Admin key, shown once: {secret}", flush=True)  # noqa: T201
     app = create_app(environment, settings, store, _stop)
     serve(app, arguments.host, arguments.port)
-    if app.state.keeper is not None and app.state.keeper.failure is not None:
-        sys.exit(f"concord_environment: {app.state.keeper.failure}")
+    if app.state.journal_writer is not None and app.state.journal_writer.failure is not None:
+        sys.exit(f"concord_environment: {app.state.journal_writer.failure}")
 
 
 def _stop() -> None:
-    """Has the server answer what is open and return."""
+    """Stops the server after the responses to open calls."""
     signal.raise_signal(signal.SIGINT)
 
 

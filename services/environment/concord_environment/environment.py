@@ -5,13 +5,13 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from concord.trust.urls import PeerUrls
-from concord_environment.access.keys import Key, Keyring
+from concord_environment.access.keys import Key, KeyRegistry
 from concord_environment.access.log import AccessLog
 from concord_environment.core.actions import Action
 from concord_environment.core.clock import to_us
 from concord_environment.core.engine import Position
 from concord_environment.core.events import DEFAULT_PRIORITY, Event, EventStatus, Submission
-from concord_environment.core.faults import Conflict, NotThere
+from concord_environment.core.faults import Conflict, NotFound
 from concord_environment.core.simulation import Simulation
 from concord_environment.core.world import Terms
 from concord_environment.lifecycle import Lifecycle
@@ -21,10 +21,10 @@ from concord_environment.notices.bus import Bus, Notice
 from concord_environment.notices.webhooks import Webhooks
 
 START: Final = datetime(2026, 1, 1, 9, tzinfo=UTC)
-"""The default start of a simulation. It is not the wall clock's time, so that runs can be compared."""
+"""The default start of a simulation. It does not depend on the wall clock, so runs can be compared."""
 
 PROCTOR: Final = "events:execute"
-"""The permission of a proctor, whose actions execute at once. Other callers' actions wait until time moves."""
+"""The permission that makes a caller a proctor. A proctor's actions execute at once, other actions when time moves."""
 
 MAX_BRANCHES: Final = 16
 MAX_PENDING: Final = 200_000
@@ -33,13 +33,13 @@ EnvironmentSimulation = Simulation[EnvironmentWorld]
 
 
 class Environment:
-    """Everything that one process serves."""
+    """The environment that one process serves: simulations, keys, lifecycle, access log, message bus and webhooks."""
 
     def __init__(self, seed: int, simulation: EnvironmentSimulation | None = None, keys: Sequence[Key] = ()) -> None:
         self.seed = seed
         self.simulation = simulation or new_simulation(seed)
         self.branches: dict[str, EnvironmentSimulation] = {}
-        self.keyring = Keyring(seed, keys)
+        self.keys = KeyRegistry(seed, keys)
         self.lifecycle = Lifecycle()
         self.access_log = AccessLog()
         self.bus = Bus()
@@ -47,17 +47,17 @@ class Environment:
         self.scenario_metadata: dict[str, Any] = {}
 
     def branch(self, branch_id: str | None) -> EnvironmentSimulation:
-        """The simulation that a call addresses: the main one, or a branch. Raises NotThere."""
+        """The simulation that a call addresses: the main one, or a branch. Raises NotFound."""
         if branch_id is None:
             return self.simulation
         if branch_id not in self.branches:
-            raise NotThere(f"there is no branch {branch_id}")
+            raise NotFound(f"there is no branch {branch_id}")
         return self.branches[branch_id]
 
     def fork(self, simulation: EnvironmentSimulation, count: int) -> list[str]:
-        """Creates branches from a simulation's current state. Returns their ids."""
+        """Creates branches from a simulation's current state. Returns their ids. Raises Conflict for too many."""
         if len(self.branches) + count > MAX_BRANCHES:
-            raise Conflict(f"there can be {MAX_BRANCHES} branches: delete some first")
+            raise Conflict(f"there can be at most {MAX_BRANCHES} branches: delete some first")
         free = (name for number in range(1, 2 * MAX_BRANCHES + 1) if (name := f"branch_{number}") not in self.branches)
         names = [next(free) for _ in range(count)]
         for name in names:
@@ -65,7 +65,7 @@ class Environment:
         return names
 
     def replace(self, simulation: EnvironmentSimulation) -> None:
-        """Replaces the main simulation. Deletes all branches and holds."""
+        """Replaces the main simulation. Deletes all branches, releases all holds."""
         self.simulation = simulation
         self.branches.clear()
         self.lifecycle.release_all()
@@ -82,8 +82,8 @@ class Environment:
     ) -> Event:
         """Executes or schedules an action for a caller. Raises Forbidden as `submission` does.
 
-        An action due later is scheduled. An action due now executes at once for a proctor; for any other caller it is
-        checked at once and executes when time moves.
+        An action due later is scheduled. A proctor's action due now executes at once. Any other caller's action due now
+        is checked at once and executes when time moves.
         """
         submission = self.submission(simulation, caller, action, due=due, priority=priority, metadata=metadata)
         if submission.due > simulation.now:
@@ -105,9 +105,9 @@ class Environment:
         priority: int,
         metadata: dict[str, Any] | None,
     ) -> Submission:
-        """The action bound to the caller; by default due when it claims to be sent, else now.
+        """The action bound to the caller. By default it is due at its `sent_at`, or now.
 
-        Raises Forbidden if the caller lacks its permission or may not act for the person that it names.
+        Raises Forbidden if the caller lacks the permission or may not act for the person that the action names.
         """
         operation = operation_of(action)
         caller.require(operation.permission)
@@ -129,7 +129,7 @@ class Environment:
             self.bus.publish([notice for event in events for notice in _notices(event)])
 
     def announce(self, kind: str, **data: Any) -> None:  # noqa: ANN401 - plain JSON values
-        """Publishes a notice that belongs to no event."""
+        """Publishes a notice that is not about an event."""
         self.bus.publish([Notice(kind, data, self.simulation.now)])
 
 
@@ -139,7 +139,7 @@ def new_simulation(seed: int, start: datetime = START) -> EnvironmentSimulation:
 
 
 def _arrival(action: Action) -> datetime | None:
-    """The time at which a message claims to be sent. A later time than now schedules the message."""
+    """A message's `sent_at`. A time later than now schedules the message."""
     sent_at = getattr(action, "sent_at", None)
     return sent_at if isinstance(sent_at, datetime) else None
 

@@ -1,4 +1,4 @@
-"""Whether and how a simulation's time moves: started, paused, held by agents, or following the wall clock."""
+"""The lifecycle of a simulation: whether it runs, whether its time may move, and at what pace."""
 
 import secrets
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from time import monotonic
 from typing import Final
 
-from concord_environment.core.faults import Conflict, NotThere
+from concord_environment.core.faults import Conflict, NotFound
 
 MAX_HOLD_S: Final = 300.0
 MAX_HOLDS: Final = 100
@@ -14,7 +14,7 @@ MAX_HOLDS: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """An agent's hold on time. `until` is a time of the process's monotonic clock."""
+    """An agent's hold, which keeps time from moving. `until` is a time of the process's monotonic clock."""
 
     hold_id: str
     agent_id: str
@@ -25,7 +25,7 @@ class Hold:
 
 
 class HeldError(Conflict):
-    """Time does not move because of holds."""
+    """Holds keep time from moving."""
 
     def __init__(self, holds: list[Hold]) -> None:
         reasons = ", ".join(hold.reason or hold.hold_id for hold in holds)
@@ -34,7 +34,7 @@ class HeldError(Conflict):
 
 
 class Lifecycle:
-    """Start, stop, pause, pace and holds. They are no part of the simulation, and a replay ignores them."""
+    """Whether a simulation runs, is paused or held, and its time scale. A replay ignores the lifecycle."""
 
     def __init__(self) -> None:
         self.is_running = False
@@ -46,29 +46,29 @@ class Lifecycle:
 
     @property
     def mode(self) -> str:
-        """How time moves: `paused`, `auto_advance` or `manual`."""
+        """How time moves: `paused`, `auto_advance` or `manual` (by calls)."""
         return "paused" if self.is_paused else "auto_advance" if self.auto_advance else "manual"
 
     def start(self, *, auto_advance: bool, time_scale: float) -> None:
-        """Starts. Raises Conflict if the simulation runs already."""
+        """Starts the simulation. Raises Conflict if it runs already."""
         self.require_stopped("the simulation is running already")
         self.is_running, self.is_paused = True, False
         self.auto_advance, self.time_scale = auto_advance, time_scale
         self.runs += 1
 
     def stop(self) -> None:
-        """Stops. Raises Conflict if the simulation does not run."""
+        """Stops the simulation. Raises Conflict if it does not run."""
         if not self.is_running:
             raise Conflict("the simulation is not running")
         self.is_running = self.auto_advance = False
 
     def require_stopped(self, why: str) -> None:
-        """Raises Conflict while the simulation runs."""
+        """Raises Conflict with the message `why` while the simulation runs."""
         if self.is_running:
             raise Conflict(why)
 
     def require_moving(self) -> None:
-        """Raises Conflict if time cannot move: stopped, paused or held."""
+        """Raises Conflict if the simulation is stopped or paused, HeldError if there are holds."""
         if not self.is_running:
             raise Conflict("the simulation is not running: start it first")
         if self.is_paused:
@@ -83,7 +83,7 @@ class Lifecycle:
         return list(self._holds.values())
 
     def hold(self, agent_id: str, reason: str | None, timeout_seconds: float) -> Hold:
-        """Holds time. Raises Conflict if there are too many holds."""
+        """Adds a hold. Raises Conflict if there are too many."""
         if len(self.holds()) >= MAX_HOLDS:
             raise Conflict(f"there are {MAX_HOLDS} holds already")
         hold_id = f"hld_{secrets.token_hex(6)}"
@@ -92,11 +92,11 @@ class Lifecycle:
         return hold
 
     def release(self, hold_id: str) -> Hold:
-        """Releases a hold. Raises NotThere if it has expired or never existed."""
+        """Releases a hold. Raises NotFound if it has expired or never existed."""
         self.holds()
         hold = self._holds.pop(hold_id, None)
         if hold is None:
-            raise NotThere(f"there is no hold {hold_id}")
+            raise NotFound(f"there is no hold {hold_id}")
         return hold
 
     def release_all(self) -> None:

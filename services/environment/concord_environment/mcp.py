@@ -1,18 +1,19 @@
-"""The MCP server at `/mcp`, over streamable HTTP and with the same keys as the API.
+"""The MCP server at `/mcp`, over streamable HTTP and with the API keys of the REST API.
 
-Each operation is a tool, and so are each modality's state and query. A caller sees the tools that its key grants.
+Each operation, each state and each query of a modality is a tool. A caller sees the tools that its key permits.
 """
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, Final
+from inspect import getdoc
+from typing import Annotated, Any, Final
 
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
@@ -23,24 +24,32 @@ from concord_environment.api.responses import action_response
 from concord_environment.core.faults import Fault, Invalid
 from concord_environment.environment import Environment
 from concord_environment.modalities.modality import AnyModality, AnyOperation, QueryAnswer, StatePage, StateView
-from concord_environment.modalities.registry import MODALITY_BY_NAME, OPERATIONS, reasons
+from concord_environment.modalities.registry import (
+    MODALITY_BY_NAME,
+    OPERATIONS,
+    query_description,
+    reasons,
+    state_description,
+)
 
 
-class Nothing(BaseModel):
+class NoArguments(BaseModel):
     """No arguments."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class StateArguments(StatePage):
-    """Which part of a state; `compact` for the state in short."""
+    """A page of a state, or the compact state."""
 
-    compact: bool = False
+    compact: Annotated[
+        bool, Field(description="Return the compact state, counts and the latest items, instead of a page.")
+    ] = False
 
 
 @dataclass(frozen=True, slots=True)
 class EnvironmentTool:
-    """One tool: its arguments, its permission, and the function that runs it for a key."""
+    """An MCP tool: its arguments, its permission, and the function that runs it for a key."""
 
     name: str
     description: str
@@ -49,7 +58,7 @@ class EnvironmentTool:
     run: Callable[[Environment, Key, Any], BaseModel]
 
     def call(self, environment: Environment, key: Key, arguments: dict[str, Any]) -> BaseModel:
-        """Runs the tool. Raises Forbidden without its permission, Invalid for wrong arguments."""
+        """Runs the tool. Raises Forbidden without the permission, Invalid for invalid arguments."""
         key.require(self.permission)
         try:
             parsed = self.arguments.model_validate(arguments)
@@ -65,25 +74,25 @@ class EnvironmentTool:
 
 
 class SimulatedTime(BaseModel):
-    """What time it is in the simulation."""
+    """The simulated time in RFC 3339 format."""
 
     current_time: str
 
 
 def all_tools() -> dict[str, EnvironmentTool]:
-    """Every tool, by name."""
+    """All tools by name."""
     return {tool.name: tool for tool in _tools()}
 
 
 def _tools() -> Iterator[EnvironmentTool]:
-    yield EnvironmentTool("time_read", "What time it is in the simulation.", Nothing, "time:read", _time)
+    yield EnvironmentTool("time_read", "Returns the simulated time.", NoArguments, "time:read", _time)
     for modality in MODALITY_BY_NAME.values():
         yield _state_tool(modality)
         yield _query_tool(modality)
     yield from map(_action_tool, OPERATIONS)
 
 
-def _time(environment: Environment, key: Key, arguments: Nothing) -> SimulatedTime:  # noqa: ARG001 - one signature
+def _time(environment: Environment, key: Key, arguments: NoArguments) -> SimulatedTime:  # noqa: ARG001 - one signature
     return SimulatedTime(current_time=environment.simulation.now.isoformat())
 
 
@@ -97,7 +106,7 @@ def _state_tool(modality: AnyModality) -> EnvironmentTool:
             return brief
         return views.state(simulation.world, simulation.now, arguments)
 
-    description = f"The state of {modality.name}, the latest first; with compact in short."
+    description = state_description(modality)
     return EnvironmentTool(f"{modality.name}_state", description, StateArguments, modality.state_permission, run)
 
 
@@ -108,7 +117,7 @@ def _query_tool(modality: AnyModality) -> EnvironmentTool:
         simulation = environment.simulation
         return views.answer(simulation.world, simulation.now, arguments)
 
-    description = f"Looks in {modality.name}. {views.query_type.__doc__ or ''}"
+    description = query_description(modality)
     return EnvironmentTool(f"{modality.name}_query", description, views.query_type, modality.query_permission, run)
 
 
@@ -116,21 +125,23 @@ def _action_tool(operation: AnyOperation) -> EnvironmentTool:
     def run(environment: Environment, key: Key, arguments: Any) -> BaseModel:  # noqa: ANN401 - the operation's request
         return action_response(environment.submit(environment.simulation, key, arguments))
 
-    name, documented = f"{operation.modality}_{operation.name}", operation.request.__doc__ or ""
-    return EnvironmentTool(name, documented, operation.request, operation.permission, run)
+    name, description = f"{operation.modality}_{operation.name}", getdoc(operation.request) or ""
+    return EnvironmentTool(name, description, operation.request, operation.permission, run)
 
 
 PATH: Final = "/mcp"
 _INSTRUCTIONS: Final = (
-    "You act for one user, in simulated time. Read with the state and query tools. "
-    "What you do is queued and happens when time moves on, which is not yours to do."
+    "You act for one simulated user, in simulated time. Read email, messages, calendars and so on with the state and "
+    "query tools. The other tools are actions: the service checks an action at once and executes it when time moves, "
+    "unless your key has the permission `events:execute`, which executes actions at once. You cannot move time. "
+    "The text of a failed call says why it failed. The numbers in the descriptions are status codes of the REST API."
 )
 
 Context = ServerRequestContext[Any, Any]
 
 
 class McpEndpoint:
-    """The ASGI endpoint. It answers a call without a valid key with 401 and does not read its body."""
+    """The ASGI endpoint. It responds with 401 to a call without a valid key, before it reads the body."""
 
     def __init__(self, environment: Environment, max_body_bytes: int) -> None:
         self._environment = environment
@@ -138,7 +149,7 @@ class McpEndpoint:
         self._sessions = self._new_sessions()
 
     def _new_sessions(self) -> StreamableHTTPSessionManager:
-        # Stateless: every call carries its key, and there is no session to hijack.
+        # Sessions are stateless: each call has its key, and nobody can hijack a session.
         return StreamableHTTPSessionManager(
             _server(self._environment),
             json_response=True,
@@ -148,13 +159,13 @@ class McpEndpoint:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Serves within the context."""
+        """Serves calls inside the context."""
         self._sessions = self._new_sessions()
         async with self._sessions.run():
             yield
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers one call."""
+        """Responds to a call."""
         key = _key_of(self._environment, Request(scope))
         if key is None:
             await JSONResponse({"detail": "Missing or invalid API key"}, 401)(scope, receive, send)
@@ -167,7 +178,7 @@ def _key_of(environment: Environment, request: Request) -> Key | None:
     """The caller's key, from X-API-Key or from the bearer token that MCP clients send."""
     bearer = request.headers.get("authorization", "")
     secret = request.headers.get("x-api-key") or (bearer[7:] if bearer[:7].lower() == "bearer " else "")
-    return environment.keyring.admit(secret) if secret else None
+    return environment.keys.authenticate(secret) if secret else None
 
 
 def _server(environment: Environment) -> Server[Any]:

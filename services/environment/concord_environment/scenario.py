@@ -30,7 +30,7 @@ SCENARIO_VERSION: Final = "1"
 
 
 class ScenarioMetadata(BaseModel):
-    """What a scenario is, and who wrote it."""
+    """The description, author, creation time and format versions of a scenario."""
 
     ues_version: Annotated[str, Field(max_length=50)] = "0.1.0"
     scenario_version: Annotated[str, Field(max_length=20)] = SCENARIO_VERSION
@@ -40,7 +40,11 @@ class ScenarioMetadata(BaseModel):
 
 
 class TimeStateDocument(BaseModel):
-    """The clock. `last_wall_time_update` is there for the format's sake: nothing here reads a wall clock."""
+    """The simulated clock.
+
+    `time_scale` is the number of simulated seconds per second of wall-clock time. `last_wall_time_update` exists for
+    compatibility with UES only: the service does not read it.
+    """
 
     current_time: Moment
     time_scale: Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)] = 1.0
@@ -50,14 +54,14 @@ class TimeStateDocument(BaseModel):
 
 
 class EnvironmentDocument(BaseModel):
-    """The clock and the state of every modality."""
+    """The clock and the states of the modalities, by name."""
 
     time_state: TimeStateDocument
     modality_states: dict[str, dict[str, Any]]
 
 
 class EventDocument(BaseModel):
-    """An event. Without an id it gets one."""
+    """An event of a scenario. The service generates the `event_id` by default."""
 
     event_id: Annotated[str | None, Field(min_length=1, max_length=100)] = None
     scheduled_time: Moment
@@ -73,13 +77,13 @@ class EventDocument(BaseModel):
 
 
 class EventsDocument(BaseModel):
-    """Events, in the order in which they were made: of two at one time the first comes first."""
+    """Events in the order of creation. Of two events with one time and priority, the first one executes first."""
 
     events: Annotated[list[EventDocument], Field(max_length=200_000)] = []
 
 
 class ScenarioDocument(BaseModel):
-    """A whole scenario."""
+    """A scenario: metadata, environment and events."""
 
     metadata: ScenarioMetadata
     environment: EnvironmentDocument
@@ -90,7 +94,7 @@ HistoricEvents = Literal["ignore", "delete", "apply"]
 
 
 class ImportReport(BaseModel):
-    """What was loaded."""
+    """The result of an import: the loaded events and modalities, and the skipped modalities."""
 
     success: bool
     environment_loaded: bool
@@ -141,7 +145,7 @@ def events_document(simulation: Simulation[EnvironmentWorld]) -> EventsDocument:
 def with_environment(
     events: EventsDocument, environment: EnvironmentDocument, historic: HistoricEvents
 ) -> EventsDocument:
-    """Events for another environment. `historic` decides on pending events due before its time."""
+    """The events for another environment. `historic` decides what becomes of pending events due by its time."""
     now = environment.time_state.current_time
     kept = []
     for event in events.events:
@@ -153,18 +157,18 @@ def with_environment(
 
 
 def with_events(present: EventsDocument, given: EventsDocument, *, merge: bool) -> EventsDocument:
-    """The present and the given events if `merge`, else the given ones. Of two with one id, the given one wins."""
+    """The given events. With `merge`, also the present events whose ids differ from those of the given events."""
     if not merge:
         return given
     ids = {event.event_id for event in given.events}
     return EventsDocument(events=[*(event for event in present.events if event.event_id not in ids), *given.events])
 
 
-# --- reading ---
+# --- loading ---
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class LoadedScenario:
     """A simulation read from documents, with the names of the modalities loaded and skipped."""
 
     simulation: Simulation[EnvironmentWorld]
@@ -179,14 +183,14 @@ def read_scenario(
     seed: int,
     strict: bool = True,
     regenerate_ids: bool = False,
-) -> Reading:
+) -> LoadedScenario:
     """The simulation that a scenario describes. Raises Invalid, in strict mode also for unknown modalities.
 
-    New ids differ from those in the documents, even if the documents come from a simulation of the same seed.
+    The simulation's new ids differ from the ids in the documents, even if both have the same seed.
     """
     unknown = tuple(sorted(set(environment.modality_states) - set(MODALITY_BY_NAME)))
     if unknown and strict:
-        raise Invalid(f"modality_states: nobody knows {', '.join(unknown)}")
+        raise Invalid(f"modality_states: unknown modalities: {', '.join(unknown)}")
     world = EnvironmentWorld()
     for modality, document in _state_documents(environment):
         world.set_updates(modality.name, Updates(document.last_updated, document.update_count))
@@ -198,11 +202,11 @@ def read_scenario(
         for sequence, document in enumerate(events.events, start=1)
     ]
     if len({row.event_id for row in rows}) < len(rows):
-        raise Invalid("events: two events have one event_id")
+        raise Invalid("events: two events have the same event_id")
     start = to_us(environment.time_state.current_time)
     position = Position(start, len(rows), sha256(f"{GENESIS}{lineage}".encode()).hexdigest())
     simulation = Simulation(world, apply, position, rows, Terms(seed, lineage))
-    return Reading(simulation, tuple(sorted(set(environment.modality_states) - set(unknown))), unknown)
+    return LoadedScenario(simulation, tuple(sorted(set(environment.modality_states) - set(unknown))), unknown)
 
 
 def _digest(*documents: BaseModel) -> str:
@@ -219,7 +223,7 @@ def _state_documents(environment: EnvironmentDocument) -> Iterator[tuple[AnyModa
         except ValidationError as error:
             raise Invalid(f"modality_states.{name}: {reasons(error)}") from error
         if document.modality_type != name:
-            raise Invalid(f"modality_states.{name}: its modality_type is {document.modality_type!r}")
+            raise Invalid(f"modality_states.{name}: modality_type is {document.modality_type!r}, not {name!r}")
         yield modality, document
 
 

@@ -17,7 +17,7 @@ class EnvironmentSettings(ServiceSettings):
     admin_key_file: Path | None = Field(None, validation_alias="UES_ADMIN_KEY_FILE")
     seed: int = 0
     snapshot_file: Path | None = None
-    """The snapshot from which a restarted process continues, with its journal beside it. By default nothing is kept."""
+    """The snapshot that a restart recovers from; the journal is beside it. By default nothing is stored."""
     max_body_bytes: int = 16 * 1024 * 1024
     allowed_peer_networks: Networks = Field((), validation_alias="ALLOWED_PEER_NETWORKS")
     """The private networks to which webhooks may post."""

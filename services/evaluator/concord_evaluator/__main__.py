@@ -62,10 +62,10 @@ async def replay(settings: EvaluatorSettings, queue: Queue | None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("concord_evaluator", description="Evaluates traces from Redis (REDIS_URL).")
-    parser.add_argument("--queue", type=Queue, choices=list(Queue), help="the queue to work on")
+    parser = argparse.ArgumentParser("concord_evaluator", description="Evaluate traces from Redis (REDIS_URL).")
+    parser.add_argument("--queue", type=Queue, choices=list(Queue), help="queue to work on")
     parser.add_argument(
-        "--replay-dead-letters", action="store_true", help="queue jobs that failed for good again, and exit"
+        "--replay-dead-letters", action="store_true", help="queue the jobs that failed permanently again, and exit"
     )
     return parser
 

@@ -1,11 +1,11 @@
 """The documents that the jobs store for a trial: its evaluation, then its verdict."""
 
 from concord.assessment.jobs import TrialVerdict
+from concord.assessment.result_row import InfrastructureFailure
 from concord.assessment.results import (
     CallRecord,
     Finding,
     Grading,
-    InfrastructureFailure,
     InteractionRecord,
     LatencySummary,
     MetricRecord,
@@ -15,6 +15,7 @@ from concord.assessment.results import (
     TraceIntegrity,
     TrialOutcome,
 )
+from concord.assessment.team_results import TeamTaskRecord
 from concord_evaluator.graph import CallTally
 from concord_evaluator.latency import CalleeLatencies
 from concord_evaluator.scoring import Conduct, TeamStructure
@@ -43,6 +44,7 @@ class TrialEvaluation(Record):
 
     outcome: TrialOutcome
     grading: Grading | None = None
+    team_task: TeamTaskRecord | None = None
     conduct: Conduct | None = None
     metrics: list[MetricRecord]
     findings: list[Finding]

@@ -6,7 +6,8 @@ from typing import Final
 from concord.agent.assignment import Assignment
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, TrialSpec
 from concord.assessment.jobs import EvaluateTrial
-from concord.assessment.results import Judgment, ResultRow, TrialOutcome
+from concord.assessment.result_row import ResultRow
+from concord.assessment.results import Judgment, TrialOutcome
 from concord.assessment.roster import GREEN_AGENT, Roster, RosterEntry
 from concord.trace.ids import new_step_id
 from concord_evaluator.aggregate import make_row

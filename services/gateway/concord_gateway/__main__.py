@@ -10,7 +10,9 @@ def main() -> None:
     parser = address_parser(
         "concord_gateway", "The green agent: assesses teams of agents over A2A. State is in Redis (REDIS_URL)."
     )
-    parser.add_argument("--card-url", help="the URL in the agent card, reachable for clients (default: host and port)")
+    parser.add_argument(
+        "--card-url", help="URL in the agent card, where clients reach the gateway (default: host and port)"
+    )
     arguments = parser.parse_args()
     settings = GatewaySettings()
     configure_logging("gateway", level=settings.log_level, form=settings.log_format)

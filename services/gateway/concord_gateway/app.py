@@ -7,11 +7,11 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 
 from concord.a2a import AgentProfile, Skill, mount_agent
-from concord.service import BodyLimit, TokenDoor, probe_routes
+from concord.service import BodyLimit, TokenPathLimit, probe_routes
 from concord.storage.redis import WORK_RETRY_S, Storage, connect
 from concord.trust.api_keys import ApiKeys
 from concord.trust.closed_trials import ClosedTrials
-from concord.trust.declared_hosts import DeclaredHosts, is_loopback, place_of
+from concord.trust.declared_hosts import DeclaredHosts, host_and_port, is_loopback
 from concord.trust.proxy_urls import PROXY_PATH
 from concord.trust.token_keys import TokenKeys
 from concord.trust.urls import PeerUrls
@@ -19,10 +19,10 @@ from concord_gateway import __version__
 from concord_gateway.assignments import Assignments
 from concord_gateway.handler import AssessmentHandler
 from concord_gateway.instruments import Instruments
+from concord_gateway.open_calls import OpenCalls
 from concord_gateway.participants import Participants
-from concord_gateway.proxy import Bodies, Carrier, Upstream, proxy_routes
+from concord_gateway.proxy import ByteBudget, CallRecorder, Carrier, Upstream, proxy_routes
 from concord_gateway.settings import GatewaySettings
-from concord_gateway.watch import Watches
 
 logger = logging.getLogger(__name__)
 
@@ -52,24 +52,26 @@ def create_app(settings: GatewaySettings, card_url: str, bound_to: str = "") -> 
             records = storage.tasks(lease_s=settings.lease_s, keep_s=settings.keep_s)
             agent = mount_agent(app, _profile(card_url), handler, keys=keys, records=records)
             app.include_router(probe_routes(storage.ping, instruments.registry))
-            _say_who_may_use_it(keys, bound_to or card_url)
+            _log_who_may_assess(keys, bound_to or card_url)
             agent.take_over()
             try:
                 yield
             finally:
                 await agent.aclose()
-                await participants.carrier.written()
+                await participants.carrier.calls.written()
 
     app = FastAPI(title="Concord gateway", version=__version__, lifespan=lifespan)
     app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)
-    app.add_middleware(TokenDoor, opens=lambda path: path.startswith(f"{PROXY_PATH}/"))
+    app.add_middleware(TokenPathLimit, accepts=lambda path: path.startswith(f"{PROXY_PATH}/"))
     return app
 
 
 def _peer_urls(settings: GatewaySettings, card_url: str, bound_to: str) -> PeerUrls:
-    listening = place_of(f"http://{bound_to}" if bound_to else card_url) or ("", 0)
+    listening = host_and_port(f"http://{bound_to}" if bound_to else card_url) or ("", 0)
     loopback = is_loopback(listening[0])
-    own = {place_of(url) for url in (card_url, settings.proxy_url or "", settings.collector_url, settings.redis_url)}
+    own = {
+        host_and_port(url) for url in (card_url, settings.proxy_url or "", settings.collector_url, settings.redis_url)
+    }
     declared = DeclaredHosts(
         settings.hosts,
         own=frozenset(place for place in (*own, ("127.0.0.1", listening[1])) if place is not None),
@@ -78,11 +80,11 @@ def _peer_urls(settings: GatewaySettings, card_url: str, bound_to: str) -> PeerU
     return PeerUrls(settings.hosts.networks, exact=settings.hosts, declared=declared)
 
 
-def _say_who_may_use_it(keys: ApiKeys, where: str) -> None:
+def _log_who_may_assess(keys: ApiKeys, where: str) -> None:
     if keys:
-        logger.info("%s: assessments are for those who have one of CONCORD_API_KEYS", where)
+        logger.info("%s: only clients with one of CONCORD_API_KEYS may start assessments", where)
     else:
-        logger.warning("%s: anybody who reaches this port may start assessments: CONCORD_API_KEYS is not set", where)
+        logger.warning("%s: CONCORD_API_KEYS is not set, so anybody who reaches this port may start assessments", where)
 
 
 def _participants(
@@ -94,19 +96,13 @@ def _participants(
     card_url: str,
     peer_urls: PeerUrls,
 ) -> Participants:
-    assignments, watches = Assignments(token_keys, settings.collector_url), Watches()
+    assignments, open_calls = Assignments(token_keys, settings.collector_url), OpenCalls()
+    budget = ByteBudget(settings.body_budget_bytes, settings.body_idle_s)
+    calls = CallRecorder(storage.traces, settings.trace_limits, open_calls, instruments, budget)
     return Participants(
         assignments=assignments,
-        watches=watches,
-        carrier=Carrier(
-            upstream,
-            storage.traces,
-            assignments,
-            watches,
-            instruments,
-            settings.trace_limits,
-            Bodies(settings.body_budget_bytes, settings.body_idle_s),
-        ),
+        open_calls=open_calls,
+        carrier=Carrier(upstream, assignments, instruments, calls, budget),
         proxy_base=(settings.proxy_url or card_url) if settings.observe else None,
         peer_urls=peer_urls,
         traces=storage.traces,

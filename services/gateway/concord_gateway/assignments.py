@@ -1,8 +1,8 @@
 """Assignments: the trace context and the token that the gateway gives each participant."""
 
-from collections import OrderedDict
 from typing import Final
 
+from cachetools import LRUCache
 from pydantic import SecretStr
 
 from concord.agent.assignment import Assignment
@@ -19,7 +19,7 @@ class Assignments:
     def __init__(self, token_keys: TokenKeys, collector_url: str) -> None:
         self._token_keys = token_keys
         self._collector_url = collector_url.rstrip("/")
-        self._tokens: OrderedDict[Claims, SecretStr] = OrderedDict()
+        self._tokens: LRUCache[Claims, SecretStr] = LRUCache(_MAX_TOKENS)
 
     def own(self, assessment_id: str, trace_id: str, step_id: str) -> Assignment:
         """The gateway's own assignment for a trial, whose root step is `step_id`."""
@@ -34,8 +34,7 @@ class Assignments:
 
     async def token(self, claims: Claims) -> SecretStr:
         """A participant's token, the same throughout a trial. Raises StorageUnavailableError."""
-        if claims not in self._tokens:
-            self._tokens[claims] = (await self._token_keys.issuer()).issue(claims)
-            while len(self._tokens) > _MAX_TOKENS:
-                self._tokens.popitem(last=False)
-        return self._tokens[claims]
+        token = self._tokens.get(claims)
+        if token is None:
+            token = self._tokens[claims] = (await self._token_keys.issuer()).issue(claims)
+        return token

@@ -12,7 +12,7 @@ from typing import Final
 
 from concord.storage import TraceStore
 from concord.trace.report import Channel, ReportBatch, StepBatch, unpack
-from concord_gateway.watch import TrialWatch
+from concord_gateway.open_calls import TrialCalls
 
 FIRST_WORD_S: Final = 0.75
 """Reporters flush every half second, so an agent that reports has been heard from by then."""
@@ -69,15 +69,15 @@ class _Arrivals:
             self._told |= {(batch.reporter, parent) for parent in _parents(batch)}
         return self._place != before
 
-    def missing(self, watch: TrialWatch, reporting: set[str]) -> bool:
+    def missing(self, trial_calls: TrialCalls, reporting: set[str]) -> bool:
         """Whether an answered call to one of these agents has no child step from it yet."""
         return any(
-            call.callee in reporting and (call.callee, call.step_id) not in self._told for call in watch.answered
+            call.callee in reporting and (call.callee, call.step_id) not in self._told for call in trial_calls.answered
         )
 
 
 async def wait_until_settled(
-    traces: TraceStore, trace_id: str, watch: TrialWatch, reporters: Reporters, *, quiet_s: float, cap_s: float
+    traces: TraceStore, trace_id: str, trial_calls: TrialCalls, reporters: Reporters, *, quiet_s: float, cap_s: float
 ) -> None:
     """Waits until a trial's trace can be closed, for at most `cap_s`. Raises StorageUnavailableError."""
     arrivals = _Arrivals(traces, trace_id)
@@ -85,9 +85,9 @@ async def wait_until_settled(
     while True:
         if await arrivals.more():
             changed_at = time.monotonic()
-        agents = {call.callee for call in watch.answered}
+        agents = {call.callee for call in trial_calls.answered}
         reporting = reporters.expected(agents) | arrivals.heard
-        pending = bool(watch.open_calls) or arrivals.missing(watch, reporting)
+        pending = bool(trial_calls.n_open) or arrivals.missing(trial_calls, reporting)
         enough_s = quiet_s if reporting else min(quiet_s, FIRST_WORD_S) if reporters.unknown(agents) else 0.0
         now = time.monotonic()
         if now - started >= cap_s or (not pending and now - changed_at >= enough_s):

@@ -68,7 +68,7 @@ async def _reach(name: str, url: str, found: Contacts, peer_urls: PeerUrls | Non
         if _accepted_no_connection(error):
             found.missing[name] = _reason(error)
             return
-        logger.warning("participant %s: no card: %s", name, error)
+        logger.warning("participant %s: its card cannot be fetched: %s", name, error)
     found.cards[name] = card
 
 

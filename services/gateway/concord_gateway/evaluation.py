@@ -14,7 +14,7 @@ from concord.assessment.jobs import (
     TrialVerdict,
     trial_document,
 )
-from concord.assessment.results import InfrastructureFailure, ResultRow
+from concord.assessment.result_row import InfrastructureFailure, ResultRow
 from concord.storage import StorageUnavailableError
 from concord.storage.redis import Storage
 
@@ -73,7 +73,7 @@ async def _result_of(
                 await storage.jobs.enqueue(request.job())
                 asked_at = now
         except StorageUnavailableError as error:
-            logger.warning("waiting for %s: %s", request.job_id, error)
+            logger.warning("still waiting for the result of job %s: %s", request.job_id, error)
             await asyncio.sleep(_POLL_S * 5)
         await asyncio.sleep(max(_POLL_S, _POLL_SHARE * (now - began)))
     return None

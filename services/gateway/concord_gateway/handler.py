@@ -8,7 +8,7 @@ import structlog
 
 from concord.a2a import IncomingMessage, TaskHandle
 from concord.assessment import AssessmentRequest
-from concord.assessment.results import ResultRow
+from concord.assessment.result_row import ResultRow
 from concord.storage import StorageUnavailableError
 from concord.storage.redis import Storage
 from concord.trust.redaction import redact
@@ -17,7 +17,7 @@ from concord_gateway.evaluation import EvaluationFailedError
 from concord_gateway.instruments import Instruments
 from concord_gateway.intake import NotAnAssessmentError, Work, check_hosts, plan_work, read_request
 from concord_gateway.participants import Participants
-from concord_gateway.plan import NobodyThereError, make_plan
+from concord_gateway.plan import NoParticipantError, make_plan
 from concord_gateway.progress import Progress
 from concord_gateway.results_file import write_results
 from concord_gateway.run import AssessmentRun
@@ -64,7 +64,7 @@ class AssessmentHandler:
     async def _assess(self, message: IncomingMessage, task: TaskHandle, progress: Progress) -> None:
         try:
             record = await self._record(message, task, progress)
-        except NobodyThereError as error:
+        except NoParticipantError as error:
             await self._fail(task, f"could not reach {error}")
             return
         except StorageUnavailableError as error:
@@ -72,15 +72,18 @@ class AssessmentHandler:
             return
         structlog.contextvars.bind_contextvars(assessment_id=record.plan.assessment_id)
         run = AssessmentRun(record, self._storage, self._settings, progress, self._participants, self._evaluations)
-        logger.info("assessment of %d trials, mode %s", len(record.plan.trials), record.plan.mode.value)
+        logger.info("running an assessment of %d trials, mode %s", len(record.plan.trials), record.plan.mode.value)
         await self._finish(run, task)
 
     async def _record(self, message: IncomingMessage, task: TaskHandle, progress: Progress) -> RunRecord:
         """The record of this task's run: the one that a lost gateway left, or a new one.
 
-        Raises NotAnAssessmentError, NobodyThereError, StorageUnavailableError.
+        Raises NotAnAssessmentError, NoParticipantError, StorageUnavailableError.
         """
-        if task.kept is not None and (begun := await RunRecord.of(self._storage.assessments, task.kept)) is not None:
+        if (
+            task.checkpoint is not None
+            and (begun := await RunRecord.of(self._storage.assessments, task.checkpoint)) is not None
+        ):
             await progress.tell(
                 f"the gateway was lost; going on after {len(begun.over)} of {len(begun.plan.trials)} trials"
             )
@@ -88,8 +91,10 @@ class AssessmentHandler:
         request, work = await self._read(message)
         await progress.tell(f"assessing {len(request.participants) or 'a pattern of'} agents")
         plan, failures = await make_plan(request, work, self._participants, progress, self._settings.secret_of_tasks())
+        if plan.task_commitment is not None:
+            await progress.tell(f"the tasks follow from a secret with the SHA-256 {plan.task_commitment}")
         record = await RunRecord.begin(self._storage.assessments, plan, work.limits, failures)
-        await task.keep(plan.assessment_id)
+        await task.save_checkpoint(plan.assessment_id)
         return record
 
     async def _finish(self, run: AssessmentRun, task: TaskHandle) -> None:
@@ -121,12 +126,12 @@ class AssessmentHandler:
 
     async def _reject(self, task: TaskHandle, reason: str) -> None:
         self._instruments.assessments.labels(outcome="rejected").inc()
-        logger.info("rejected: %s", reason)
+        logger.info("rejected the assessment: %s", reason)
         await task.reject(redact(f"Rejected: {reason}"))
 
     async def _fail(self, task: TaskHandle, reason: str) -> None:
         self._instruments.assessments.labels(outcome="failed").inc()
-        logger.error("failed: %s", reason)
+        logger.error("the assessment failed: %s", reason)
         await task.fail(redact(f"Failed: {reason}"))
 
 

@@ -35,7 +35,7 @@ class NotAnAssessmentError(Exception):
 def read_request(message: IncomingMessage) -> AssessmentRequest:
     """Parses the request in a message: exactly one text part that holds a JSON object. Raises NotAnAssessmentError."""
     if len(message.text_parts) != 1 or message.data_parts or message.other_parts:
-        raise NotAnAssessmentError("send exactly one text part, holding JSON: {participants: {role: url}, config: {}}")
+        raise NotAnAssessmentError("send exactly one text part with JSON: {participants: {role: url}, config: {}}")
     try:
         document = json.loads(message.text_parts[0])
     except (ValueError, RecursionError) as error:
@@ -60,7 +60,7 @@ class Work:
 def plan_work(request: AssessmentRequest) -> Work:
     """Plans the trials of a request. Raises NotAnAssessmentError for too many trials or too little time."""
     try:
-        tasks = suite_tasks(request.config) or request.config.chosen_tasks(default_tasks())
+        tasks = suite_tasks(request.config, request.participants) or request.config.chosen_tasks(default_tasks())
         trials = plan_trials(request.config, tasks)
         limits = time_limits(request.config, len(trials))
     except ValueError as error:
@@ -68,7 +68,7 @@ def plan_work(request: AssessmentRequest) -> Work:
     used = {trial.task_id for trial in trials}
     calls = {task.id: _calls(task.interaction_pattern) for task in tasks}
     if (n_calls := sum(calls[trial.task_id] for trial in trials)) > MAX_CALLS:
-        raise NotAnAssessmentError(f"{n_calls} calls in the patterns of all trials are more than {MAX_CALLS}")
+        raise NotAnAssessmentError(f"{n_calls} calls in the patterns of all trials exceed the limit of {MAX_CALLS}")
     return Work([task for task in tasks if task.id in used], trials, limits)
 
 

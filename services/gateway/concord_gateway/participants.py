@@ -8,8 +8,8 @@ from concord.trust.closed_trials import ClosedTrials
 from concord.trust.proxy_urls import observed_peers
 from concord.trust.urls import PeerUrls
 from concord_gateway.assignments import Assignments
+from concord_gateway.open_calls import OpenCalls
 from concord_gateway.proxy import Carrier
-from concord_gateway.watch import Watches
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Participants:
     """
 
     assignments: Assignments
-    watches: Watches
+    open_calls: OpenCalls
     carrier: Carrier
     proxy_base: str | None
     peer_urls: PeerUrls
@@ -36,7 +36,7 @@ class Participants:
 
         Raises StorageUnavailableError.
         """
-        self.closed.note(trace_id)
+        self.closed.add(trace_id)
         await self.traces.close(trace_id)
-        await self.carrier.settle(trace_id)
-        self.closed.send_away(trace_id)
+        await self.carrier.calls.settle(trace_id)
+        self.closed.notify(trace_id)

@@ -9,7 +9,7 @@ from typing import Final
 from concord.a2a import CardSummary
 from concord.agent.extensions import ASSIGNMENT_URI, TRACEABILITY_URI
 from concord.assessment import AssessmentPlan, AssessmentRequest, Mode
-from concord.assessment.results import InfrastructureFailure
+from concord.assessment.result_row import InfrastructureFailure
 from concord.assessment.roster import RosterEntry, normalise_url
 from concord.trace.ids import new_trace_id
 from concord.trust.proxy_urls import proxy_url
@@ -20,7 +20,7 @@ from concord_gateway.participants import Participants
 from concord_gateway.progress import Progress
 
 
-class NobodyThereError(Exception):
+class NoParticipantError(Exception):
     """Required participants cannot be reached; the text names each with its address and the reason."""
 
 
@@ -29,7 +29,7 @@ async def make_plan(
 ) -> tuple[AssessmentPlan, list[InfrastructureFailure]]:
     """Fixes what an assessment consists of, and lists the participants it goes on without as failures.
 
-    Raises NobodyThereError if participants cannot be reached, unless `allow_missing` is set and the participants that
+    Raises NoParticipantError if participants cannot be reached, unless `allow_missing` is set and the participants that
     receive the tasks and give the answers are there.
     """
     contacts = Contacts()
@@ -60,7 +60,7 @@ def _check(plan: AssessmentPlan, missing: Mapping[str, str]) -> None:
     asked = [entry.id for entry in plan.recipients]
     needed = {name for task in plan.tasks for name in task.answer_from or plan.config.answer_from or asked}
     if missing and (not plan.config.allow_missing or not asked or needed & missing.keys()):
-        raise NobodyThereError("; ".join(missing[name] for name in sorted(missing)))
+        raise NoParticipantError("; ".join(missing[name] for name in sorted(missing)))
 
 
 logger = logging.getLogger(__name__)
@@ -114,7 +114,7 @@ async def _allowed(entry: RosterEntry, card: CardSummary | None, peer_urls: Peer
             if not lies_under(url, entry.url):
                 await peer_urls.pin(url)
         except UrlRefusedError as error:
-            logger.warning("participant %s: a URL in its card is left out: %s", entry.id, error)
+            logger.warning("participant %s: ignoring a URL in its card: %s", entry.id, error)
         else:
             allowed.append(url)
     return allowed
@@ -127,7 +127,7 @@ def _with_card(
         return entry
     own = [url for url in urls if url != entry.url and normalise_url(url) not in contested]
     if len(own) < len([url for url in urls if url != entry.url]):
-        logger.warning("participant %s: its card claims another's address", entry.id)
+        logger.warning("participant %s: its card claims the address of another participant", entry.id)
     return entry.model_copy(
         update={
             "aliases": tuple(dict.fromkeys((*entry.aliases, *own))),

@@ -2,14 +2,12 @@
 
 import logging
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Final
 
 from concord.assessment.roster import GREEN_AGENT
 from concord.storage import TraceFullError, TraceLimits, TraceStore
-from concord.trace.report import MAX_BATCH_STEPS, BatchReceipt, Channel, ReportBatch, StepBatch, n_nested, pack
+from concord.trace.report import MAX_BATCH_STEPS, Channel, SerialisedBatch, StepBatch
 from concord.trace.step import AgentInvocation, InteractionStep, ResponseTrace
-from concord.trust.redaction import redact
 
 logger = logging.getLogger(__name__)
 
@@ -57,42 +55,13 @@ class Recorder:
     async def _append(self, reporter: str, channel: Channel, steps: Sequence[InteractionStep], *, dropped: int) -> None:
         counts = {_DROPPED_FOREIGN: dropped} if dropped else {}
         batch = StepBatch(trace_id=self._trace_id, reporter=reporter, steps=list(steps), dropped=counts)
-        body = _written(batch)
-        kept, answer = _stored(batch, channel, body), receipt(batch)
-        quota = None if channel is Channel.OBSERVED else self._limits.quota(kept, answer, len(body))
+        serialised = SerialisedBatch.of(batch)
+        kept, answer = serialised.received(channel, authenticated=True), serialised.receipt()
+        quota = None if channel is Channel.OBSERVED else self._limits.quota(kept, answer, len(serialised.body))
         try:
             await self._traces.append(kept, answer, quota=quota)
         except TraceFullError as error:
-            logger.warning("%d steps that came in band were not kept: %s", len(steps), error)
-
-
-def stored(batch: StepBatch, channel: Channel) -> ReportBatch:
-    """A batch that the gateway vouches for, in the form that the trace store keeps."""
-    return _stored(batch, channel, _written(batch))
-
-
-def _written(batch: StepBatch) -> bytes:
-    return redact(batch.model_dump_json(exclude_none=True).encode())
-
-
-def _stored(batch: StepBatch, channel: Channel, body: bytes) -> ReportBatch:
-    return ReportBatch(
-        batch_id=batch.batch_id,
-        trace_id=batch.trace_id,
-        reporter=batch.reporter,
-        authenticated=True,
-        channel=channel,
-        received_at=datetime.now(UTC),
-        n_steps=len(batch.steps),
-        dropped=sum(batch.dropped.values()),
-        body=pack(body),
-        n_nested=n_nested(batch.steps),
-    )
-
-
-def receipt(batch: StepBatch) -> BatchReceipt:
-    """The receipt for a batch that was accepted whole."""
-    return BatchReceipt(accepted=len(batch.steps), rejected=[])
+            logger.warning("%d in-band steps were not stored: %s", len(steps), error)
 
 
 def _without_response(step: InteractionStep, call: AgentInvocation) -> InteractionStep:

@@ -4,15 +4,17 @@ from contextlib import suppress
 from pathlib import Path
 
 from concord.assessment import AssessmentPlan
-from concord.assessment.results import ResultRow, ResultsDocument
+from concord.assessment.result_row import ResultRow, ResultsDocument
 from concord.files import atomic_file
+from concord.suite.draw import secret_file
 from concord.trust.redaction import redact
 
 
 def write_results(output_dir: Path, plan: AssessmentPlan, row: ResultRow, *, keep: int) -> Path:
     """Writes `assessments/<id>.json`, then replaces `results.json`, and returns the latter's path. Raises OSError.
 
-    Keeps the newest `keep` files in `assessments`.
+    Keeps the newest `keep` files in `assessments`. The secret of an assessment's tasks goes to a file of its own, which
+    only its owner can read.
     """
     results = ResultsDocument(
         participants={entry.id: entry.agentbeats_id for entry in plan.roster if entry.agentbeats_id is not None},
@@ -21,6 +23,8 @@ def write_results(output_dir: Path, plan: AssessmentPlan, row: ResultRow, *, kee
     document = redact(results.model_dump_json(indent=2))
     _replace(output_dir / "assessments" / f"{plan.assessment_id}.json", document)
     _remove_old(output_dir / "assessments", keep)
+    if plan.task_secret is not None:
+        _replace(secret_file(output_dir, plan.assessment_id), plan.task_secret, mode=0o600)
     latest = output_dir / "results.json"
     _replace(latest, document)
     return latest
@@ -35,7 +39,7 @@ def _remove_old(folder: Path, keep: int) -> None:
         path.unlink(missing_ok=True)
 
 
-def _replace(path: Path, text: str) -> None:
+def _replace(path: Path, text: str, mode: int = 0o644) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_file(path) as file:
+    with atomic_file(path, mode) as file:
         file.write(f"{text}\n".encode())

@@ -12,23 +12,26 @@ from concord.agent.assignment import Assignment
 from concord.agent.messenger import Messenger
 from concord.assessment import AssessmentPlan, Mode, TaskSpec, TrialSpec
 from concord.assessment.jobs import AggregateAssessment, EvaluateTrial, TrialVerdict
-from concord.assessment.results import AgentAnswer, InfrastructureFailure, ResultRow, TrialOutcome
+from concord.assessment.result_row import InfrastructureFailure, ResultRow
+from concord.assessment.results import AgentAnswer, TrialOutcome
 from concord.assessment.roster import GREEN_AGENT
 from concord.storage import StorageUnavailableError
 from concord.storage.redis import Storage
+from concord.trace.attributes import TASK_STATE
 from concord.trace.ids import new_step_id
-from concord.trace.step import CallType, InteractionStep, StepAction, ToolInvocation
+from concord.trace.step import InteractionStep
+from concord.trace.timed_steps import root_step
 from concord.trace.timing import StepClock
 from concord.trust.tokens import Claims
 from concord_gateway.closing import Reporters, wait_until_settled
 from concord_gateway.drivers import Driver, TrialContext, drive_live, drive_pattern, drive_rounds, outcome_of
 from concord_gateway.evaluation import EvaluationFailedError, aggregate, evaluate_trial
+from concord_gateway.open_calls import TrialCalls
 from concord_gateway.participants import Participants
 from concord_gateway.progress import Progress
 from concord_gateway.recorder import Recorder
 from concord_gateway.run_record import MAX_ATTEMPTS, RunRecord
 from concord_gateway.settings import GatewaySettings
-from concord_gateway.watch import TrialWatch
 
 logger = logging.getLogger(__name__)
 
@@ -138,13 +141,13 @@ class AssessmentRun:
 
     async def _drive_and_close(self, trial: TrialSpec, task: TaskSpec, budget_s: float) -> tuple[TrialOutcome, int]:
         """The outcome of a trial, and the number of batches in its trace when it was closed."""
-        with self.participants.watches.trial(trial.trace_id) as watch:
+        with self.participants.open_calls.trial(trial.trace_id) as trial_calls:
             try:
-                outcome = await self._drive(trial, task, watch, budget_s)
+                outcome = await self._drive(trial, task, trial_calls, budget_s)
                 await wait_until_settled(
                     self.storage.traces,
                     trial.trace_id,
-                    watch,
+                    trial_calls,
                     self._reporters,
                     quiet_s=self.plan.config.quiet_s,
                     cap_s=self.plan.config.closing_cap_s,
@@ -156,7 +159,7 @@ class AssessmentRun:
             await self.participants.close(trial.trace_id)
             return outcome, await self.storage.traces.length(trial.trace_id)
 
-    async def _drive(self, trial: TrialSpec, task: TaskSpec, watch: TrialWatch, budget_s: float) -> TrialOutcome:
+    async def _drive(self, trial: TrialSpec, task: TaskSpec, trial_calls: TrialCalls, budget_s: float) -> TrialOutcome:
         recorder = Recorder(self.storage.traces, trial.trace_id, self.settings.trace_limits)
         claims = Claims(self.plan.assessment_id, trial.trace_id, GREEN_AGENT, self._expires_at)
         own = self.participants.assignments.own(self.plan.assessment_id, trial.trace_id, new_step_id())
@@ -164,7 +167,7 @@ class AssessmentRun:
 
         def on_step(step: InteractionStep, _: Assignment) -> None:
             recorder.add(step)
-            watch.end(step.step_id, answered="task_state" in step.additional_attributes)
+            trial_calls.end(step.step_id, answered=TASK_STATE in step.additional_attributes)
 
         clock = StepClock()
         try:
@@ -178,7 +181,7 @@ class AssessmentRun:
                     assignments=self.participants.assignments,
                     messenger=messenger,
                     traces=self.storage.traces,
-                    watch=watch,
+                    trial_calls=trial_calls,
                     progress=self.progress,
                     recorder=recorder,
                     budget_s=budget_s,
@@ -186,7 +189,8 @@ class AssessmentRun:
                 drive = drive_rounds if task.family is not None else _DRIVERS[self.plan.mode]
                 return await drive(context)
         finally:
-            recorder.add(_root_step(assignment, clock))
+            root = root_step("drive_trial", clock, step_id=assignment.step_id, trace_id=assignment.trace_id)
+            recorder.add(root)
             await recorder.write()
 
     async def _evaluate(self, request: EvaluateTrial) -> None:
@@ -202,17 +206,6 @@ class AssessmentRun:
         self.record.failures.append(
             InfrastructureFailure.model_validate({"trial_id": trial.trial_id, "stage": stage, "message": message})
         )
-
-
-def _root_step(assignment: Assignment, clock: StepClock) -> InteractionStep:
-    """The root step of a trial's trace: the gateway's own work of driving it."""
-    return InteractionStep(
-        step_id=assignment.step_id,
-        trace_id=assignment.trace_id,
-        call_type=CallType.HOST,
-        step_action=StepAction(tool_invocation=ToolInvocation(tool_name="drive_trial")),
-        **clock.times(),
-    )
 
 
 def _headline(verdict: TrialVerdict) -> str:

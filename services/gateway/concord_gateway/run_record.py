@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 from concord.assessment import AssessmentPlan, TimeLimits, TrialSpec
 from concord.assessment.jobs import EvaluateTrial
-from concord.assessment.results import InfrastructureFailure
+from concord.assessment.result_row import InfrastructureFailure
 from concord.storage import AssessmentStore
 from concord.trace.ids import new_trace_id
 

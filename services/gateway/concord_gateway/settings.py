@@ -10,7 +10,7 @@ from pydantic import Field, SecretStr, field_validator
 from concord.service import StatefulServiceSettings
 from concord.storage import MAX_STEPS, MAX_TRACE_BYTES, TraceLimits
 from concord.suite.draw import SECRET_BYTES
-from concord_gateway.proxy.bodies import BUDGET_BYTES, IDLE_S
+from concord_gateway.proxy.byte_budget import BUDGET_BYTES, IDLE_S
 
 
 class GatewaySettings(StatefulServiceSettings):

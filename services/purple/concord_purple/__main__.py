@@ -26,10 +26,10 @@ def settings_from(arguments: list[str] | None = None) -> PurpleSettings:
     parser = address_parser("concord_purple", "One agent of a team that reviews texts, over A2A.")
     parser.epilog = _EPILOG
     parser.add_argument("--card-url", default=SUPPRESS, help="URL in the agent's card: where others reach it")
-    parser.add_argument("--agent-id", default=SUPPRESS, help="its id outside any assessment; without it, its function")
-    parser.add_argument("--function", choices=list(map(str, Function)), help="what it does in its team")
-    parser.add_argument("--team", choices=list(map(str, TeamName)), help="how its team works together")
-    parser.add_argument("--mode", choices=list(map(str, Mode)), help="work, or answer with the text it was sent")
+    parser.add_argument("--agent-id", default=SUPPRESS, help="agent's id outside assessments (default: its function)")
+    parser.add_argument("--function", choices=list(map(str, Function)), help="agent's function in its team")
+    parser.add_argument("--team", choices=list(map(str, TeamName)), help="wiring of the team")
+    parser.add_argument("--mode", choices=list(map(str, Mode)), help="work, or echo the text of the request")
     try:
         from_environment = PurpleSettings().model_dump(
             include={"host", "port", "function", "team", "mode"}, mode="json"

@@ -105,10 +105,12 @@ async def _register(http: httpx.AsyncClient, url: str, entry: dict[str, object])
     try:
         response = await http.post(url, json=entry)
         if response.status_code in {401, 403}:
-            logger.error("the collector refuses the registration: %s (PURPLE_COLLECTOR_TOKEN)", response.text[:200])
+            logger.error(
+                "the collector refuses the registration, check PURPLE_COLLECTOR_TOKEN: %s", response.text[:200]
+            )
             return REFUSED_RETRY_S
         response.raise_for_status()
     except httpx.HTTPError as error:
-        logger.warning("not registered with the collector: %s: %s", type(error).__name__, error)
+        logger.warning("cannot register with the collector: %s: %s", type(error).__name__, error)
         return RETRY_S
     return RENEW_S

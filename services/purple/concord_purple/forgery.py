@@ -6,6 +6,7 @@ from typing import Final
 
 from concord.agent.assignment import Assignment
 from concord.assessment.roster import RosterEntry
+from concord.trace.attributes import RESPONSE_TEXT, TASK_STATE
 from concord.trace.ids import new_step_id
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, ResponseTrace, StepAction, ToolInvocation
 from concord.trust.redaction import redact
@@ -48,7 +49,7 @@ def _forged(assignment: Assignment, peer: RosterEntry) -> InteractionStep:
                 response_trace=ResponseTrace(trace_id=assignment.trace_id, steps=[work]),
             )
         ),
-        additional_attributes={"task_state": "completed", "response_text": _ANSWERED},
+        additional_attributes={TASK_STATE: "completed", RESPONSE_TEXT: _ANSWERED},
         latency=_LATENCY_MS,
         start_time=now,
         end_time=now,

@@ -67,7 +67,7 @@ async def _cross_check(context: RequestContext) -> Findings:
 
 async def _clarify(context: RequestContext) -> Findings:
     request = context.request
-    own = [fact for fact in request.findings.standing_facts if fact.found_by == context.member.agent_id]
+    own = [fact for fact in request.findings.unrefuted_facts if fact.found_by == context.member.agent_id]
     return context.work("advise", lambda: Findings(advice=advise(request.text, own)))
 
 

@@ -11,8 +11,8 @@ from concord.a2a import AgentUnreachableError, RemoteError
 from concord.agent.assignment import Assignment
 from concord.agent.messenger import Messenger
 from concord.assessment.roster import RosterEntry, normalise_url
-from concord_purple.journal import Journal
 from concord_purple.requests import BadRequestError, Kind, Request, reply_in, to_data
+from concord_purple.step_recorder import StepRecorder
 from concord_purple.teams import Consultation, Member, Team, choose_members, kinds_asked, member_of, rules_for
 from concord_purple.text_review.findings import Aspect, Findings
 from concord_purple.wording import request_line
@@ -28,14 +28,14 @@ class RequestContext:
     member: Member
     team: Team
     assignment: Assignment | None
-    journal: Journal
+    steps: StepRecorder
     messenger: Messenger
     peers: Callable[[], Awaitable[list[RosterEntry]]]
     progress: Callable[[str], Awaitable[None]]
 
     def work(self, name: str, do: Callable[[], Findings]) -> Findings:
         """Does a piece of the agent's own work and records a TOOL step, which corroborates the incoming call."""
-        with self.journal.tool(name):
+        with self.steps.tool(name):
             return do()
 
     @property

@@ -91,7 +91,7 @@ def request_in(text: str, data_parts: tuple[JsonValue, ...]) -> Request:
     except ValidationError as error:
         raise BadRequestError(f"the request cannot be read: {_reason(error)}") from error
     if not any(character.isalnum() for character in request.text):
-        raise BadRequestError("there is no text to work on")
+        raise BadRequestError("the request contains no text to review")
     return request
 
 

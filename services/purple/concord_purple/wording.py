@@ -6,8 +6,8 @@ from typing import Final
 
 from concord.agent.assignment import Assignment
 from concord.llm import LLMClient, LLMSettings, LLMUnavailableError
-from concord_purple.journal import Journal
 from concord_purple.requests import PING, Kind, Request
+from concord_purple.step_recorder import StepRecorder
 from concord_purple.text_review.findings import Findings
 from concord_purple.text_review.rendering import review_text
 
@@ -80,7 +80,7 @@ def _found(findings: Findings) -> str:
 
 
 def _drafted(findings: Findings) -> str:
-    return f"Drafted {len(findings.statements)} statements on {len(findings.standing_facts)} facts."
+    return f"Drafted {len(findings.statements)} statements on {len(findings.unrefuted_facts)} facts."
 
 
 def _checked(findings: Findings) -> str:
@@ -120,15 +120,15 @@ _MAX_TOKENS: Final = 1500
 
 
 async def reword_review(
-    review: str, instruction: str, settings: LLMSettings, assignment: Assignment | None, journal: Journal
+    review: str, instruction: str, settings: LLMSettings, assignment: Assignment | None, steps: StepRecorder
 ) -> str:
     """The review as the model rewords it; unchanged without a model, or if the model fails."""
     if not settings.available:
         return review
     asked = f"{instruction}\n\n{review}" if instruction else review
-    async with LLMClient(settings, journal.add) as llm:
+    async with LLMClient(settings, steps.add) as llm:
         try:
             return (await llm.complete(_SYSTEM, asked, assignment=assignment, max_tokens=_MAX_TOKENS)).text
         except LLMUnavailableError as error:
-            logger.warning("the review keeps its plain wording, the language model is not available: %s", error)
+            logger.warning("the review keeps its plain wording, because the language model is unavailable: %s", error)
             return review

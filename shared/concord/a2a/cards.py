@@ -54,7 +54,9 @@ def card_of(profile: AgentProfile, *, with_keys: bool) -> pb.AgentCard:
     )
     if with_keys:
         bearer = pb.HTTPAuthSecurityScheme(scheme="Bearer", description="One of the server's API keys.")
-        header = pb.APIKeySecurityScheme(location="header", name=KEY_HEADER, description="The same key, as it is.")
+        header = pb.APIKeySecurityScheme(
+            location="header", name=KEY_HEADER, description="The same key without a prefix."
+        )
         card.security_schemes["bearer"].http_auth_security_scheme.CopyFrom(bearer)
         card.security_schemes["api_key"].api_key_security_scheme.CopyFrom(header)
         # Either one suffices (A2A 1.0, section 4.5.1).

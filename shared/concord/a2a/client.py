@@ -86,13 +86,13 @@ class A2AClient:
                 http.event_hooks["request"].append(guard.pin)
             card = await _card(http, url)
             if guard is not None:
-                await guard.keep_home(card)
+                await guard.replace_forbidden_urls(card)
             offered = _interfaces(card, protocol_version)
             factory = ClientFactory(ClientConfig(streaming=True, httpx_client=http))
             return cls(factory.create(offered), card, http)
         except ValueError as error:
             await http.aclose()
-            raise RemoteError(f"{url}: its card offers no interface that we speak: {error}") from error
+            raise RemoteError(f"{url}: its card offers no supported interface: {error}") from error
         except BaseException:
             await http.aclose()
             raise
@@ -186,14 +186,14 @@ class _Guard:
         self._declared = declared
         self._peer_urls = peer_urls
 
-    async def keep_home(self, card: pb.AgentCard) -> None:
+    async def replace_forbidden_urls(self, card: pb.AgentCard) -> None:
         """Replaces forbidden URLs in a card by the declared URL."""
         for interface in card.supported_interfaces:
             if not lies_under(interface.url, self._declared):
                 try:
                     await self._peer_urls.pin(interface.url)
                 except UrlRefusedError as error:
-                    logger.warning("%s: a URL in its card is not followed: %s", redact(self._declared), error)
+                    logger.warning("%s: ignoring a URL in its card: %s", redact(self._declared), error)
                     interface.url = self._declared
 
     async def pin(self, request: httpx.Request) -> None:

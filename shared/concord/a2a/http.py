@@ -29,7 +29,7 @@ def http_client(timeout: httpx.Timeout) -> httpx.AsyncClient:
 
 async def _bound(response: httpx.Response) -> None:
     if response.headers.get("content-encoding", "identity").lower() != "identity":
-        raise AnswerTooLargeError("the answer is compressed, which was not asked for")
+        raise AnswerTooLargeError("the answer is compressed, but no compression was requested")
     if isinstance(response.stream, httpx.AsyncByteStream):
         response.stream = _Bounded(response.stream)
 

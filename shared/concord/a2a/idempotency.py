@@ -1,7 +1,6 @@
 """Idempotent messages: a client that lost the answer may send its message again without starting another task."""
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import AsyncGenerator, Awaitable
 from contextlib import aclosing, suppress
 from hashlib import blake2b
@@ -13,6 +12,7 @@ from a2a.server.events import Event
 from a2a.server.request_handlers.default_request_handler_v2 import DefaultRequestHandlerV2
 from a2a.types import a2a_pb2 as pb
 from a2a.utils.errors import TaskNotFoundError, UnsupportedOperationError
+from cachetools import FIFOCache
 
 from concord.a2a.callers import context_of
 from concord.a2a.durable import message_of
@@ -93,7 +93,7 @@ class IdempotentRequests(DefaultRequestHandlerV2):
     async def on_list_tasks(self, params: pb.ListTasksRequest, context: ServerCallContext) -> pb.ListTasksResponse:
         """The caller's tasks. Anonymous callers cannot list tasks: they know them by id."""
         if not context.user.is_authenticated:
-            raise UnsupportedOperationError("tasks are listed only for a caller with an API key")
+            raise UnsupportedOperationError("only a caller with an API key can list tasks")
         listed: pb.ListTasksResponse = await super().on_list_tasks(params, context)
         return listed
 
@@ -126,7 +126,7 @@ class IdempotentRequests(DefaultRequestHandlerV2):
     async def _check(self, params: pb.SendMessageRequest, context: ServerCallContext) -> None:
         if self._records is not None and params.message.task_id:
             await self.on_get_task(pb.GetTaskRequest(id=params.message.task_id), context)
-            raise UnsupportedOperationError("a task of this agent takes no further messages")
+            raise UnsupportedOperationError("a task of this agent accepts no further messages")
 
     async def _events(self, task: pb.Task, context: ServerCallContext) -> AsyncGenerator[Event, None]:
         if task.status.state in _AT_REST:
@@ -206,14 +206,12 @@ def abandoned_task(request: RequestContext) -> AbandonedTask | None:
 
 
 def _begin_in_memory() -> Begin:
-    tasks: OrderedDict[bytes, str] = OrderedDict()
+    tasks: FIFOCache[bytes, str] = FIFOCache(_MAX_REMEMBERED)
 
     async def begin(message: bytes, task_id: str, *, instead_of: str = "") -> str:
         if (begun := tasks.get(message)) is not None and begun != instead_of:
             return begun
         tasks[message] = task_id
-        while len(tasks) > _MAX_REMEMBERED:
-            tasks.popitem(last=False)
         return task_id
 
     return begin

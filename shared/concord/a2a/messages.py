@@ -151,12 +151,6 @@ def to_struct(mapping: Mapping[str, Any] | None) -> Struct | None:
     return None if mapping is None else ParseDict(dict(mapping), Struct())
 
 
-def from_struct(struct: Struct) -> dict[str, Any]:
-    """Protobuf metadata as JSON."""
-    written: dict[str, Any] = MessageToDict(struct)
-    return written
-
-
 def texts_of(parts: Sequence[pb.Part]) -> tuple[str, ...]:
     """The texts of the text parts."""
     return tuple(part.text for part in parts if part.HasField("text"))

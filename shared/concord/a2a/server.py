@@ -44,7 +44,7 @@ _LOOKS_PER_LEASE: Final = 3
 class TaskHandle:
     """The agent's side of a task: reports progress and results.
 
-    `resumed` says that another process began the task and was lost; `kept` is the text that it stored last.
+    `resumed` says that another process began the task and was lost; `checkpoint` is the text that it stored last.
     """
 
     def __init__(
@@ -53,19 +53,19 @@ class TaskHandle:
         records: TaskRecords | None = None,
         *,
         resumed: bool = False,
-        kept: str | None = None,
+        checkpoint: str | None = None,
     ) -> None:
         self._updater = updater
         self._records = records
         self.resumed = resumed
-        self.kept = kept
+        self.checkpoint = checkpoint
         self.canceled = False
         """Whether the client cancelled the task, as opposed to this process."""
 
-    async def keep(self, text: str) -> None:
+    async def save_checkpoint(self, text: str) -> None:
         """Stores a text with the task, for a process that continues it. Raises StorageUnavailableError."""
         if self._records is not None:
-            await self._records.keep(self._updater.task_id, text)
+            await self._records.save_checkpoint(self._updater.task_id, text)
 
     async def submitted(self, text: str) -> None:
         """Reports that the work has not begun, and why."""
@@ -171,16 +171,7 @@ def mount_agent(
     """
     callers = Callers(keys)
     card = card_of(profile, with_keys=bool(keys))
-    executor = _Executor(handler, records)
-    requests = IdempotentRequests(
-        BegunTasks(None if records is None else records.begin),
-        records,
-        agent_executor=executor,
-        task_store=BoundedTaskStore(max_tasks) if records is None else DurableTaskStore(records),
-        event_stream=None if records is None else StoredChanges(records),
-        agent_card=card,
-        interrupted_task_timeout=_INTERRUPTED_S,
-    )
+    requests = _request_handler(card, handler, max_tasks, records)
     dispatcher = JsonRpcDispatcher(requests, callers, enable_v0_3_compat=True)
     dispatcher._v03_adapter = _Adapter03(requests, callers)
 
@@ -195,6 +186,20 @@ def mount_agent(
         jsonrpc_routes=[Route("/", handle, methods=["POST"])],
     )
     return AgentServer(requests, records)
+
+
+def _request_handler(
+    card: pb.AgentCard, handler: Handler, max_tasks: int, records: TaskRecords | None
+) -> IdempotentRequests:
+    return IdempotentRequests(
+        BegunTasks(None if records is None else records.begin),
+        records,
+        agent_executor=_Executor(handler, records),
+        task_store=BoundedTaskStore(max_tasks) if records is None else DurableTaskStore(records),
+        event_stream=None if records is None else StoredChanges(records),
+        agent_card=card,
+        interrupted_task_timeout=_INTERRUPTED_S,
+    )
 
 
 class _Adapter03(JSONRPC03Adapter):
@@ -226,7 +231,7 @@ class _Executor(AgentExecutor):
             TaskUpdater(event_queue, task_id, context_id),
             self._records,
             resumed=abandoned is not None,
-            kept=None if abandoned is None else abandoned.kept,
+            checkpoint=None if abandoned is None else abandoned.checkpoint,
         )
         self._running[task_id] = task
         try:

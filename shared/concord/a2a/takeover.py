@@ -29,13 +29,13 @@ class Takeover:
                 try:
                     await self._look(takings)
                 except StorageUnavailableError as error:
-                    logger.warning("leases of tasks: %s", error)
+                    logger.warning("cannot renew the leases of tasks: %s", error)
                 await asyncio.sleep(self._every_s)
 
     async def _look(self, takings: asyncio.TaskGroup) -> None:
         # Renew first: after a storage outage this process's own leases may have expired.
         for task_id in await self._records.renew():
-            logger.warning("another process has taken task %s over, or ended it: work on it stops here", task_id)
+            logger.warning("stopping work on task %s: another process took it over or ended it", task_id)
             await self._requests.leave(task_id)
         while (task := await self._records.adopt()) is not None:
             takings.create_task(self._take(task))
@@ -43,10 +43,12 @@ class Takeover:
     async def _take(self, task: AbandonedTask) -> None:
         try:
             if task.starts > MAX_STARTS:
-                logger.error("task %s failed: %d processes were lost with it", task.task_id, MAX_STARTS)
-                await self._requests.give_up(task, f"{MAX_STARTS} processes of this agent were lost with this task")
+                logger.error("task %s failed after the loss of %d processes", task.task_id, MAX_STARTS)
+                await self._requests.give_up(
+                    task, f"{MAX_STARTS} processes of this agent were lost while they ran this task"
+                )
             else:
-                logger.warning("task %s: its process was lost; going on with it here", task.task_id)
+                logger.warning("continuing task %s, whose process was lost", task.task_id)
                 await self._requests.resume(task)
         except Exception:
             logger.exception("task %s cannot be taken over", task.task_id)

@@ -14,8 +14,10 @@ from concord.a2a.messages import Answer, TaskUpdate
 from concord.agent.assignment import Assignment
 from concord.agent.extensions import ASSIGNMENT_URI, TIMESTAMP_KEY, TIMESTAMP_URI, TRACEABILITY_URI
 from concord.assessment.roster import normalise_url
+from concord.trace.attributes import RESPONSE_TEXT, TASK_STATE
 from concord.trace.ids import new_step_id
-from concord.trace.step import AgentInvocation, CallType, InteractionStep, StepAction
+from concord.trace.step import AgentInvocation, InteractionStep
+from concord.trace.timed_steps import MAX_QUOTED, call_step
 from concord.trace.timing import StepClock
 from concord.trust.redaction import redact
 from concord.trust.urls import PeerUrls
@@ -26,9 +28,6 @@ StepSink = Callable[[InteractionStep, Assignment], None]
 """Called with the step of each call that ended, and the caller's assignment. Must not block."""
 
 OnUpdate = Callable[[TaskUpdate], None]
-
-MAX_QUOTED: Final = 4000
-"""Characters of a request and of its answer that a step quotes."""
 
 _CANCEL_S: Final = 2.0
 _EXTENSIONS: Final = (TRACEABILITY_URI, TIMESTAMP_URI, ASSIGNMENT_URI)
@@ -91,7 +90,7 @@ class Messenger:
         try:
             async with asyncio.timeout(self._timeout_s):
                 client = await self._client(url)
-                answer = await _Exchange(client, call, task_id, context_id).run(on_update)
+                answer = await _MessageStream(client, call, task_id, context_id).run(on_update)
             return answer
         except TimeoutError:
             error = f"no answer within {self._timeout_s:g} s"
@@ -134,30 +133,28 @@ class _Call:
     def step(self, parent: Assignment, step_id: str, answer: Answer | None, error: str | None) -> InteractionStep:
         attributes: dict[str, str] = {}
         if answer is not None:
-            attributes = {"task_state": answer.state.value, "response_text": answer.text[:MAX_QUOTED]}
+            attributes = {TASK_STATE: answer.state.value, RESPONSE_TEXT: answer.text[:MAX_QUOTED]}
             if not answer.succeeded:
                 error = f"the agent ended with {answer.state}: {answer.status_text[:MAX_QUOTED]}"
         if error is not None:
             attributes["error"] = redact(error)[:MAX_QUOTED]
-        return InteractionStep(
+        call = AgentInvocation(
+            agent_url=self._url,
+            agent_name=self._callee_id,
+            requests=_quoted(self.request),
+            response_trace=None if answer is None else answer.response_trace,
+        )
+        return call_step(
+            call,
+            self._clock,
             step_id=step_id,
             trace_id=parent.trace_id,
             parent_step_id=parent.step_id,
-            call_type=CallType.AGENT,
-            step_action=StepAction(
-                agent_invocation=AgentInvocation(
-                    agent_url=self._url,
-                    agent_name=self._callee_id,
-                    requests=_quoted(self.request),
-                    response_trace=None if answer is None else answer.response_trace,
-                )
-            ),
-            additional_attributes=attributes,
-            **self._clock.times(),
+            attributes=attributes,
         )
 
 
-class _Exchange:
+class _MessageStream:
     """A message in transit and its answer. The callee's task id is known once the callee has sent it."""
 
     def __init__(self, client: A2AClient, call: _Call, task_id: str, context_id: str) -> None:

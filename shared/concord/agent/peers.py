@@ -60,5 +60,5 @@ class PeerDiscovery:
             response.raise_for_status()
             return PeerList.model_validate_json(response.content).peers
         except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
-            logger.warning("no peers from the registry: %s: %s", type(error).__name__, error)
+            logger.warning("cannot get peers from the registry: %s: %s", type(error).__name__, error)
             return []

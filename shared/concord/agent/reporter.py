@@ -112,7 +112,7 @@ class TraceReporter:
     def _tell_full(self, now: float) -> None:
         if self._told_full_at is None or now - self._told_full_at >= self.LOG_EVERY_S:
             self._told_full_at = now
-            logger.warning("no more than %d collectors at once: steps for others are let go", self.MAX_COLLECTORS)
+            logger.warning("too many collectors: steps for more than %d collectors are dropped", self.MAX_COLLECTORS)
 
     def _policy(self) -> LanePolicy:
         return LanePolicy(

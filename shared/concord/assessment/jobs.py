@@ -5,7 +5,8 @@ from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from concord.assessment.results import InfrastructureFailure, TrialOutcome, TrialRecord
+from concord.assessment.result_row import InfrastructureFailure
+from concord.assessment.results import TrialOutcome, TrialRecord
 from concord.storage.ports import Job, Queue
 from concord.trace.step import Id
 

@@ -20,6 +20,7 @@ from concord.assessment.request import (
 )
 from concord.assessment.roster import ParticipantId, RosterEntry
 from concord.assessment.seats import seats_of
+from concord.suite import commitment
 from concord.trace.ids import new_trace_id
 from concord.trace.step import Id
 
@@ -55,6 +56,11 @@ class AssessmentPlan(BaseModel):
     """What families generate tasks from (hex). Null without such tasks. Whoever knows it knows all answers."""
     observed: bool = False
     """Whether participants reach each other through the gateway alone, so that a call it did not see is no call."""
+
+    @property
+    def task_commitment(self) -> str | None:
+        """The SHA-256 of `task_secret` (hex), which may be published at once."""
+        return None if self.task_secret is None else commitment(bytes.fromhex(self.task_secret))
 
     def task(self, task_id: str) -> TaskSpec:
         """The task of that id. Raises KeyError if the plan has none."""
@@ -102,7 +108,7 @@ def plan_trials(config: AssessmentConfig, tasks: list[TaskSpec]) -> list[TrialSp
     """
     n_trials = config.num_instances or config.num_runs * len(tasks)
     if n_trials > MAX_TRIALS:
-        raise ValueError(f"{n_trials} trials are more than the {MAX_TRIALS} that one assessment may have")
+        raise ValueError(f"{n_trials} trials exceed the limit of {MAX_TRIALS} trials per assessment")
     draw = random.Random(config.seed)  # nosec B311  # noqa: S311 - a reproducible draw, not a secret
     seeds = [draw.getrandbits(32) for _ in range(n_trials)]
     runs = range(1, -(-n_trials // len(tasks)) + 1)

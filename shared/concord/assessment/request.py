@@ -142,10 +142,12 @@ class FamilyTask(_Strict):
     """Who may send messages to whom: a named topology, or edges between seats."""
     exchange: Exchange = Exchange.AUTO
     max_rounds: Annotated[int, Field(ge=1, le=MAX_ROUNDS)] | None = None
-    """None: twice the fewest rounds that suffice, and two."""
+    """None: so many that a message crosses the team and returns, and four."""
     control: Control | None = None
     paired_with: Id | None = None
     """The task whose instances this control gets."""
+    solo_by: ParticipantId | None = None
+    """The participant that is alone in a solo control."""
 
 
 class TaskSpec(_Strict):
@@ -175,15 +177,15 @@ class TaskSpec(_Strict):
         if self.family is not None and (self.target or self.scorer or self.answer_from):
             raise ValueError("a task with a `family` is graded by it: no `target`, `scorer`, `answer_from`")
         if self.target is not None and self.scorer is None:
-            raise ValueError("a `target` needs a `scorer`, which says how answers are compared with it")
+            raise ValueError("a `target` needs a `scorer`, which compares answers with it")
         if self.target is None and self.scorer is not None and self.scorer.name in NEED_TARGET:
             raise ValueError(f"the scorer {self.scorer.name!r} needs a `target`")
         if self.target is not None and isinstance(self.scorer, JsonScorer):
-            raise ValueError("the scorer 'json' takes no `target`: it has its `schema` and `values`")
+            raise ValueError("the scorer 'json' takes no `target`: use its `schema` and `values`")
         if isinstance(self.scorer, NumericScorer) and (
             words := [each for each in self.target or [] if not _digit(each)]
         ):
-            raise ValueError(f"the scorer 'numeric' compares numbers, and {words[0]!r} is none")
+            raise ValueError(f"the scorer 'numeric' compares numbers, and {words[0]!r} is not a number")
         return self
 
 
@@ -340,11 +342,11 @@ class AssessmentRequest(BaseModel):
     def _mode_has_what_it_needs(self) -> Self:
         patterns = [task.interaction_pattern is not None for task in self.config.tasks or []]
         if any(patterns) and not all(patterns):
-            raise ValueError("tasks must all have an `interaction_pattern`, or none")
+            raise ValueError("either all tasks or none must have an `interaction_pattern`")
         if self.mode is Mode.LIVE and not self.participants:
             raise ValueError("`participants` is empty: a live assessment needs at least one")
         if self.mode is Mode.LIVE and self.config.start not in {"all", *self.participants}:
-            raise ValueError(f"`start` names no participant: {self.config.start!r}")
+            raise ValueError(f"`start` is not a participant: {self.config.start!r}")
         return self
 
     @model_validator(mode="after")
@@ -352,7 +354,7 @@ class AssessmentRequest(BaseModel):
         asked = {name for name in self.participants if self.config.start in {"all", name}}
         named = [self.config.answer_from or [], *(task.answer_from or [] for task in self.config.tasks or [])]
         if strangers := sorted({name for names in named for name in names} - asked):
-            raise ValueError(f"`answer_from` names who is not given the task: {', '.join(strangers)}")
+            raise ValueError(f"`answer_from` names participants that do not get the task: {', '.join(strangers)}")
         return self
 
 

@@ -1,11 +1,12 @@
-"""The result row: one shape, always. Lists of records instead of data-dependent keys; null instead of absent."""
+"""The results of a trial, from its metrics to its judgment, as the row of its assessment has them."""
 
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, ConfigDict
 
-from concord.assessment.request import Fraction, Mode
+from concord.assessment.request import Fraction
+from concord.assessment.team_results import TeamTaskRecord
 
 MAX_CALLS = 1000
 """Calls that a trial's record lists: enough for a timeline, and a row stays small."""
@@ -284,137 +285,6 @@ class TrialRecord(Record):
     latency: LatencySummary
     steps: StepCounts
     trace_integrity: TraceIntegrity
+    team_task: TeamTaskRecord | None = None
+    """Null for a task that no family generated."""
     judge: Judgment | None
-
-
-class AgentRecord(Record):
-    """One agent of the graph, over all trials."""
-
-    id: str
-    url: str | None
-    agentbeats_id: str | None
-    functions: list[str]
-    declared: bool
-    calls_made: int
-    calls_received: int
-    errors_received: int
-    latency_avg_ms: float | None
-
-
-class InfrastructureFailure(Record):
-    """A failure that is not the agents': counted and named, never scored."""
-
-    trial_id: str | None
-    stage: Literal["contact", "trial", "evaluation", "judgment", "aggregation"]
-    message: str
-
-
-class GraphMetricsSummary(Record):
-    """The figures of the agent graph, over all usable trials."""
-
-    graph_density: float | None
-    has_bottleneck: bool | None
-    isolated_agents: list[str]
-    coordination_quality: Quality | None
-
-
-Basis = Literal["outcome", "structure", "recorded"]
-"""A score rests on outcome x conduct of a live team, the structure of a given pattern, or a recorded outcome."""
-
-
-class Scoring(Record):
-    """How the score was made: the version of the rules, what it rests on, and the mean of each part."""
-
-    version: str
-    basis: Basis = "structure"
-    """Rows of version 1 do not say: theirs rest on structure, and on the outcome where a model judged it."""
-    pass_threshold: float
-    usable_trials: int
-    passed_trials: int
-    judged_by_code: int = 0
-    judged_by_model: int = 0
-    judged_by_record: int = 0
-    unjudged: int = 0
-    """Trials whose outcome nobody judged: each counts 0 in `score` and 1 in `score_high`."""
-    score_high: Annotated[float, Field(ge=0, le=100)] | None = None
-    """The score, had every unjudged trial been perfect."""
-    sub_scores: list[SubScore]
-
-
-class PassPower(Record):
-    """pass^k: how likely a task is to be passed k times in a row."""
-
-    k: int
-    value: Fraction
-
-
-class Statistics(Record):
-    """How far the figures may be trusted. Intervals at 95 %, null for fewer than two trials or tasks.
-
-    `pass_rate` by Wilson, trials taken as independent; `score` by t, clustered by task. Both from 0 to 100.
-    """
-
-    scenarios: int
-    trials: int
-    pass_rate_low: float | None
-    pass_rate_high: float | None
-    score_low: float | None
-    score_high: float | None
-    score_method: Literal["t", "clustered t"] | None
-    pass_power: list[PassPower]
-
-
-class TaskRewards(Record):
-    """The leaderboard's three columns, each continuous in [0, 1]."""
-
-    overall_score: Fraction | None
-    graph_density: float | None
-    coordination_quality: Fraction | None
-
-
-class Detail(Record):
-    """Everything behind the score."""
-
-    assessment_id: str
-    mode: Mode
-    overall_score: Fraction | None
-    reasoning: str
-    coordination_quality: Quality | None
-    coordination_status: MetricStatus = MetricStatus.OK
-    confidence: Literal["insufficient", "low", "adequate"]
-    strengths: list[str]
-    weaknesses: list[str]
-    graph_metrics: GraphMetricsSummary
-    latency_metrics: LatencySummary
-    agents: list[AgentRecord]
-    metrics: list[MetricRecord]
-    findings: list[Finding]
-    trials: list[TrialRecord]
-    judge: Judgment | None
-    scoring: Scoring
-    statistics: Statistics
-    trace_integrity: TraceIntegrity
-    infrastructure: list[InfrastructureFailure]
-    assessment_results: JsonValue = None
-    warnings: list[str]
-
-
-class ResultRow(Record):
-    """One row of the leaderboard: the assessment of one team."""
-
-    pass_rate: Annotated[float, Field(ge=0, le=100)] | None
-    time_used: float
-    max_score: float = 100
-    domain: str = "graph-assessment"
-    score: Annotated[float, Field(ge=0, le=100)] | None
-    task_rewards: TaskRewards
-    detail: Detail
-
-
-class ResultsDocument(BaseModel):
-    """`results.json`, as the platform's client and the gateway write it."""
-
-    model_config = ConfigDict(frozen=True)
-
-    participants: dict[str, str]
-    results: list[ResultRow]

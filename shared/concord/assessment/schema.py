@@ -2,7 +2,7 @@
 
 import json
 
-from concord.assessment.results import ResultsDocument
+from concord.assessment.result_row import ResultsDocument
 
 
 def results_schema() -> str:

@@ -100,7 +100,7 @@ class PatternScorer(_Choice):
                 warnings.simplefilter("ignore")  # of what a later Python may read differently
                 re.compile(pattern)
         except (re.error, OverflowError, RecursionError) as error:
-            raise ValueError(f"is no regular expression: {error}") from error
+            raise ValueError(f"is not a regular expression: {error}") from error
         if repeats(pattern) > MAX_REPEATS:
             raise ValueError(f"has counted repetitions that multiply to more than {MAX_REPEATS:,}")
         return pattern
@@ -138,7 +138,7 @@ class JsonScorer(_Choice):
         if self.schema_ is None and not self.values:
             raise ValueError("give a `schema` or `values`")
         if wrong := [path for path in self.values if not _POINTER.fullmatch(path)]:
-            raise ValueError(f"{wrong[0]!r} is no JSON Pointer, such as `/city` or `/stops/0/name`")
+            raise ValueError(f"{wrong[0]!r} is not a JSON Pointer, such as `/city` or `/stops/0/name`")
         return self
 
 

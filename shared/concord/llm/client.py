@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from concord.agent.assignment import Assignment
 from concord.llm.settings import LLMSettings
-from concord.trace.ids import new_step_id
-from concord.trace.step import CallType, InteractionStep, StepAction, ToolInvocation
+from concord.trace.step import InteractionStep
+from concord.trace.timed_steps import tool_step
 from concord.trace.timing import StepClock
 from concord.trust.redaction import learn_secret, redact
 
@@ -98,7 +98,15 @@ class LLMClient:
             raise
         finally:
             if assignment is not None:
-                self._on_step(self._step(assignment, clock, completion, error), assignment)
+                step = tool_step(
+                    f"llm:{self._settings.model}",
+                    clock,
+                    trace_id=assignment.trace_id,
+                    parent_step_id=assignment.step_id,
+                    error=error,
+                    total_tokens=None if completion is None else completion.total_tokens,
+                )
+                self._on_step(step, assignment)
 
     async def _complete(self, system: str, user: str, max_tokens: int, schema: Mapping[str, Any] | None) -> Completion:
         # The import takes most of a second, and few processes need it.
@@ -143,24 +151,6 @@ class LLMClient:
             )
         return self._openai
 
-    def _step(
-        self,
-        assignment: Assignment,
-        clock: StepClock,
-        completion: Completion | None,
-        error: str | None,
-    ) -> InteractionStep:
-        return InteractionStep(
-            step_id=new_step_id(),
-            trace_id=assignment.trace_id,
-            parent_step_id=assignment.step_id,
-            call_type=CallType.TOOL,
-            step_action=StepAction(tool_invocation=ToolInvocation(tool_name=f"llm:{self._settings.model}")),
-            total_tokens=None if completion is None else completion.total_tokens,
-            additional_attributes={} if error is None else {"error": error[:4000]},
-            **clock.times(),
-        )
-
 
 def _json_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {
@@ -176,5 +166,5 @@ def _completion(answer: "ChatCompletion") -> Completion:
     if not text or not text.strip():
         if refusal := answer.choices[0].message.refusal if answer.choices else None:
             raise LLMUnavailableError(f"the model refused: {refusal}")
-        raise EmptyCompletionError("the model answered with nothing")
+        raise EmptyCompletionError("the model's answer is empty")
     return Completion(redact(text), None if answer.usage is None else answer.usage.total_tokens)

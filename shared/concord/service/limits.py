@@ -1,15 +1,10 @@
 """Limits on request bodies, enforced as they arrive."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import suppress
-from typing import Any, Final
+from typing import Final
 
-Message = MutableMapping[str, Any]
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _DRAIN_S: Final = 5.0
 """How long the rest of a refused request is read."""
@@ -18,7 +13,7 @@ _DRAIN_S: Final = 5.0
 class BodyLimit:
     """ASGI middleware: answers 413 to a body over `max_bytes`, by its declared length or its actual size."""
 
-    def __init__(self, app: App, max_bytes: int) -> None:
+    def __init__(self, app: ASGIApp, max_bytes: int) -> None:
         self._app = app
         self._max_bytes = max_bytes
 

@@ -40,15 +40,15 @@ class TaskRecord:
 class AbandonedTask:
     """A task that its process abandoned, and that this process has adopted.
 
-    `starts` counts the processes that worked on it, including this one. `kept` is the text stored by
-    `TaskRecords.keep`.
+    `starts` counts the processes that worked on it, including this one. `checkpoint` is the text
+    stored by `TaskRecords.save_checkpoint`.
     """
 
     task_id: str
     owner: str
     starts: int
     request: bytes
-    kept: str | None
+    checkpoint: str | None
 
 
 class TaskRecords(Protocol):
@@ -84,7 +84,7 @@ class TaskRecords(Protocol):
     async def delete(self, task_id: str) -> None:
         """Deletes a task."""
 
-    async def keep(self, task_id: str, text: str) -> None:
+    async def save_checkpoint(self, task_id: str, text: str) -> None:
         """Stores a text with a task, for the process that adopts it."""
 
     async def renew(self) -> list[str]:

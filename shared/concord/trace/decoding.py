@@ -1,8 +1,8 @@
 """Fast decoding of batches: several times pydantic's rate for the usual form, with the models as fallback.
 
 These structs mirror the models of `concord.trace.report` and `concord.trace.step` and are stricter: no unknown or
-camelCase fields, no deep nesting, no conversion. A test checks that whatever they accept, the models read the same.
-Whatever they refuse, the models decide.
+camelCase fields, no deep nesting, no conversion. Tests check that both have the same fields, with the same types and
+limits, and that the models read everything that the structs accept in the same way. The models decide about the rest.
 """
 
 from collections.abc import Iterator
@@ -13,15 +13,28 @@ import msgspec
 from msgspec import Meta
 
 from concord.trace.digest import digest
-from concord.trace.report import MAX_BATCH_STEPS, Report, ReportBatch, StepBatch, unpack
-from concord.trace.step import MAX_ID_LENGTH, CallType, StepFacts
+from concord.trace.report import MAX_BATCH_STEPS, MAX_DROP_REASONS, Report, ReportBatch, StepBatch, unpack
+from concord.trace.step import (
+    MAX_ATTRIBUTES,
+    MAX_ID_LENGTH,
+    MAX_NAME_LENGTH,
+    MAX_URL_LENGTH,
+    MAX_VALUE_LENGTH,
+    CallType,
+    StepFacts,
+)
 
+# The types of `concord.trace.step`, under their names there.
 _Id = Annotated[str, Meta(min_length=1, max_length=MAX_ID_LENGTH)]
 _ParentId = Annotated[str, Meta(max_length=MAX_ID_LENGTH)]
-_Url = Annotated[str, Meta(max_length=2048)]
-_Name = Annotated[str, Meta(max_length=256)]
-_Text = Annotated[str, Meta(max_length=8192)]
+_Url = Annotated[str, Meta(max_length=MAX_URL_LENGTH)]
 _Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+_Milliseconds = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+_AttributeName = Annotated[str, Meta(max_length=MAX_NAME_LENGTH)]
+_AttributeValue = Annotated[str, Meta(max_length=MAX_VALUE_LENGTH)]
+_Attributes = Annotated[dict[_AttributeName, _AttributeValue], Meta(max_length=MAX_ATTRIBUTES)]
+_DropCounts = Annotated[dict[_AttributeName, Annotated[int, Meta(ge=0)]], Meta(max_length=MAX_DROP_REASONS)]
+
 _Scalar = str | int | float | bool | None
 _Flat = _Scalar | list[_Scalar] | dict[str, _Scalar]
 _Json = _Scalar | list[_Flat] | dict[str, _Flat]
@@ -29,13 +42,13 @@ _Object = dict[str, _Json]
 
 
 class _ToolInvocation(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    tool_name: _Name
+    tool_name: _AttributeName
     parameters: _Object | None = None
 
 
 class _AgentInvocation(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     agent_url: _Url = ""
-    agent_name: _Name = ""
+    agent_name: _AttributeName = ""
     requests: _Object | None = None
 
 
@@ -54,12 +67,12 @@ class FastStep(StepFacts, msgspec.Struct, forbid_unknown_fields=True, gc=False):
     step_action: _StepAction | None = None
     cost: _Int64 | None = None
     total_tokens: _Int64 | None = None
-    additional_attributes: Annotated[dict[_Name, _Text], Meta(max_length=64)] = {}
-    latency: Annotated[int, Meta(ge=0, le=2**63 - 1)] | None = None
+    additional_attributes: _Attributes = {}
+    latency: _Milliseconds | None = None
     start_time: datetime | None = None
     end_time: datetime | None = None
     error: _Json = None
-    name: _Name | None = None
+    name: _AttributeName | None = None
     parameters: _Object | None = None
     requests: _Object | None = None
 
@@ -71,7 +84,7 @@ class FastBatch(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     trace_id: _Id
     reporter: _Id
     steps: Annotated[list[FastStep], Meta(max_length=MAX_BATCH_STEPS)] = []
-    dropped: Annotated[dict[_Name, Annotated[int, Meta(ge=0)]], Meta(max_length=16)] = {}
+    dropped: _DropCounts = {}
 
 
 _DECODER: Final = msgspec.json.Decoder(FastBatch)

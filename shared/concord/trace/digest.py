@@ -45,13 +45,13 @@ def digest(step: StepFacts) -> StepDigest:
             _instant(step.start_time),
             _instant(step.end_time),
             step.failure,
-            _told_only_there(attributes, kind) if attributes else {},
+            _other_attributes(attributes, kind) if attributes else {},
         )
     )
     return StepDigest(content, _named(asking.requests).hex() if asking is not None and asking.requests else None)
 
 
-def _told_only_there(attributes: Mapping[str, str], kind: CallType) -> dict[str, str]:
+def _other_attributes(attributes: Mapping[str, str], kind: CallType) -> dict[str, str]:
     """The attributes without those that represent other facts."""
     facts = ("error", "call_type") if kind is _HOST else ("error",)
     return {name: value for name, value in attributes.items() if name not in facts}

@@ -3,16 +3,22 @@
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Annotated, Final, NamedTuple
+from typing import Annotated, Final, NamedTuple, Self
 from uuid import uuid4
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from concord.trace.step import AttributeName, Id, InteractionStep, StepFacts
+from concord.trust.redaction import redact
 
 MAX_BATCH_STEPS = 1000
+
+MAX_DROP_REASONS = 16
+
+DropCounts = Annotated[dict[AttributeName, Annotated[int, Field(ge=0)]], Field(max_length=MAX_DROP_REASONS)]
+"""How many steps were dropped, by reason."""
 
 _ZLIB_OR_GZIP: Final = 47
 """zlib's window bits for either header."""
@@ -36,7 +42,7 @@ class StepBatch(BaseModel):
     trace_id: Id
     reporter: Id
     steps: Annotated[list[InteractionStep], Field(max_length=MAX_BATCH_STEPS)] = []
-    dropped: Annotated[dict[AttributeName, Annotated[int, Field(ge=0)]], Field(max_length=16)] = {}
+    dropped: DropCounts = {}
 
 
 class RejectedStep(BaseModel):
@@ -94,6 +100,63 @@ class ReportBatch:
     def account(self) -> str:
         """The account for quotas: the reporter, or "" for reporters without a token, who can use any name."""
         return self.reporter if self.authenticated else ""
+
+
+@dataclass(frozen=True, slots=True)
+class SerialisedBatch:
+    """A `StepBatch` as JSON, with its head and its counts. Every `ReportBatch` is made from one."""
+
+    batch_id: str
+    trace_id: str
+    reporter: str
+    n_steps: int
+    dropped: int
+    body: bytes
+    n_nested: int = 0
+
+    @classmethod
+    def of(cls, batch: StepBatch) -> Self:
+        """The batch, with its secrets redacted."""
+        return cls(
+            batch_id=batch.batch_id,
+            trace_id=batch.trace_id,
+            reporter=batch.reporter,
+            n_steps=len(batch.steps),
+            dropped=sum(batch.dropped.values()),
+            body=redact(batch.model_dump_json(exclude_none=True).encode()),
+            n_nested=n_nested(batch.steps),
+        )
+
+    def received(
+        self,
+        channel: Channel,
+        *,
+        authenticated: bool,
+        reporter: str | None = None,
+        received_at: datetime | None = None,
+        compressed: bytes | None = None,
+    ) -> ReportBatch:
+        """The batch as it is stored, received now unless `received_at` says otherwise.
+
+        `reporter`: the agent that its token names, in the place of the one that the batch names. `compressed`: the body
+        in zlib or gzip, if its sender compressed it.
+        """
+        return ReportBatch(
+            batch_id=self.batch_id,
+            trace_id=self.trace_id,
+            reporter=self.reporter if reporter is None else reporter,
+            authenticated=authenticated,
+            channel=channel,
+            received_at=datetime.now(UTC) if received_at is None else received_at,
+            n_steps=self.n_steps,
+            dropped=self.dropped,
+            body=pack(self.body) if compressed is None else compressed,
+            n_nested=self.n_nested,
+        )
+
+    def receipt(self) -> BatchReceipt:
+        """The receipt for the batch if all its steps are accepted."""
+        return BatchReceipt(accepted=self.n_steps, rejected=[])
 
 
 def n_nested(steps: Iterable[StepFacts]) -> int:

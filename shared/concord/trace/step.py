@@ -11,11 +11,19 @@ from pydantic.alias_generators import to_camel
 MAX_ID_LENGTH = 64
 """Longest step, trace, batch or agent id that is taken (characters)."""
 
+MAX_URL_LENGTH = 2048
+MAX_NAME_LENGTH = 256
+MAX_VALUE_LENGTH = 8192
+MAX_ATTRIBUTES = 64
+
 Id = Annotated[str, StringConstraints(min_length=1, max_length=MAX_ID_LENGTH)]
-Url = Annotated[str, StringConstraints(max_length=2048)]
+ParentId = Annotated[str, StringConstraints(max_length=MAX_ID_LENGTH)]
+Url = Annotated[str, StringConstraints(max_length=MAX_URL_LENGTH)]
 Int64 = Annotated[int, Field(ge=-(2**63), lt=2**63)]
-AttributeName = Annotated[str, StringConstraints(max_length=256)]
-AttributeValue = Annotated[str, StringConstraints(max_length=8192)]
+Milliseconds = Annotated[int, Field(ge=0, lt=2**63)]
+AttributeName = Annotated[str, StringConstraints(max_length=MAX_NAME_LENGTH)]
+AttributeValue = Annotated[str, StringConstraints(max_length=MAX_VALUE_LENGTH)]
+Attributes = Annotated[dict[AttributeName, AttributeValue], Field(max_length=MAX_ATTRIBUTES)]
 
 
 class CallType(StrEnum):
@@ -30,7 +38,7 @@ _AGENT, _HOST = CallType.AGENT, CallType.HOST
 """Looking a member up takes a third of a microsecond on Python 3.11, and this is asked of every step, many times."""
 
 
-class WireModel(BaseModel):
+class ExtensionModel(BaseModel):
     """A message of the extension: read in snake_case or camelCase, unknown fields ignored, written in snake_case."""
 
     model_config = ConfigDict(
@@ -74,42 +82,31 @@ class ActionFacts(Protocol):
 
 
 class StepFacts:
-    """The fields of a step, parsed by the model below or by `concord.trace.decoding`."""
+    """What follows from a step's fields, however it was read: as `InteractionStep` or as `decoding.FastStep`."""
 
     __slots__ = ()
 
     if TYPE_CHECKING:
+        # The fields of `InteractionStep` that are read here and by those who take either form.
+        step_id: str
+        trace_id: str
+        parent_step_id: str | None
+        call_type: CallType
+        cost: int | None
+        total_tokens: int | None
+        latency: int | None
+        start_time: datetime | None
+        end_time: datetime | None
+        name: str | None
+        parameters: dict[str, Any] | None
+        requests: dict[str, Any] | None
 
-        @property
-        def step_id(self) -> str: ...
-        @property
-        def trace_id(self) -> str: ...
-        @property
-        def parent_step_id(self) -> str | None: ...
-        @property
-        def call_type(self) -> CallType: ...
         @property
         def step_action(self) -> ActionFacts | None: ...
         @property
-        def cost(self) -> int | None: ...
-        @property
-        def total_tokens(self) -> int | None: ...
-        @property
         def additional_attributes(self) -> Mapping[str, str]: ...
         @property
-        def latency(self) -> int | None: ...
-        @property
-        def start_time(self) -> datetime | None: ...
-        @property
-        def end_time(self) -> datetime | None: ...
-        @property
         def error(self) -> object: ...
-        @property
-        def name(self) -> str | None: ...
-        @property
-        def parameters(self) -> dict[str, Any] | None: ...
-        @property
-        def requests(self) -> dict[str, Any] | None: ...
 
     @property
     def kind(self) -> CallType:
@@ -154,14 +151,14 @@ class StepFacts:
         return max(0.0, (as_utc(self.end_time) - as_utc(self.start_time)).total_seconds() * 1000)
 
 
-class ToolInvocation(WireModel):
+class ToolInvocation(ExtensionModel):
     """The tool that a step used."""
 
     tool_name: AttributeName
     parameters: dict[str, JsonValue] | None = None
 
 
-class AgentInvocation(WireModel):
+class AgentInvocation(ExtensionModel):
     """The agent that a step called, what it was asked, and, where it told, its own steps."""
 
     agent_url: Url = ""
@@ -170,14 +167,14 @@ class AgentInvocation(WireModel):
     response_trace: "ResponseTrace | None" = None
 
 
-class StepAction(WireModel):
+class StepAction(ExtensionModel):
     """Exactly one of the two is set in the extension's own form."""
 
     tool_invocation: ToolInvocation | None = None
     agent_invocation: AgentInvocation | None = None
 
 
-class InteractionStep(StepFacts, WireModel):
+class InteractionStep(StepFacts, ExtensionModel):
     """One call, as its caller reports it.
 
     Reads both forms in use: the extension's specification (`step_action`, HOST as TOOL with an attribute) and its
@@ -187,15 +184,13 @@ class InteractionStep(StepFacts, WireModel):
 
     step_id: Id
     trace_id: Id
-    parent_step_id: Annotated[str, StringConstraints(max_length=MAX_ID_LENGTH)] | None = None
+    parent_step_id: ParentId | None = None
     call_type: CallType
     step_action: StepAction | None = None
     cost: Int64 | None = None
     total_tokens: Int64 | None = None
-    additional_attributes: Annotated[dict[AttributeName, AttributeValue], Field(max_length=64)] = Field(
-        default_factory=dict
-    )
-    latency: Annotated[int, Field(ge=0, lt=2**63)] | None = None
+    additional_attributes: Attributes = Field(default_factory=dict)
+    latency: Milliseconds | None = None
     start_time: datetime | None = None
     end_time: datetime | None = None
 
@@ -243,7 +238,7 @@ class InteractionStep(StepFacts, WireModel):
         return written
 
 
-class ResponseTrace(WireModel):
+class ResponseTrace(ExtensionModel):
     """The steps that an agent took to answer, as it sends them back with its answer."""
 
     trace_id: Id

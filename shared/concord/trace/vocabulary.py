@@ -89,7 +89,7 @@ def strings_in(value: object) -> Iterator[str]:
             pending.extend(reversed(each))
 
 
-def words_beyond(said: Iterable[str], quote: str, limit: int) -> str:
+def unquoted_words(said: Iterable[str], quote: str, limit: int) -> str:
     """The words of a message that its quote does not contain, each once, last first, up to `limit` characters.
 
     New content usually stands at the end of a long message.

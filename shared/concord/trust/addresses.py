@@ -19,6 +19,6 @@ def embedded(address: Address) -> Address:
     return address.ipv4_mapped or address.sixtofour or address
 
 
-def tells_of_machines(address: Address) -> bool:
+def is_link_local_or_metadata(address: Address) -> bool:
     """Whether this is a link-local address or a cloud metadata endpoint. No agent runs there."""
     return address.is_link_local or address in _METADATA

@@ -1,10 +1,11 @@
 """Closed trials. A trial's tokens expire when the trial is closed."""
 
-import time
-from collections import OrderedDict, defaultdict
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
+
+from cachetools import FIFOCache, TTLCache
 
 IsClosed = Callable[[str], Awaitable[bool]]
 """Asks storage whether a trace is closed. Raises StorageUnavailableError."""
@@ -19,47 +20,42 @@ class ClosedTrials:
     """A cache of which trials are closed, which every call through the proxy needs to know."""
 
     def __init__(self, is_closed: IsClosed) -> None:
-        self._is_closed = is_closed
-        self._open_until: OrderedDict[str, float] = OrderedDict()
-        """By trace id, until when the trial counts as open (monotonic clock)."""
-        self._closed: OrderedDict[str, None] = OrderedDict()
-        self._leaving: defaultdict[str, set[Callable[[], object]]] = defaultdict(set)
+        self._ask_storage = is_closed
+        self._open: TTLCache[str, None] = TTLCache(_MAX_REMEMBERED, ASK_AGAIN_S)
+        self._closed: FIFOCache[str, None] = FIFOCache(_MAX_REMEMBERED)
+        """Trace ids."""
+        self._on_close: defaultdict[str, set[Callable[[], object]]] = defaultdict(set)
 
-    def note(self, trace_id: str) -> None:
+    def add(self, trace_id: str) -> None:
         """Records that a trial was closed."""
-        self._open_until.pop(trace_id, None)
+        self._open.pop(trace_id, None)
         self._closed[trace_id] = None
-        while len(self._closed) > _MAX_REMEMBERED:
-            self._closed.popitem(last=False)
 
     @contextmanager
-    def leaving(self, trace_id: str, leave: Callable[[], object]) -> Iterator[None]:
-        """Registers `leave` for the duration of the block: it is called when the trial is closed."""
-        self._leaving[trace_id].add(leave)
+    def calling_on_close(self, trace_id: str, callback: Callable[[], object]) -> Iterator[None]:
+        """Registers `callback` for the duration of the block: it is called when the trial is closed."""
+        self._on_close[trace_id].add(callback)
         try:
             yield
         finally:
-            self._leaving[trace_id].discard(leave)
-            if not self._leaving[trace_id]:
-                del self._leaving[trace_id]
+            self._on_close[trace_id].discard(callback)
+            if not self._on_close[trace_id]:
+                del self._on_close[trace_id]
 
-    def send_away(self, trace_id: str) -> None:
+    def notify(self, trace_id: str) -> None:
         """Calls the registered functions of a trial, which end its open calls."""
-        for leave in list(self._leaving.get(trace_id, ())):
-            leave()
+        for callback in list(self._on_close.get(trace_id, ())):
+            callback()
 
-    async def contain(self, trace_id: str) -> bool:
+    async def is_closed(self, trace_id: str) -> bool:
         """Whether the trial of that trace is closed. Raises StorageUnavailableError."""
         if trace_id in self._closed:
             return True
-        if self._open_until.get(trace_id, 0.0) > time.monotonic():
+        if trace_id in self._open:
             return False
-        if await self._is_closed(trace_id):
-            self.note(trace_id)
+        if await self._ask_storage(trace_id):
+            self.add(trace_id)
             return True
         if trace_id not in self._closed:  # unless it was closed here in the meantime
-            self._open_until[trace_id] = time.monotonic() + ASK_AGAIN_S
-            self._open_until.move_to_end(trace_id)
-        while len(self._open_until) > _MAX_REMEMBERED:
-            self._open_until.popitem(last=False)
+            self._open[trace_id] = None
         return trace_id in self._closed

@@ -6,7 +6,7 @@ from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Final, Self
 from urllib.parse import urlsplit
 
-from concord.trust.addresses import Address, Network, embedded, tells_of_machines
+from concord.trust.addresses import Address, Network, embedded, is_link_local_or_metadata
 
 _PORTS: Final = {"http": 80, "https": 443, "redis": 6379, "rediss": 6379}
 
@@ -35,7 +35,7 @@ class AllowedHosts:
     def names(self, host: str, port: int, address: Address) -> bool:
         """Whether a host is listed exactly, by name or address."""
         named = (host.lower(), port) in self.exact or (str(address), port) in self.exact
-        return named and not tells_of_machines(address)
+        return named and not is_link_local_or_metadata(address)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +46,13 @@ class DeclaredHosts:
     own: frozenset[HostAndPort] = frozenset()
     on_loopback: bool = False
 
-    def why_not(self, host: str, port: int, address: Address, own: Sequence[Address]) -> str | None:
+    def refusal(self, host: str, port: int, address: Address, own: Sequence[Address]) -> str | None:
         """Why a participant must not be at this address of its host, or None.
 
         `own` are the addresses of the assessor's hosts that use this port.
         """
         meant = embedded(address)
-        if tells_of_machines(meant):
+        if is_link_local_or_metadata(meant):
             return "its host is at a link-local address, or at one where a cloud tells of its machines"
         if self.allowed.names(host, port, meant):
             return None
@@ -67,11 +67,11 @@ class DeclaredHosts:
         if meant.is_multicast or (meant.is_reserved and not meant.is_global):
             return "its host is at no address of a host"
         if not meant.is_global and (self.allowed.networks or self.allowed.exact):
-            return "its host is in no network that is allowed (CONCORD_ALLOWED_HOSTS)"
+            return "its host is not in an allowed network (CONCORD_ALLOWED_HOSTS)"
         return None
 
 
-def place_of(url: str) -> HostAndPort | None:
+def host_and_port(url: str) -> HostAndPort | None:
     """Host and port of a URL, or None."""
     try:
         parts = urlsplit(url)

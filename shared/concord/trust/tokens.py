@@ -87,11 +87,11 @@ class TokenVerifier:
     def _decode(self, token: str) -> Claims:
         secret = self._secrets.get(_named_key(token))
         if secret is None:
-            raise TokenRejectedError("the token is not one of this assessor's")
+            raise TokenRejectedError("this assessor did not issue the token")
         try:
             claims = jwt.decode(token.removeprefix(TOKEN_PREFIX), secret, [_ALGORITHM], options=_OPTIONS)
         except jwt.InvalidTokenError as error:
-            raise TokenRejectedError("the token is not one of this assessor's") from error
+            raise TokenRejectedError("this assessor did not issue the token") from error
         return Claims(claims["aid"], claims["tid"], claims["sub"], float(claims["exp"]))
 
 

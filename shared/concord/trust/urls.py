@@ -14,7 +14,7 @@ from typing import Any, Final
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from concord.assessment.roster import normalise_url
-from concord.trust.addresses import Address, Network, embedded, tells_of_machines
+from concord.trust.addresses import Address, Network, embedded, is_link_local_or_metadata
 from concord.trust.declared_hosts import AllowedHosts, DeclaredHosts
 
 Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
@@ -67,13 +67,13 @@ def check_form(url: str) -> SplitResult:
         parts = urlsplit(url)
         port = parts.port
     except ValueError as error:
-        raise UrlRefusedError("it is no URL") from error
+        raise UrlRefusedError("it is not a URL") from error
     if parts.scheme.lower() not in _PORTS:
         raise UrlRefusedError("it is not http or https")
     if not parts.hostname or port == 0:
         raise UrlRefusedError("it has no host")
     if parts.username is not None or parts.password is not None:
-        raise UrlRefusedError("it holds credentials")
+        raise UrlRefusedError("it contains credentials")
     return parts
 
 
@@ -87,7 +87,7 @@ def lies_under(url: str, declared: str) -> bool:
 def is_allowed(address: Address, networks: Sequence[Network]) -> bool:
     """Whether an address is global or in one of the networks. An embedded IPv4 address counts instead."""
     meant = embedded(address)
-    if tells_of_machines(meant):
+    if is_link_local_or_metadata(meant):
         return False
     if any(meant in network for network in networks):
         return True
@@ -122,7 +122,7 @@ class PeerUrls:
             is_allowed(address, self._networks) or self._exact.names(host, port, embedded(address))
             for address in addresses
         ):
-            raise UrlRefusedError("its host is in no network that is allowed (CONCORD_ALLOWED_HOSTS)")
+            raise UrlRefusedError("its host is not in an allowed network (CONCORD_ALLOWED_HOSTS)")
         return PinnedUrl(url, host, port, addresses[0])
 
     async def pin_declared(self, url: str) -> PinnedUrl | None:
@@ -141,7 +141,7 @@ class PeerUrls:
             for address in await self._addresses_of_own(own_host, port)
         ]
         for address in addresses:
-            if (reason := self._declared.why_not(host, port, address, own)) is not None:
+            if (reason := self._declared.refusal(host, port, address, own)) is not None:
                 raise UrlRefusedError(reason)
         return PinnedUrl(url, host, port, await _first_open(addresses, port))
 

@@ -1,4 +1,4 @@
-"""The clients against the service's OpenAPI document: every call is there, once, and neither knows more."""
+"""The environment's clients match its OpenAPI document: every call once, and no unknown calls or fields."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -42,7 +42,7 @@ def resolved(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def properties(schema: dict[str, Any]) -> set[str]:
-    """The properties of an object's schema, or those that all alternatives have."""
+    """The properties of an object's schema, or those that all its alternatives have."""
     schema = resolved(schema)
     if "anyOf" in schema:
         return set.intersection(*(properties(one) for one in schema["anyOf"] if resolved(one).get("type") != "null"))
@@ -51,12 +51,12 @@ def properties(schema: dict[str, Any]) -> set[str]:
 
 def answer_schema(endpoint: Endpoint[Any]) -> dict[str, Any]:
     responses = OPENAPI["paths"][endpoint.path][endpoint.method.lower()]["responses"]
-    (good,) = [responses[status] for status in ("200", "201") if status in responses][:1]
-    found: dict[str, Any] = good["content"]["application/json"]["schema"]
-    return found
+    (success,) = [responses[status] for status in ("200", "201") if status in responses][:1]
+    schema: dict[str, Any] = success["content"]["application/json"]["schema"]
+    return schema
 
 
-def test_every_call_of_the_service_has_one_method_and_no_method_calls_what_is_not_there() -> None:
+def test_every_call_of_the_service_has_exactly_one_method() -> None:
     declared = Counter((endpoint.method, endpoint.path) for _, endpoint in endpoints())
     assert set(declared) == served() - OPEN
     assert set(declared.values()) == {1}
@@ -64,13 +64,15 @@ def test_every_call_of_the_service_has_one_method_and_no_method_calls_what_is_no
 
 @pytest.mark.parametrize("client", [UESClient, AsyncUESClient])
 def test_a_client_has_every_resource(client: type[UESClient] | type[AsyncUESClient]) -> None:
-    held = {kind for one in vars(client()).values() for kind in type(one).__mro__}
+    available = {kind for one in vars(client()).values() for kind in type(one).__mro__}
     assert {
         kind for kind in vars(resources).values() if isinstance(kind, type) and kind.__module__ == resources.__name__
-    } <= held
+    } <= available
 
 
-TYPED = [(name, one) for name, one in endpoints() if one.answer is not NoneType and hasattr(one.answer, "model_fields")]
+TYPED = [
+    (name, one) for name, one in endpoints() if one.response is not NoneType and hasattr(one.response, "model_fields")
+]
 
 
 @pytest.mark.parametrize("endpoint", [one for _, one in TYPED], ids=[name for name, _ in TYPED])
@@ -78,10 +80,10 @@ def test_an_answer_has_no_field_that_the_service_does_not_send(endpoint: Endpoin
     schema = answer_schema(endpoint)
     views = resolved(schema).get("anyOf", [schema])
     whole = max((properties(view) for view in views), key=len)
-    assert set(endpoint.answer.model_fields) <= whole
+    assert set(endpoint.response.model_fields) <= whole
 
 
-def test_what_is_in_an_answer_has_no_field_that_the_service_does_not_send() -> None:
+def test_the_items_of_an_answer_have_no_field_that_the_service_does_not_send() -> None:
     schemas = OPENAPI["components"]["schemas"]
 
     pairs: list[tuple[str, type[responses.ResponseBody]]] = [
@@ -95,12 +97,12 @@ def test_what_is_in_an_answer_has_no_field_that_the_service_does_not_send() -> N
         assert set(model.model_fields) <= set(schemas[name]["properties"]), name
 
 
-def test_a_call_without_an_answer_is_one_that_the_service_answers_without() -> None:
-    silent = {(one.method, one.path) for _, one in endpoints() if one.answer is NoneType}
+def test_methods_without_an_answer_are_those_answered_with_204() -> None:
+    without_answer = {(one.method, one.path) for _, one in endpoints() if one.response is NoneType}
     answered = {
         (method.upper(), path)
         for path, operations in OPENAPI["paths"].items()
         for method, operation in operations.items()
         if "204" in operation["responses"]
     }
-    assert silent == answered
+    assert without_answer == answered

@@ -1,4 +1,4 @@
-"""An environment's app, and callers with a proctor's and an agent's key."""
+"""An environment's app in this process, and clients with a proctor's and an agent's key."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -31,7 +31,7 @@ Callers = Callable[[str], AbstractAsyncContextManager[httpx.AsyncClient]]
 def new_environment(seed: int = 0) -> Environment:
     """An environment with an admin key."""
     environment = Environment(seed)
-    environment.keyring.make_admin(ADMIN_KEY, datetime(2026, 1, 1, tzinfo=UTC))
+    environment.keys.set_admin(ADMIN_KEY, datetime(2026, 1, 1, tzinfo=UTC))
     return environment
 
 
@@ -42,7 +42,7 @@ def new_app(environment: Environment) -> FastAPI:
 
 @asynccontextmanager
 async def calling(app: FastAPI, secret: str) -> AsyncIterator[httpx.AsyncClient]:
-    """A caller with a key."""
+    """A client of the app with this key."""
     transport = httpx.ASGITransport(app=app)
     headers = {"x-api-key": secret}
     async with httpx.AsyncClient(transport=transport, base_url="http://environment", headers=headers) as client:
@@ -63,7 +63,7 @@ async def app(environment: Environment) -> AsyncIterator[FastAPI]:
 
 @pytest.fixture
 async def proctor(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
-    """The proctor, in a simulation that runs."""
+    """A client with the admin key; the simulation runs."""
     async with calling(app, ADMIN_KEY) as client:
         await client.post("/simulation/start", json={"auto_advance": False})
         yield client
@@ -71,7 +71,7 @@ async def proctor(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
 
 @pytest.fixture
 async def agent(app: FastAPI, proctor: httpx.AsyncClient) -> AsyncIterator[httpx.AsyncClient]:
-    """The assistant under assessment."""
+    """A client with an agent's key; its `x-key-id` header is the key's id."""
     answer = await proctor.post("/keys", json={"name": "agent", "permissions": AGENT_PERMISSIONS})
     async with calling(app, answer.json()["secret"]) as client:
         client.headers["x-key-id"] = answer.json()["key_id"]

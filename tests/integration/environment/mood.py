@@ -1,4 +1,4 @@
-"""A modality that the service does not have: how the user feels. All of it is here."""
+"""A modality that the service does not have, complete in this module: the user's moods."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ from concord_environment.modalities.modality import (
 
 @dataclass(frozen=True, slots=True)
 class Mood:
-    """How the user felt at a moment."""
+    """A mood of the user and its time."""
 
     mood_id: Id
     felt_at: Moment
@@ -36,7 +36,7 @@ class Mood:
 
 
 class MoodState:
-    """Every mood, in the order in which the user felt them."""
+    """The user's moods in the order of their times."""
 
     def __init__(self) -> None:
         self.moods: Table[Mood] = Table("mood.moods", Mood, order=lambda mood: (to_us(mood.felt_at),))
@@ -47,7 +47,7 @@ class MoodState:
 
 
 class Feel(Action):
-    """Has the user feel something."""
+    """Adds a mood."""
 
     modality: ClassVar[str] = "mood"
     operation: Literal["feel"] = "feel"
@@ -60,19 +60,19 @@ def _feel(world: States, action: Feel, transaction: Transaction) -> None:
 
 
 class MoodView(StateView):
-    """The moods."""
+    """All moods."""
 
     moods: list[Mood]
 
 
 class MoodQuery(Page):
-    """Moods of one feeling."""
+    """A query for the moods with one feeling."""
 
     feeling: Name
 
 
 class MoodAnswer(QueryAnswer):
-    """The moods found."""
+    """The moods that were found."""
 
     moods: list[Mood]
 
@@ -95,7 +95,7 @@ def _as_text(brief: MoodView) -> Iterator[str]:
 
 
 class MoodDocument(StateDocument):
-    """The moods."""
+    """The moods as in a scenario."""
 
     moods: dict[Id, Mood] = Field(default_factory=dict)
 
@@ -114,6 +114,7 @@ def _inconsistencies(state: MoodState) -> Iterator[str]:
 
 MODALITY: Final = Modality(
     name="mood",
+    description="the user's moods",
     state=MoodState,
     operations=(Operation(Feel, _feel, "feel", "mood:feel", "mood.felt"),),
     default_operation="feel",

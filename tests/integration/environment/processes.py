@@ -1,21 +1,20 @@
-"""Environments in processes of their own, which can be killed."""
+"""Environments in processes of their own, which tests can kill."""
 
 import os
 import resource
-import subprocess
-import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 import httpx
 
+from tests.forked import ForkedProcess
 from tests.integration.environment.conftest import ADMIN_KEY
 from tests.redis_servers import free_port
 
-SERVICE: Final = ("-m", "concord_environment")
+SERVICE: Final = "concord_environment"
 
 
 @contextmanager
@@ -24,12 +23,12 @@ def environment_process(
     *,
     log: Path | None = None,
     largest_file: int = resource.RLIM_INFINITY,
-    program: Sequence[str] = SERVICE,
-) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
-    """A process that serves an environment, and its URL. It is killed at the end, if it lives.
+    program: str = SERVICE,
+) -> Iterator[tuple[ForkedProcess, str]]:
+    """A process that serves an environment, and its URL. The process is killed at the end if it still runs.
 
-    `log` takes its standard error; `largest_file` is what the kernel lets it write of a file, in bytes; `program` are
-    the interpreter's arguments.
+    `log` receives the process's standard error. `largest_file` limits the bytes of each file that it writes. `program`
+    is the module that it runs.
     """
     port = free_port()
     with started(snapshot, port, log=log, largest_file=largest_file, program=program) as process:
@@ -45,22 +44,21 @@ def started(
     *,
     log: Path | None = None,
     largest_file: int = resource.RLIM_INFINITY,
-    program: Sequence[str] = SERVICE,
-) -> Iterator[subprocess.Popen[bytes]]:
-    """A process that was started, and may not come to serve."""
+    program: str = SERVICE,
+) -> Iterator[ForkedProcess]:
+    """A process that was started and need not come to serve. The process is killed at the end if it still runs."""
     settings = {"UES_ADMIN_KEY": ADMIN_KEY, "CONCORD_SNAPSHOT_FILE": str(snapshot), "CONCORD_LOG_LEVEL": "WARNING"}
-    command = [sys.executable, *program, "--port", str(port)]
-    with (log or Path(os.devnull)).open("ab") as standard_error:
-        process = subprocess.Popen(command, env={**os.environ, **settings}, stderr=standard_error)
-        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (largest_file, largest_file))
-        try:
-            yield process
-        finally:
-            process.kill()
-            process.wait()
+    variables = {**os.environ, **settings}
+    process = ForkedProcess(program, "--port", str(port), env=variables, stderr=log or Path(os.devnull))
+    resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (largest_file, largest_file))
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
 
 
-def _await_health(process: subprocess.Popen[bytes], url: str, limit_s: float = 60) -> None:
+def _await_health(process: ForkedProcess, url: str, limit_s: float = 60) -> None:
     deadline = time.monotonic() + limit_s
     while time.monotonic() < deadline:
         assert process.poll() is None

@@ -1,4 +1,4 @@
-"""Keys and what they grant: on every route, for every caller, nobody forged and nothing leaked."""
+"""API keys of the environment: every route needs one with the right permission, and no caller can act as another."""
 
 from typing import Any
 
@@ -39,11 +39,11 @@ def invitation(**fields: object) -> dict[str, object]:
         ("email:*", "*", False),
     ],
 )
-def test_a_pattern_grants_what_it_covers(pattern: str, permission: str, granted: bool) -> None:
+def test_a_permission_pattern_grants_the_permissions_it_matches(pattern: str, permission: str, granted: bool) -> None:
     assert grants(pattern, permission) is granted
 
 
-async def test_every_route_but_the_open_ones_asks_for_a_key(app: FastAPI) -> None:
+async def test_every_route_but_the_open_ones_requires_a_key(app: FastAPI) -> None:
     async with calling(app, "") as nobody, calling(app, "f" * 64) as stranger:
         for path, operations in app.openapi()["paths"].items():
             if path in ("/", "/health"):
@@ -54,7 +54,9 @@ async def test_every_route_but_the_open_ones_asks_for_a_key(app: FastAPI) -> Non
                     assert answer.status_code == 401, (method, path)
 
 
-async def test_every_route_asks_for_a_permission_and_names_it(app: FastAPI, proctor: httpx.AsyncClient) -> None:
+async def test_every_route_requires_a_permission_and_names_it_in_the_refusal(
+    app: FastAPI, proctor: httpx.AsyncClient
+) -> None:
     secret = (await proctor.post("/keys", json={"name": "powerless"})).json()["secret"]
     async with calling(app, secret) as powerless:
         for path, operations in app.openapi()["paths"].items():
@@ -65,16 +67,16 @@ async def test_every_route_asks_for_a_permission_and_names_it(app: FastAPI, proc
                     assert "requires '" in answer.json()["detail"]
 
 
-async def test_a_secret_is_shown_once_and_kept_nowhere(app: FastAPI, proctor: httpx.AsyncClient) -> None:
+async def test_a_keys_secret_is_shown_once_and_not_stored(app: FastAPI, proctor: httpx.AsyncClient) -> None:
     made = (await proctor.post("/keys", json={"name": "k", "permissions": ["email:*"]})).json()
     assert len(made["secret"]) == 64
     assert made["key_id"].startswith("ues_")
-    told = (await proctor.get("/keys")).text + (await proctor.get(f"/keys/{made['key_id']}")).text
-    assert made["secret"] not in told
-    assert made["secret"] not in repr(app.state.environment.keyring.keys)
+    shown = (await proctor.get("/keys")).text + (await proctor.get(f"/keys/{made['key_id']}")).text
+    assert made["secret"] not in shown
+    assert made["secret"] not in repr(app.state.environment.keys.all())
 
 
-async def test_a_revoked_key_opens_nothing(app: FastAPI, proctor: httpx.AsyncClient) -> None:
+async def test_a_revoked_key_is_refused(app: FastAPI, proctor: httpx.AsyncClient) -> None:
     made = (await proctor.post("/keys", json={"name": "k", "permissions": ["*"]})).json()
     async with calling(app, made["secret"]) as caller:
         assert (await caller.get("/keys")).status_code == 200
@@ -89,7 +91,9 @@ async def test_the_admin_key_cannot_be_revoked(proctor: httpx.AsyncClient) -> No
     assert (await proctor.delete(f"/keys/{admin['key_id']}")).status_code == 400
 
 
-async def test_nobody_grants_what_they_do_not_have(app: FastAPI, proctor: httpx.AsyncClient) -> None:
+async def test_a_caller_cannot_grant_permissions_that_it_does_not_have(
+    app: FastAPI, proctor: httpx.AsyncClient
+) -> None:
     made = (await proctor.post("/keys", json={"name": "k", "permissions": ["keys:create", "email:*"]})).json()
     async with calling(app, made["secret"]) as caller:
         assert (await caller.post("/keys", json={"name": "x", "permissions": ["email:send"]})).status_code == 201
@@ -98,10 +102,10 @@ async def test_nobody_grants_what_they_do_not_have(app: FastAPI, proctor: httpx.
             assert answer.status_code == 403
 
 
-async def test_a_short_admin_key_is_no_key() -> None:
+async def test_an_admin_key_shorter_than_32_characters_is_refused() -> None:
     environment = new_environment()
     with pytest.raises(Exception, match="at least 32"):
-        environment.keyring.make_admin("short", environment.simulation.now)
+        environment.keys.set_admin("short", environment.simulation.now)
 
 
 @pytest.mark.parametrize(
@@ -128,8 +132,21 @@ async def test_a_short_admin_key_is_no_key() -> None:
         ("email", {"operation": "receive", "from_address": EVE, "to_addresses": [USER]}),
         ("sms", {"operation": "receive_message", "from_number": "+15559999999"}),
     ],
+    ids=[
+        "mail from another address",
+        "SMS from another number",
+        "reaction by another number",
+        "chat message of the user",
+        "response for another attendee",
+        "another's meeting moved",
+        "another's response changed",
+        "meeting of another organizer",
+        "attendee who has accepted",
+        "received mail",
+        "received SMS",
+    ],
 )
-async def test_nobody_is_forged_on_any_way_in(
+async def test_an_event_on_behalf_of_someone_else_is_refused_at_every_endpoint(
     app: FastAPI, proctor: httpx.AsyncClient, modality: str, data: dict[str, Any]
 ) -> None:
     await proctor.post("/calendar/create", json=invitation())
@@ -143,7 +160,7 @@ async def test_nobody_is_forged_on_any_way_in(
         assert (batch.status_code, batch.json()["total_created"]) == (400, 0)
 
 
-async def test_an_agent_answers_for_its_user_and_changes_its_own_view_of_a_meeting(
+async def test_an_agent_responds_for_its_user_and_changes_the_users_view_of_a_meeting(
     proctor: httpx.AsyncClient, agent: httpx.AsyncClient
 ) -> None:
     await proctor.post("/calendar/create", json=invitation())
@@ -157,14 +174,14 @@ async def test_an_agent_answers_for_its_user_and_changes_its_own_view_of_a_meeti
     assert event["color"] == "red"
 
 
-async def test_a_proctor_speaks_for_everybody(proctor: httpx.AsyncClient) -> None:
+async def test_a_proctor_may_act_on_behalf_of_anyone(proctor: httpx.AsyncClient) -> None:
     await proctor.post("/calendar/create", json=invitation())
     answer = {"event_id": "meeting", "attendee_email": EVE, "response": "declined"}
     assert (await proctor.post("/calendar/respond", json=answer)).json()["status"] == "executed"
     assert (await proctor.post("/chat/send", json={"role": "user", "content": "hi"})).json()["status"] == "executed"
 
 
-async def test_an_events_agent_is_its_key_whatever_the_body_says(proctor: httpx.AsyncClient) -> None:
+async def test_an_events_agent_id_is_the_callers_key_whatever_the_body_says(proctor: httpx.AsyncClient) -> None:
     event = {
         "modality": "chat",
         "data": {"content": "x"},
@@ -181,7 +198,7 @@ async def test_an_events_agent_is_its_key_whatever_the_body_says(proctor: httpx.
 
 MAIL: dict[str, object] = {"message_id": "mail"}
 TEXT: dict[str, object] = {"message_id": "text"}
-DOINGS: dict[str, dict[str, object]] = {
+AGENT_CALLS: dict[str, dict[str, object]] = {
     "/email/send": {"to_addresses": [EVE]},
     **{f"/email/{call}": MAIL for call in ("read", "unread", "star", "unstar", "archive", "delete")},
     **{f"/email/{call}": {**MAIL, "labels": ["work"]} for call in ("label", "unlabel")},
@@ -195,26 +212,26 @@ DOINGS: dict[str, dict[str, object]] = {
     "/calendar/respond": {"event_id": "meeting", "response": "accepted"},
     "/calendar/delete": {"event_id": "meeting"},
 }
-"""What an assistant may do, as a call each."""
+"""A call for each operation that an assistant may use."""
 
 
-async def test_whatever_an_agent_does_carries_its_key_whatever_the_body_says(
+async def test_every_operation_of_an_agent_records_its_key_whatever_the_body_says(
     proctor: httpx.AsyncClient, agent: httpx.AsyncClient
 ) -> None:
     await proctor.post("/email/receive", json={"from_address": EVE, "to_addresses": [USER], **MAIL})
     await proctor.post("/sms/receive", json={"from_number": "+15559999999", **TEXT})
     await proctor.post("/calendar/create", json=invitation())
     forged = {"agent_id": "forged", "created_by": "forged", "metadata": {"created_by_key": "forged"}}
-    for path, body in DOINGS.items():
+    for path, body in AGENT_CALLS.items():
         answer = await agent.post(path, json={**body, **forged})
         assert (answer.status_code, answer.json().get("status")) == (200, "pending"), (path, answer.text)
     key_id = agent.headers["x-key-id"]
     pending = (await proctor.get("/events", params={"status": "pending", "limit": 1000})).json()["events"]
-    assert [event["agent_id"] for event in pending] == [key_id] * len(DOINGS)
+    assert [event["agent_id"] for event in pending] == [key_id] * len(AGENT_CALLS)
     assert {event["metadata"]["created_by_key"] for event in pending} == {key_id}
 
 
-async def test_calls_are_noted_by_key_without_what_was_sent(
+async def test_the_access_log_has_calls_by_key_without_their_bodies(
     proctor: httpx.AsyncClient, agent: httpx.AsyncClient
 ) -> None:
     await agent.get("/email/state?limit=7")
@@ -232,7 +249,7 @@ async def test_calls_are_noted_by_key_without_what_was_sent(
     assert (await proctor.post("/access-logs/clear")).json()["cleared"] > 0
 
 
-async def test_two_processes_with_one_seed_give_their_keys_the_same_ids_and_other_secrets() -> None:
+async def test_processes_with_the_same_seed_give_keys_the_same_ids_and_different_secrets() -> None:
     made = []
     for _ in range(2):
         async with calling(new_app(new_environment()), ADMIN_KEY) as proctor:
@@ -241,6 +258,6 @@ async def test_two_processes_with_one_seed_give_their_keys_the_same_ids_and_othe
     assert made[0]["secret"] != made[1]["secret"]
 
 
-async def test_a_body_that_is_too_large_is_refused(proctor: httpx.AsyncClient) -> None:
+async def test_a_body_beyond_the_size_limit_is_refused(proctor: httpx.AsyncClient) -> None:
     answer = await proctor.post("/chat/send", content=b'"' + b"x" * 17_000_000 + b'"')
     assert answer.status_code == 413

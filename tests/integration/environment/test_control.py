@@ -1,4 +1,4 @@
-"""Running a simulation over HTTP: time, holds, history, branches, snapshots."""
+"""Control of a simulation over HTTP: time, holds, history, branches and snapshots."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -11,7 +11,8 @@ from concord_environment_client import AsyncUESClient, ConflictError, NotFoundEr
 from concord_environment.app import create_app
 from concord_environment.core.faults import Invalid
 from concord_environment.environment import Environment
-from concord_environment.persistence.snapshot import read, restore
+from concord_environment.persistence.capture import restore
+from concord_environment.persistence.schema import read_snapshot
 from concord_environment.persistence.store import Store
 from concord_environment.settings import EnvironmentSettings
 from tests.integration.environment.conftest import ADMIN_KEY, new_environment
@@ -48,7 +49,7 @@ async def test_time_moves_only_while_the_simulation_runs(url: str) -> None:
             await ues.simulation.stop()
 
 
-async def test_a_hold_keeps_time_where_it_is_and_says_who_and_why(ues: AsyncUESClient) -> None:
+async def test_a_hold_stops_time_and_the_refusal_gives_its_reason(ues: AsyncUESClient) -> None:
     hold = await ues.simulation.hold(reason="thinking", timeout_seconds=60)
     with pytest.raises(ConflictError) as refused:
         await ues.time.advance(seconds=1)
@@ -60,13 +61,13 @@ async def test_a_hold_keeps_time_where_it_is_and_says_who_and_why(ues: AsyncUESC
         await ues.simulation.release(hold_id=hold["hold_id"])
 
 
-async def test_a_hold_runs_out(ues: AsyncUESClient) -> None:
+async def test_a_hold_expires(ues: AsyncUESClient) -> None:
     await ues.simulation.hold(timeout_seconds=0.05)
     await asyncio.sleep(0.1)
     await ues.time.advance(seconds=1)
 
 
-async def test_time_advances_by_itself_as_fast_as_asked(url: str, environment: Environment) -> None:
+async def test_time_advances_automatically_at_the_requested_scale(url: str, environment: Environment) -> None:
     async with AsyncUESClient(url, ADMIN_KEY) as ues:
         before = (await ues.time.get_state()).current_time
         await ues.simulation.start(auto_advance=True, time_scale=3600)
@@ -74,7 +75,7 @@ async def test_time_advances_by_itself_as_fast_as_asked(url: str, environment: E
         await ues.simulation.stop()
 
 
-async def test_a_branch_goes_its_own_way(url: str, ues: AsyncUESClient) -> None:
+async def test_changes_in_a_branch_do_not_reach_the_original(url: str, ues: AsyncUESClient) -> None:
     await ues.chat.send(role="user", content="before")
     (branch,) = (await ues.simulation.fork())["branches"]
     async with AsyncUESClient(url, ADMIN_KEY, branch=branch["branch_id"]) as what_if:
@@ -87,7 +88,7 @@ async def test_a_branch_goes_its_own_way(url: str, ues: AsyncUESClient) -> None:
             await gone.chat.get_state()
 
 
-async def test_undo_takes_an_action_back_and_redo_does_it_again(ues: AsyncUESClient) -> None:
+async def test_undo_reverts_an_action_and_redo_repeats_it(ues: AsyncUESClient) -> None:
     await ues.email.receive(from_address="a@b.example", to_addresses=["user@example.com"], message_id="m")
     await ues.email.delete(message_id="m")
     head = (await ues.simulation.status()).chain_head
@@ -99,15 +100,15 @@ async def test_undo_takes_an_action_back_and_redo_does_it_again(ues: AsyncUESCli
     assert (await ues.simulation.status()).chain_head == head
 
 
-async def test_both_clients_give_the_same_answers(url: str, ues: AsyncUESClient) -> None:
+async def test_the_synchronous_and_the_asynchronous_client_give_the_same_answers(url: str, ues: AsyncUESClient) -> None:
     await ues.email.receive(from_address="a@b.example", to_addresses=["user@example.com"], subject="Hello")
-    with UESClient(url, ADMIN_KEY) as waiting:
-        state = await asyncio.to_thread(waiting.email.get_state)
+    with UESClient(url, ADMIN_KEY) as client:
+        state = await asyncio.to_thread(client.email.get_state)
     assert state == await ues.email.get_state()
     assert state.unread_count == 1
 
 
-async def test_a_client_says_what_is_missing(url: str, ues: AsyncUESClient) -> None:
+async def test_a_refused_call_of_the_client_names_the_missing_permission(url: str, ues: AsyncUESClient) -> None:
     key = await ues.keys.create(name="reader", permissions=["email:state"])
     async with AsyncUESClient(url, key.secret) as reader:
         await reader.email.get_state()
@@ -115,7 +116,7 @@ async def test_a_client_says_what_is_missing(url: str, ues: AsyncUESClient) -> N
             await reader.email.send(to_addresses=["a@b.example"])
 
 
-async def test_files_go_in_and_out_over_the_client(ues: AsyncUESClient) -> None:
+async def test_the_client_imports_and_exports_mail_files(ues: AsyncUESClient) -> None:
     await ues.simulation.stop()
     mail = b"Message-ID: <m@b.example>\r\nFrom: a@b.example\r\nTo: user@example.com\r\nSubject: S\r\n\r\nText"
     assert (await ues.email.import_eml(content=mail))["imported"] == 1
@@ -131,7 +132,7 @@ async def test_files_go_in_and_out_over_the_client(ues: AsyncUESClient) -> None:
     assert (await ues.simulation.status()).chain_head != cleared
 
 
-async def test_a_snapshot_goes_on_where_it_was_taken_and_holds_no_secret(tmp_path: Path) -> None:
+async def test_a_restored_snapshot_continues_where_it_was_taken_and_contains_no_secret(tmp_path: Path) -> None:
     first, store = new_environment(), Store(tmp_path / "snapshot.json")
     async with served(create_app(first, EnvironmentSettings(), store)) as url, AsyncUESClient(url, ADMIN_KEY) as ues:
         await ues.simulation.start()
@@ -145,7 +146,7 @@ async def test_a_snapshot_goes_on_where_it_was_taken_and_holds_no_secret(tmp_pat
         await ues.chat.send(role="user", content="lost: the process dies before it is kept")
     assert key.secret.encode() not in kept
 
-    second = restore(read(kept))
+    second = restore(read_snapshot(kept))
 
     async with served(create_app(second, EnvironmentSettings())) as url, AsyncUESClient(url, key.secret) as agent:
         assert set((await agent.email.get_state()).emails) == {"m"}
@@ -155,20 +156,20 @@ async def test_a_snapshot_goes_on_where_it_was_taken_and_holds_no_secret(tmp_pat
     assert second.simulation.advance(3_600_000_000).executed == 1
 
 
-async def test_what_is_no_snapshot_is_refused() -> None:
+async def test_a_file_that_is_no_snapshot_is_refused() -> None:
     for content in (b"", b"{}", b'{"version": 2}', b"\xff"):
         with pytest.raises(Invalid):
-            read(content)
+            read_snapshot(content)
 
 
-async def test_without_a_file_no_snapshot_is_promised(ues: AsyncUESClient) -> None:
+async def test_without_a_snapshot_file_a_snapshot_is_refused(ues: AsyncUESClient) -> None:
     with pytest.raises(ConflictError):
         await ues.simulation.snapshot()
 
 
-async def test_the_environment_in_short_fits_into_a_prompt(ues: AsyncUESClient, url: str) -> None:
+async def test_the_compact_state_as_text_is_short_and_names_the_mails(ues: AsyncUESClient, url: str) -> None:
     await ues.email.receive(from_address="a@b.example", to_addresses=["user@example.com"], subject="Hello")
-    async with httpx.AsyncClient(base_url=url, headers={"x-api-key": ADMIN_KEY}) as http:
+    async with httpx.AsyncClient(base_url=url, headers={"x-api-key": ADMIN_KEY}, timeout=60) as http:
         text = (await http.get("/environment/state", params={"compact": True, "format": "text"})).text
     assert '"Hello" from a@b.example' in text
     assert len(text) < 2_000
@@ -176,7 +177,7 @@ async def test_the_environment_in_short_fits_into_a_prompt(ues: AsyncUESClient, 
     assert compact["modalities"]["email"]["unread_count"] == 1
 
 
-async def test_a_large_mailbox_is_sent_by_pages(ues: AsyncUESClient) -> None:
+async def test_the_state_of_a_large_mailbox_comes_in_pages(ues: AsyncUESClient) -> None:
     events = [
         {
             "modality": "email",

@@ -1,4 +1,4 @@
-"""docs/environment.md's lines of Python, run as they stand against an environment over HTTP."""
+"""`docs/environment.md`: its Python example runs as written against an environment over HTTP."""
 
 import ast
 import re
@@ -19,7 +19,7 @@ from tests.serving import served
 DOCUMENT = (Path(__file__).parents[3] / "docs" / "environment.md").read_text(encoding="utf-8")
 
 
-async def test_the_lines_of_python_do_what_they_say(environment: Environment) -> None:
+async def test_the_python_example_sends_a_mail_and_reads_the_state(environment: Environment) -> None:
     (block,) = re.findall(r"```python\n(.*?)```", DOCUMENT, re.DOTALL)
     code = compile(block, "docs/environment.md", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
     async with served(create_app(environment, EnvironmentSettings())) as url:

@@ -1,11 +1,10 @@
-"""The journal: what was acknowledged is there after a kill, and files that do not hold it any more are refused."""
+"""The journal: acknowledged writes survive a kill, and files that no longer hold all of them are refused."""
 
 import asyncio
 import errno
 import json
 import os
 import shutil
-import subprocess
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -23,10 +22,11 @@ from concord_environment.app import create_app
 from concord_environment.core.events import Submission
 from concord_environment.environment import Environment, new_simulation
 from concord_environment.modalities.email.state import EmailState
-from concord_environment.persistence.capture import capture
-from concord_environment.persistence.segments import DamagedError, segment_head, segments_of
+from concord_environment.persistence.capture import capture_all
+from concord_environment.persistence.segments import StoreError, segment_header, segments_of
 from concord_environment.persistence.store import Store
 from concord_environment.settings import EnvironmentSettings
+from tests.forked import ForkedProcess
 from tests.integration.environment.conftest import ADMIN_KEY, calling, new_environment
 from tests.integration.environment.processes import environment_process, started
 from tests.integration.environment.test_scenario import DAY
@@ -39,17 +39,17 @@ MBOX = (
     b"From: bob@example.com\nTo: user@example.com\nMessage-ID: <m@x>\n\nHi\n"
 )
 WRITERS = 8
-HEAD = len(segment_head("0" * 32, 1))
+HEAD = len(segment_header("0" * 32, 1))
 
 
 def everything(environment: Environment) -> bytes:
-    """All that is kept of an environment, in a form that can be compared."""
-    return capture(environment).snapshot("", 0)
+    """All stored data of an environment, in a form that can be compared."""
+    return capture_all(environment).snapshot("", 0)
 
 
 @contextmanager
 def recovered(folder: Path) -> Iterator[Environment]:
-    """What a process would begin with that found these files."""
+    """The environment that a process starting with these files would have."""
     store = Store(folder / "snapshot.json")
     try:
         yield store.recover(0)
@@ -57,8 +57,8 @@ def recovered(folder: Path) -> Iterator[Environment]:
         store.close()
 
 
-def kept_by(folder: Path, copy: Path) -> bytes:
-    """What a process would begin with if the one that holds the files were killed now."""
+def data_after_kill(folder: Path, copy: Path) -> bytes:
+    """The data that a process would start with if the present holder of the files were killed now."""
     shutil.rmtree(copy, ignore_errors=True)
     shutil.copytree(folder, copy)
     with recovered(copy) as environment:
@@ -69,13 +69,14 @@ def last_segment(folder: Path) -> Path:
     return segments_of(folder / "snapshot.json")[-1].path
 
 
-def write_until_killed(url: str, process: subprocess.Popen[bytes], begin: int, enough: int) -> set[str]:
-    """Writers that write at once, and a kill when enough was acknowledged. Gives the ids of acknowledged mails."""
+def write_until_killed(url: str, process: ForkedProcess, begin: int, enough: int) -> set[str]:
+    """Writes from several threads at once, and kills the process once `enough` writes were acknowledged. Returns the
+    message ids of the acknowledged mails."""
     acknowledged: set[str] = set()
     numbers = iter(range(begin, begin + 10_000))
 
     def write() -> None:
-        with httpx.Client(base_url=url, headers={"x-api-key": ADMIN_KEY}) as http:
+        with httpx.Client(base_url=url, headers={"x-api-key": ADMIN_KEY}, timeout=60) as http:
             while len(acknowledged) < enough:
                 name = f"m{next(numbers)}"
                 try:
@@ -95,7 +96,7 @@ def write_until_killed(url: str, process: subprocess.Popen[bytes], begin: int, e
     return acknowledged
 
 
-def test_every_acknowledged_write_of_many_writers_survives_kills_at_any_moment(tmp_path: Path) -> None:
+def test_acknowledged_writes_of_concurrent_writers_survive_kills(tmp_path: Path) -> None:
     acknowledged: set[str] = set()
     for round_, enough in enumerate((1, 5, 23, 60)):
         with environment_process(tmp_path / "snapshot.json") as (process, url):
@@ -111,7 +112,7 @@ def test_every_acknowledged_write_of_many_writers_survives_kills_at_any_moment(t
         assert again.position == environment.simulation.position
 
 
-def test_undone_steps_and_keys_and_the_pace_survive_a_kill(tmp_path: Path) -> None:
+def test_undone_actions_keys_and_the_pace_survive_a_kill(tmp_path: Path) -> None:
     with environment_process(tmp_path / "snapshot.json") as (process, url), UESClient(url, ADMIN_KEY) as proctor:
         proctor.simulation.start(auto_advance=True, time_scale=60.0)
         for number in range(5):
@@ -134,7 +135,7 @@ def test_undone_steps_and_keys_and_the_pace_survive_a_kill(tmp_path: Path) -> No
 
 
 @asynccontextmanager
-async def kept_app(folder: Path, environment: Environment) -> AsyncIterator[FastAPI]:
+async def app_with_journal(folder: Path, environment: Environment) -> AsyncIterator[FastAPI]:
     store = Store(folder / "snapshot.json")
     settings = EnvironmentSettings(allowed_peer_networks=(ip_network("127.0.0.0/8"),))
     app = create_app(environment, settings, store)
@@ -185,32 +186,32 @@ CALLS: list[tuple[str, str, Any]] = [
 ]
 
 
-async def test_each_kind_of_write_is_on_the_disk_when_it_is_acknowledged(tmp_path: Path) -> None:
+async def test_every_kind_of_write_is_on_disk_when_it_is_acknowledged(tmp_path: Path) -> None:
     environment, folder = new_environment(), tmp_path / "live"
     folder.mkdir()
     headers = {"accept": "application/json, text/event-stream"}
-    known: dict[str, str] = {}
-    async with kept_app(folder, environment) as app, calling(app, ADMIN_KEY) as http:
+    ids: dict[str, str] = {}
+    async with app_with_journal(folder, environment) as app, calling(app, ADMIN_KEY) as http:
         for method, path, body in CALLS:
             upcoming = environment.simulation.next_event()
-            known["pending"] = upcoming.event_id if upcoming else ""
-            given: dict[str, Any] = {"content": body} if isinstance(body, bytes) else {"json": body}
+            ids["pending"] = upcoming.event_id if upcoming else ""
+            content: dict[str, Any] = {"content": body} if isinstance(body, bytes) else {"json": body}
             before = everything(environment)
-            answer = await http.request(method, path.format(**known), **given, headers=headers)
+            answer = await http.request(method, path.format(**ids), **content, headers=headers)
             assert answer.is_success, (path, answer.text)
             assert 'isError":true' not in answer.text
             assert path == "/simulation/snapshot" or everything(environment) != before, path
-            assert kept_by(folder, tmp_path / "copy") == everything(environment), path
+            assert data_after_kill(folder, tmp_path / "copy") == everything(environment), path
             if method == "POST" and path in ("/keys", "/webhooks"):
-                known |= {"key": answer.json().get("key_id", ""), "webhook": answer.json().get("id", "")}
+                ids |= {"key": answer.json().get("key_id", ""), "webhook": answer.json().get("id", "")}
 
 
 # --- one fsync for many ---
 
 
 @pytest.fixture
-def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
-    """What every fsync waits for."""
+def fsync_allowed(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """Every fsync waits until this event is set."""
     opened, fsync = threading.Event(), os.fsync
     opened.set()
 
@@ -223,29 +224,29 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     opened.set()
 
 
-async def test_while_the_disk_is_busy_reads_are_answered_and_writes_wait_for_one_frame(
-    tmp_path: Path, gate: threading.Event
+async def test_during_an_fsync_reads_are_answered_and_all_writes_share_the_next_frame(
+    tmp_path: Path, fsync_allowed: threading.Event
 ) -> None:
     environment = new_environment()
-    async with kept_app(tmp_path, environment) as app, calling(app, ADMIN_KEY) as http:
+    async with app_with_journal(tmp_path, environment) as app, calling(app, ADMIN_KEY) as http:
         await http.post("/email/receive", json=MAIL)
-        frames = app.state.keeper._store.frame
-        gate.clear()
+        frames = app.state.journal_writer._store.last_frame
+        fsync_allowed.clear()
         writes = [asyncio.create_task(http.post("/email/receive", json=MAIL)) for _ in range(50)]
         try:
             await eventually(lambda: len(environment.simulation.events) == 51)
             assert (await http.get("/email/state")).json()["total_email_count"] == 51
             assert not any(write.done() for write in writes)
         finally:
-            gate.set()
+            fsync_allowed.set()
         assert all([(await write).is_success for write in writes])
-        assert app.state.keeper._store.frame <= frames + 2
+        assert app.state.journal_writer._store.last_frame <= frames + 2
 
 
 # --- a disk that fails ---
 
 
-async def test_what_cannot_be_synced_is_refused_and_nothing_is_answered_any_more(
+async def test_after_a_failed_fsync_the_write_and_all_later_requests_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(_: int) -> None:
@@ -265,21 +266,21 @@ async def test_what_cannot_be_synced_is_refused_and_nothing_is_answered_any_more
         assert stopped
         assert (await http.get("/email/state")).status_code == 503
     monkeypatch.undo()
-    assert kept_by(folder, tmp_path / "copy") == before
+    assert data_after_kill(folder, tmp_path / "copy") == before
     store.close()
 
 
-def test_a_process_whose_disk_is_full_refuses_stops_and_has_lost_nothing(tmp_path: Path) -> None:
+def test_a_process_whose_disk_is_full_refuses_the_write_and_exits_without_loss(tmp_path: Path) -> None:
     acknowledged, log = set(), tmp_path / "log"
     with environment_process(tmp_path / "snapshot.json", log=log, largest_file=40_000) as (process, url):
-        with httpx.Client(base_url=url, headers={"x-api-key": ADMIN_KEY}) as http:
+        with httpx.Client(base_url=url, headers={"x-api-key": ADMIN_KEY}, timeout=60) as http:
             for number in range(1_000):
                 answer = http.post("/email/receive", json={**MAIL, "message_id": f"m{number}"})
                 if not answer.is_success:
                     break
                 acknowledged.add(f"m{number}")
         assert answer.status_code == 503
-        assert "nothing more can be kept" in answer.json()["detail"]
+        assert "no further change can be written" in answer.json()["detail"]
         assert process.wait(timeout=60) == 1
     assert "File too large" in log.read_text()
     with environment_process(tmp_path / "snapshot.json") as (_, url), UESClient(url, ADMIN_KEY) as proctor:
@@ -289,8 +290,8 @@ def test_a_process_whose_disk_is_full_refuses_stops_and_has_lost_nothing(tmp_pat
 # --- files as a crash or a bad disk leaves them ---
 
 
-def killed_after(folder: Path, names: list[str]) -> None:
-    """Leaves the files of a process that was killed when these mails had come in, one frame each."""
+def leave_files_with(folder: Path, names: list[str]) -> None:
+    """Leaves the files of a process that was killed after it had received these mails, one frame each."""
     with environment_process(folder / "snapshot.json") as (_, url), UESClient(url, ADMIN_KEY) as proctor:
         for name in names:
             proctor.email.receive(**MAIL, message_id=name)
@@ -301,8 +302,8 @@ def mails(folder: Path) -> list[str]:
         return [name for name, _ in environment.simulation.world[EmailState].emails.items()]
 
 
-def test_a_torn_append_is_cut_off_with_a_line_in_the_log_and_the_rest_is_there(tmp_path: Path) -> None:
-    killed_after(tmp_path, ["a", "b", "c"])
+def test_a_torn_append_is_cut_off_and_logged_and_all_before_it_is_kept(tmp_path: Path) -> None:
+    leave_files_with(tmp_path, ["a", "b", "c"])
     segment = last_segment(tmp_path)
     os.truncate(segment, segment.stat().st_size - 5)
     log = tmp_path / "log"
@@ -314,14 +315,14 @@ def test_a_torn_append_is_cut_off_with_a_line_in_the_log_and_the_rest_is_there(t
 
 
 @pytest.mark.parametrize("left", [0, 20, HEAD, HEAD + 20])
-def test_a_segment_that_was_only_just_begun_holds_nothing(tmp_path: Path, left: int) -> None:
-    killed_after(tmp_path, ["a"])
+def test_a_segment_without_a_whole_frame_is_empty(tmp_path: Path, left: int) -> None:
+    leave_files_with(tmp_path, ["a"])
     os.truncate(last_segment(tmp_path), left)
     assert mails(tmp_path) == []
 
 
-def test_damage_before_the_last_append_keeps_the_process_from_starting_and_is_named(tmp_path: Path) -> None:
-    killed_after(tmp_path, ["a", "b", "c"])
+def test_a_process_does_not_start_with_damage_before_the_last_append_and_logs_where_it_is(tmp_path: Path) -> None:
+    leave_files_with(tmp_path, ["a", "b", "c"])
     segment = last_segment(tmp_path)
     content = bytearray(segment.read_bytes())
     content[len(content) // 2] ^= 1
@@ -333,7 +334,7 @@ def test_damage_before_the_last_append_keeps_the_process_from_starting_and_is_na
     assert segment.read_bytes() == content
 
 
-def changed(path: Path, at: int) -> None:
+def flip_bit(path: Path, at: int) -> None:
     content = bytearray(path.read_bytes())
     content[at] ^= 1
     path.write_bytes(content)
@@ -349,11 +350,11 @@ def first_segment(folder: Path) -> Path:
 
 
 DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
-    "a length": (lambda folder: changed(last_segment(folder), HEAD + 12), f"3: damaged at offset {HEAD}, "),
-    "the head": (lambda folder: changed(last_segment(folder), 3), "3: damaged at offset 0"),
+    "a length": (lambda folder: flip_bit(last_segment(folder), HEAD + 12), f"3: damaged at offset {HEAD}, "),
+    "the head": (lambda folder: flip_bit(last_segment(folder), 3), "3: damaged at offset 0"),
     "another's journal": (other_journal, "3: damaged at offset 0"),
     "the end of a segment before the last": (
-        lambda folder: changed(first_segment(folder), -1),
+        lambda folder: flip_bit(first_segment(folder), -1),
         "1: damaged at offset .*: later segments follow",
     ),
     "a segment is missing": (lambda folder: first_segment(folder).unlink(), "3: frame 1 is missing"),
@@ -362,19 +363,21 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_files_that_do_not_hold_everything_are_refused(damage: str, two_segments: Path, tmp_path: Path) -> None:
+def test_damaged_or_incomplete_files_are_refused_with_the_place(
+    damage: str, two_segments: Path, tmp_path: Path
+) -> None:
     folder = tmp_path / "copy"
     shutil.copytree(two_segments, folder)
     assert mails(folder) == ["a", "b", "c", "d"]
-    deed, message = DAMAGES[damage]
-    deed(folder)
-    with pytest.raises(DamagedError, match=message):
+    damage_files, message = DAMAGES[damage]
+    damage_files(folder)
+    with pytest.raises(StoreError, match=message):
         mails(folder)
 
 
 @pytest.fixture(scope="module")
 def two_segments(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Files of a process that was killed when it had begun a segment, but not written the snapshot before it."""
+    """Files of a process that was killed after it had begun a second segment and before it wrote the snapshot."""
     folder = tmp_path_factory.mktemp("killed")
     with environment_process(folder / "snapshot.json") as (_, url), UESClient(url, ADMIN_KEY) as proctor:
         for name in ("a", "b"):
@@ -389,9 +392,7 @@ def two_segments(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("made_by", ["snapshot", "clear"])
-def test_after_a_crash_between_a_snapshot_and_the_cut_what_is_in_the_snapshot_is_not_applied_again(
-    made_by: str, tmp_path: Path
-) -> None:
+def test_frames_older_than_the_snapshot_are_not_applied_again(made_by: str, tmp_path: Path) -> None:
     with environment_process(tmp_path / "snapshot.json") as (_, url), UESClient(url, ADMIN_KEY) as proctor:
         for name in ("a", "b"):
             proctor.email.receive(**MAIL, message_id=name)
@@ -408,7 +409,7 @@ def test_after_a_crash_between_a_snapshot_and_the_cut_what_is_in_the_snapshot_is
         assert not segments_of(tmp_path / "snapshot.json")
 
 
-def test_a_process_that_is_stopped_leaves_a_snapshot_alone(tmp_path: Path) -> None:
+def test_a_stopped_process_leaves_only_a_snapshot(tmp_path: Path) -> None:
     with environment_process(tmp_path / "snapshot.json") as (process, url), UESClient(url, ADMIN_KEY) as proctor:
         proctor.email.receive(**MAIL, message_id="a")
         process.terminate()
@@ -417,8 +418,8 @@ def test_a_process_that_is_stopped_leaves_a_snapshot_alone(tmp_path: Path) -> No
     assert mails(tmp_path) == ["a"]
 
 
-def test_a_snapshot_of_the_version_before_the_journal_is_read(tmp_path: Path) -> None:
-    snapshot = json.loads(capture(new_environment(seed=7)).snapshot("", 0))
+def test_a_snapshot_of_version_1_is_read(tmp_path: Path) -> None:
+    snapshot = json.loads(capture_all(new_environment(seed=7)).snapshot("", 0))
     for name in ("journal", "frame", "webhooks"):
         del snapshot[name]
     (tmp_path / "snapshot.json").write_text(json.dumps({**snapshot, "version": 1}))
@@ -426,6 +427,6 @@ def test_a_snapshot_of_the_version_before_the_journal_is_read(tmp_path: Path) ->
         assert everything(environment) == everything(new_environment(seed=7))
 
 
-def test_files_are_for_one_process(tmp_path: Path) -> None:
-    with environment_process(tmp_path / "snapshot.json"), pytest.raises(DamagedError, match="another process"):
+def test_files_in_use_by_a_process_are_refused_to_another(tmp_path: Path) -> None:
+    with environment_process(tmp_path / "snapshot.json"), pytest.raises(StoreError, match="another process"):
         Store(tmp_path / "snapshot.json")

@@ -1,4 +1,4 @@
-"""The environment as MCP tools: an agent sees what its key grants, and acts under the same rules as over HTTP."""
+"""The environment as MCP tools: an agent gets the tools that its key grants, under the same rules as over HTTP."""
 
 import json
 from collections.abc import AsyncIterator
@@ -31,29 +31,29 @@ async def connected(url: str, secret: str) -> AsyncIterator[Client]:
         yield client
 
 
-async def said(client: Client, tool: str, **arguments: object) -> dict[str, Any]:
+async def answer_of(client: Client, tool: str, **arguments: object) -> dict[str, Any]:
     result = await client.call_tool(tool, arguments)
-    text = result.content[0].text  # type: ignore[union-attr]  # it is text
+    text = result.content[0].text  # type: ignore[union-attr]  # a text part
     assert not result.is_error, text
     answer: dict[str, Any] = json.loads(text)
     return answer
 
 
-async def test_an_agent_sees_the_tools_that_its_key_grants(url: str, agent: httpx.AsyncClient) -> None:
+async def test_an_agent_gets_only_the_tools_that_its_key_grants(url: str, agent: httpx.AsyncClient) -> None:
     async with connected(url, agent.headers["x-api-key"]) as client:
         names = {tool.name for tool in (await client.list_tools()).tools}
     assert {"email_send", "email_state", "calendar_respond", "time_read"} <= names
     assert not {"email_receive", "sms_receive_message", "weather_update"} & names
 
 
-async def test_a_tool_does_what_the_call_does_and_waits_for_time(
+async def test_a_tool_has_the_effect_of_its_endpoint_once_time_advances(
     url: str, agent: httpx.AsyncClient, proctor: httpx.AsyncClient
 ) -> None:
     async with connected(url, agent.headers["x-api-key"]) as client:
-        done = await said(client, "email_send", to_addresses=["bob@example.com"], subject="By tool")
+        done = await answer_of(client, "email_send", to_addresses=["bob@example.com"], subject="By tool")
         assert done["status"] == "pending"
         await proctor.post("/simulator/time/advance", json={"seconds": 1})
-        state = await said(client, "email_state")
+        state = await answer_of(client, "email_state")
     assert [mail["subject"] for mail in state["emails"].values()] == ["By tool"]
     event = (await proctor.get(f"/events/{done['event_id']}")).json()
     assert event["agent_id"] == agent.headers["x-key-id"]
@@ -68,23 +68,24 @@ async def test_a_tool_does_what_the_call_does_and_waits_for_time(
         ("email_send", {"to_addresses": []}, "to_addresses"),
         ("email_fly", {}, "there is no tool email_fly"),
     ],
+    ids=["tool not granted", "another sender", "another role", "invalid argument", "unknown tool"],
 )
-async def test_what_a_key_does_not_grant_or_nobody_can_do_is_refused_with_the_reason(
+async def test_a_forbidden_or_invalid_tool_call_is_refused_with_the_reason(
     url: str, agent: httpx.AsyncClient, tool: str, arguments: dict[str, Any], reason: str
 ) -> None:
     async with connected(url, agent.headers["x-api-key"]) as client:
         result = await client.call_tool(tool, arguments)
     assert result.is_error
-    assert reason in result.content[0].text  # type: ignore[union-attr]  # it is text
+    assert reason in result.content[0].text  # type: ignore[union-attr]  # a text part
 
 
-async def test_without_a_good_key_there_are_no_tools(url: str) -> None:
-    async with httpx.AsyncClient() as http:
+async def test_without_a_valid_key_a_request_gets_401(url: str) -> None:
+    async with httpx.AsyncClient(timeout=60) as http:
         for headers in ({}, {"x-api-key": "nothing"}, {"authorization": "Bearer nothing"}):
             answer = await http.post(f"{url}/mcp", json={}, headers=headers)
             assert answer.status_code == 401
 
 
-async def test_the_admin_key_sees_every_tool(url: str) -> None:
+async def test_the_admin_key_gets_tools_that_agents_do_not(url: str) -> None:
     async with connected(url, ADMIN_KEY) as client:
         assert "email_receive" in {tool.name for tool in (await client.list_tools()).tools}

@@ -1,4 +1,4 @@
-"""A modality is its module and its entry in the list: all that callers see of it follows from its descriptor."""
+"""Modalities: a module and its entry in the list make a modality complete for all callers."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,24 +10,13 @@ import pytest
 
 from tests.integration.environment.conftest import ADMIN_KEY
 from tests.integration.environment.processes import environment_process
-from tests.integration.environment.test_mcp import connected, said
-
-WITH_MOOD = """
-from concord_environment.modalities import installed
-from tests.integration.environment.mood import MODALITY
-
-installed.MODALITIES = (*installed.MODALITIES, MODALITY)
-
-from concord_environment.__main__ import main
-
-main()
-"""
+from tests.integration.environment.test_mcp import answer_of, connected
 
 
 @contextmanager
 def serving(snapshot: Path) -> Iterator[str]:
-    """The URL of a service whose list of modalities has `mood` too. Its process is killed at the end."""
-    with environment_process(snapshot, program=("-c", WITH_MOOD)) as (_, url):
+    """The URL of a service that has the modality `mood` too. Its process is killed at the end."""
+    with environment_process(snapshot, program="tests.integration.environment.mood_service") as (_, url):
         yield url
 
 
@@ -45,7 +34,7 @@ def calling(url: str, secret: str) -> Iterator[httpx.Client]:
 
 @pytest.fixture
 def proctor(url: str) -> Iterator[httpx.Client]:
-    """A caller who may do everything, in a simulation that runs and in which nothing has happened."""
+    """A client with the admin key; the simulation runs and is empty."""
     with calling(url, ADMIN_KEY) as caller:
         post(caller, "/simulation/clear")
         post(caller, "/simulation/start", auto_advance=False)
@@ -70,7 +59,7 @@ def agent_key(proctor: httpx.Client, *permissions: str) -> str:
     return secret
 
 
-def test_it_has_routes_for_its_operations_its_state_and_its_queries(proctor: httpx.Client) -> None:
+def test_a_modality_has_routes_for_its_operations_its_state_and_its_queries(proctor: httpx.Client) -> None:
     for feeling in ("calm", "tired", "calm"):
         assert post(proctor, "/mood/feel", feeling=feeling)["status"] == "executed"
     assert sorted(feelings(proctor)) == ["calm", "calm", "tired"]
@@ -79,7 +68,7 @@ def test_it_has_routes_for_its_operations_its_state_and_its_queries(proctor: htt
     assert {"/mood/feel", "/mood/state", "/mood/query"} <= get(proctor, "/openapi.json")["paths"].keys()
 
 
-def test_it_is_part_of_the_environment(proctor: httpx.Client) -> None:
+def test_a_modality_is_part_of_the_environments_state_and_validation(proctor: httpx.Client) -> None:
     post(proctor, "/mood/feel", feeling="nothing")
     assert "mood" in get(proctor, "/environment/modalities")["modalities"]
     assert get(proctor, "/environment/state")["modalities"]["mood"]["moods"][0]["feeling"] == "nothing"
@@ -90,8 +79,9 @@ def test_it_is_part_of_the_environment(proctor: httpx.Client) -> None:
 @pytest.mark.parametrize(
     ("path", "body", "permission"),
     [("/mood/feel", {"feeling": "calm"}, "mood:feel"), ("/mood/query", {"feeling": "calm"}, "mood:query")],
+    ids=["operation", "query"],
 )
-def test_each_of_its_routes_takes_its_permission(
+def test_each_route_of_a_modality_requires_its_own_permission(
     url: str, proctor: httpx.Client, path: str, body: dict[str, str], permission: str
 ) -> None:
     with calling(url, agent_key(proctor, "mood:state")) as agent:
@@ -103,7 +93,7 @@ def test_each_of_its_routes_takes_its_permission(
         assert agent.get("/mood/state").status_code == 403
 
 
-def test_its_events_are_executed_and_undone(proctor: httpx.Client) -> None:
+def test_events_of_a_modality_are_executed_and_undone(proctor: httpx.Client) -> None:
     due = {"scheduled_time": get(proctor, "/simulator/time")["current_time"]}
     post(proctor, "/events", modality="mood", data={"feeling": "calm"}, **due)
     post(proctor, "/simulator/time/advance", seconds=1)
@@ -113,21 +103,21 @@ def test_its_events_are_executed_and_undone(proctor: httpx.Client) -> None:
     assert feelings(proctor) == []
 
 
-async def test_it_has_tools(url: str, proctor: httpx.Client) -> None:
+async def test_a_modality_has_mcp_tools(url: str, proctor: httpx.Client) -> None:
     async with connected(url, agent_key(proctor, "mood:*")) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert tools.keys() == {"mood_state", "mood_query", "mood_feel"}
         assert tools["mood_feel"].input_schema["required"] == ["feeling"]
-        done = await said(client, "mood_feel", feeling="calm")
+        done = await answer_of(client, "mood_feel", feeling="calm")
         post(proctor, "/simulator/time/advance", seconds=1)
-        state = await said(client, "mood_state")
-        found = await said(client, "mood_query", feeling="calm")
+        state = await answer_of(client, "mood_state")
+        found = await answer_of(client, "mood_query", feeling="calm")
     assert done["status"] == "pending"
     assert [mood["feeling"] for mood in state["moods"]] == ["calm"]
     assert found["total_count"] == 1
 
 
-def test_scenario_files_hold_it(proctor: httpx.Client) -> None:
+def test_a_modality_is_part_of_exported_scenarios(proctor: httpx.Client) -> None:
     post(proctor, "/mood/feel", feeling="calm")
     exported = get(proctor, "/scenario/export/full")
     post(proctor, "/simulation/clear")
@@ -138,7 +128,7 @@ def test_scenario_files_hold_it(proctor: httpx.Client) -> None:
     assert get(proctor, "/scenario/export/full")["scenario"]["environment"] == exported["scenario"]["environment"]
 
 
-def test_a_restart_keeps_it(tmp_path: Path) -> None:
+def test_a_modality_survives_a_restart(tmp_path: Path) -> None:
     snapshot = tmp_path / "snapshot.json"
     with serving(snapshot) as url, calling(url, ADMIN_KEY) as proctor:
         post(proctor, "/mood/feel", feeling="calm")

@@ -1,4 +1,4 @@
-"""Being told: over web sockets and webhooks, of what was asked for, and nobody else through us."""
+"""Notices: web sockets and webhooks get those they subscribed to, and no webhook leads to an internal address."""
 
 import hashlib
 import hmac
@@ -43,7 +43,7 @@ async def ues(url: str) -> AsyncIterator[AsyncUESClient]:
 
 
 @asynccontextmanager
-async def environment_that_tells(*networks: str) -> AsyncIterator[AsyncUESClient]:
+async def environment_with_webhooks_to(*networks: str) -> AsyncIterator[AsyncUESClient]:
     """A proctor's client of an environment whose webhooks may lead into these networks."""
     settings = EnvironmentSettings(allowed_peer_networks=tuple(ip_network(each) for each in networks))
     async with (
@@ -54,7 +54,7 @@ async def environment_that_tells(*networks: str) -> AsyncIterator[AsyncUESClient
         yield client
 
 
-async def test_a_web_socket_hears_what_it_asked_for(url: str, ues: AsyncUESClient) -> None:
+async def test_a_web_socket_gets_the_notices_it_subscribed_to(url: str, ues: AsyncUESClient) -> None:
     address = f"{url.replace('http', 'ws')}/ws"
     async with connect(address, additional_headers={"x-api-key": ADMIN_KEY}) as socket:
         await socket.send(json.dumps({"action": "subscribe", "events": ["email.", "time.advanced"]}))
@@ -62,37 +62,37 @@ async def test_a_web_socket_hears_what_it_asked_for(url: str, ues: AsyncUESClien
         await ues.chat.send(role="user", content="not asked for")
         await ues.email.receive(from_address="a@b.example", to_addresses=["user@example.com"])
         await ues.time.advance(seconds=1)
-        heard = [json.loads(await socket.recv())["type"] for _ in range(2)]
+        types = [json.loads(await socket.recv())["type"] for _ in range(2)]
         await socket.send("nonsense")
         assert json.loads(await socket.recv())["type"] == "error"
-    assert heard == ["email.received", "time.advanced"]
+    assert types == ["email.received", "time.advanced"]
 
 
-async def test_a_web_socket_asks_for_a_key(url: str) -> None:
+async def test_a_web_socket_without_a_key_is_refused(url: str) -> None:
     with pytest.raises(InvalidStatus):
         async with connect(f"{url.replace('http', 'ws')}/ws"):
             pass
 
 
-async def test_a_webhook_is_told_with_a_signature_that_its_secret_makes() -> None:
-    told: list[tuple[dict[str, Any], bytes, str]] = []
+async def test_a_webhook_gets_its_notices_with_a_signature_by_its_secret() -> None:
+    received: list[tuple[dict[str, Any], bytes, str]] = []
     receiver = FastAPI()
 
     @receiver.post("/hook")
-    async def hook(request: Request, whose: str) -> None:
+    async def hook(request: Request, owner: str) -> None:
         body = await request.body()
-        assert whose == "mine"
-        told.append((json.loads(body), body, request.headers["x-ues-signature"]))
+        assert owner == "mine"
+        received.append((json.loads(body), body, request.headers["x-ues-signature"]))
 
-    async with served(receiver) as there, environment_that_tells("127.0.0.0/8") as ues:
-        registered = await ues.webhooks.register(url=f"{there}/hook?whose=mine", events=["email."], secret="s3cret")
+    async with served(receiver) as there, environment_with_webhooks_to("127.0.0.0/8") as ues:
+        registered = await ues.webhooks.register(url=f"{there}/hook?owner=mine", events=["email."], secret="s3cret")
         assert registered["has_secret"]
         assert "s3cret" not in json.dumps(registered)
         await ues.chat.send(role="user", content="not asked for")
         await ues.email.receive(from_address="a@b.example", to_addresses=["user@example.com"])
-        await eventually(lambda: len(told) == 1)
+        await eventually(lambda: len(received) == 1)
         assert (await ues.webhooks.test(webhook_id=registered["id"]))["success"]
-    notice, body, signature = told[0]
+    notice, body, signature = received[0]
     assert notice["event_type"] == "email.received"
     assert signature == "sha256=" + hmac.new(b"s3cret", body, hashlib.sha256).hexdigest()
 
@@ -109,19 +109,19 @@ async def test_a_webhook_is_told_with_a_signature_that_its_secret_makes() -> Non
         "http://user:secret@192.0.2.1/",
     ],
 )
-async def test_no_webhook_leads_to_an_address_that_only_we_can_reach(target: str) -> None:
+async def test_a_webhook_to_an_internal_address_is_refused(target: str) -> None:
     hooks = Webhooks(PeerUrls(()))
     with pytest.raises(Invalid, match="url: "):
         await hooks.register(target, None, None, {}, NOW)
     assert hooks.all() == []
 
 
-async def test_a_webhook_that_is_refused_is_a_wrong_field(ues: AsyncUESClient) -> None:
+async def test_a_refused_webhook_is_a_validation_error_of_its_url(ues: AsyncUESClient) -> None:
     with pytest.raises(ValidationError, match="url: "):
         await ues.webhooks.register(url="http://127.0.0.1:6379/")
 
 
-async def test_a_name_that_later_leads_elsewhere_is_not_followed_there() -> None:
+async def test_a_webhooks_host_name_that_later_resolves_to_an_internal_address_is_not_reached() -> None:
     answers = iter([["93.184.215.14"], ["127.0.0.1"]])
 
     async def resolve(host: str, port: int) -> Sequence[str]:  # noqa: ARG001 - a resolver's signature
@@ -131,10 +131,10 @@ async def test_a_name_that_later_leads_elsewhere_is_not_followed_there() -> None
     hook = await hooks.register("http://rebound.example/", None, None, {}, NOW)
     delivery = await hooks.test(hook.id, NOW)
     assert (delivery.status, delivery.response_status) == ("failed", None)
-    assert "in no network that is allowed" in (delivery.error_message or "")
+    assert "not in an allowed network" in (delivery.error_message or "")
 
 
-async def test_a_webhook_is_not_changed_to_lead_inside() -> None:
+async def test_a_webhook_cannot_be_changed_to_an_internal_address() -> None:
     async def resolve(host: str, port: int) -> Sequence[str]:  # noqa: ARG001 - a resolver's signature
         return ["93.184.215.14" if host == "outside.example" else "10.0.0.1"]
 
@@ -145,7 +145,7 @@ async def test_a_webhook_is_not_changed_to_lead_inside() -> None:
     assert hooks.get(hook.id).url == "http://outside.example/"
 
 
-async def test_a_redirect_is_not_followed() -> None:
+async def test_a_webhooks_redirect_is_not_followed() -> None:
     followed: list[str] = []
     receiver = FastAPI()
 
@@ -157,14 +157,14 @@ async def test_a_redirect_is_not_followed() -> None:
     async def elsewhere() -> None:
         followed.append("there")
 
-    async with served(receiver) as there, environment_that_tells("127.0.0.0/8") as ues:
+    async with served(receiver) as there, environment_with_webhooks_to("127.0.0.0/8") as ues:
         registered = await ues.webhooks.register(url=f"{there}/hook")
         result = await ues.webhooks.test(webhook_id=registered["id"])
     assert (result["success"], result["response_status"]) == (False, 307)
     assert followed == []
 
 
-async def test_a_web_socket_whose_key_is_revoked_hears_no_more(url: str, ues: AsyncUESClient) -> None:
+async def test_a_web_socket_is_closed_when_its_key_is_revoked(url: str, ues: AsyncUESClient) -> None:
     key = await ues.keys.create(name="listener", permissions=["notices:read"])
     async with connect(f"{url.replace('http', 'ws')}/ws", additional_headers={"x-api-key": key.secret}) as socket:
         await ues.chat.send(role="user", content="heard")
@@ -176,16 +176,16 @@ async def test_a_web_socket_whose_key_is_revoked_hears_no_more(url: str, ues: As
             await socket.recv()
 
 
-async def test_a_slow_subscriber_loses_the_oldest_notices_and_is_told_how_many() -> None:
+async def test_a_slow_subscriber_loses_the_oldest_notices_and_gets_their_number() -> None:
     bus = Bus()
     with bus.subscribe() as slow:
         bus.publish([Notice("email.sent", {"number": number}, NOW) for number in range(MAX_WAITING + 3)])
-        told, oldest = await slow.next(), await slow.next()
-    assert (told.type, told.data) == ("notices.dropped", {"count": 3})
-    assert oldest.data == {"number": 3}
+        first, second = await slow.next(), await slow.next()
+    assert (first.type, first.data) == ("notices.dropped", {"count": 3})
+    assert second.data == {"number": 3}
 
 
-def test_a_bus_has_subscribers_while_somebody_wants_a_notice() -> None:
+def test_a_bus_has_subscribers_while_a_subscription_has_patterns() -> None:
     bus = Bus()
     assert not bus.has_subscribers
     with bus.subscribe() as subscription:

@@ -1,4 +1,4 @@
-"""Restarts: a process that is killed in the middle of an assessment goes on from where it was."""
+"""Restarts: a process that is killed during an assessment continues from its journal."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -15,7 +15,7 @@ def head(proctor: UESClient) -> str:
 
 
 def turn(proctor: UESClient, url: str, secret: str) -> list[Callable[[], object]]:
-    """The calls of one turn of an assessment: the agent writes, time moves."""
+    """The calls of one turn of an assessment: the agent writes a mail, then time advances."""
 
     def write() -> None:
         with UESClient(url, secret) as agent:
@@ -24,7 +24,7 @@ def turn(proctor: UESClient, url: str, secret: str) -> list[Callable[[], object]
     return [write, lambda: proctor.time.advance(seconds=1800)]
 
 
-def test_a_process_that_is_killed_goes_on_as_if_it_lived(tmp_path: Path) -> None:
+def test_a_restarted_process_continues_where_the_killed_one_was(tmp_path: Path) -> None:
     snapshot = tmp_path / "snapshot.json"
     with environment_process(snapshot) as (process, url), UESClient(url, ADMIN_KEY) as proctor:
         proctor.simulation.start()

@@ -1,4 +1,4 @@
-"""Scenarios: a whole day goes in and out without a difference, and runs."""
+"""Scenarios: the shipped working day can be exported and imported without a difference, and runs."""
 
 import json
 from collections import Counter
@@ -19,18 +19,18 @@ async def load(proctor: httpx.AsyncClient, scenario: dict[str, Any] = DAY, **opt
 
 
 async def export(proctor: httpx.AsyncClient) -> dict[str, Any]:
-    found: dict[str, Any] = (await proctor.get("/scenario/export/full")).json()["scenario"]
-    return found
+    scenario: dict[str, Any] = (await proctor.get("/scenario/export/full")).json()["scenario"]
+    return scenario
 
 
-def test_the_day_has_forty_events_or_more_in_all_four_core_modalities() -> None:
+def test_the_working_day_has_at_least_forty_events_in_all_four_core_modalities() -> None:
     kinds = Counter(event["modality"] for event in DAY["events"]["events"])
     assert sum(kinds.values()) >= 40
     assert set(CORE) <= set(kinds)
 
 
 @pytest.mark.parametrize("hours", [0, 4, 12])
-async def test_a_scenario_goes_out_in_and_out_again_without_a_difference(
+async def test_an_exported_scenario_is_imported_and_exported_without_a_difference(
     proctor: httpx.AsyncClient, hours: int
 ) -> None:
     assert (await load(proctor)).status_code == 200
@@ -45,7 +45,7 @@ async def test_a_scenario_goes_out_in_and_out_again_without_a_difference(
     assert await export(proctor) == first
 
 
-async def test_the_whole_day_runs_without_a_failed_event(proctor: httpx.AsyncClient) -> None:
+async def test_the_working_day_runs_without_a_failed_event(proctor: httpx.AsyncClient) -> None:
     await load(proctor)
     await proctor.post("/simulation/start")
     advanced = (await proctor.post("/simulator/time/advance", json={"seconds": 12 * 3600})).json()
@@ -56,7 +56,7 @@ async def test_the_whole_day_runs_without_a_failed_event(proctor: httpx.AsyncCli
     assert threads["release-42@northwind.example"]["message_count"] == 6
 
 
-async def test_two_runs_of_the_same_calls_give_the_same_chain_and_a_shuffled_one_says_what_it_reordered(
+async def test_equal_runs_have_equal_chains_and_a_shuffled_replay_lists_what_it_reordered(
     proctor: httpx.AsyncClient,
 ) -> None:
     crowded = json.loads(json.dumps(DAY))
@@ -81,12 +81,12 @@ async def test_two_runs_of_the_same_calls_give_the_same_chain_and_a_shuffled_one
     assert len(tie["before"]) == 12
 
 
-async def test_a_running_simulation_is_not_loaded_over(proctor: httpx.AsyncClient) -> None:
+async def test_importing_a_scenario_into_a_running_simulation_is_refused(proctor: httpx.AsyncClient) -> None:
     answer = await proctor.post("/scenario/import/full", json={"scenario": DAY})
     assert answer.status_code == 409
 
 
-async def test_new_events_after_an_import_have_ids_of_their_own(proctor: httpx.AsyncClient) -> None:
+async def test_events_after_an_import_get_new_ids(proctor: httpx.AsyncClient) -> None:
     await load(proctor)
     for _ in range(60):
         await proctor.post("/chat/send", json={"content": "hello"})
@@ -98,7 +98,7 @@ async def test_new_events_after_an_import_have_ids_of_their_own(proctor: httpx.A
     assert (await proctor.get("/events/summary")).json()["total"] == before + 60
 
 
-async def test_a_modality_that_nobody_knows_is_refused_or_skipped_as_asked(proctor: httpx.AsyncClient) -> None:
+async def test_an_unknown_modality_is_refused_or_skipped_as_requested(proctor: httpx.AsyncClient) -> None:
     strange = json.loads(json.dumps(DAY))
     strange["environment"]["modality_states"]["telepathy"] = {"modality_type": "telepathy"}
     assert (await load(proctor, strange)).status_code == 422
@@ -110,8 +110,9 @@ async def test_a_modality_that_nobody_knows_is_refused_or_skipped_as_asked(proct
 @pytest.mark.parametrize(
     ("handling", "statuses"),
     [("ignore", {"skipped": 1, "pending": 1}), ("delete", {"pending": 1}), ("apply", {"executed": 1, "pending": 1})],
+    ids=["ignore", "delete", "apply"],
 )
-async def test_what_becomes_of_events_that_a_new_environment_makes_past_is_as_asked(
+async def test_events_made_past_by_a_new_environment_are_handled_as_requested(
     proctor: httpx.AsyncClient, handling: str, statuses: dict[str, int]
 ) -> None:
     for hour in (10, 20):
@@ -132,7 +133,7 @@ async def test_what_becomes_of_events_that_a_new_environment_makes_past_is_as_as
     assert Counter(event["status"] for event in events) == statuses
 
 
-async def test_events_are_loaded_beside_or_instead_of_those_there_are(proctor: httpx.AsyncClient) -> None:
+async def test_imported_events_are_merged_with_or_replace_the_existing_ones(proctor: httpx.AsyncClient) -> None:
     await load(proctor)
     one = {"events": DAY["events"]["events"][:1]}
     merged = (await proctor.post("/scenario/import/events", json={"data": one, "merge": True})).json()
@@ -142,7 +143,7 @@ async def test_events_are_loaded_beside_or_instead_of_those_there_are(proctor: h
     assert (await proctor.get("/events/summary")).json()["total"] == 1
 
 
-async def test_older_names_of_fields_are_understood(proctor: httpx.AsyncClient) -> None:
+async def test_older_field_names_are_read(proctor: httpx.AsyncClient) -> None:
     older = {
         "metadata": DAY["metadata"],
         "environment": {

@@ -1,4 +1,4 @@
-"""No known attack gains a point with all of the judge's defences on, and each defence matters."""
+"""The judge's defences against injection: no known attack gains a point with all of them on, and each one matters."""
 
 from pathlib import Path
 from statistics import fmean
@@ -16,17 +16,17 @@ NOTHING_OFF = frozenset[Defence]()
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
 @pytest.mark.parametrize("off", [NOTHING_OFF, *(frozenset({each}) for each in OTHERS if each is not Defence.ALIASES)])
-def test_nothing_is_gained_while_attempts_are_detected(model: Model, off: frozenset[Defence]) -> None:
+def test_no_attack_gains_points_while_attempts_are_detected(model: Model, off: frozenset[Defence]) -> None:
     assert {attack.kind: gained for attack in ATTACKS if (gained := moved(attack, model, off))} == {}
 
 
-def test_names_and_ids_that_address_the_judge_are_kept_from_it_by_aliases_alone() -> None:
+def test_only_aliases_keep_names_and_step_ids_from_addressing_the_judge() -> None:
     gained = {attack.place for attack in ATTACKS for model in MODELS if moved(attack, model, {Defence.ALIASES})}
     assert gained == {"name", "step id"}
 
 
 @pytest.mark.parametrize("attack", undetected(), ids=lambda attack: attack.kind)
-def test_what_is_not_detected_moves_only_a_model_that_obeys_denies_the_code_word_and_quotes_truly(
+def test_an_undetected_attack_moves_only_a_model_that_obeys_denies_the_code_word_and_quotes_truly(
     attack: Attack,
 ) -> None:
     assert {model.name: moved(attack, model, NOTHING_OFF) for model in MODELS} == {
@@ -43,7 +43,7 @@ def test_without_any_defence_every_attack_gains_the_whole_outcome(attack: Attack
 
 
 @pytest.mark.parametrize("defence", OTHERS)
-def test_each_other_defence_holds_a_model_back_that_an_undetected_attack_talks_to(defence: Defence) -> None:
+def test_each_further_defence_lowers_what_undetected_attacks_gain_from_some_model(defence: Defence) -> None:
     def gained(*off: Defence) -> list[float]:
         return [fmean(moved(attack, model, off) for attack in ATTACKS) for model in MODELS]
 
@@ -52,7 +52,7 @@ def test_each_other_defence_holds_a_model_back_that_an_undetected_attack_talks_t
     assert all(more >= less for more, less in zip(without, with_it, strict=True))
 
 
-def test_the_documents_show_what_is_measured() -> None:
+def test_the_documents_show_the_measured_tables() -> None:
     by_model, by_attack, unseen = (table.markdown() for table in measure(soak_s=0))
     judging, benchmarks = (Path(f"docs/{name}.md").read_text(encoding="utf-8") for name in ("judging", "benchmarks"))
     assert by_model in benchmarks

@@ -1,4 +1,4 @@
-"""The table in docs/scoring.md has every example team, with the scores that it should get."""
+"""The table in docs/scoring.md: every example team is in it, with the score that its behaviour should get."""
 
 from pathlib import Path
 
@@ -41,35 +41,35 @@ def test_every_team_is_in_the_table_with_all_columns() -> None:
     assert all(tuple(line) == COLUMNS and all(line.values()) for line in TABLE.values())
 
 
-def test_but_for_the_score_all_settings_agree() -> None:
+def test_all_settings_agree_on_everything_but_the_score() -> None:
     assert not [team for team, line in TABLE.items() if any(" or " in cell for cell in line.values())]
 
 
 @pytest.mark.parametrize("setting", JUDGED)
 @pytest.mark.parametrize("team", WORKING)
-def test_a_team_that_works_gets_90_at_least_whatever_its_topology(team: str, setting: str) -> None:
+def test_a_working_team_scores_at_least_90_in_every_topology(team: str, setting: str) -> None:
     assert score(team, setting) >= 90
     assert counts(team)[1:] == (0, 0)
 
 
 @pytest.mark.parametrize("setting", JUDGED)
-def test_garbage_gets_20_at_most(setting: str) -> None:
+def test_garbage_answers_score_at_most_20(setting: str) -> None:
     assert score("garbage", setting) <= 20
     assert counts("garbage") == (4, 0, 4)
 
 
 @pytest.mark.parametrize("team", sorted(TEAMS.keys() - {"empty"}))
-def test_what_nobody_judged_has_no_number(team: str) -> None:
+def test_an_unjudged_team_has_no_score(team: str) -> None:
     assert is_unjudged(team, MODEL_DOWN)
 
 
 @pytest.mark.parametrize("setting", SCORES)
-def test_an_empty_answer_gets_nothing_whoever_judges(setting: str) -> None:
+def test_an_empty_answer_scores_0_with_every_judge(setting: str) -> None:
     assert score("empty", setting) == 0
 
 
 @pytest.mark.parametrize("setting", JUDGED)
-def test_calls_that_cannot_be_seen_earn_half_at_most_and_count_against_nobody_as_structure(setting: str) -> None:
+def test_unseen_calls_earn_at_most_half_and_yield_neither_label_nor_finding(setting: str) -> None:
     assert score("direct", setting) <= 50
     assert counts("direct") == (0, 0, 0)
     assert TABLE["direct"]["observability"] == "none seen"
@@ -77,29 +77,29 @@ def test_calls_that_cannot_be_seen_earn_half_at_most_and_count_against_nobody_as
 
 
 @pytest.mark.parametrize("setting", JUDGED)
-def test_an_answer_that_was_known_before_is_no_teamwork(setting: str) -> None:
+def test_an_answer_known_before_the_calls_scores_at_most_50(setting: str) -> None:
     assert score("knowing", setting) <= 50
 
 
 @pytest.mark.parametrize("setting", JUDGED)
 @pytest.mark.parametrize("team", ["pings", "numbered-pings"])
-def test_pings_cost_and_numbers_do_not_make_them_news(team: str, setting: str) -> None:
+def test_pings_cost_points_even_if_they_are_numbered(team: str, setting: str) -> None:
     assert score(team, setting) < score("good", setting)
     assert counts(team) == (54, 0, 50)
 
 
 @pytest.mark.parametrize("team", ["crash", "dropped-stream"])
-def test_a_member_that_fails_is_the_teams_own_failure(team: str) -> None:
+def test_a_failing_member_lowers_the_teams_conduct_and_outcome(team: str) -> None:
     assert counts(team)[1] == 1
     assert float(TABLE[team]["conduct"]) < float(TABLE["good"]["conduct"])
     assert all(score(team, setting) == 0 for setting in JUDGED), "a part of the trees is missing"
 
 
-def test_nothing_is_charged_to_the_infrastructure() -> None:
+def test_no_failure_is_charged_to_the_infrastructure() -> None:
     assert {line["infrastructure"] for line in TABLE.values()} == {"0"}
 
 
 @pytest.mark.parametrize("setting", JUDGED)
-def test_one_who_is_alone_is_judged_by_the_answer_and_has_no_conduct(setting: str) -> None:
+def test_a_lone_participant_is_judged_by_its_answer_and_has_no_conduct(setting: str) -> None:
     assert score("alone", setting) == 100
     assert (TABLE["alone"]["conduct"], TABLE["alone"]["label"]) == ("-", "-")

@@ -8,13 +8,13 @@ from concord_evaluator.trace import project
 AGENTS, STEPS = 7, 1_000
 
 
-def test_a_trace_has_as_many_steps_as_asked_for_and_is_always_the_same() -> None:
+def test_a_trace_has_the_requested_steps_and_is_always_the_same() -> None:
     batches = list(stored_batches(AGENTS, STEPS))
     assert sum(batch.n_steps for batch in batches) == STEPS
     assert batches == list(stored_batches(AGENTS, STEPS))
 
 
-def test_all_steps_of_a_trace_are_found_in_their_place_and_all_agents_in_its_graph() -> None:
+def test_a_trace_is_complete_and_its_graph_has_all_agents() -> None:
     reports = (report for batch in stored_batches(AGENTS, STEPS) for report in reports_of(batch))
     projection = project(reports, Roster(roster(AGENTS)))
     assert (projection.integrity.steps, projection.integrity.completeness) == (STEPS, 1.0)

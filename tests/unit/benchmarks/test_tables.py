@@ -23,7 +23,7 @@ def test_a_section_is_replaced_and_the_rest_kept(tmp_path: Path) -> None:
     assert text.count("| collector | 201 k |") == 1
 
 
-def test_a_section_that_is_not_there_yet_is_added(tmp_path: Path) -> None:
+def test_a_missing_section_is_added(tmp_path: Path) -> None:
     document = tmp_path / "benchmarks.md"
     write_section(document, "a", [TABLE])
     write_section(document, "b", [TABLE])
@@ -33,7 +33,7 @@ def test_a_section_that_is_not_there_yet_is_added(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("value", "written"), [(201_345, "201 k"), (3_100_000, "3.1 M"), (0.4188, "0.419"), (12, "12")]
 )
-def test_numbers_have_three_digits(value: float, written: str) -> None:
+def test_numbers_have_three_significant_digits(value: float, written: str) -> None:
     assert count(value) == written
 
 

@@ -1,4 +1,4 @@
-"""Green agents of other makes, which answer in the JSON-RPC of A2A 0.3."""
+"""Green agents other than Concord's, which answer in the JSON-RPC of A2A 0.3."""
 
 import asyncio
 import json

@@ -18,7 +18,7 @@ with open(sys.argv[1], "a") as file:
 """
 """Appends the process's id to the file in its first argument."""
 
-DEAF = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+IGNORES_SIGTERM = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
 """Ends only when it is killed."""
 
 
@@ -27,7 +27,7 @@ def python(name: str, code: str, *arguments: str) -> Program:
     return Program(name, (sys.executable, "-c", code, *arguments))
 
 
-def lives(pid: int) -> bool:
+def is_running(pid: int) -> bool:
     """Whether a process runs; a zombie does not. Linux only."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
@@ -35,7 +35,7 @@ def lives(pid: int) -> bool:
         return False
 
 
-def running_with(argument: str) -> list[int]:
+def pids_with_argument(argument: str) -> list[int]:
     """The processes with this argument on their command line, guard processes included. Linux only."""
     found = []
     for entry in Path("/proc").glob("[0-9]*"):
@@ -49,7 +49,7 @@ async def until(condition: Callable[[], bool], limit_s: float = 20) -> None:
     """Waits until the condition holds; fails if it never does."""
     deadline = monotonic() + limit_s
     while not condition():
-        assert monotonic() < deadline, "waited in vain"
+        assert monotonic() < deadline, "the condition never held"
         await asyncio.sleep(0.02)
 
 

@@ -1,23 +1,25 @@
 """Result rows for display."""
 
 from concord.assessment import Mode
-from concord.assessment.results import (
+from concord.assessment.result_row import (
     AgentRecord,
     Detail,
-    Finding,
-    Grading,
     GraphMetricsSummary,
     InfrastructureFailure,
+    ResultRow,
+    Scoring,
+    TaskRewards,
+)
+from concord.assessment.results import (
+    Finding,
+    Grading,
     InteractionRecord,
     Judgment,
     LatencySummary,
     MetricRecord,
     MetricStatus,
-    ResultRow,
-    Scoring,
     StepCounts,
     SubScore,
-    TaskRewards,
     TraceIntegrity,
     TrialRecord,
 )

@@ -1,4 +1,4 @@
-"""The client sends any green agent what the platform's own client sends, and accepts the same results."""
+"""The assessment client sends the same message as the AgentBeats platform's client and accepts the same results."""
 
 import asyncio
 import json
@@ -18,13 +18,15 @@ from tests.unit.cli.green_agents import ROW, GreenAgent, completed, data, servin
 PARTICIPANTS = {"agent": "http://agent:9009/", "helper": "http://helper:9009"}
 
 
-async def ask(agent: GreenAgent, told: list[str] | None = None) -> list[JsonValue]:
+async def ask(agent: GreenAgent, lines: list[str] | None = None) -> list[JsonValue]:
     async with serving(agent):
-        return await assess(agent.url, PARTICIPANTS, {"num_runs": 3}, (told if told is not None else []).append)
+        return await assess(agent.url, PARTICIPANTS, {"num_runs": 3}, (lines if lines is not None else []).append)
 
 
 @pytest.mark.parametrize(("streaming", "method"), [(True, "message/stream"), (False, "message/send")])
-async def test_one_message_goes_where_the_card_points_in_the_way_it_offers(streaming: bool, method: str) -> None:
+async def test_one_message_goes_to_the_cards_url_by_the_method_that_the_card_offers(
+    streaming: bool, method: str
+) -> None:
     agent = GreenAgent(completed(data(ROW)), streaming=streaming)
 
     assert await ask(agent) == [ROW]
@@ -39,31 +41,31 @@ async def test_the_message_is_one_text_part_of_json_with_participants_and_config
     assert agent.sent == {"participants": PARTICIPANTS, "config": {"num_runs": 3}}
 
 
-async def test_data_parts_and_texts_that_are_json_are_results_and_prose_is_none() -> None:
+async def test_data_parts_and_json_texts_are_results_and_prose_is_not() -> None:
     agent = GreenAgent(completed(data(ROW), text("Well done."), text('{"b": 2}')), streaming=True)
 
     assert await ask(agent) == [ROW, {"b": 2}]
 
 
-async def test_numbers_that_are_whole_stay_so_on_their_way_over_a2a() -> None:
+async def test_whole_numbers_stay_whole_over_a2a() -> None:
     sent: JsonValue = {"n": 4, "of": [1, 2.5, {"seed": 2**32 - 1}], "huge": 1e300, "share": 0.1}
     [received] = await ask(GreenAgent(completed(data(sent)), streaming=True))
 
     assert json.dumps(received, sort_keys=True) == json.dumps(sent, sort_keys=True)
 
 
-async def test_numbers_in_a_text_stay_as_they_were_written() -> None:
+async def test_numbers_in_a_json_text_keep_their_spelling() -> None:
     [received] = await ask(GreenAgent(completed(text('{"n": 4.0}')), streaming=True))
 
     assert json.dumps(received) == '{"n": 4.0}'
 
 
-async def test_progress_is_passed_on_each_line_once() -> None:
-    told = list[str]()
+async def test_each_line_of_progress_is_passed_on_once() -> None:
+    lines = list[str]()
     agent = GreenAgent(completed(data(ROW)), streaming=True, progress=("trial 1 of 2", "trial 1 of 2", "trial 2 of 2"))
-    await ask(agent, told)
+    await ask(agent, lines)
 
-    assert told == ["trial 1 of 2", "trial 2 of 2"]
+    assert lines == ["trial 1 of 2", "trial 2 of 2"]
 
 
 @pytest.mark.parametrize("streaming", [True, False])
@@ -76,40 +78,40 @@ async def test_progress_is_passed_on_each_line_once() -> None:
         (completed(text("prose only")), "completed without a result"),
     ],
 )
-async def test_what_is_not_completed_with_a_result_is_an_error(
+async def test_a_task_that_fails_or_has_no_result_is_an_error(
     task: dict[str, Any], message: str, streaming: bool
 ) -> None:
     with pytest.raises(AssessmentError, match=message):
         await ask(GreenAgent(task, streaming=streaming))
 
 
-async def test_an_agent_that_is_not_there_is_an_error() -> None:
+async def test_an_unreachable_agent_is_an_error() -> None:
     agent = GreenAgent(completed(), streaming=True)
     with pytest.raises(AssessmentError, match="cannot be reached"):
         await assess(agent.url, PARTICIPANTS, {}, print)
 
 
-async def test_an_agent_is_waited_for_until_it_shows_its_card_and_that_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_client_waits_for_an_agents_card_and_reports_that_it_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("concord_cli.assessment_client.LOG_AFTER_S", 0.1)
     monkeypatch.setattr("concord_cli.assessment_client.CARD_INTERVAL_S", 0.1)
-    agent, told = GreenAgent(completed(), streaming=True), list[str]()
-    waiting = asyncio.create_task(wait_for_cards({"agent": agent.url}, told.append))
-    while not told:
+    agent, lines = GreenAgent(completed(), streaming=True), list[str]()
+    waiting = asyncio.create_task(wait_for_cards({"agent": agent.url}, lines.append))
+    while not lines:
         await asyncio.sleep(0.05)
     assert not waiting.done()
-    assert told[0].startswith(f"waiting for agent at {agent.url}, for up to 80 s: ")
+    assert lines[0].startswith(f"Waiting up to 80 s for agent at {agent.url}: ")
     async with serving(agent):
         await waiting
 
 
-async def test_an_agent_without_a_card_is_named() -> None:
+async def test_the_error_names_an_agent_without_a_card() -> None:
     agent = GreenAgent(completed(), streaming=True)
-    with pytest.raises(AssessmentError, match="helper shows no agent card at"):
+    with pytest.raises(AssessmentError, match="helper serves no agent card at"):
         await wait_for_cards({"helper": agent.url}, lambda _: None, timeout_s=0)
 
 
 class TestCommand:
-    """`concord assess`: from a scenario to a file."""
+    """`concord assess`: from a scenario to a results file."""
 
     SCENARIO = """
 [green_agent]
@@ -131,7 +133,7 @@ endpoint = "{url}"
             await commands.ask(scenario, output, ProgressLog(Console(quiet=True)))
             return output
 
-    async def test_the_file_is_the_platforms_in_a_folder_made_for_it(self, tmp_path: Path) -> None:
+    async def test_the_file_has_the_platforms_form_in_a_newly_made_folder(self, tmp_path: Path) -> None:
         output = await self.run(GreenAgent(completed(data(ROW)), streaming=True), tmp_path)
 
         assert json.loads(output.read_text()) == {"participants": {"agent": "0197-a"}, "results": [ROW]}
@@ -152,7 +154,9 @@ endpoint = "{url}"
             ),
         ],
     )
-    async def test_it_asks_only_those_who_run(self, scenario: str, reason: str, tmp_path: Path) -> None:
+    async def test_a_scenario_without_running_agents_is_refused(
+        self, scenario: str, reason: str, tmp_path: Path
+    ) -> None:
         path = tmp_path / "scenario.toml"
         path.write_text(scenario)
         with pytest.raises(UsageError, match=reason):

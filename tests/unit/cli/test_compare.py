@@ -12,14 +12,8 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner, Result
 
 from concord.assessment import Mode
-from concord.assessment.results import (
-    Grading,
-    InfrastructureFailure,
-    Judgment,
-    LatencySummary,
-    ResultRow,
-    ResultsDocument,
-)
+from concord.assessment.result_row import InfrastructureFailure, ResultRow, ResultsDocument
+from concord.assessment.results import Grading, Judgment, LatencySummary
 from concord_cli.compare.comparison import Comparison, compare_teams
 from concord_cli.compare.teams import ScoreKind, Team
 from concord_cli.main import app
@@ -62,12 +56,12 @@ def compared(folder: Path, **teams: ResultRow | Sequence[ResultRow]) -> Comparis
         written(folder, f"{name}.json", *([rows] if isinstance(rows, ResultRow) else rows))
         for name, rows in teams.items()
     ]
-    done = concord(*files, "-o", str(folder / "out.json"))
-    assert (done.exit_code, done.stderr) == (0, "")
+    result = concord(*files, "-o", str(folder / "out.json"))
+    assert (result.exit_code, result.stderr) == (0, "")
     return Comparison.model_validate_json((folder / "out.json").read_bytes())
 
 
-def test_a_difference_that_is_the_same_on_every_task_is_shown_although_tasks_differ_more(tmp_path: Path) -> None:
+def test_a_steady_difference_is_found_although_tasks_differ_more_than_teams(tmp_path: Path) -> None:
     found = compared(tmp_path, star=team(), mesh=team(0.05, wobble=0.02))
     [pair] = found.pairs
     assert (pair.first, pair.second, pair.verdict) == ("mesh", "star", "first is better")
@@ -80,14 +74,14 @@ def test_a_difference_that_is_the_same_on_every_task_is_shown_although_tasks_dif
     assert mesh.score_low < star.score_high
 
 
-def test_what_the_data_does_not_tell_apart_is_a_group_and_shares_its_ranks(tmp_path: Path) -> None:
+def test_indistinguishable_teams_form_a_group_and_share_its_ranks(tmp_path: Path) -> None:
     found = compared(tmp_path, a=team(0.001, wobble=-0.02), b=team(wobble=0.02), c=team(-0.2))
     assert found.groups == [["a", "b"], ["c"]]
     assert [(each.rank_best, each.rank_worst) for each in found.teams] == [(1, 2), (1, 2), (3, 3)]
     assert found.pair_level == pytest.approx(1 - 0.05 / 3)
 
 
-def test_few_tasks_are_insufficient_however_far_apart_the_teams_are(tmp_path: Path) -> None:
+def test_a_large_difference_on_few_tasks_is_insufficient(tmp_path: Path) -> None:
     found = compared(tmp_path, good=team(0.2, tasks=3), bad=team(tasks=3))
     assert [pair.verdict for pair in found.pairs] == ["insufficient"]
     assert found.groups == [["good", "bad"]]
@@ -98,20 +92,20 @@ def test_teams_without_a_shared_task_have_no_difference(tmp_path: Path) -> None:
     found = compared(tmp_path, a=team(), b=team(trials=[other]))
     [pair] = found.pairs
     assert (pair.difference, pair.shared_tasks, pair.verdict) == (None, 0, "insufficient")
-    assert any("Not all teams worked on the same tasks" in each for each in found.warnings)
+    assert any("The teams have different tasks" in each for each in found.warnings)
 
 
-def test_trials_of_the_infrastructure_count_for_nobody_and_are_told(tmp_path: Path) -> None:
+def test_trials_lost_to_infrastructure_are_left_out_and_warned_of(tmp_path: Path) -> None:
     failed = trial(task_id="task-0", overall_score=0.0, usable=False, passed=None)
     hurt = team()
     hurt = row(trials=[*hurt.detail.trials, failed], infrastructure=[FAILURE])
     found = compared(tmp_path, a=team(), b=hurt)
     assert [each.score for each in found.teams] == [found.teams[0].score] * 2
     assert {each.name: each.infrastructure_failures for each in found.teams} == {"a": 0, "b": 1}
-    assert "b: 1 failure of the infrastructure, which counts for nobody." in found.warnings
+    assert "b: 1 failure of the infrastructure, which affects no score." in found.warnings
 
 
-def test_the_shards_of_a_team_are_one_team(tmp_path: Path) -> None:
+def test_the_shards_of_a_team_are_compared_as_one_team(tmp_path: Path) -> None:
     whole = team()
     halves = [row(trials=whole.detail.trials[:5]), row(trials=whole.detail.trials[5:])]
     one, other = compared(tmp_path, whole=whole, halves=halves).teams
@@ -119,7 +113,7 @@ def test_the_shards_of_a_team_are_one_team(tmp_path: Path) -> None:
     assert one.score == pytest.approx(other.score)
 
 
-def test_recorded_traces_are_tasks_by_their_ids(tmp_path: Path) -> None:
+def test_the_ids_of_recorded_traces_identify_their_tasks(tmp_path: Path) -> None:
     def traces(shift: float) -> list[ResultRow]:
         return [
             row(assessment_id=f"trace-{n}", mode=Mode.RECORDED, trials=[trial(overall_score=each + shift)])
@@ -132,7 +126,7 @@ def test_recorded_traces_are_tasks_by_their_ids(tmp_path: Path) -> None:
     assert (pair["shared_tasks"], pair["verdict"]) == (10, "first is better")
 
 
-def test_scores_with_another_pass_mark_or_of_other_judges_are_warned_of(tmp_path: Path) -> None:
+def test_different_pass_marks_and_different_judges_cause_warnings(tmp_path: Path) -> None:
     ours = team()
     scoring = ours.detail.scoring.model_copy(update={"pass_threshold": 0.8})
     judge = Judgment(
@@ -149,15 +143,15 @@ def test_scores_with_another_pass_mark_or_of_other_judges_are_warned_of(tmp_path
     by_a_model = Grading(value=0.5, source="model", scorer="model", reason=None)
     judged = [each.model_copy(update={"judge": judge, "grading": by_a_model}) for each in ours.detail.trials]
     warnings = compared(tmp_path, a=team(trials=judged), b=team(scoring=scoring)).warnings
-    assert any("different rules" in each and "pass mark 0.8" in each for each in warnings)
-    assert "Different judges judged the outcomes: code, judge-1." in warnings
+    assert any("different pass marks or weights" in each and "pass mark 0.8" in each for each in warnings)
+    assert "The outcomes have different judges: code, judge-1." in warnings
     other = judge.model_copy(update={"model": "judge-2"})
     elsewhere = [each.model_copy(update={"judge": other}) for each in judged]
     warnings = compared(tmp_path, a=team(trials=judged), b=team(trials=elsewhere)).warnings
-    assert "Different judges judged the outcomes: judge-1, judge-2." in warnings
+    assert "The outcomes have different judges: judge-1, judge-2." in warnings
 
 
-def test_teams_of_the_same_judges_are_not_warned_of(tmp_path: Path) -> None:
+def test_the_same_judges_cause_no_warning(tmp_path: Path) -> None:
     by_a_model = Grading(value=0.5, source="model", scorer="model", reason=None)
     first, *others = team().detail.trials
     mixed = team(trials=[first.model_copy(update={"grading": by_a_model}), *others])
@@ -165,42 +159,42 @@ def test_teams_of_the_same_judges_are_not_warned_of(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("scoring", "told"),
+    ("scoring", "described"),
     [
         ({"version": "1", "basis": "structure"}, "version 1 on structure"),
         ({"version": "3"}, "version 3 on outcome"),
         ({"basis": "recorded"}, "version 2 on recorded"),
     ],
 )
-def test_scores_of_different_versions_or_bases_are_refused_with_each_files_own(
-    scoring: dict[str, str], told: str, tmp_path: Path
+def test_scores_of_different_versions_or_bases_are_refused_with_those_of_each_file(
+    scoring: dict[str, str], described: str, tmp_path: Path
 ) -> None:
     ours = team()
     other = team(scoring=ours.detail.scoring.model_copy(update=scoring))
     files = [written(tmp_path, "a.json", ours), written(tmp_path, "b.json", other), written(tmp_path, "c.json", ours)]
-    done = concord(*files)
-    assert (done.exit_code, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
+    result = concord(*files)
+    assert (result.exit_code, result.stdout, len(result.stderr.splitlines())) == (2, "", 1)
     a, b, c = files
-    assert f"{a}: version 2 on outcome; {b}: {told}; {c}: version 2 on outcome" in done.stderr
+    assert f"{a}: version 2 on outcome; {b}: {described}; {c}: version 2 on outcome" in result.stderr
 
 
 def test_a_file_that_mixes_kinds_of_scores_is_refused(tmp_path: Path) -> None:
     ours = team()
     other = team(scoring=ours.detail.scoring.model_copy(update={"basis": "recorded"}))
     mixed = written(tmp_path, "mixed.jsonl", ours, other)
-    done = concord(written(tmp_path, "a.json", ours), mixed)
-    assert done.exit_code == 2
-    assert f"{mixed}: version 2 on outcome and version 2 on recorded" in done.stderr
+    result = concord(written(tmp_path, "a.json", ours), mixed)
+    assert result.exit_code == 2
+    assert f"{mixed}: version 2 on outcome and version 2 on recorded" in result.stderr
 
 
-def test_a_shard_that_had_no_task_has_no_kind_of_score(tmp_path: Path) -> None:
+def test_a_shard_without_trials_is_ignored_when_kinds_of_scores_are_compared(tmp_path: Path) -> None:
     empty = on_structure(version="1")
     empty = empty.model_copy(update={"detail": empty.detail.model_copy(update={"trials": []})})
     found = compared(tmp_path, a=[team(), empty], b=team())
     assert (found.scoring_version, found.basis) == ("2", "outcome")
 
 
-def test_trials_that_nobody_judged_count_as_0_and_are_told(tmp_path: Path) -> None:
+def test_unjudged_trials_count_as_0_and_cause_a_warning(tmp_path: Path) -> None:
     ours = team()
     first, second, *others = ours.detail.trials
     nobody = [unjudged(task_id=each.task_id, seed=each.seed, trial_id=each.trial_id) for each in (first, second)]
@@ -218,19 +212,19 @@ def test_trials_that_nobody_judged_count_as_0_and_are_told(tmp_path: Path) -> No
         "b": (10, 2),
         "c": (10, 1),
     }
-    assert "b: 2 trials that nobody judged count as 0." in found.warnings
-    assert "c: 1 trial that nobody judged counts as 0." in found.warnings
+    assert "b: 2 unjudged trials count as 0." in found.warnings
+    assert "c: 1 unjudged trial counts as 0." in found.warnings
 
 
-def test_a_team_that_nobody_judged_has_no_score_to_compare(tmp_path: Path) -> None:
+def test_a_wholly_unjudged_team_is_refused(tmp_path: Path) -> None:
     none_judged = team().detail.scoring.model_copy(update={"unjudged": 1})
     nobody = written(tmp_path, "nobody.json", team(trials=[unjudged()], scoring=none_judged))
-    done = concord(written(tmp_path, "a.json", team()), nobody)
-    assert (done.exit_code, done.stderr) == (1, f"concord: {nobody}: nobody judged any of its trials\n")
+    result = concord(written(tmp_path, "a.json", team()), nobody)
+    assert (result.exit_code, result.stderr) == (1, f"concord: {nobody}: all of its trials are unjudged\n")
 
 
-def test_a_trial_without_a_score_is_left_out_where_the_rows_own_score_leaves_it_out(tmp_path: Path) -> None:
-    """Rows of version 1 count no unjudged trials."""
+def test_a_version_1_trial_without_a_score_is_left_out(tmp_path: Path) -> None:
+    """The own score of a version 1 row leaves such a trial out too."""
     old = team().detail.scoring.model_copy(update={"version": "1", "basis": "structure"})
     trials = team().detail.trials
     alone = trials[0].model_copy(update={"overall_score": None, "grading": None})
@@ -238,13 +232,13 @@ def test_a_trial_without_a_score_is_left_out_where_the_rows_own_score_leaves_it_
     assert {each.name: (each.trials, each.unjudged) for each in found.teams} == {"a": (10, 0), "b": (9, 0)}
 
 
-def test_trials_of_which_no_evaluation_came_are_told_of_though_their_tasks_are_not_known(tmp_path: Path) -> None:
+def test_trials_without_an_evaluation_are_warned_of_although_their_tasks_are_unknown(tmp_path: Path) -> None:
     some = team().detail.scoring.model_copy(update={"unjudged": 2})
     nobody = unjudged(task_id="task-0", seed=0)
     lost = team(scoring=some, trials=[nobody, *team().detail.trials[1:]])
     warnings = compared(tmp_path, a=team(), b=lost).warnings
-    assert "b: 1 trial that nobody judged counts as 0." in warnings
-    assert "b: no evaluation came of 1 trial, which counts as 0 in its own row and not at all here." in warnings
+    assert "b: 1 unjudged trial counts as 0." in warnings
+    assert "b: 1 trial has no evaluation. It counts as 0 in the team's row, and not in this comparison." in warnings
 
 
 @law
@@ -252,7 +246,7 @@ def test_trials_of_which_no_evaluation_came_are_told_of_though_their_tasks_are_n
     st.lists(st.sampled_from([0.0, 1.0, 0.5]), min_size=2, max_size=8),
     st.lists(st.sampled_from([0.0, 1.0]), min_size=2, max_size=8),
 )
-def test_no_interval_leaves_the_scale(one: list[float], other: list[float]) -> None:
+def test_intervals_stay_within_the_scale(one: list[float], other: list[float]) -> None:
     teams = [_scored(name, scores) for name, scores in (("a", one), ("b", other))]
     found = compare_teams(teams)
     for team_line in found.teams:
@@ -287,15 +281,15 @@ def _scored(name: str, scores: list[float]) -> Team:
     )
 
 
-def test_latencies_are_shown_with_the_warning_that_they_do_not_compare(tmp_path: Path) -> None:
-    done = concord(written(tmp_path, "a.json", team()), written(tmp_path, "b.json", team()))
-    assert LatencySummary().warning in done.stdout
+def test_latencies_come_with_a_warning_that_they_do_not_compare(tmp_path: Path) -> None:
+    result = concord(written(tmp_path, "a.json", team()), written(tmp_path, "b.json", team()))
+    assert LatencySummary().warning in result.stdout
     silent = team(latency_metrics=LatencySummary())
-    done = concord(written(tmp_path, "a.json", silent), written(tmp_path, "b.json", silent))
-    assert "Latency values" not in done.stdout
+    result = concord(written(tmp_path, "a.json", silent), written(tmp_path, "b.json", silent))
+    assert "Latency values" not in result.stdout
 
 
-def test_the_table_has_the_ranks_the_intervals_and_who_is_not_told_apart(tmp_path: Path) -> None:
+def test_the_table_shows_ranks_and_indistinguishable_teams(tmp_path: Path) -> None:
     files = [written(tmp_path, name, each) for name, each in (("a.json", team(0.1)), ("b.json", team()))]
     lines = concord(*files, written(tmp_path, "c.json", team(wobble=-0.01))).stdout.splitlines()
     assert lines[0].split() == [
@@ -313,48 +307,48 @@ def test_the_table_has_the_ranks_the_intervals_and_who_is_not_told_apart(tmp_pat
     assert lines[1].split()[:2] == ["a", "1"]
     assert lines[2].split()[1] == lines[3].split()[1] == "2-3"
     assert any(line.rstrip().endswith("a is better") for line in lines)
-    assert any(line.startswith("Not told apart: ") for line in lines)
+    assert any(line.startswith("No difference shown: ") for line in lines)
 
 
-def test_files_of_one_name_are_told_apart_by_their_folders(tmp_path: Path) -> None:
+def test_files_with_the_same_name_are_distinguished_by_their_folders(tmp_path: Path) -> None:
     for folder in ("x", "y"):
         (tmp_path / folder).mkdir()
     files = [written(tmp_path / folder, "results.json", team()) for folder in ("x", "y")]
     assert all(file in concord(*files).stdout for file in files)
 
 
-def test_what_cannot_be_compared_is_refused_on_one_line(tmp_path: Path) -> None:
+def test_invalid_arguments_are_refused_on_one_line(tmp_path: Path) -> None:
     good, empty = written(tmp_path, "good.json", team()), written(tmp_path, "empty.json", team(trials=[]))
     (tmp_path / "text.json").write_text("{}")
     (tmp_path / "folder").mkdir()
     refused = {
-        (good,): (2, "give 2 to 20 results files: there are 1"),
-        (good, good): (2, "one results file is given twice"),
+        (good,): (2, "expected 2 to 20 results files, got 1"),
+        (good, good): (2, "a results file is given twice: give each file once"),
         (good, str(tmp_path / "none.json")): (2, f"{tmp_path / 'none.json'}: No such file or directory"),
-        (good, str(tmp_path / "text.json")): (2, f"{tmp_path / 'text.json'}: not results of Concord: "),
-        (good, empty): (1, f"{empty}: no trial in it has a score"),
+        (good, str(tmp_path / "text.json")): (2, f"{tmp_path / 'text.json'}: not a results file of Concord: "),
+        (good, empty): (1, f"{empty}: it contains no trial with a score"),
         (good, empty, "-o", str(tmp_path / "folder")): (2, f"{tmp_path / 'folder'}: cannot be written"),
     }
     for arguments, (code, reason) in refused.items():
-        done = concord(*arguments)
-        assert (done.exit_code, done.stdout) == (code, "")
-        assert done.stderr.startswith(f"concord: {reason}")
-        assert len(done.stderr.splitlines()) == 1
+        result = concord(*arguments)
+        assert (result.exit_code, result.stdout) == (code, "")
+        assert result.stderr.startswith(f"concord: {reason}")
+        assert len(result.stderr.splitlines()) == 1
 
 
-def test_names_cannot_write_on_the_terminal(tmp_path: Path) -> None:
+def test_control_characters_in_names_do_not_reach_the_terminal(tmp_path: Path) -> None:
     hostile = InfrastructureFailure(trial_id=None, stage="trial", message="x")
     files = [
         written(tmp_path, "\x1b[2J[red].json", team(infrastructure=[hostile])),
         written(tmp_path, "b.json", team()),
     ]
-    done = concord(*files)
-    assert done.exit_code == 0
-    assert "\x1b" not in done.stdout
-    assert "[red]" in done.stdout
+    result = concord(*files)
+    assert result.exit_code == 0
+    assert "\x1b" not in result.stdout
+    assert "[red]" in result.stdout
 
 
-def _of_the_document(shift: float, seed: int, runs: int, latency: float) -> ResultRow:
+def _document_row(shift: float, seed: int, runs: int, latency: float) -> ResultRow:
     """Twelve tasks of different difficulty, with runs that scatter around it."""
     draw, hard = Random(seed), Random(100)  # noqa: S311 - figures of an example
     hardness = [hard.uniform(0.3, 0.8) for _ in range(12)]
@@ -370,11 +364,11 @@ def _of_the_document(shift: float, seed: int, runs: int, latency: float) -> Resu
     return row(trials=trials, latency_metrics=LatencySummary(avg=latency, n=len(trials)))
 
 
-def test_the_document_shows_what_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_document_shows_the_real_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    written(Path(), "mesh.json", _of_the_document(0.15, 1, 1, 812))
-    written(Path(), "star.json", _of_the_document(0.0, 2, 1, 655))
-    written(Path(), "chain.json", _of_the_document(0.0, 3, 2, 1204))
+    written(Path(), "mesh.json", _document_row(0.15, 1, 1, 812))
+    written(Path(), "star.json", _document_row(0.0, 2, 1, 655))
+    written(Path(), "chain.json", _document_row(0.0, 3, 2, 1204))
     [commands] = re.findall(r"^```sh\n(.*?)^```", DOCUMENT, re.MULTILINE | re.DOTALL)
     [table] = re.findall(r"^```text\n(.*?)^```", DOCUMENT, re.MULTILINE | re.DOTALL)
     for line in commands.splitlines():

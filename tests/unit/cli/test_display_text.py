@@ -22,7 +22,7 @@ def test_no_control_or_direction_changing_character_is_left(text: str) -> None:
 
 
 @pytest.mark.parametrize("char", ["\x00", "\x1b", "\x85", "\u202e", "\u2066", "\u200b", "\ufeff", "\U000e0041"])
-def test_what_cannot_be_seen_is_seen_to_have_been_there(char: str) -> None:
+def test_an_invisible_character_becomes_a_visible_replacement(char: str) -> None:
     assert visible(f"a{char}b") == f"a{REPLACEMENT}b"
 
 
@@ -45,11 +45,11 @@ def test_shortening_keeps_the_beginning_and_the_end() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "  \n "])
-def test_no_text_at_all_says_so(text: str) -> None:
+def test_blank_text_is_shown_as_empty(text: str) -> None:
     assert on_one_line(text) == "(empty)"
 
 
-def test_an_id_of_ours_becomes_words() -> None:
+def test_an_id_becomes_words() -> None:
     assert named("over_centralised") == "Over centralised"
 
 

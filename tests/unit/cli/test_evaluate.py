@@ -12,7 +12,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from concord.assessment import AssessmentConfig
-from concord.assessment.results import ResultRow, ResultsDocument
+from concord.assessment.result_row import ResultRow, ResultsDocument
 from concord.assessment.roster import RosterEntry
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.evaluate.inputs import STDIN, find_inputs, read_config, without_effect
@@ -28,7 +28,7 @@ Message = tuple[str, str]
 
 
 def row(*messages: Message, trace_id: str = "t", agents: Sequence[str] = ()) -> ResultRow:
-    """The row of a log of messages."""
+    """The row of a trace with these messages."""
     building = TraceBuilder(trace_id, Origin("file"))
     for agent in agents:
         building.declare(RosterEntry(id=agent, url=f"trace://{agent}"))
@@ -48,7 +48,7 @@ def printed(*rows: ResultRow, width: int = 200) -> str:
 # Files
 
 
-def test_folders_stand_for_their_files_in_order_without_hidden_ones(tmp_path: Path) -> None:
+def test_a_folder_stands_for_its_files_in_order_without_hidden_ones(tmp_path: Path) -> None:
     for name in ("b/2.json", "b/10.json", "a.json", ".hidden", ".git/config", "b/.swp", "z"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
@@ -56,17 +56,17 @@ def test_folders_stand_for_their_files_in_order_without_hidden_ones(tmp_path: Pa
     assert found == ["a.json", "b/10.json", "b/2.json", "z"]
 
 
-def test_files_named_are_taken_as_they_are_named(tmp_path: Path) -> None:
+def test_explicitly_named_files_are_taken_even_if_hidden(tmp_path: Path) -> None:
     hidden, other = tmp_path / ".hidden", tmp_path / "other"
     hidden.touch()
     other.touch()
     assert find_inputs([other, hidden, STDIN]) == ([other, hidden, STDIN], [])
 
 
-def test_what_is_not_there_is_a_bad_command_line(tmp_path: Path) -> None:
+def test_a_missing_path_or_an_empty_folder_is_a_usage_error(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="nowhere: no such file or folder"):
         find_inputs([tmp_path / "nowhere"])
-    with pytest.raises(UsageError, match="holds no files"):
+    with pytest.raises(UsageError, match="no files found in this folder"):
         find_inputs([tmp_path])
 
 
@@ -79,7 +79,7 @@ def touch(folder: Path, *names: str) -> None:
         (folder / name).touch()
 
 
-def test_a_folder_that_is_a_trace_as_a_whole_stands_for_its_files(tmp_path: Path) -> None:
+def test_a_folder_that_holds_one_trace_is_one_input(tmp_path: Path) -> None:
     touch(tmp_path / "logs/run/7/f1_f2", *RUN)
     touch(tmp_path / "logs/run/7/f2_f3", *RUN, ".hidden", "more/trace.jsonl")
     (tmp_path / "trace.jsonl").write_text('{"trace": {"trace_id": "t"}}')
@@ -90,13 +90,13 @@ def test_a_folder_that_is_a_trace_as_a_whole_stands_for_its_files(tmp_path: Path
     assert find_inputs([tmp_path / "logs/run/7/f1_f2"]).paths == [tmp_path / "logs/run/7/f1_f2"]
 
 
-def test_with_another_format_it_is_a_folder_like_any_other(tmp_path: Path) -> None:
+def test_a_trace_folder_is_read_file_by_file_in_another_format(tmp_path: Path) -> None:
     touch(tmp_path / "run", *RUN)
     assert [path.name for path in find_inputs([tmp_path], "marble").paths] == sorted(RUN)
     assert find_inputs([tmp_path], "cooperbench").paths == [tmp_path / "run"]
 
 
-def test_files_above_such_folders_that_are_no_traces_stand_beside(tmp_path: Path) -> None:
+def test_files_beside_trace_folders_that_are_no_traces_are_listed_apart(tmp_path: Path) -> None:
     touch(tmp_path / "logs/run/7/f1_f2", *RUN)
     touch(tmp_path / "logs", "run/config.json", "other/config.json", "log.txt")
     (tmp_path / "logs/run/runs.json").write_text('{"conversation": []}')
@@ -129,18 +129,18 @@ def test_a_config_may_be_toml_or_json(tmp_path: Path, name: str, text: str) -> N
         ("c.json", "{", "cannot be parsed"),
         ("c.toml", 'evidence = "hearsay"', "evidence: Input should be"),
         ("c.toml", "metric = []", "unknown keys: metric"),
-        ("c.yaml", "", "neither .toml nor .json"),
+        ("c.yaml", "", "unknown file type: use .toml or .json"),
         ("nowhere.toml", None, "No such file"),
     ],
 )
-def test_a_config_that_is_none_is_a_bad_command_line(tmp_path: Path, name: str, text: str | None, reason: str) -> None:
+def test_an_invalid_config_is_a_usage_error(tmp_path: Path, name: str, text: str | None, reason: str) -> None:
     if text is not None:
         (tmp_path / name).write_text(text)
     with pytest.raises(UsageError, match=reason):
         read_config(tmp_path / name)
 
 
-def test_keys_that_make_no_difference_to_a_trace_are_known() -> None:
+def test_config_keys_without_effect_on_a_trace_are_listed() -> None:
     config = AssessmentConfig(num_runs=2, timeout_s=5, metrics=["density"], seed=1)
     assert without_effect(config) == ["num_runs", "timeout_s"]
     assert without_effect(AssessmentConfig()) == []
@@ -159,7 +159,7 @@ class Clock:
         return self.time
 
 
-def drawn(*, terminal: bool, total: int | None, took_s: float) -> str:
+def progress_output(*, terminal: bool, total: int | None, took_s: float) -> str:
     """The output while 200 bytes are read, the second hundred after some time."""
     console, clock = Console(file=io.StringIO(), force_terminal=terminal, width=100), Clock()
     with ReadingProgress(total, console, clock) as progress:
@@ -171,25 +171,25 @@ def drawn(*, terminal: bool, total: int | None, took_s: float) -> str:
     return console.file.getvalue()
 
 
-def test_what_takes_longer_than_a_moment_has_a_bar_in_bytes() -> None:
-    shown = drawn(terminal=True, total=400, took_s=BAR_DELAY_S + BAR_INTERVAL_S)
+def test_slow_reading_shows_a_progress_bar_in_bytes() -> None:
+    shown = progress_output(terminal=True, total=400, took_s=BAR_DELAY_S + BAR_INTERVAL_S)
     assert "traces.jsonl" in shown
     assert "200/400 bytes" in shown
 
 
-def test_a_stream_of_unknown_length_shows_what_was_read() -> None:
-    assert "200/? bytes" in drawn(terminal=True, total=None, took_s=BAR_DELAY_S)
+def test_a_stream_of_unknown_length_shows_the_bytes_read() -> None:
+    assert "200/? bytes" in progress_output(terminal=True, total=None, took_s=BAR_DELAY_S)
 
 
-def test_what_takes_a_moment_or_goes_to_no_terminal_has_no_bar() -> None:
-    assert "traces.jsonl" not in drawn(terminal=True, total=400, took_s=BAR_DELAY_S / 2)
-    assert drawn(terminal=False, total=400, took_s=60) == ""
+def test_quick_reading_and_output_to_a_file_have_no_progress_bar() -> None:
+    assert "traces.jsonl" not in progress_output(terminal=True, total=400, took_s=BAR_DELAY_S / 2)
+    assert progress_output(terminal=False, total=400, took_s=60) == ""
 
 
 # Table
 
 
-def test_a_line_tells_of_a_trace_what_matters_first() -> None:
+def test_a_line_shows_size_density_bottleneck_isolated_agents_label_and_score() -> None:
     star = row(("hub", "a"), ("hub", "b"), ("hub", "c"), trace_id="star", agents=("quiet",))
     header, line, *_ = printed(star).splitlines()
     assert header.split() == ["trace", "agents", "calls", "density", "bottleneck", "isolated", "label", "score"]
@@ -198,7 +198,7 @@ def test_a_line_tells_of_a_trace_what_matters_first() -> None:
     assert line.split()[7] == "-"
 
 
-def test_a_trace_that_tells_its_outcome_has_it_as_its_score() -> None:
+def test_a_recorded_outcome_is_the_score_of_its_trace() -> None:
     assert TraceLine.of(recorded()).score == 100
     assert printed(recorded()).splitlines()[1].split()[-1] == "100.0"
 
@@ -207,26 +207,26 @@ def test_bottlenecks_are_named() -> None:
     assert "hub" in printed(row(("hub", "a"), ("hub", "b"), ("hub", "c"))).splitlines()[1]
 
 
-def test_what_is_undefined_is_a_dash() -> None:
+def test_undefined_values_are_dashes() -> None:
     shown = printed(row(agents=("alone",))).splitlines()[1]
     assert shown.split() == ["t", "1", "0", "-", "-", "-", "one", "participant", "-"]
 
 
-def test_coordination_without_a_label_says_why() -> None:
+def test_coordination_without_a_label_gives_the_reason() -> None:
     assert TraceLine.of(lone_participant()).label == "one participant"
-    assert TraceLine.of(unseen()).label == "not seen"
+    assert TraceLine.of(unseen()).label == "not observed"
 
 
-def test_many_names_are_counted() -> None:
+def test_names_beyond_the_third_are_counted() -> None:
     assert "a, b, c +2" in printed(row(agents="abcde"))
 
 
-def test_what_was_inferred_is_told_once_with_how_many_traces_it_concerns() -> None:
+def test_a_warning_common_to_several_traces_is_shown_once_with_their_number() -> None:
     shown = printed(row(trace_id="t1", agents="ab"), row(trace_id="t2", agents="ab"))
     assert shown.count("something was inferred (2 traces)") == 1
 
 
-def test_names_cannot_command_the_terminal_or_break_the_table() -> None:
+def test_control_characters_in_names_neither_reach_the_terminal_nor_break_the_table() -> None:
     shown = printed(row(("\x1b[2J[bold]x", "b\nc")), width=300)
     assert "\x1b" not in shown
     assert len(shown.splitlines()) == len(printed(row(("x", "b"))).splitlines())
@@ -235,7 +235,7 @@ def test_names_cannot_command_the_terminal_or_break_the_table() -> None:
 # Results
 
 
-def test_json_is_the_results_document_however_many_rows_it_has(tmp_path: Path) -> None:
+def test_a_json_file_is_a_results_document_with_any_number_of_rows(tmp_path: Path) -> None:
     path = tmp_path / "new" / "result.json"
     for rows in ([], [row(("a", "b"))], [row(("a", "b")), row(("b", "a"), trace_id="u")]):
         with result_writer(path, {"a": "id-of-a"}) as write:
@@ -245,7 +245,7 @@ def test_json_is_the_results_document_however_many_rows_it_has(tmp_path: Path) -
         assert (document.participants, document.results) == ({"a": "id-of-a"}, rows)
 
 
-def test_jsonl_is_a_row_to_a_line(tmp_path: Path) -> None:
+def test_a_jsonl_file_has_one_row_per_line(tmp_path: Path) -> None:
     rows = [row(("a", "b")), row(("b", "a"), trace_id="u")]
     with result_writer(tmp_path / "rows.jsonl", {}) as write:
         for each in rows:
@@ -255,7 +255,7 @@ def test_jsonl_is_a_row_to_a_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["result.json", "rows.jsonl"])
-def test_a_result_is_there_whole_or_as_it_was(tmp_path: Path, name: str) -> None:
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("before")
 
     def fail_midway() -> None:
@@ -268,8 +268,11 @@ def test_a_result_is_there_whole_or_as_it_was(tmp_path: Path, name: str) -> None
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {name: "before"}
 
 
-def test_results_of_another_kind_are_a_bad_command_line() -> None:
-    with pytest.raises(UsageError, match=r"neither \.json .* nor \.jsonl"), result_writer(Path("result.csv"), {}):
+def test_an_unknown_file_suffix_is_a_usage_error() -> None:
+    with (
+        pytest.raises(UsageError, match=r"unknown file type: use \.json .* or \.jsonl"),
+        result_writer(Path("result.csv"), {}),
+    ):
         pass
 
 
@@ -294,7 +297,7 @@ def test_the_graph_has_the_agents_and_their_calls(tmp_path: Path) -> None:
     assert graph.nodes["b"]["betweenness_centrality"] == pytest.approx(1 / 3)
 
 
-def test_the_graphs_of_several_traces_go_to_a_folder_each_under_its_own_name(tmp_path: Path) -> None:
+def test_graphs_of_several_traces_go_to_a_folder_under_distinct_names(tmp_path: Path) -> None:
     with graph_writer(tmp_path / "graphs") as draw:
         for trace_id in ("t", "a/b", "../t", "t"):
             draw(row(("a", "b"), trace_id=trace_id))
@@ -303,25 +306,25 @@ def test_the_graphs_of_several_traces_go_to_a_folder_each_under_its_own_name(tmp
     ]  # fmt: skip
 
 
-def test_several_graphs_do_not_fit_one_file(tmp_path: Path) -> None:
+def test_several_graphs_for_one_file_are_a_usage_error(tmp_path: Path) -> None:
     def draw_two() -> None:
         with graph_writer(tmp_path / "team.graphml") as draw:
             draw(row(("a", "b")))
             draw(row(("a", "b")))
 
-    with pytest.raises(UsageError, match="name a folder"):
+    with pytest.raises(UsageError, match="give a folder"):
         draw_two()
     assert list(tmp_path.iterdir()) == []
 
 
-def test_any_name_fits_into_xml(tmp_path: Path) -> None:
+def test_any_agent_name_can_be_written_to_graphml(tmp_path: Path) -> None:
     strange = "<a>&\x00\x1b\ufffe\"'"
     with graph_writer(tmp_path / "team.graphml") as draw:
         draw(row((strange, "b")))
     assert set(read_graph(tmp_path / "team.graphml").nodes) == set(agent_graph(row((strange, "b"))).nodes)
 
 
-def test_the_schema_of_results_is_that_of_assessments(tmp_path: Path) -> None:
+def test_a_results_row_has_the_fields_of_an_assessments_row(tmp_path: Path) -> None:
     with result_writer(tmp_path / "result.json", {}) as write:
         write(row(("a", "b")))
     document = json.loads((tmp_path / "result.json").read_text())
@@ -337,19 +340,22 @@ def test_the_schema_of_results_is_that_of_assessments(tmp_path: Path) -> None:
         (["nowhere"], "nowhere: no such file or folder"),
         (["-", "--format", "pdf"], "unknown format pdf: one of a2a, concord, cooperbench, marble, otlp, spans"),
         (["-", "--config", "nowhere.toml"], "nowhere.toml: cannot be read: No such file or directory"),
-        (["-", "-o", "rows.csv"], "rows.csv: neither .json (the results document) nor .jsonl (a row to a line)"),
+        (
+            ["-", "-o", "rows.csv"],
+            "rows.csv: unknown file type: use .json (results document) or .jsonl (one row per line)",
+        ),
     ],
 )
-def test_a_bad_command_line_is_2_on_one_line(arguments: list[str], reason: str) -> None:
+def test_a_usage_error_exits_with_2_and_one_line(arguments: list[str], reason: str) -> None:
     result = CliRunner().invoke(app, ["evaluate", *arguments])
     assert (result.exit_code, result.stdout, result.stderr) == (2, "", f"concord: {reason}\n")
 
 
-def test_no_paths_are_a_bad_command_line() -> None:
+def test_a_command_without_paths_exits_with_2() -> None:
     assert CliRunner().invoke(app, ["evaluate"]).exit_code == 2
 
 
-def test_it_says_what_it_needs_where_the_evaluator_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_evaluator_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "concord_cli.evaluate.command", None)
     result = CliRunner().invoke(app, ["evaluate", "-"])
-    assert (result.exit_code, result.stderr.startswith("concord: evaluating needs all of Concord")) == (2, True)
+    assert (result.exit_code, result.stderr.startswith("concord: `concord evaluate` needs the module")) == (2, True)

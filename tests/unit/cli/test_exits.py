@@ -1,4 +1,4 @@
-"""A signal ends a command with the signal's exit code, even if compiled code turned its exception into another."""
+"""Exit codes: a signal decides the exit code, even if compiled code turned the signal's exception into another."""
 
 import os
 import signal
@@ -16,7 +16,7 @@ SIGNALS = pytest.mark.parametrize(
 )
 
 
-def signalled(number: signal.Signals) -> None:
+def send_signal_in_compiled_code(number: signal.Signals) -> None:
     """Sends the signal within a callback of compiled code, which turns the signal's exception into a ValueError."""
 
     def fallback(_: object) -> str:
@@ -38,10 +38,10 @@ def code_of(command: Callable[[Callable[[], None]], None]) -> int:
 
 
 @SIGNALS
-def test_an_error_that_was_made_of_it_is_no_failure(number: signal.Signals, code: int) -> None:
+def test_an_error_caused_by_a_signal_exits_with_the_signals_code(number: signal.Signals, code: int) -> None:
     def command(_: Callable[[], None]) -> None:
         try:
-            signalled(number)
+            send_signal_in_compiled_code(number)
         except ValueError as error:
             raise AssessmentError("not what it should be") from error
 
@@ -49,12 +49,12 @@ def test_an_error_that_was_made_of_it_is_no_failure(number: signal.Signals, code
 
 
 @SIGNALS
-def test_it_is_raised_again_where_errors_are_dealt_with(number: signal.Signals, code: int) -> None:
+def test_a_signal_ends_a_command_that_handles_the_error_it_became(number: signal.Signals, code: int) -> None:
     went_on = []
 
     def command(ended: Callable[[], None]) -> None:
         try:
-            signalled(number)
+            send_signal_in_compiled_code(number)
         except ValueError:
             ended()
         went_on.append(True)
@@ -63,7 +63,7 @@ def test_it_is_raised_again_where_errors_are_dealt_with(number: signal.Signals, 
     assert not went_on
 
 
-def test_a_failure_without_a_signal_stays_one() -> None:
+def test_a_failure_without_a_signal_exits_as_failed() -> None:
     def command(ended: Callable[[], None]) -> None:
         ended()
         raise AssessmentError("not what it should be")

@@ -18,16 +18,16 @@ async def shown(console: Console) -> str:
     return console.file.getvalue()
 
 
-@pytest.mark.parametrize(("delay_s", "said"), [(0.0, True), (60.0, False)])
-async def test_a_terminal_is_told_what_is_under_way_if_it_takes_longer(
-    delay_s: float, said: bool, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("delay_s", "visible"), [(0.0, True), (60.0, False)])
+async def test_a_terminal_shows_the_spinner_only_after_a_delay(
+    delay_s: float, visible: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(terminal, "SPINNER_DELAY_S", delay_s)
-    told = await shown(Console(file=io.StringIO(), force_terminal=True, width=80))
-    assert ("Judging trip" in told) == said
-    assert "\x1b[2J" not in told
+    output = await shown(Console(file=io.StringIO(), force_terminal=True, width=80))
+    assert ("Judging trip" in output) == visible
+    assert "\x1b[2J" not in output
 
 
-async def test_what_is_no_terminal_is_told_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_output_to_a_file_has_no_spinner(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(terminal, "SPINNER_DELAY_S", 0.0)
     assert (await shown(Console(file=io.StringIO(), force_terminal=False))).strip() == ""

@@ -36,19 +36,19 @@ def team(folder: Path, function: str = "reviewer", wiring: str = "mesh", config:
     return str(path)
 
 
-def ends_with(error: BaseException, monkeypatch: pytest.MonkeyPatch) -> None:
+def make_run_raise(error: BaseException, monkeypatch: pytest.MonkeyPatch) -> None:
     async def run(*_: object) -> None:
         raise error
 
     monkeypatch.setattr(commands, "run", run)
 
 
-def test_a_bad_option_is_2() -> None:
+def test_an_unknown_option_exits_with_2() -> None:
     assert concord("run", "--colour", "red")[0] == 2
 
 
 @pytest.mark.parametrize("command", ["run", "up", "assess"])
-def test_a_bad_scenario_is_2_on_one_line(command: str, tmp_path: Path) -> None:
+def test_a_missing_scenario_exits_with_2_and_one_line(command: str, tmp_path: Path) -> None:
     missing = str(tmp_path / "nowhere.toml")
 
     assert concord(command, missing) == (2, f"concord: {missing}: No such file or directory\n")
@@ -60,57 +60,57 @@ def test_a_bad_scenario_is_2_on_one_line(command: str, tmp_path: Path) -> None:
         ({"function": "astronaut"}, "unknown function astronaut: one of coordinator, researcher, "),
         ({"wiring": "ring"}, "team.wiring: unknown wiring ring: one of mesh, "),
         ({"config": "num_runs = 0"}, "config.num_runs: Input should be greater than or equal to 1"),
-        ({"config": "start = 'nobody'"}, "`start` names no participant: 'nobody'"),
+        ({"config": "start = 'nobody'"}, "`start` is not a participant: 'nobody'"),
     ],
 )
 @pytest.mark.parametrize("command", ["run", "up"])
-def test_what_the_stack_could_not_do_is_2_before_anything_is_started(
+def test_an_impossible_scenario_exits_with_2_before_anything_starts(
     command: str, scenario: dict[str, str], reason: str, tmp_path: Path
 ) -> None:
-    code, said = concord(command, team(tmp_path, **scenario))
+    code, message = concord(command, team(tmp_path, **scenario))
 
     assert code == 2
-    assert reason in said
-    assert len(said.splitlines()) == 1
+    assert reason in message
+    assert len(message.splitlines()) == 1
 
 
-def test_a_green_agent_that_runs_already_is_for_assess(tmp_path: Path) -> None:
+def test_run_refuses_a_scenario_whose_green_agent_runs_already(tmp_path: Path) -> None:
     path = tmp_path / "scenario.toml"
     path.write_text("[green_agent]\nendpoint = 'http://127.0.0.1:9009'")
 
     assert concord("run", str(path)) == (
         2,
-        f"concord: {path}: names a green agent that runs already: use `concord assess`\n",
+        f"concord: {path}: names a running green agent: use `concord assess`, or remove green_agent\n",
     )
 
 
-def test_a_taken_port_is_2_and_named(tmp_path: Path) -> None:
+def test_a_taken_port_exits_with_2_and_is_named(tmp_path: Path) -> None:
     with socket.create_server((LOOPBACK, 0)) as other:
         port = other.getsockname()[1]
-        code, said = concord("up", team(tmp_path), "--gateway-port", str(port))
+        code, message = concord("up", team(tmp_path), "--gateway-port", str(port))
 
     assert code == 2
-    assert f"port {port} of {LOOPBACK}, for gateway, is taken" in said
+    assert f"port {port} of {LOOPBACK}, for gateway, is in use" in message
 
 
-def test_one_port_for_two_is_2(tmp_path: Path) -> None:
-    code, said = concord("up", team(tmp_path), "--gateway-port", "9020", "--collector-port", "9020")
+def test_one_port_for_two_programs_exits_with_2(tmp_path: Path) -> None:
+    code, message = concord("up", team(tmp_path), "--gateway-port", "9020", "--collector-port", "9020")
 
     assert code == 2
-    assert "two programs would listen on one port" in said
+    assert "two programs have the same port: choose different ports" in message
 
 
-def test_a_failed_assessment_is_1_with_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    ends_with(AssessmentError("the assessment was rejected: no \x1b[2Jparticipants"), monkeypatch)
+def test_a_failed_assessment_exits_with_1_and_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    make_run_raise(AssessmentError("the assessment was rejected: no \x1b[2Jparticipants"), monkeypatch)
 
     assert concord("run") == (1, "concord: the assessment was rejected: no  [2Jparticipants\n")
 
 
 @pytest.mark.parametrize(
-    ("number", "code", "said"), [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")]
+    ("number", "code", "message"), [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")]
 )
 def test_a_signal_has_its_own_exit_code(
-    number: signal.Signals, code: int, said: str, monkeypatch: pytest.MonkeyPatch
+    number: signal.Signals, code: int, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def run(*_: object) -> None:
         os.kill(os.getpid(), number)
@@ -118,4 +118,4 @@ def test_a_signal_has_its_own_exit_code(
 
     monkeypatch.setattr(commands, "run", run)
 
-    assert concord("run") == (code, f"concord: {said}\n")
+    assert concord("run") == (code, f"concord: {message}\n")

@@ -41,7 +41,7 @@ def test_the_services_come_first_and_the_gateway_last() -> None:
     ]
 
 
-def test_every_program_is_a_module_of_this_python() -> None:
+def test_every_program_runs_as_a_module_of_the_current_python() -> None:
     for group in planned().groups:
         for each in group:
             assert each.command[:2] == (sys.executable, "-m")
@@ -51,7 +51,7 @@ def test_the_gateways_card_carries_the_url_that_clients_use() -> None:
     assert argument("gateway", "--card-url") == planned().gateway_url == "http://127.0.0.1:7002/"
 
 
-def test_the_gateway_learns_where_the_collector_and_its_output_are() -> None:
+def test_the_gateways_environment_has_the_collectors_url_and_the_output_folder() -> None:
     assert program("gateway").env == {
         "REDIS_URL": REDIS_URL,
         "CONCORD_COLLECTOR_URL": "http://127.0.0.1:7001/",
@@ -59,24 +59,24 @@ def test_the_gateway_learns_where_the_collector_and_its_output_are() -> None:
     }
 
 
-def test_an_agent_knows_its_id_its_function_and_its_team_and_never_the_redis() -> None:
+def test_an_agents_arguments_have_its_id_function_and_team_and_no_redis_url() -> None:
     assert argument("reviewer", "--agent-id") == "reviewer"
     assert argument("reviewer", "--function") == "reviewer"
     assert argument("reviewer", "--team") == "chain"
     assert program("reviewer").env == {}
 
 
-def test_a_service_is_ready_when_it_says_so_and_an_agent_when_it_shows_its_card() -> None:
+def test_services_are_probed_at_readyz_and_agents_at_their_cards() -> None:
     assert program("collector").probe == HttpProbe("http://127.0.0.1:7001/readyz")
     assert program("reviewer").probe == HttpProbe("http://127.0.0.1:7003/.well-known/agent-card.json")
     assert program("evaluator-fast-1").probe is None
 
 
-def test_the_redis_url_stands_on_no_command_line() -> None:
+def test_no_command_line_contains_the_redis_password() -> None:
     assert not any("secret" in word for group in planned().groups for each in group for word in each.command)
 
 
-def test_participants_keep_their_order_whether_started_or_there_already() -> None:
+def test_started_and_external_participants_keep_their_order() -> None:
     assert list(planned().agent_urls.items()) == [
         ("guest", "http://guest:9009/"),
         ("reviewer", "http://127.0.0.1:7003/"),

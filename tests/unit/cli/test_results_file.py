@@ -1,4 +1,4 @@
-"""The results file is written whole or not at all."""
+"""The results file: client and gateway write the same bytes, whole or not at all."""
 
 import json
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from concord.a2a import IncomingMessage, TaskHandle
 from concord.assessment import AssessmentConfig, AssessmentPlan
-from concord.assessment.results import ResultRow
+from concord.assessment.result_row import ResultRow
 from concord.assessment.roster import RosterEntry
 from concord_cli.assessment_client import assess
 from concord_cli.errors import UsageError
@@ -54,7 +54,7 @@ async def test_client_and_gateway_write_the_same_bytes(team: Callable[[], Result
     assert client.read_bytes() == at_the_gateway(tmp_path / "gateway", row).read_bytes()
 
 
-async def test_a_rows_keys_stand_in_the_order_of_its_model_and_counts_are_whole(tmp_path: Path) -> None:
+async def test_a_rows_keys_keep_the_order_of_its_model_and_counts_stay_whole(tmp_path: Path) -> None:
     path = tmp_path / "results.json"
     write_results(path, {}, await over_a2a(mesh_of_five()))
     written = json.loads(path.read_text(), object_pairs_hook=list)
@@ -66,7 +66,7 @@ async def test_a_rows_keys_stand_in_the_order_of_its_model_and_counts_are_whole(
     assert str(dict(detail["trials"][0])["seed"]) == "41"
 
 
-def test_a_row_of_ours_beside_anothers_result_is_written_as_ours_and_that_as_it_came(tmp_path: Path) -> None:
+def test_a_concord_row_is_written_in_model_order_and_a_foreign_result_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "results.json"
     ours = mesh_of_five().model_dump(mode="json")
     reordered: JsonValue = dict(sorted(ours.items()))
@@ -77,7 +77,7 @@ def test_a_row_of_ours_beside_anothers_result_is_written_as_ours_and_that_as_it_
     assert list(second.items()) == [("b", 1), ("a", "\ud800")]
 
 
-def test_it_replaces_what_was_there(tmp_path: Path) -> None:
+def test_an_existing_file_is_replaced(tmp_path: Path) -> None:
     path = tmp_path / "results.json"
     path.write_text("old")
     write_results(path, {"agent": "0197-a"}, [{"score": 1}])
@@ -86,7 +86,7 @@ def test_it_replaces_what_was_there(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_what_cannot_be_written_leaves_the_old_file_alone(tmp_path: Path) -> None:
+def test_a_result_that_cannot_be_written_leaves_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "results.json"
     path.write_text("old")
     with pytest.raises(TypeError):
@@ -96,14 +96,14 @@ def test_what_cannot_be_written_leaves_the_old_file_alone(tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_its_folder_is_made(tmp_path: Path) -> None:
+def test_the_folder_of_the_file_is_made(tmp_path: Path) -> None:
     prepare_folder(tmp_path / "a" / "b" / "results.json")
 
     assert (tmp_path / "a" / "b").is_dir()
 
 
 @pytest.mark.parametrize("place", [".", "file/results.json"])
-def test_a_place_where_no_file_can_be_is_refused(place: str, tmp_path: Path) -> None:
+def test_a_path_that_cannot_be_a_file_is_refused(place: str, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(UsageError, match="cannot be"):
         prepare_folder(tmp_path / place)

@@ -1,4 +1,4 @@
-"""A run's folder and its programs end with the command that started them, however that ends."""
+"""The folder and the programs of a run end with the command that started them, even if that command is killed."""
 
 import asyncio
 import signal
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from concord_cli.stack.run_folder import run_folder
-from tests.unit.cli.programs import DEAF, SLEEPER, WRITES_PID, lives, pids_in, until
+from tests.unit.cli.programs import IGNORES_SIGTERM, SLEEPER, WRITES_PID, is_running, pids_in, until
 
 STARTS_A_PROGRAM = """
 import asyncio, sys
@@ -28,19 +28,19 @@ asyncio.run(main())
 """
 
 
-async def test_only_its_owner_can_look_into_it() -> None:
+async def test_only_the_owner_can_read_the_folder() -> None:
     async with run_folder() as folder:
         assert stat.S_IMODE(folder.path.stat().st_mode) == 0o700
 
 
-async def test_it_is_gone_afterwards_with_all_it_held() -> None:
+async def test_the_folder_is_removed_with_its_contents() -> None:
     async with run_folder() as folder:
         folder.log("gateway").write_text("ready")
     assert not folder.path.exists()
 
 
-@pytest.mark.parametrize("program", [SLEEPER, DEAF + SLEEPER], ids=["obedient", "deaf"])
-async def test_when_the_supervisor_is_killed_its_programs_and_its_folder_go_too(program: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("program", [SLEEPER, IGNORES_SIGTERM + SLEEPER], ids=["ends on SIGTERM", "ignores SIGTERM"])
+async def test_a_killed_supervisors_programs_end_and_its_folder_is_removed(program: str, tmp_path: Path) -> None:
     place, pids = tmp_path / "place", tmp_path / "pids"
     supervisor = await asyncio.create_subprocess_exec(
         *(sys.executable, "-c", STARTS_A_PROGRAM, str(place), WRITES_PID + program, str(pids))
@@ -49,6 +49,6 @@ async def test_when_the_supervisor_is_killed_its_programs_and_its_folder_go_too(
     supervisor.send_signal(signal.SIGKILL)
     await supervisor.wait()
 
-    await until(lambda: not lives(pids_in(pids)[0]))
+    await until(lambda: not is_running(pids_in(pids)[0]))
     folder = Path(place.read_text())
     await until(lambda: not folder.exists())

@@ -4,7 +4,8 @@ from io import StringIO
 
 from rich.console import Console
 
-from concord.assessment.results import GraphMetricsSummary, LatencySummary, ResultRow, Scoring, TraceIntegrity
+from concord.assessment.result_row import GraphMetricsSummary, ResultRow, Scoring
+from concord.assessment.results import LatencySummary, TraceIntegrity
 from concord_cli.interaction_text import MORE_ON_STRUCTURE, REMEDY, STRUCTURE_AND_SUCCESS
 from concord_cli.summary import MAX_CALLERS, summary
 from tests.rows import ONE_TRIAL
@@ -35,7 +36,7 @@ def test_the_headline_has_score_label_trials_agents_and_time() -> None:
     assert "confidence: low" in shown(row(confidence="low"))
 
 
-def test_the_interval_stands_beside_the_score() -> None:
+def test_the_interval_is_shown_beside_the_score() -> None:
     wide = ONE_TRIAL.model_copy(update={"score_low": 71.2, "score_high": 88.9})
     partly = row().detail.scoring.model_copy(update={"unjudged": 1, "score_high": 90.0})
 
@@ -43,7 +44,7 @@ def test_the_interval_stands_beside_the_score() -> None:
     assert "Score 80.0 to 90.0 of 100 (95 %: 71 to 89): outcome" in shown(row(statistics=wide, scoring=partly))
 
 
-def test_where_nobody_judged_the_outcome_no_score_is_printed_but_why_there_is_none() -> None:
+def test_without_a_judge_the_reason_replaces_the_score() -> None:
     text = shown(unjudged_and_unseen())
 
     assert "No score: nobody judged the outcome (the task has no scorer, and AGENTBEATS_LLM_API_KEY is not set)" in text
@@ -51,44 +52,44 @@ def test_where_nobody_judged_the_outcome_no_score_is_printed_but_why_there_is_no
     assert "of 100" not in text
 
 
-def test_factors_have_no_weight_and_conduct_says_what_it_was_counted_from() -> None:
+def test_factors_have_no_weight_and_conduct_lists_its_inputs() -> None:
     text = shown(troubled_six())
     factors = text.partition("Factors of the score")[2].partition("Agent graph")[0]
 
     assert "weight" not in text
     assert "0.64 ██████░░░░" in line_with("conduct", factors)
-    assert "unseen: the gateway carried no call between participants (1 of 2 trials); 8 calls" in flat(factors)
+    assert "not observed: the gateway carried no call between participants (1 of 2 trials); 8 calls" in flat(factors)
     assert "8 calls between participants carried, 4 failed, 0 bought nothing, 6 participants" in flat(factors)
 
 
-def test_what_structure_does_not_tell_is_said_once_with_its_figures() -> None:
+def test_the_caveat_on_structure_appears_once() -> None:
     for each in (mesh_of_five(), unjudged_and_unseen(), ground_truth()):
         assert flat(shown(each)).count(STRUCTURE_AND_SUCCESS) == 1
     assert MORE_ON_STRUCTURE in shown(row())
 
 
-def test_whoever_could_not_be_seen_is_named_with_what_helps() -> None:
+def test_participants_that_could_not_be_observed_are_named_with_the_remedy() -> None:
     text = flat(shown(unjudged_and_unseen()))
 
-    assert "could not be seen: researcher_2, reviewer. Calls to reviewer were not seen either." in text
+    assert "could not be observed: researcher_2, reviewer. Calls to reviewer were not observed either." in text
     assert all(line in text for line in REMEDY)
-    assert "Not seen" not in shown(mesh_of_five())
+    assert "Unobserved calls" not in shown(mesh_of_five())
 
 
-def test_coordination_that_was_not_seen_or_is_nobodys_is_not_labelled() -> None:
-    assert "coordination: not seen ·" in shown(unseen())
-    assert "No call between agents was seen." in shown(unseen())
+def test_coordination_without_a_label_gives_the_reason() -> None:
+    assert "coordination: not observed ·" in shown(unseen())
+    assert "No call between agents was observed." in shown(unseen())
     assert "coordination: one participant ·" in shown(lone_participant())
 
 
-def test_findings_stand_in_the_order_of_the_row() -> None:
+def test_findings_keep_the_order_of_the_row() -> None:
     contradicted = BOTTLENECK.model_copy(update={"id": "contradicted_reports", "metric_id": None})
     text = shown(row(findings=[contradicted, BOTTLENECK])).partition("Findings")[2]
 
     assert text.index("contradicted reports") < text.index("bottleneck")
 
 
-def test_every_part_of_a_score_on_structure_is_shown_and_an_undefined_one_says_why() -> None:
+def test_every_part_of_a_structure_score_is_shown_with_its_value_or_reason() -> None:
     text = shown(on_structure(version="1"))
 
     assert "Score 80.0 of 100: rates structure, by version 1 of the rules; nobody judged the outcome\n" in text
@@ -105,7 +106,7 @@ def test_graph_metrics_are_shown_with_their_values() -> None:
     assert line_with("reciprocity", text).split() == ["reciprocity", "0.25"]
 
 
-def test_a_finding_names_the_agents_the_figure_and_what_to_do() -> None:
+def test_a_finding_shows_its_agents_its_figure_and_its_advice() -> None:
     graph = GraphMetricsSummary(
         graph_density=0.3, has_bottleneck=True, isolated_agents=["alone"], coordination_quality="bottleneck"
     )
@@ -133,16 +134,16 @@ def test_calls_are_summed_over_the_trials_with_those_that_failed() -> None:
     assert "hub  →  reviewer x3 (1 failed)" in text
 
 
-def test_a_large_team_is_cut_short_and_says_so() -> None:
+def test_callers_beyond_the_limit_are_counted() -> None:
     calls = [interaction(f"agent_{number:02}", "hub") for number in range(MAX_CALLERS + 3)]
 
     assert "and 3 more" in shown(row(trials=[trial(*calls)]))
 
 
-def test_silence_is_said() -> None:
+def test_a_team_without_calls_is_described_as_silent() -> None:
     text = shown(row(trials=[trial()], latency_metrics=LatencySummary()))
 
-    assert "Nobody called anybody." in text
+    assert "No agent called another." in text
     assert "Latency" not in text
 
 
@@ -150,7 +151,7 @@ def test_latency_comes_with_its_number_of_calls_and_the_slowest_agent() -> None:
     assert "avg 12 ms · p50 11 ms · p95 20 ms · p99 21 ms · over 8 calls · slowest: reviewer" in shown(row())
 
 
-def test_failures_of_ours_trials_that_failed_and_doubtful_steps_are_warned_of() -> None:
+def test_infrastructure_failures_failed_trials_and_doubtful_steps_are_warned_of() -> None:
     text = shown(
         row(
             infrastructure=[FAILURE],
@@ -158,7 +159,7 @@ def test_failures_of_ours_trials_that_failed_and_doubtful_steps_are_warned_of() 
             trace_integrity=TraceIntegrity(late=2, contradicted=1),
             warnings=["unknown key: sede"],
         )
-    ).partition("Be wary")[2]
+    ).partition("Warnings")[2]
 
     assert "trial-2: evaluation failed: no worker" in text
     assert "trial-3: timeout: after 20 s" in text
@@ -177,7 +178,7 @@ def test_a_row_without_a_score_is_shown_too() -> None:
     assert "Judgment" not in text
 
 
-def test_nothing_in_a_row_can_command_the_terminal() -> None:
+def test_control_characters_in_a_row_do_not_reach_the_terminal() -> None:
     text = shown(row(reasoning="\x1b[2Jgone [red]", warnings=["\x1b]0;owned\x07"]))
 
     assert "\x1b" not in text

@@ -1,4 +1,4 @@
-"""Programs are restarted, given up if they keep dying, and stopped in order, with all their processes."""
+"""The supervisor: programs are restarted, given up if they keep dying, and stopped in order with their children."""
 
 import asyncio
 import os
@@ -10,7 +10,16 @@ import pytest
 from concord_cli.stack.probes import LOOPBACK, HttpProbe, free_ports
 from concord_cli.stack.run_folder import RunFolder
 from concord_cli.stack.supervisor import Program, ProgramFailedError, Supervisor
-from tests.unit.cli.programs import DEAF, SLEEPER, WRITES_PID, lives, pids_in, python, running_with, until
+from tests.unit.cli.programs import (
+    IGNORES_SIGTERM,
+    SLEEPER,
+    WRITES_PID,
+    is_running,
+    pids_in,
+    pids_with_argument,
+    python,
+    until,
+)
 
 
 def silent(_: str) -> None:
@@ -33,16 +42,16 @@ async def test_a_program_is_ready_when_its_probe_passes(folder: RunFolder) -> No
     assert not await HttpProbe(f"http://{LOOPBACK}:{port}/").passes()
 
 
-async def test_a_killed_program_is_started_again(folder: RunFolder, tmp_path: Path) -> None:
-    pids, told = tmp_path / "pids", list[str]()
-    async with Supervisor(folder, told.append) as supervisor:
+async def test_a_killed_program_is_restarted(folder: RunFolder, tmp_path: Path) -> None:
+    pids, messages = tmp_path / "pids", list[str]()
+    async with Supervisor(folder, messages.append) as supervisor:
         supervisor.start([python("worker", WRITES_PID + SLEEPER, str(pids))])
         await until(lambda: len(pids_in(pids)) == 1)
         os.kill(pids_in(pids)[0], signal.SIGKILL)
         await until(lambda: len(pids_in(pids)) == 2)
 
-        assert lives(pids_in(pids)[1])
-        assert told == ["worker was ended by SIGKILL; starting it again in 0.25 s"]
+        assert is_running(pids_in(pids)[1])
+        assert messages == ["worker was ended by SIGKILL; starting it again in 0.25 s"]
 
 
 async def test_a_program_whose_guard_process_is_killed_does_not_run_twice(folder: RunFolder, tmp_path: Path) -> None:
@@ -53,22 +62,22 @@ async def test_a_program_whose_guard_process_is_killed_does_not_run_twice(folder
         os.kill(os.getpgid(pids_in(pids)[0]), signal.SIGKILL)
         await until(lambda: len(pids_in(pids)) == 2)
 
-        assert not lives(pids_in(pids)[0])
+        assert not is_running(pids_in(pids)[0])
 
 
 async def test_a_program_that_keeps_dying_is_given_up_with_its_log_tail(
     folder: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("concord_cli.stack.supervisor.FIRST_BACKOFF_S", 0.01)
-    told = list[str]()
-    async with Supervisor(folder, told.append) as supervisor:
+    messages = list[str]()
+    async with Supervisor(folder, messages.append) as supervisor:
         supervisor.start([python("worker", "import sys; print('no such model'); sys.exit(7)")])
         with pytest.raises(ProgramFailedError) as failed:
             await supervisor.guard(asyncio.sleep(60))
 
     assert str(failed.value).startswith("worker ended with exit code 7, 4 times in a row. Its last output:\n")
     assert str(failed.value).endswith("    no such model")
-    assert [line.rpartition(" in ")[2] for line in told] == ["0.01 s", "0.02 s", "0.04 s"]
+    assert [line.rpartition(" in ")[2] for line in messages] == ["0.01 s", "0.02 s", "0.04 s"]
 
 
 async def test_a_program_that_never_gets_ready_is_given_up(folder: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,7 +90,7 @@ async def test_a_program_that_never_gets_ready_is_given_up(folder: RunFolder, mo
             await supervisor.ready()
 
 
-async def test_guarded_work_gives_its_result_and_its_errors(folder: RunFolder) -> None:
+async def test_the_guard_passes_on_results_and_errors(folder: RunFolder) -> None:
     async def fail() -> None:
         raise LookupError("its own")
 
@@ -93,7 +102,7 @@ async def test_guarded_work_gives_its_result_and_its_errors(folder: RunFolder) -
             await supervisor.guard(fail())
 
 
-async def test_what_was_started_last_is_stopped_first(folder: RunFolder, tmp_path: Path) -> None:
+async def test_programs_are_stopped_in_reverse_order_of_their_start(folder: RunFolder, tmp_path: Path) -> None:
     says_goodbye = """
 import signal, sys
 signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
@@ -110,33 +119,35 @@ open(sys.argv[1], "a").write(sys.argv[2] + "\\n")
     assert order.read_text().split() == ["gateway", "collector", "redis"]
 
 
-async def test_a_program_that_does_not_end_when_asked_is_killed(
+async def test_a_program_that_ignores_sigterm_is_killed(
     folder: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("concord_cli.stack.supervisor.GRACE_S", 0.2)
     pids = tmp_path / "pids"
     async with Supervisor(folder, silent) as supervisor:
-        supervisor.start([python("deaf", DEAF + WRITES_PID + SLEEPER, str(pids))])
+        supervisor.start([python("worker", IGNORES_SIGTERM + WRITES_PID + SLEEPER, str(pids))])
         await until(lambda: len(pids_in(pids)) == 1)
 
-    assert not lives(pids_in(pids)[0])
+    assert not is_running(pids_in(pids)[0])
 
 
-async def test_what_a_program_started_itself_goes_with_it(folder: RunFolder, tmp_path: Path) -> None:
+async def test_the_child_processes_of_a_program_end_with_it(folder: RunFolder, tmp_path: Path) -> None:
     parent = "import subprocess, sys; subprocess.Popen([sys.executable, '-c', sys.argv[2], sys.argv[1]])\n"
     pids = tmp_path / "pids"
     async with Supervisor(folder, silent) as supervisor:
-        supervisor.start([python("pool", parent + WRITES_PID + SLEEPER, str(pids), DEAF + WRITES_PID + SLEEPER)])
+        supervisor.start(
+            [python("pool", parent + WRITES_PID + SLEEPER, str(pids), IGNORES_SIGTERM + WRITES_PID + SLEEPER)]
+        )
         await until(lambda: len(pids_in(pids)) == 2)
 
-    assert not any(map(lives, pids_in(pids)))
+    assert not any(map(is_running, pids_in(pids)))
 
 
 @pytest.mark.parametrize("delay_s", [0, 0.005, 0.2], ids=["at once", "half way", "running"])
-async def test_whenever_it_is_cut_short_it_leaves_nothing_behind(
+async def test_a_supervisor_that_is_left_early_leaves_no_process_behind(
     delay_s: float, folder: RunFolder, tmp_path: Path
 ) -> None:
     async with Supervisor(folder, silent) as supervisor:
         supervisor.start([python("worker", SLEEPER, str(tmp_path)) for _ in range(3)])
         await asyncio.sleep(delay_s)
-    assert running_with(str(tmp_path)) == []
+    assert pids_with_argument(str(tmp_path)) == []

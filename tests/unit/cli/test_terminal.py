@@ -28,12 +28,12 @@ def test_without_a_terminal_everything_is_a_plain_line_with_the_time() -> None:
     assert all(float(line.split(" s  ")[0]) >= 0 for line in lines)
 
 
-def test_on_a_terminal_what_is_under_way_is_wiped_out_in_the_end() -> None:
+def test_on_a_terminal_the_spinner_hides_the_cursor_and_restores_it() -> None:
     shown = logged(terminal=True)
 
-    assert "\x1b[?25l" in shown  # the cursor goes ...
-    assert shown.rindex("\x1b[?25h") > shown.rindex("Assessing")  # ... and comes back
+    assert "\x1b[?25l" in shown  # the cursor is hidden
+    assert shown.rindex("\x1b[?25h") > shown.rindex("Assessing")  # and shown again at the end
 
 
-def test_what_an_agent_says_cannot_command_the_terminal() -> None:
+def test_control_characters_in_an_agents_text_are_replaced() -> None:
     assert printable("\x1b]0;owned\x07 line\none") == " ]0;owned  line one"

@@ -1,4 +1,4 @@
-"""Parsed batches hold no token, however the body spells it."""
+"""Batch parsing: a parsed batch holds no token, however the body spells it; bytes that are no batch are refused."""
 
 import json
 
@@ -24,7 +24,7 @@ def body(url: str, **changes: object) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("changes", [{}, {"unknown": 1}, {"error": [[[[1]]]]}])
-def test_a_token_in_a_url_is_taken_out(changes: dict[str, object]) -> None:
+def test_a_token_in_a_url_is_removed(changes: dict[str, object]) -> None:
     batch = parse_batch(json.dumps(body(f"http://gateway/a2a/{TOKEN}/critic/", **changes)).encode())
     assert TOKEN.encode() not in batch.body
     (step,) = StepBatch.model_validate_json(batch.body).steps
@@ -33,7 +33,7 @@ def test_a_token_in_a_url_is_taken_out(changes: dict[str, object]) -> None:
 
 
 @given(st.lists(st.booleans(), min_size=len(TOKEN), max_size=len(TOKEN)))
-def test_a_token_hidden_behind_escapes_is_taken_out(escaped: list[bool]) -> None:
+def test_a_token_spelled_with_json_escapes_is_removed(escaped: list[bool]) -> None:
     hidden = "".join(f"\\u{ord(each):04x}" if hide else each for each, hide in zip(TOKEN, escaped, strict=True))
     text = json.dumps(body("PLACE")).replace("PLACE", f"http://gateway/{hidden}/")
     (step,) = StepBatch.model_validate_json(parse_batch(text.encode()).body).steps
@@ -42,6 +42,6 @@ def test_a_token_hidden_behind_escapes_is_taken_out(escaped: list[bool]) -> None
 
 
 @given(st.binary(max_size=300))
-def test_any_bytes_are_a_batch_or_refused(text: bytes) -> None:
+def test_arbitrary_bytes_are_refused(text: bytes) -> None:
     with pytest.raises(BadBatchError):
         parse_batch(text)

@@ -23,20 +23,20 @@ ENCODINGS = pytest.mark.parametrize("encoding", COMPRESS)
 
 @ENCODINGS
 @given(body=st.binary(max_size=2000))
-def test_what_was_compressed_comes_back(encoding: str, body: bytes) -> None:
+def test_decompression_restores_the_body(encoding: str, body: bytes) -> None:
     assert inflate(COMPRESS[encoding](body), encoding, len(body)) == body
 
 
 @ENCODINGS
 @given(body=st.binary(min_size=1, max_size=2000))
-def test_one_byte_more_than_allowed_is_too_much(encoding: str, body: bytes) -> None:
+def test_a_body_one_byte_over_the_limit_is_refused(encoding: str, body: bytes) -> None:
     with pytest.raises(InflatedTooLargeError):
         inflate(COMPRESS[encoding](body), encoding, len(body) - 1)
 
 
 @ENCODINGS
 @given(body=st.binary(max_size=200))
-def test_any_bytes_are_a_body_or_refused(encoding: str, body: bytes) -> None:
+def test_arbitrary_bytes_are_decompressed_within_the_limit_or_refused(encoding: str, body: bytes) -> None:
     try:
         assert len(inflate(body, encoding, 1000)) <= 1000
     except (BadEncodingError, InflatedTooLargeError):
@@ -44,7 +44,7 @@ def test_any_bytes_are_a_body_or_refused(encoding: str, body: bytes) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "zstd"])
-def test_a_bomb_is_not_inflated(encoding: str) -> None:
+def test_a_decompression_bomb_is_refused_in_little_memory(encoding: str) -> None:
     bomb = COMPRESS[encoding](b"\0" * 200_000_000)
     assert len(bomb) < 250_000
     tracemalloc.start()
@@ -56,7 +56,7 @@ def test_a_bomb_is_not_inflated(encoding: str) -> None:
         tracemalloc.stop()
 
 
-def test_a_window_that_would_take_much_memory_is_refused() -> None:
+def test_a_zstd_window_that_needs_much_memory_is_refused() -> None:
     compressor = zstd.ZstdCompressor(options={zstd.CompressionParameter.window_log: 27})
     wide = compressor.compress(b"x" * 1000) + compressor.flush()
     with pytest.raises(BadEncodingError):
@@ -66,9 +66,9 @@ def test_a_window_that_would_take_much_memory_is_refused() -> None:
 @pytest.mark.parametrize(
     "body",
     [gzip.compress(b"a" * 99)[:-4], gzip.compress(b"a") + gzip.compress(b"b"), zlib.compress(b"a"), b""],
-    ids=["cut off", "doubled", "none", "empty"],
+    ids=["truncated", "two members", "zlib", "empty"],
 )
-def test_gzip_that_is_cut_off_doubled_or_none_is_refused(body: bytes) -> None:
+def test_gzip_that_is_truncated_concatenated_or_invalid_is_refused(body: bytes) -> None:
     with pytest.raises(BadEncodingError):
         inflate(body, "gzip", 1000)
 
@@ -76,14 +76,14 @@ def test_gzip_that_is_cut_off_doubled_or_none_is_refused(body: bytes) -> None:
 @pytest.mark.parametrize(
     "body",
     [zstd.compress(b"a" * 99)[:-4], zstd.compress(b"a") * 2, b"(\xb5/\xfd", b"plain", b""],
-    ids=["cut off", "doubled", "head alone", "none", "empty"],
+    ids=["truncated", "two frames", "header only", "plain text", "empty"],
 )
-def test_zstd_that_is_cut_off_doubled_or_none_is_refused(body: bytes) -> None:
+def test_zstd_that_is_truncated_concatenated_or_invalid_is_refused(body: bytes) -> None:
     with pytest.raises(BadEncodingError):
         inflate(body, "zstd", 1000)
 
 
 @pytest.mark.parametrize("encoding", ["br", "deflate", "gzip, gzip", ""])
-def test_another_encoding_is_named_as_unknown(encoding: str) -> None:
+def test_an_unknown_encoding_is_refused_with_the_known_ones(encoding: str) -> None:
     with pytest.raises(UnknownEncodingError, match="gzip"):
         inflate(b"", encoding, 1000)

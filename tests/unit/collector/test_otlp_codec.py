@@ -1,4 +1,4 @@
-"""OTLP in protobuf: any bytes are an export or refused; each span becomes a step or counts as rejected."""
+"""OTLP in protobuf: any bytes are read as an export or refused; each span becomes a step or counts as rejected."""
 
 import pytest
 from hypothesis import given
@@ -25,8 +25,8 @@ def export() -> bytes:
     return request.SerializeToString()
 
 
-def take(body: bytes) -> None:
-    """Reads a body as the collector does, and its steps back as the evaluator will."""
+def check_reading(body: bytes) -> None:
+    """Reads a body as the collector does, and its steps as the evaluator does."""
     try:
         spans = list(without_internals(read_protobuf(body)))
     except ValueError:
@@ -38,19 +38,19 @@ def take(body: bytes) -> None:
 
 
 @given(st.binary(max_size=200))
-def test_any_bytes_are_an_export_or_refused(body: bytes) -> None:
-    take(body)
+def test_arbitrary_bytes_are_read_or_refused(body: bytes) -> None:
+    check_reading(body)
 
 
 @given(st.lists(st.tuples(st.integers(0, len(export()) - 1), st.integers(0, 255)), min_size=1, max_size=4))
-def test_a_damaged_export_is_an_export_or_refused(damages: list[tuple[int, int]]) -> None:
+def test_a_damaged_export_is_read_or_refused(damages: list[tuple[int, int]]) -> None:
     body = bytearray(export())
     for place, byte in damages:
         body[place] = byte
-    take(bytes(body))
+    check_reading(bytes(body))
 
 
-def test_nesting_without_end_is_refused() -> None:
+def test_deep_nesting_is_refused() -> None:
     value = b""
     for _ in range(300):
         inner = b"\x0a" + _varint(len(value)) + value

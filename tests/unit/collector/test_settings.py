@@ -1,4 +1,4 @@
-"""The collector's settings: by default it is not open, and allows no private network."""
+"""The collector's settings: by default a token is required and no private network is allowed."""
 
 from ipaddress import ip_network
 
@@ -7,7 +7,7 @@ import pytest
 from concord_collector.settings import CollectorSettings
 
 
-def test_without_settings_a_token_is_needed_and_no_private_network_is_reached(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_by_default_a_token_is_required_and_private_networks_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("CONCORD_OPEN", "ALLOWED_PEER_NETWORKS"):
         monkeypatch.delenv(name, raising=False)
     settings = CollectorSettings()
@@ -20,7 +20,7 @@ def test_networks_are_separated_by_commas(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.parametrize("networks", ["everywhere", "10.0.0.1/8"])
-def test_what_is_no_network_ends_the_start(monkeypatch: pytest.MonkeyPatch, networks: str) -> None:
+def test_an_invalid_network_is_refused_at_start(monkeypatch: pytest.MonkeyPatch, networks: str) -> None:
     monkeypatch.setenv("ALLOWED_PEER_NETWORKS", networks)
     with pytest.raises(ValueError, match="ALLOWED_PEER_NETWORKS"):
         CollectorSettings()

@@ -1,10 +1,10 @@
-"""The calendar: series, their exceptions and cuts, zones, and invitations that are answered."""
+"""The calendar: recurring series, their exceptions and splits, time zones, and responses to invitations."""
 
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from concord_environment.core.faults import Conflict, Invalid, NotThere
+from concord_environment.core.faults import Conflict, Invalid, NotFound
 from concord_environment.modalities.calendar.requests import (
     DeleteEvent,
     Respond,
@@ -12,7 +12,7 @@ from concord_environment.modalities.calendar.requests import (
 )
 from concord_environment.modalities.calendar.rrule import recurs
 from concord_environment.modalities.calendar.state import CalendarState
-from tests.unit.environment.calendars import ATTENDEES, MONDAY, create, days, do, found, happens, weekly
+from tests.unit.environment.calendars import ATTENDEES, MONDAY, act, create, days, query_events, stored_event, weekly
 from tests.unit.environment.worlds import USER, new_simulation
 
 MONDAYS = [(date(2026, 3, 2) + timedelta(weeks=week)).isoformat() for week in range(6)]
@@ -23,13 +23,13 @@ def test_a_series_keeps_its_time_of_day_when_the_clocks_change() -> None:
     create(simulation, recurrence=weekly())
     assert days(simulation) == MONDAYS
     # Berlin's clocks go forward on March 29.
-    assert [event.start.hour for event in happens(simulation)] == [9, 9, 9, 9, 8, 8]
+    assert [event.start.hour for event in query_events(simulation)] == [9, 9, 9, 9, 8, 8]
 
 
 def test_one_occurrence_is_deleted_and_the_others_stay() -> None:
     simulation = new_simulation()
     create(simulation, recurrence=weekly())
-    do(simulation, DeleteEvent(event_id="e", recurrence_scope="this", recurrence_id=MONDAYS[2]))
+    act(simulation, DeleteEvent(event_id="e", recurrence_scope="this", recurrence_id=MONDAYS[2]))
     assert days(simulation) == [day for day in MONDAYS if day != MONDAYS[2]]
 
 
@@ -37,49 +37,73 @@ def test_one_occurrence_is_changed_and_the_others_stay() -> None:
     simulation = new_simulation()
     create(simulation, recurrence=weekly())
     later = MONDAY + timedelta(weeks=1, hours=4)
-    do(simulation, UpdateEvent(event_id="e", recurrence_id=MONDAYS[1], start=later, title="Moved"))
-    shown = happens(simulation)
+    act(simulation, UpdateEvent(event_id="e", recurrence_id=MONDAYS[1], start=later, title="Moved"))
+    shown = query_events(simulation)
     assert [event.title for event in shown] == ["Standup", "Moved", "Standup", "Standup", "Standup", "Standup"]
     assert shown[1].end - shown[1].start == timedelta(minutes=30)
     assert (shown[1].parent_event_id, shown[1].recurrence_id) == ("e", MONDAYS[1])
 
 
-def test_a_cut_makes_two_series_that_happen_as_often_as_one_did() -> None:
+def test_changing_this_and_future_splits_a_series_and_keeps_its_occurrences() -> None:
     simulation = new_simulation()
     create(simulation, recurrence=weekly())
-    do(
+    act(
         simulation,
         UpdateEvent(event_id="e", recurrence_scope="this_and_future", recurrence_id=MONDAYS[2], title="New"),
     )
     assert days(simulation) == MONDAYS
-    assert [event.title for event in happens(simulation)] == ["Standup"] * 2 + ["New"] * 4
+    assert [event.title for event in query_events(simulation)] == ["Standup"] * 2 + ["New"] * 4
 
 
-def test_a_series_ends_before_an_occurrence_that_is_deleted_with_those_after_it() -> None:
+def test_deleting_this_and_future_ends_a_series_before_that_occurrence() -> None:
     simulation = new_simulation()
     create(simulation, recurrence=weekly())
-    do(simulation, DeleteEvent(event_id="e", recurrence_scope="this_and_future", recurrence_id=MONDAYS[4]))
+    act(simulation, DeleteEvent(event_id="e", recurrence_scope="this_and_future", recurrence_id=MONDAYS[4]))
     assert days(simulation) == MONDAYS[:4]
-    do(simulation, DeleteEvent(event_id="e", recurrence_scope="this_and_future", recurrence_id=MONDAYS[0]))
+    act(simulation, DeleteEvent(event_id="e", recurrence_scope="this_and_future", recurrence_id=MONDAYS[0]))
     assert days(simulation) == []
 
 
-def test_all_of_a_series_goes_with_its_changed_occurrences() -> None:
+@pytest.mark.parametrize(
+    "recurrence",
+    [
+        {"frequency": "daily", "end_type": "until", "end_date": "2026-03-04"},
+        {"frequency": "daily", "rrule": "FREQ=DAILY;UNTIL=20260304T225959Z"},
+    ],
+)
+@pytest.mark.parametrize(("hours", "first"), [(-11, 1), (5, 2), (20, 3)])
+def test_a_series_that_ends_on_a_date_happens_as_often_after_it_moves_to_other_days(
+    recurrence: dict[str, object], hours: int, first: int
+) -> None:
+    simulation = new_simulation()
+    create(simulation, recurrence=recurrence)
+    act(simulation, UpdateEvent(event_id="e", start=MONDAY + timedelta(hours=hours)))
+    assert days(simulation) == [f"2026-03-0{day}" for day in range(first, first + 3)]
+
+
+def test_a_series_that_ends_before_it_begins_can_be_moved() -> None:
+    simulation = new_simulation()
+    create(simulation, recurrence={"frequency": "daily", "end_type": "until", "end_date": "2026-03-01"})
+    act(simulation, UpdateEvent(event_id="e", start=MONDAY + timedelta(days=1)))
+    assert days(simulation) == []
+
+
+def test_deleting_a_series_deletes_its_changed_occurrences() -> None:
     simulation = new_simulation()
     create(simulation, recurrence=weekly())
-    do(simulation, UpdateEvent(event_id="e", recurrence_id=MONDAYS[1], title="Moved"))
-    do(simulation, DeleteEvent(event_id="e"))
+    act(simulation, UpdateEvent(event_id="e", recurrence_id=MONDAYS[1], title="Moved"))
+    act(simulation, DeleteEvent(event_id="e"))
     assert len(simulation.world[CalendarState].events) == 0
 
 
-def test_an_occurrence_that_there_is_not_can_be_neither_changed_nor_deleted() -> None:
+def test_a_missing_occurrence_cannot_be_deleted() -> None:
     simulation = new_simulation()
     create(simulation, recurrence=weekly())
     for day in ("2026-03-03", "2027-03-01"):
-        with pytest.raises(NotThere):
-            do(simulation, DeleteEvent(event_id="e", recurrence_scope="this", recurrence_id=day))
+        with pytest.raises(NotFound):
+            act(simulation, DeleteEvent(event_id="e", recurrence_scope="this", recurrence_id=day))
     with pytest.raises(Invalid):
-        do(simulation, DeleteEvent(event_id="e", recurrence_scope="this"))
+        act(simulation, DeleteEvent(event_id="e", recurrence_scope="this"))
 
 
 @pytest.mark.parametrize(
@@ -89,96 +113,99 @@ def test_an_occurrence_that_there_is_not_can_be_neither_changed_nor_deleted() ->
         {"frequency": "monthly", "rrule": "FREQ=MONTHLY;BYDAY=MO;BYSETPOS=6"},
     ],
 )
-def test_a_series_that_never_happens_is_refused(recurrence: dict[str, object]) -> None:
+def test_a_series_without_occurrences_is_refused(recurrence: dict[str, object]) -> None:
     with pytest.raises(Invalid):
         create(new_simulation(), recurrence=recurrence)
 
 
-def test_a_rule_on_leap_days_does_happen() -> None:
+def test_a_rule_on_leap_days_has_occurrences() -> None:
     assert recurs("FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29", datetime(2026, 3, 1, tzinfo=UTC))
 
 
-def test_an_event_ends_after_it_begins() -> None:
+def test_an_event_that_ends_before_it_begins_is_refused() -> None:
     with pytest.raises(Invalid):
         create(new_simulation(), end=MONDAY - timedelta(hours=1))
 
 
-def test_an_answer_changes_one_attendee_and_nothing_else() -> None:
+def test_a_response_changes_one_attendee_and_nothing_else() -> None:
     simulation = new_simulation()
     create(simulation, attendees=ATTENDEES)
-    before = found(simulation)
-    do(simulation, Respond(event_id="e", attendee_email="BOB@example.com", response="declined", comment="away"))
-    after = found(simulation)
+    before = stored_event(simulation)
+    act(simulation, Respond(event_id="e", attendee_email="BOB@example.com", response="declined", comment="away"))
+    after = stored_event(simulation)
     assert [attendee.response for attendee in after.attendees] == ["needs-action", "accepted", "declined"]
     assert after.sequence == before.sequence
     assert after.attendees[:2] == before.attendees[:2]
 
 
-def test_who_is_not_invited_cannot_answer_nor_anybody_a_cancelled_meeting() -> None:
+def test_strangers_cannot_respond_nor_can_attendees_of_a_cancelled_event() -> None:
     simulation = new_simulation()
     create(simulation, attendees=ATTENDEES)
-    with pytest.raises(NotThere):
-        do(simulation, Respond(event_id="e", attendee_email="nobody@example.com", response="accepted"))
-    do(simulation, UpdateEvent(event_id="e", status="cancelled"))
+    with pytest.raises(NotFound):
+        act(simulation, Respond(event_id="e", attendee_email="nobody@example.com", response="accepted"))
+    act(simulation, UpdateEvent(event_id="e", status="cancelled"))
     with pytest.raises(Conflict):
-        do(simulation, Respond(event_id="e", attendee_email=USER, response="accepted"))
+        act(simulation, Respond(event_id="e", attendee_email=USER, response="accepted"))
 
 
-def test_a_material_change_bumps_the_sequence_and_asks_everybody_but_the_organiser_anew() -> None:
+def test_a_material_change_increments_the_sequence_and_resets_other_attendees_responses() -> None:
     simulation = new_simulation()
     create(simulation, attendees=[*ATTENDEES[1:], {"email": USER, "response": "accepted"}])
-    do(simulation, UpdateEvent(event_id="e", start=MONDAY + timedelta(hours=1)))
-    event = found(simulation)
+    act(simulation, UpdateEvent(event_id="e", start=MONDAY + timedelta(hours=1)))
+    event = stored_event(simulation)
     assert event.sequence == 1
     assert [attendee.response for attendee in event.attendees] == ["needs-action", "needs-action", "accepted"]
 
 
-def test_another_title_or_room_asks_nobody_anew() -> None:
+def test_a_new_title_or_location_keeps_the_responses() -> None:
     simulation = new_simulation()
     create(simulation, attendees=ATTENDEES)
-    do(simulation, UpdateEvent(event_id="e", title="Other", location="Room 2"))
-    event = found(simulation)
+    act(simulation, UpdateEvent(event_id="e", title="Other", location="Room 2"))
+    event = stored_event(simulation)
     assert event.sequence == 0
     assert event.attendees[1].response == "accepted"
 
 
-def test_one_occurrence_can_be_answered_by_itself() -> None:
+def test_one_occurrence_can_be_responded_to_separately() -> None:
     simulation = new_simulation()
     create(simulation, attendees=ATTENDEES, recurrence=weekly())
-    do(simulation, Respond(event_id="e", attendee_email=USER, response="declined", recurrence_id=MONDAYS[1]))
-    answers = [event.attendees[0].response for event in happens(simulation)]
+    act(simulation, Respond(event_id="e", attendee_email=USER, response="declined", recurrence_id=MONDAYS[1]))
+    answers = [event.attendees[0].response for event in query_events(simulation)]
     assert answers == ["needs-action", "declined", *["needs-action"] * 4]
 
 
-def test_events_are_found_by_what_people_look_for() -> None:
+def test_queries_filter_by_text_attendee_recurrence_and_date() -> None:
     simulation = new_simulation()
     create(simulation, recurrence=weekly(), attendees=ATTENDEES)
     create(simulation, event_id="d", title="Dentist", location="Main Street", start=MONDAY, end=MONDAY)
-    assert [event.event_id for event in happens(simulation, search="main street")] == ["d"]
-    assert {event.event_id for event in happens(simulation, attendee_email="Eve@example.com")} == {"e"}
-    assert len(happens(simulation, recurring=True)) == 6
-    assert len(happens(simulation, recurring=True, expand_recurring=False)) == 1
-    assert {event.event_id for event in happens(simulation, start=None, end=None, date=MONDAY.date())} == {"d", "e"}
+    assert [event.event_id for event in query_events(simulation, search="main street")] == ["d"]
+    assert {event.event_id for event in query_events(simulation, attendee_email="Eve@example.com")} == {"e"}
+    assert len(query_events(simulation, recurring=True)) == 6
+    assert len(query_events(simulation, recurring=True, expand_recurring=False)) == 1
+    assert {event.event_id for event in query_events(simulation, start=None, end=None, date=MONDAY.date())} == {
+        "d",
+        "e",
+    }
 
 
 @pytest.mark.parametrize("scope", ["all", "this_and_future"])
-def test_exceptions_move_along_with_a_series_that_moves_to_other_days(scope: str) -> None:
+def test_exceptions_move_with_their_series_to_other_days(scope: str) -> None:
     simulation = new_simulation()
     create(simulation, recurrence={"frequency": "daily", "end_type": "count", "count": 4})
-    do(simulation, DeleteEvent(event_id="e", recurrence_scope="this", recurrence_id="2026-03-03"))
-    do(simulation, DeleteEvent(event_id="e", recurrence_scope="this", recurrence_id="2026-03-05"))
+    act(simulation, DeleteEvent(event_id="e", recurrence_scope="this", recurrence_id="2026-03-03"))
+    act(simulation, DeleteEvent(event_id="e", recurrence_scope="this", recurrence_id="2026-03-05"))
     day = None if scope == "all" else "2026-03-02"
     moved = {"event_id": "e", "recurrence_scope": scope, "recurrence_id": day, "start": MONDAY - timedelta(days=1)}
-    do(simulation, UpdateEvent.model_validate(moved))
+    act(simulation, UpdateEvent.model_validate(moved))
     assert days(simulation) == ["2026-03-01", "2026-03-03"]
 
 
-def test_an_occurrence_of_its_own_replaces_the_same_one_of_a_series_that_moved_across_midnight() -> None:
+def test_a_changed_occurrence_replaces_the_same_one_of_a_series_moved_across_midnight() -> None:
     simulation = new_simulation()
     create(simulation, recurrence={"frequency": "daily", "end_type": "count", "count": 3})
     own = {"recurrence_scope": "this", "recurrence_id": "2026-03-04", "title": "Its own"}
-    do(simulation, UpdateEvent.model_validate({"event_id": "e", **own}))
-    do(simulation, UpdateEvent.model_validate({"event_id": "e", "start": MONDAY - timedelta(hours=11)}))
-    shown = happens(simulation)
+    act(simulation, UpdateEvent.model_validate({"event_id": "e", **own}))
+    act(simulation, UpdateEvent.model_validate({"event_id": "e", "start": MONDAY - timedelta(hours=11)}))
+    shown = query_events(simulation)
     assert [event.title for event in shown] == ["Standup", "Standup", "Its own"]
     assert [event.recurrence_id for event in shown] == ["2026-03-01", "2026-03-02", "2026-03-03"]

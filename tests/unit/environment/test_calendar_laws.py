@@ -1,4 +1,4 @@
-"""Laws of series: whatever is done to one, nothing is lost, doubled, or left behind."""
+"""Laws of recurring series: no edit loses, duplicates or leaves behind an occurrence."""
 
 from datetime import UTC, datetime, timedelta
 from itertools import takewhile
@@ -17,12 +17,12 @@ from concord_environment.modalities.calendar.requests import (
 )
 from concord_environment.modalities.calendar.state import CalendarEvent, CalendarState
 from concord_environment.modalities.registry import inconsistencies
-from tests.unit.environment.calendars import ATTENDEES, create, days, do, found, happens
+from tests.unit.environment.calendars import ATTENDEES, act, create, days, query_events, stored_event
 from tests.unit.environment.worlds import USER, new_simulation
 
 
 class Calendar(RuleBasedStateMachine):
-    """Any edits of series: what is shown fits together, and undoing leads back."""
+    """Random edits of a series: the calendar stays consistent, and undoing and redoing an edit restores it."""
 
     @initialize(
         frequency=st.sampled_from(["daily", "weekly", "monthly"]),
@@ -36,7 +36,7 @@ class Calendar(RuleBasedStateMachine):
 
     def shown(self) -> list[CalendarEvent]:
         window = {"start": datetime(2026, 1, 1, tzinfo=UTC), "end": datetime(2028, 1, 1, tzinfo=UTC)}
-        return happens(self.simulation, **window)
+        return query_events(self.simulation, **window)
 
     @rule(days=st.integers(1, 40))
     def time_passes(self, days: int) -> None:
@@ -57,7 +57,7 @@ class Calendar(RuleBasedStateMachine):
     def move(self, data: st.DataObject, scope: str, minutes: int) -> None:
         before = self.shown()
         one = data.draw(st.sampled_from(before))
-        start = (one.start if scope != "all" else found(self.simulation, one.event_id).start) + timedelta(
+        start = (one.start if scope != "all" else stored_event(self.simulation, one.event_id).start) + timedelta(
             minutes=minutes
         )
         try:
@@ -81,14 +81,14 @@ class Calendar(RuleBasedStateMachine):
         return {"event_id": one.event_id, "recurrence_scope": scope, "recurrence_id": day}
 
     def edit(self, action: CalendarAction) -> None:
-        do(self.simulation, action)
+        act(self.simulation, action)
         after = self.shown()
         self.simulation.undo(1)
         self.simulation.redo(1)
         assert self.shown() == after
 
     @invariant()
-    def it_fits_together(self) -> None:
+    def calendar_is_consistent(self) -> None:
         if hasattr(self, "simulation"):
             assert inconsistencies(self.simulation.world) == []
             assert all(event.end - event.start == timedelta(minutes=30) for event in self.shown())
@@ -100,13 +100,13 @@ TestCalendar = Calendar.TestCase
 
 @given(st.integers(1, 30), st.integers(0, 29))
 @settings(max_examples=30, deadline=None)
-def test_a_cut_anywhere_keeps_the_number_of_occurrences(count: int, cut: int) -> None:
+def test_splitting_a_series_anywhere_keeps_its_occurrences(count: int, cut: int) -> None:
     simulation = new_simulation()
     create(simulation, recurrence={"frequency": "daily", "end_type": "count", "count": count})
     before = days(simulation)
     if cut < count:
         scope = {"recurrence_scope": "this_and_future", "recurrence_id": before[cut]}
-        do(simulation, UpdateEvent.model_validate({"event_id": "e", "title": "New", **scope}))
+        act(simulation, UpdateEvent.model_validate({"event_id": "e", "title": "New", **scope}))
     assert days(simulation) == before
 
 
@@ -127,7 +127,7 @@ EVENTS = st.lists(
 
 @given(events=EVENTS, first=st.integers(0, 30_000), hours=st.sampled_from([1, 24, 168, 24 * 200, 24 * 366]))
 @settings(deadline=None)
-def test_a_window_shows_all_that_overlaps_it(
+def test_a_query_window_shows_exactly_the_occurrences_that_overlap_it(
     events: list[tuple[int, int, str, dict[str, object] | None]], first: int, hours: int
 ) -> None:
     simulation = new_simulation()
@@ -143,5 +143,5 @@ def test_a_window_shows_all_that_overlaps_it(
         for one in takewhile(lambda one: one.start < closes, occurrences(row, None, None))
         if one.end > opens or one.start == opens
     }
-    shown = {(event.event_id, event.start) for event in happens(simulation, start=opens, end=closes)}
+    shown = {(event.event_id, event.start) for event in query_events(simulation, start=opens, end=closes)}
     assert shown == expected

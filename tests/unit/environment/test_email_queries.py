@@ -1,12 +1,12 @@
-"""Looking for mails: whatever way a query takes, it finds what its filters say, in order, page by page."""
+"""Email queries: every combination of filters finds the matching mails in order, page by page."""
 
 from datetime import datetime, timedelta
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from concord_environment.modalities.email.queries import EmailQuery, find_emails
 from concord_environment.modalities.email.state import Email, EmailState
-from concord_environment.modalities.email.views import EmailQuery, find_emails
 from tests.unit.environment.worlds import START, USER
 
 moments = st.integers(0, 6).map(lambda minutes: START + timedelta(minutes=minutes))
@@ -50,7 +50,7 @@ queries = st.builds(
 )
 
 
-def fits(email: Email, query: EmailQuery) -> bool:
+def matches(email: Email, query: EmailQuery) -> bool:
     return (
         query.folder in (None, email.folder)
         and (query.label is None or query.label in email.labels)
@@ -69,14 +69,14 @@ def key(email: Email, query: EmailQuery) -> datetime | str:
 
 @given(mailboxes(), queries)
 @settings(max_examples=100, deadline=None)
-def test_the_pages_of_a_query_hold_each_mail_that_fits_once_and_in_order(state: EmailState, query: EmailQuery) -> None:
-    fitting = [email for email in state.emails.rows() if fits(email, query)]
+def test_the_pages_of_a_query_hold_each_matching_mail_once_and_in_order(state: EmailState, query: EmailQuery) -> None:
+    matching = [email for email in state.emails.rows() if matches(email, query)]
     limit = query.limit or 1
     pages = [
-        find_emails(state, query.model_copy(update={"offset": offset})) for offset in range(0, len(fitting) + 1, limit)
+        find_emails(state, query.model_copy(update={"offset": offset})) for offset in range(0, len(matching) + 1, limit)
     ]
     found = [email for page, _ in pages for email in page]
-    assert {total for _, total in pages} == {len(fitting)}
-    assert sorted(email.message_id for email in found) == sorted(email.message_id for email in fitting)
+    assert {total for _, total in pages} == {len(matching)}
+    assert sorted(email.message_id for email in found) == sorted(email.message_id for email in matching)
     keys = [key(email, query) for email in found]
     assert keys == sorted(keys, reverse=query.sort_order == "desc")

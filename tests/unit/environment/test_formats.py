@@ -1,4 +1,4 @@
-"""Standard files: what goes out comes back, and what others wrote is understood."""
+"""Standard mail and calendar files: an export imports as the same data, and files of other programs are parsed."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -45,13 +45,13 @@ mails = st.builds(
 
 @given(mails)
 @settings(max_examples=60, deadline=None)
-def test_a_mail_that_goes_out_as_eml_comes_back_the_same(mail: Email) -> None:
+def test_a_mail_survives_export_and_import_as_eml(mail: Email) -> None:
     assert from_eml(to_eml(mail), user=USER, fallback=NOW) == mail
 
 
 @given(st.lists(mails, min_size=1, max_size=5, unique_by=lambda mail: mail.message_id))
 @settings(max_examples=15, deadline=None)
-def test_a_mailbox_that_goes_out_as_mbox_comes_back_the_same(box: list[Email]) -> None:
+def test_a_mailbox_survives_export_and_import_as_mbox(box: list[Email]) -> None:
     assert list(from_mbox(to_mbox(box), user=USER, fallback=NOW)) == box
 
 
@@ -83,7 +83,7 @@ aGVsbG8=\r
 """
 
 
-def test_a_real_mail_is_understood() -> None:
+def test_a_real_mail_is_parsed() -> None:
     mail = from_eml(REAL_MAIL, user=USER, fallback=NOW)
     assert (mail.message_id, mail.from_address) == ("CAF123@mail.corp.example", "eve@corp.example")
     assert (mail.subject, mail.body_text) == ("Re: Käse", "Käse ist da.")
@@ -93,7 +93,7 @@ def test_a_real_mail_is_understood() -> None:
     assert (bill.filename, bill.size, bill.mime_type) == ("bill.pdf", 5, "application/pdf")
 
 
-def test_mails_from_a_file_are_put_into_threads() -> None:
+def test_imported_mails_are_grouped_into_threads() -> None:
     first = from_eml(
         b"Message-ID: <first@example.com>\nFrom: user@example.com\nTo: eve@corp.example\n\nHi", user=USER, fallback=NOW
     )
@@ -106,7 +106,7 @@ def test_mails_from_a_file_are_put_into_threads() -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"Subject: no sender\n\ntext"])
-def test_what_is_no_mail_is_refused(content: bytes) -> None:
+def test_an_invalid_mail_is_refused(content: bytes) -> None:
     with pytest.raises(Invalid):
         from_eml(content, user=USER, fallback=NOW)
 
@@ -165,13 +165,13 @@ def read(content: bytes) -> list[CalendarEvent]:
     return from_ics(content, calendar_id="primary", timezone="Europe/Berlin", now=NOW)
 
 
-def test_a_real_calendar_is_understood_series_exceptions_and_zones() -> None:
+def test_a_real_calendar_is_parsed_with_series_exceptions_and_zones() -> None:
     series, moved, holiday = read(GOOGLE)
     assert (series.title, series.organizer, series.sequence) == ("Standup, weekly", "boss@example.com", 3)
     (attendee,) = series.attendees
     assert (attendee.response, attendee.optional, attendee.display_name) == ("tentative", True, "User")
     starts = [one.start for one in occurrences(series, None, None)]
-    # The clocks change on March 8: ten o'clock stays ten o'clock.
+    # The clocks change on March 8; the local time stays ten o'clock.
     assert [start.isoformat() for start in starts] == [
         "2026-03-02T15:00:00+00:00",
         "2026-03-09T14:00:00+00:00",
@@ -181,7 +181,7 @@ def test_a_real_calendar_is_understood_series_exceptions_and_zones() -> None:
     assert (holiday.all_day, holiday.timezone) == (True, "Europe/Berlin")
 
 
-def test_a_calendar_that_goes_out_as_ics_comes_back_the_same() -> None:
+def test_a_calendar_survives_export_and_import_as_ics() -> None:
     events = read(GOOGLE)
     assert read(to_ics(events)) == events
 
@@ -202,7 +202,7 @@ rules = st.builds(
     st.integers(0, 3),
 )
 @settings(max_examples=50, deadline=None)
-def test_a_series_happens_at_the_same_times_after_going_out_and_in(
+def test_a_series_keeps_its_times_over_export_and_import(
     rule: RecurrenceRule, zone: str, days: int, excepted: int
 ) -> None:
     start = NOW + timedelta(days=days)
@@ -218,11 +218,11 @@ def test_a_series_happens_at_the_same_times_after_going_out_and_in(
         attendees=(Attendee(email="eve@example.com", response="accepted"),),
         recurrence=rule,
     )
-    gone = [one.day for one in occurrences(series, None, None)][:excepted]
-    series = replace(series, recurrence_exceptions=tuple(gone))
-    (back,) = read(to_ics([series]))
-    assert list(occurrences(back, None, None)) == list(occurrences(series, None, None))
-    assert back.attendees == series.attendees
+    exceptions = [one.day for one in occurrences(series, None, None)][:excepted]
+    series = replace(series, recurrence_exceptions=tuple(exceptions))
+    (imported,) = read(to_ics([series]))
+    assert list(occurrences(imported, None, None)) == list(occurrences(series, None, None))
+    assert imported.attendees == series.attendees
 
 
 @pytest.mark.parametrize(
@@ -237,6 +237,6 @@ def test_a_series_happens_at_the_same_times_after_going_out_and_in(
         GOOGLE.replace(b"DTSTART;VALUE=DATE:20260704", b"DTSTART;VALUE=DATE:99990704"),
     ],
 )
-def test_what_is_no_calendar_or_never_happens_is_refused(content: bytes) -> None:
+def test_an_invalid_calendar_or_a_series_without_occurrences_is_refused(content: bytes) -> None:
     with pytest.raises(Invalid):
         read(content)

@@ -1,4 +1,7 @@
-"""What an action takes does not grow with what is there: counted in calls of functions, which no other load changes."""
+"""The cost of an action does not grow with the size of the environment.
+
+The tests count function calls, which the load of the machine does not change.
+"""
 
 import sys
 from collections.abc import Callable
@@ -11,7 +14,8 @@ import pytest
 
 from concord_environment.core.events import Submission
 from concord_environment.core.simulation import Simulation
-from concord_environment.modalities.email.views import EMAIL_VIEWS, EmailQuery
+from concord_environment.modalities.email.queries import EmailQuery
+from concord_environment.modalities.email.views import EMAIL_VIEWS
 from concord_environment.modalities.modality import StatePage
 from concord_environment.modalities.world import EnvironmentWorld
 from tests.unit.environment.worlds import START, mail, new_simulation, read
@@ -21,7 +25,7 @@ World = Simulation[EnvironmentWorld]
 
 
 def calls_of(action: Callable[[], object]) -> int:
-    """How many functions are called, Python's and others."""
+    """The number of function calls that the action makes, Python's and C's."""
     count = 0
 
     def note(frame: FrameType, event: str, argument: object) -> None:  # noqa: ARG001 - a profiler's signature
@@ -37,7 +41,7 @@ def calls_of(action: Callable[[], object]) -> int:
 
 
 def filled(size: int) -> World:
-    """A mailbox with so many mails, and as many to come."""
+    """A mailbox with `size` mails, and as many scheduled ones."""
     simulation = new_simulation()
     simulation.schedule([Submission(mail(f"m{one}"), START + timedelta(seconds=one + 1)) for one in range(2 * size)])
     simulation.advance(size * 1_000_000)
@@ -67,12 +71,12 @@ def worlds() -> tuple[World, World]:
         "undo and redo",
         "a page of the state",
         "a page of a folder",
-        "a page of what is unread",
-        "what is new",
+        "a page of unread mails",
+        "new mails",
         "counting events",
     ],
 )
-def test_it_takes_as_much_among_many_mails_as_among_few(
+def test_the_cost_of_an_action_does_not_grow_with_the_number_of_mails(
     worlds: tuple[World, World], action: Callable[[World], object]
 ) -> None:
     few, many = (median(calls_of(partial(action, world)) for _ in range(9)) for world in worlds)

@@ -1,16 +1,14 @@
-"""Going back and forth: undo and redo undo each other, a chain tells runs apart, branches do not mix."""
+"""Undo, redo, replay and fork: undo and redo are inverse, the chain identifies a run, and branches are independent."""
 
 from datetime import timedelta
-from uuid import UUID, uuid5
 
-from hypothesis import given, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from concord_environment.core.engine import Position
 from concord_environment.core.events import EventStatus, Submission
 from concord_environment.core.faults import Fault
-from concord_environment.core.identity import event_id, namespace, row_id
 from concord_environment.core.replay import digests, replay
 from concord_environment.core.simulation import Simulation
 from concord_environment.modalities.email.state import EmailState
@@ -18,20 +16,20 @@ from concord_environment.modalities.world import EnvironmentWorld
 from tests.unit.environment.test_time import actions
 from tests.unit.environment.worlds import at, delete, mail, new_simulation, read, say, schedule, seconds
 
-Seen = tuple[Position, dict[str, str]]
+State = tuple[Position, dict[str, str]]
 
 
-def seen(simulation: Simulation[EnvironmentWorld]) -> Seen:
+def state_of(simulation: Simulation[EnvironmentWorld]) -> State:
     return simulation.position, digests(simulation.tables)
 
 
 class History(RuleBasedStateMachine):
-    """Any calls in any order: undoing all of them leads to the origin, and redoing them to where it was."""
+    """Random calls in any order. Undoing all of them restores the origin; redoing them restores the latest state."""
 
     def __init__(self) -> None:
         super().__init__()
         self.simulation = new_simulation()
-        self.origin = seen(self.simulation)
+        self.origin = state_of(self.simulation)
 
     @rule(action=actions, delay=st.integers(0, 30), priority=st.integers(0, 2))
     def schedule(self, action: object, delay: int, priority: int) -> None:
@@ -40,11 +38,11 @@ class History(RuleBasedStateMachine):
 
     @rule(action=actions)
     def act(self, action: object) -> None:
-        before = seen(self.simulation)
+        before = state_of(self.simulation)
         try:
             self.simulation.act(Submission(action, self.simulation.now))  # type: ignore[arg-type]
         except Fault:
-            assert seen(self.simulation) == before
+            assert state_of(self.simulation) == before
 
     @rule(microseconds=st.integers(1, 10_000_000))
     def advance(self, microseconds: int) -> None:
@@ -63,10 +61,10 @@ class History(RuleBasedStateMachine):
 
     @rule(count=st.integers(1, 5))
     def undo_then_redo(self, count: int) -> None:
-        before = seen(self.simulation)
+        before = state_of(self.simulation)
         taken = self.simulation.undo(count)
         self.simulation.redo(len(taken))
-        assert seen(self.simulation) == before
+        assert state_of(self.simulation) == before
 
     @rule(count=st.integers(1, 5))
     def undo(self, count: int) -> None:
@@ -74,11 +72,11 @@ class History(RuleBasedStateMachine):
 
     @invariant()
     def everything_undone_is_the_origin(self) -> None:
-        before = seen(self.simulation)
+        before = state_of(self.simulation)
         taken = self.simulation.undo(1_000)
-        assert seen(self.simulation) == self.origin
+        assert state_of(self.simulation) == self.origin
         self.simulation.redo(len(taken))
-        assert seen(self.simulation) == before
+        assert state_of(self.simulation) == before
 
     @invariant()
     def a_replay_gives_the_same_chain(self) -> None:
@@ -103,44 +101,44 @@ def full_run(seed: int = 0, tie_seed: int | None = None) -> Simulation[Environme
     return simulation
 
 
-def test_undoing_everything_leads_back_to_the_start_reads_and_deletes_too() -> None:
+def test_undoing_everything_restores_the_start_including_reads_and_deletes() -> None:
     simulation = full_run()
-    start = seen(new_simulation())
+    start = state_of(new_simulation())
     undone = simulation.undo(100)
     assert len(undone) == 6
-    assert seen(simulation) == start
+    assert state_of(simulation) == start
 
 
-def test_an_undone_event_is_pending_again_and_happens_again() -> None:
+def test_an_undone_event_is_pending_and_is_executed_again() -> None:
     simulation = full_run()
-    after = seen(simulation)
+    after = state_of(simulation)
     simulation.undo(2)
     assert simulation.now == at(2)
     assert simulation.count(EventStatus.PENDING) == 2
     simulation.advance(seconds(8))
-    assert seen(simulation) == after
+    assert state_of(simulation) == after
 
 
-def test_what_is_new_after_an_undo_ends_what_could_be_redone() -> None:
+def test_a_new_action_after_an_undo_discards_what_could_be_redone() -> None:
     simulation = full_run()
     simulation.undo(1)
     simulation.act(Submission(say("else"), simulation.now))
     assert simulation.redo(5) == []
 
 
-def test_a_reset_leads_back_to_where_the_simulation_was_settled() -> None:
+def test_a_reset_restores_the_settled_state() -> None:
     simulation = full_run()
-    simulation.settle()
-    origin = seen(simulation)
+    simulation.set_origin()
+    origin = state_of(simulation)
     schedule(simulation, (20, mail("c")))
     simulation.advance(seconds(60))
     assert simulation.reset() == 2
-    assert seen(simulation) == origin
+    assert state_of(simulation) == origin
 
 
-def test_two_runs_of_the_same_calls_have_the_same_chain_link_by_link() -> None:
+def test_two_runs_of_the_same_calls_have_the_same_chain() -> None:
     one, other = full_run(), full_run()
-    assert one.journal.heads() == other.journal.heads()
+    assert one.history.heads() == other.history.heads()
 
 
 def test_another_seed_gives_other_ids_and_another_chain() -> None:
@@ -156,7 +154,7 @@ def test_another_action_gives_another_chain() -> None:
     assert one.position.head != other.position.head
 
 
-def test_shuffled_ties_tell_which_events_they_reordered_and_what_came_out_else() -> None:
+def test_a_replay_with_shuffled_ties_reports_the_reordered_events_and_the_differing_tables() -> None:
     simulation = new_simulation()
     ids = schedule(simulation, *((1, say(str(number))) for number in range(6)), (2, mail("a")))
     simulation.advance(seconds(5))
@@ -180,21 +178,14 @@ def test_ties_whose_order_does_not_matter_change_no_table() -> None:
     assert report.differing_tables == ()
 
 
-def test_branches_start_alike_and_do_not_mix() -> None:
+def test_branches_start_equal_and_are_independent() -> None:
     simulation = full_run()
     one, other = simulation.fork(), simulation.fork()
-    assert seen(one) == seen(other) == seen(simulation)
+    assert state_of(one) == state_of(other) == state_of(simulation)
     one.act(Submission(say("one"), one.now))
     other.act(Submission(mail("z"), other.now))
-    assert seen(one) != seen(other)
+    assert state_of(one) != state_of(other)
     assert "z" not in simulation.world[EmailState].emails
     assert "z" not in one.world[EmailState].emails
     assert one.reset() == 1
-    assert seen(one) == seen(simulation)
-
-
-@given(st.integers(-(2**63), 2**63), st.text(max_size=20), st.integers(0, 10**9), st.integers(0, 10**6))
-def test_ids_are_version_five_uuids_of_their_counter(seed: int, lineage: str, sequence: int, nth: int) -> None:
-    space = namespace(seed, lineage)
-    assert UUID(event_id(space, sequence)) == uuid5(UUID(bytes=space), str(sequence))
-    assert UUID(row_id(space, sequence, nth)) == uuid5(UUID(bytes=space), f"{sequence}.{nth}")
+    assert state_of(one) == state_of(simulation)

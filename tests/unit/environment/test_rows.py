@@ -1,4 +1,4 @@
-"""A row is a frozen dataclass in all but how quickly it is made."""
+"""Rows: a row behaves as a frozen dataclass; only its construction is faster."""
 
 from dataclasses import FrozenInstanceError, replace
 
@@ -20,10 +20,10 @@ def test_a_row_is_made_compared_replaced_and_shown_like_a_frozen_dataclass() -> 
     assert hash(Point(1)) == hash(Point(1, 2))
     assert repr(Point(1)).endswith("Point(x=1, y=2)")
     with pytest.raises(TypeError, match="x"):
-        Point()  # type: ignore[call-arg]  # what is tried
+        Point()  # type: ignore[call-arg]  # the error under test
 
 
-def test_a_row_does_not_change() -> None:
+def test_a_row_is_immutable() -> None:
     point = Point(1)
     with pytest.raises(FrozenInstanceError):
-        point.x = 2  # type: ignore[misc]  # what is tried
+        point.x = 2  # type: ignore[misc]  # the error under test

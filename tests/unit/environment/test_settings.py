@@ -1,4 +1,4 @@
-"""The environment's settings: each is documented, and the admin key comes from one place."""
+"""The environment's settings: every setting is documented, and the admin key has one source."""
 
 import re
 from pathlib import Path
@@ -17,7 +17,7 @@ def test_every_setting_is_documented() -> None:
     assert {str(field.validation_alias or f"CONCORD_{name.upper()}") for name, field in fields} <= documented
 
 
-def test_the_admin_key_comes_from_the_environment_or_a_file_or_is_made_up(
+def test_the_admin_key_comes_from_a_variable_or_a_file_or_is_generated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, made_up = EnvironmentSettings().admin_secret()

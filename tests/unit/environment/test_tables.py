@@ -1,4 +1,4 @@
-"""A table's order, groups and counts follow from its rows, whenever they are read and however they were written."""
+"""Tables: order, groups and counts follow from the rows, however the rows were written and whenever they are read."""
 
 from dataclasses import dataclass
 
@@ -30,15 +30,15 @@ def cards() -> Table[Card]:
     )
 
 
-@given(writes=WRITES, looks=st.sets(st.integers(0, 59)))
-def test_order_groups_and_counts_are_those_of_the_rows(writes: list[tuple[str, Card | None]], looks: set[int]) -> None:
+@given(writes=WRITES, reads=st.sets(st.integers(0, 59)))
+def test_order_groups_and_counts_are_those_of_the_rows(writes: list[tuple[str, Card | None]], reads: set[int]) -> None:
     table, rows = cards(), dict[str, Card]()
     for number, (key, card) in enumerate(writes):
         table.write(key, card)
         rows.pop(key, None)
         if card is not None:
             rows[key] = card
-        if number in looks:
+        if number in reads:
             _ = table.window(0, 1)
     ordered = sorted(rows.items(), key=lambda item: (item[1].place, item[0]))
     assert list(table.items()) == ordered
@@ -55,7 +55,7 @@ def test_order_groups_and_counts_are_those_of_the_rows(writes: list[tuple[str, C
 
 
 @given(writes=WRITES)
-def test_writes_taken_back_latest_first_leave_the_table_as_it_was(writes: list[tuple[str, Card | None]]) -> None:
+def test_reverting_all_writes_in_reverse_restores_the_table(writes: list[tuple[str, Card | None]]) -> None:
     table = cards()
     table.write("k0", Card(1, ("a",)))
     changes = [table.write(key, card) for key, card in writes]

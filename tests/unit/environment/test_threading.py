@@ -1,4 +1,4 @@
-"""Threads: which mails belong together does not depend on the order in which they come in."""
+"""Threads: the grouping of mails does not depend on the order of their arrival."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -15,7 +15,7 @@ Grouping = set[frozenset[str]]
 
 
 def grouping(mails: Sequence[ReceiveEmail], gap: float = 60) -> Grouping:
-    """The threads that mails are in when they come in one after another."""
+    """The threads that the mails form when they arrive one after another."""
     simulation = new_simulation()
     for one in mails:
         simulation.act(Submission(one, simulation.now))
@@ -28,7 +28,7 @@ def grouping(mails: Sequence[ReceiveEmail], gap: float = 60) -> Grouping:
 
 @st.composite
 def answer_trees(draw: st.DrawFn) -> list[ReceiveEmail]:
-    """Mails each of which answers none or an earlier one, by References or In-Reply-To."""
+    """Mails that each answer an earlier mail or none, by References or In-Reply-To."""
     size = draw(st.integers(1, 8))
     mails = []
     for number in range(size):
@@ -49,12 +49,12 @@ def test_threads_do_not_depend_on_the_order_of_arrival(mails: list[ReceiveEmail]
     assert grouping(shuffled) == grouping(mails)
 
 
-def test_two_answers_to_a_mail_that_never_came_belong_together() -> None:
+def test_two_answers_to_a_missing_mail_form_a_thread() -> None:
     mails = [mail("a", in_reply_to="lost"), mail("b", in_reply_to="lost"), mail("c")]
     assert grouping(mails) == {frozenset({"a", "b"}), frozenset({"c"})}
 
 
-def test_a_bare_answer_is_put_to_the_mail_with_its_subject_and_people() -> None:
+def test_an_answer_without_references_joins_the_thread_with_its_subject_and_people() -> None:
     first = mail("a", subject="Lunch on Friday")
     answer = mail("b", subject="RE: Fwd:  lunch on  friday")
     stranger = mail("c", sender="eve@example.com", subject="Re: Lunch on Friday")
@@ -65,12 +65,12 @@ def test_the_same_subject_alone_makes_no_thread() -> None:
     assert len(grouping([mail("a", subject="Hello"), mail("b", subject="Hello")])) == 2
 
 
-def test_an_answer_a_year_on_is_another_talk() -> None:
+def test_an_answer_after_a_year_starts_a_new_thread() -> None:
     year = timedelta(days=365).total_seconds()
     assert len(grouping([mail("a", subject="Hello"), mail("b", subject="Re: Hello")], gap=year)) == 2
 
 
-def test_a_mail_that_joins_two_threads_makes_them_one_the_older() -> None:
+def test_a_mail_that_references_two_threads_merges_them_into_the_older() -> None:
     simulation = new_simulation()
     for one in (mail("a"), mail("b"), mail("c", references=("a", "b"))):
         simulation.act(Submission(one, simulation.now))
@@ -85,5 +85,5 @@ def test_an_explicit_thread_is_kept() -> None:
 
 
 @given(st.text(max_size=80), st.sampled_from(["Re: ", "FWD: ", "Aw:", "re[2]: ", "Fw: Re: "]))
-def test_what_answering_puts_before_a_subject_does_not_change_its_base(subject: str, prefix: str) -> None:
+def test_reply_and_forward_prefixes_do_not_change_the_base_subject(subject: str, prefix: str) -> None:
     assert base_subject(prefix + subject) == base_subject(subject)

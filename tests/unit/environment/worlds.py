@@ -1,4 +1,4 @@
-"""Simulations for tests, and actions to do in them."""
+"""Simulations for tests, and actions to perform in them."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -32,42 +32,42 @@ def at(seconds: float) -> datetime:
 
 
 def mail(name: str, sender: str = "bob@example.com", **fields: object) -> ReceiveEmail:
-    """A mail that comes in; its id is its name."""
+    """An incoming mail whose id is its name."""
     given = {"from_address": sender, "to_addresses": [USER], "message_id": name, "subject": name, **fields}
     return ReceiveEmail.model_validate(given)
 
 
 def read(name: str) -> MarkRead:
-    """A mail marked as read."""
+    """Marks a mail as read."""
     return MarkRead(message_id=name)
 
 
 def star(name: str) -> Star:
-    """A mail starred."""
+    """Stars a mail."""
     return Star(message_id=name)
 
 
 def delete(name: str) -> Delete:
-    """A mail moved to the trash."""
+    """Moves a mail to the trash."""
     return Delete(message_id=name)
 
 
 def note_to_self(subject: str) -> SendEmail:
-    """A mail that brings about another: it comes in where it was sent from."""
+    """A mail of the user to the user: sending it causes its receipt."""
     return SendEmail(to_addresses=(USER,), subject=subject)
 
 
 def say(text: str) -> SendChat:
-    """Something said in the chat."""
+    """A chat message of the user."""
     return SendChat(role="user", content=text)
 
 
 def schedule(simulation: Simulation[EnvironmentWorld], *due: tuple[float, Action]) -> Sequence[str]:
-    """Schedules actions at seconds after the start; gives the events' ids."""
+    """Schedules actions at seconds after the start; returns the ids of the events."""
     events = simulation.schedule([Submission(action, at(seconds)) for seconds, action in due])
     return [event.event_id for event in events]
 
 
 def seconds(count: float) -> int:
-    """So many seconds, in the clock's microseconds."""
+    """A number of seconds, in the clock's microseconds."""
     return round(count * 1_000_000)

@@ -1,4 +1,4 @@
-"""Arbitrary reports: few ids and names, so that conflicts, cycles, retries and meeting ends all happen."""
+"""Hypothesis strategies for reports: few ids and names, so that conflicts, cycles, retries and double reports occur."""
 
 from datetime import timedelta
 
@@ -15,7 +15,7 @@ AGENTS = ("A", "B", "C", "D")
 STEP_IDS = st.sampled_from([str(number) for number in range(6)])
 TRACE_IDS = st.sampled_from([TRACE_ID, TRACE_ID, TRACE_ID, "another"])
 MOMENTS = st.integers(-3, 9).map(lambda seconds: RECEIVED_AT + timedelta(seconds=seconds))
-"""Clocks that need not agree."""
+"""Times of clocks that need not agree."""
 
 
 @st.composite

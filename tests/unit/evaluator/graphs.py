@@ -1,9 +1,9 @@
-"""Teams by their shape: who calls whom, as names of agents and pairs of them."""
+"""Teams by shape: names of agents, and pairs of caller and callee."""
 
 from itertools import combinations, pairwise, permutations
 
 from concord_evaluator.graph import AgentGraph, build_graph
-from tests.unit.evaluator.traces import call, projected, told
+from tests.unit.evaluator.traces import call, projected, reported_by
 
 Team = tuple[list[str], list[tuple[str, str]]]
 
@@ -54,7 +54,7 @@ def partial_mesh() -> Team:
 
 
 def side_by_side(*teams: Team) -> Team:
-    """Teams that know nothing of each other, as one."""
+    """Several teams without calls between them, as one team."""
     names = [f"{name}-{i}" for i, (members, _) in enumerate(teams) for name in members]
     return names, [(f"{a}-{i}", f"{b}-{i}") for i, (_, calls) in enumerate(teams) for a, b in calls]
 
@@ -63,5 +63,5 @@ def graph_of(team: Team, *, failing: bool = False) -> AgentGraph:
     """The agent graph of a team in which every pair is one call."""
     names, calls = team
     error = "no answer" if failing else None
-    reports = [told(a, call(f"{number:03}", b, error=error)) for number, (a, b) in enumerate(calls)]
+    reports = [reported_by(a, call(f"{number:03}", b, error=error)) for number, (a, b) in enumerate(calls)]
     return build_graph(projected(*reports, agents=names))

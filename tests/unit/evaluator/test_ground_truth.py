@@ -1,4 +1,4 @@
-"""The ground truth: no scenario contradicts itself, the figures are those of an independent method, and are found."""
+"""The ground truth: consistent scenarios with independently computed figures, which the evaluator finds."""
 
 import json
 from collections import Counter
@@ -15,7 +15,7 @@ SCENARIOS: list[dict[str, Any]] = json.loads(PATH.read_text())["scenarios"]
 EACH = pytest.mark.parametrize("scenario", SCENARIOS, ids=[scenario["id"] for scenario in SCENARIOS])
 
 
-def test_the_file_is_what_the_independent_method_computes() -> None:
+def test_the_file_has_the_figures_of_the_independent_method() -> None:
     assert json.loads(PATH.read_text()) == dataset()
     assert PATH.read_text() == written()
 
@@ -30,7 +30,7 @@ def test_every_kind_has_several_scenarios_of_three_to_twelve_agents() -> None:
 
 
 @EACH
-def test_no_label_contradicts_its_own_numbers(scenario: dict[str, Any]) -> None:
+def test_no_label_contradicts_its_figures(scenario: dict[str, Any]) -> None:
     expected, agents = scenario["expected_metrics"], scenario["interaction_pattern"]["agents"]
     label, value = expected["coordination_quality"], expected["coordination_value"]
     assert (label == "bottleneck") == (expected["max_betweenness"] > 0.5) == expected["has_bottleneck"]
@@ -45,6 +45,6 @@ def test_no_label_contradicts_its_own_numbers(scenario: dict[str, Any]) -> None:
 def test_the_evaluator_finds_every_kind_and_figure() -> None:
     records = evaluate(SCENARIOS)
     results = [classified(scenario, records[scenario["id"]]) for scenario in SCENARIOS]
-    print(f"\n{table(results)}")  # noqa: T201 - the table is there to be read, with -rP
+    print(f"\n{table(results)}")  # noqa: T201 - shown with -rP
     assert {each.id: each.deviations for each in results if each.deviations} == {}
     assert accuracy(results) == 1.0

@@ -1,10 +1,10 @@
-"""Latency: percentiles by hand, when to trust them, and who is slowest."""
+"""Latency: percentiles against values by hand, their reliability, and the slowest agent."""
 
 import pytest
 
 from concord.assessment.results import LatencySummary
 from concord_evaluator.latency import CalleeLatencies, latencies_of, summarise
-from tests.unit.evaluator.traces import call, observed, projected, roster, told, url_of
+from tests.unit.evaluator.traces import call, observed, projected, reported_by, roster, url_of
 
 
 def summary(**latencies_ms: list[float]) -> LatencySummary:
@@ -40,12 +40,12 @@ def test_percentiles_of_few_values_are_marked_unreliable(n: int, p95: bool, p99:
     assert (few.n, few.p95_reliable, few.p99_reliable) == (n, p95, p99)
 
 
-def test_the_slowest_agent_is_slowest_on_average() -> None:
+def test_the_slowest_agent_has_the_highest_mean() -> None:
     slow = summary(B=[10.0, 500.0], A=[300.0, 300.0])
     assert (slow.slowest_agent, slow.slowest_agent_url) == ("A", url_of("A"))
 
 
-def test_a_stranger_is_known_by_its_url_and_an_inner_agent_has_none() -> None:
+def test_a_stranger_has_its_url_and_an_inner_agent_has_none() -> None:
     assert summary(**{"url:http://x.test/a": [1.0]}).slowest_agent_url == "http://x.test/a"
     assert summary(**{"A/critic": [1.0]}).slowest_agent_url is None
 
@@ -60,9 +60,11 @@ def test_a_million_values_are_all_counted() -> None:
     assert million.n == 1_000_000
 
 
-def test_latencies_are_every_attempts_the_assessors_calls_included() -> None:
+def test_latencies_include_retries_and_the_assessors_calls() -> None:
     steps = [call("1", "B", latency=5, error="busy"), call("2", "B", latency=7, attributes={"retry_of": "1"})]
-    projection = projected(told("A", *steps, call("3", "C")), observed("green-agent", call("g", "A", latency=20)))
+    projection = projected(
+        reported_by("A", *steps, call("3", "C")), observed("green-agent", call("g", "A", latency=20))
+    )
     assert latencies_of(projection.all_links) == [
         CalleeLatencies(agent="A", latencies_ms=[20.0]),
         CalleeLatencies(agent="B", latencies_ms=[5.0, 7.0]),

@@ -1,16 +1,16 @@
-"""A trace without services: the same figures as with them, from the same functions."""
+"""Offline evaluation: a trace without services yields the same figures, from the same functions."""
 
 import pytest
 
 from concord.assessment import AssessmentConfig
-from concord.assessment.results import ResultRow
+from concord.assessment.result_row import ResultRow
 from concord.assessment.roster import RosterEntry
 from concord.trace.report import Report
 from concord_evaluator.formats import Origin, TraceBuilder
 from concord_evaluator.offline import evaluate_trace
 from concord_evaluator.scoring import structure_of
 from tests.unit.evaluator.graphs import Team, chain, graph_of, mesh, star, with_isolated
-from tests.unit.evaluator.traces import TRACE_ID, call, model_of, told, url_of
+from tests.unit.evaluator.traces import TRACE_ID, call, model_of, reported_by, url_of
 
 
 def row_of(reports: list[Report], agents: list[str], task_success: float | None = None, **config: object) -> ResultRow:
@@ -26,14 +26,14 @@ def row_of(reports: list[Report], agents: list[str], task_success: float | None 
 
 def row_of_team(team: Team, task_success: float | None = None, **config: object) -> ResultRow:
     names, calls = team
-    reports = [report for number, (a, b) in enumerate(calls) for report in told(a, call(f"{number:03}", b))]
+    reports = [report for number, (a, b) in enumerate(calls) for report in reported_by(a, call(f"{number:03}", b))]
     return row_of(reports, names, task_success, **config)
 
 
 @pytest.mark.parametrize(
     "team", [star(5), chain(5), mesh(5), with_isolated(star(4))], ids=["star", "chain", "mesh", "isolated"]
 )
-def test_structure_is_that_of_the_evaluator(team: Team) -> None:
+def test_the_structure_is_that_of_the_evaluator(team: Team) -> None:
     row = row_of_team(team)
     structure = structure_of(graph_of(team), row.detail.findings)
     assert row.detail.graph_metrics.graph_density == structure.density
@@ -42,7 +42,7 @@ def test_structure_is_that_of_the_evaluator(team: Team) -> None:
     assert row.detail.coordination_quality == structure.coordination_quality
 
 
-def test_with_replies_five_agents_have_a_betweenness_of_1_as_a_star_two_thirds_as_a_chain_and_0_as_a_mesh() -> None:
+def test_the_highest_betweenness_of_known_shapes_matches_values_by_hand() -> None:
     highest = [
         max(metric.value or 0 for metric in row_of_team(team).detail.metrics if metric.id == "betweenness_centrality")
         for team in (star(5), chain(5), mesh(5), with_isolated(star(4)))
@@ -50,14 +50,14 @@ def test_with_replies_five_agents_have_a_betweenness_of_1_as_a_star_two_thirds_a
     assert highest == pytest.approx([1.0, 2 / 3, 0.0, 0.5])
 
 
-def test_a_trace_is_one_usable_trial_that_nobody_waits_for() -> None:
+def test_a_trace_is_one_usable_trial() -> None:
     row = row_of_team(mesh(3))
     [trial] = row.detail.trials
     assert (trial.trace_id, trial.state, trial.usable, row.detail.infrastructure) == (TRACE_ID, "completed", True, [])
 
 
 @pytest.mark.parametrize("success", [0.0, 0.5, 1.0])
-def test_the_outcome_that_the_file_tells_is_the_score(success: float) -> None:
+def test_the_recorded_outcome_is_the_score(success: float) -> None:
     row = row_of_team(mesh(3), task_success=success)
     assert row.score == 100 * success
     scoring = row.detail.scoring
@@ -65,7 +65,7 @@ def test_the_outcome_that_the_file_tells_is_the_score(success: float) -> None:
     assert [(part.id, part.value) for part in scoring.sub_scores] == [("outcome", success)]
 
 
-def test_without_an_outcome_there_is_no_score_and_the_structure_stands() -> None:
+def test_without_an_outcome_there_is_no_score_and_the_structure_is_kept() -> None:
     row = row_of_team(mesh(3))
     assert (row.score, row.detail.scoring.unjudged) == (None, 1)
     assert row.detail.trials[0].grading is not None
@@ -73,27 +73,27 @@ def test_without_an_outcome_there_is_no_score_and_the_structure_stands() -> None
     assert row.detail.coordination_quality == "high"
 
 
-def test_what_the_reader_inferred_is_in_the_row() -> None:
+def test_warnings_of_the_reader_are_in_the_row() -> None:
     assert row_of_team(mesh(3)).detail.warnings == ["trial-1: something was inferred"]
 
 
-def test_the_config_is_that_of_an_assessment() -> None:
+def test_the_config_of_an_assessment_applies() -> None:
     row = row_of_team(mesh(3), metrics=["density"], thresholds={"pass": 0.1})
     assert {metric.id for metric in row.detail.metrics} == {"density"}
     assert row.detail.scoring.pass_threshold == 0.1
 
 
-def test_nobody_judges_unless_asked_to() -> None:
+def test_the_judge_runs_only_if_requested() -> None:
     assert row_of_team(mesh(3), evaluators=["graph"]).detail.judge is None
     assert row_of_team(mesh(3), evaluators=["graph", "judge"]).detail.judge is not None
 
 
-def test_evidence_that_is_asked_for_is_asked_of_files_too() -> None:
+def test_the_evidence_setting_applies_to_files() -> None:
     assert row_of_team(mesh(3), evidence="observed").detail.trials[0].interactions == []
 
 
 @pytest.mark.parametrize(("success", "messages"), [(None, 12), (1.0, 12), (0.5, None), (0.0, None)])
-def test_what_a_completed_task_took_is_undefined_where_the_file_says_that_it_was_not_completed(
+def test_messages_per_completed_task_is_undefined_for_a_failed_task(
     success: float | None, messages: float | None
 ) -> None:
     [metric] = [
@@ -105,12 +105,8 @@ def test_what_a_completed_task_took_is_undefined_where_the_file_says_that_it_was
     assert (metric.status, metric.reason) == (("ok", None) if messages else ("undefined", "the task was not completed"))
 
 
-def test_a_declared_agent_stands_before_the_one_found_at_its_address() -> None:
+def test_a_declared_agent_precedes_the_one_found_at_its_address() -> None:
     declared = {"id": "writer", "url": "http://writer:1", "aliases": [url_of("B")]}
-    row = row_of(told("A", call("s", "B")), ["A"], roster=[declared])
+    row = row_of(reported_by("A", call("s", "B")), ["A"], roster=[declared])
     [pair] = row.detail.trials[0].interactions
     assert (pair.caller, pair.callee, [agent.id for agent in row.detail.agents]) == ("A", "writer", ["A", "writer"])
-
-
-def test_the_same_trace_gives_the_same_row() -> None:
-    assert row_of_team(star(5)).model_dump_json() == row_of_team(star(5)).model_dump_json()

@@ -1,4 +1,4 @@
-"""Calls with times: seconds of somebody's clock, and how long they took."""
+"""Calls with times, and metrics of the graphs made from them."""
 
 from collections.abc import Iterable
 from datetime import timedelta
@@ -19,7 +19,7 @@ def timed(
     parent: str | None = None,
     error: str | None = None,
 ) -> InteractionStep:
-    """A call that began `start` seconds into somebody's day."""
+    """A call that begins `start` seconds after the reference time and takes `seconds`."""
     return call(
         step_id,
         callee,

@@ -1,4 +1,4 @@
-"""Traces in the making: steps, reports and rosters with only what a test is about."""
+"""Steps, reports and rosters for tests, with only the fields that a test needs."""
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
@@ -19,7 +19,7 @@ def url_of(agent: str) -> str:
 
 
 def proxied(agent: str) -> str:
-    """The agent's address at the proxy, as it is kept."""
+    """The agent's address at the proxy, in its stored form."""
     return proxy_url("http://gateway.test:9009", agent)
 
 
@@ -75,14 +75,14 @@ def tool(step_id: str, *, parent: str | None = None, attributes: Mapping[str, st
     )
 
 
-def told(
+def reported_by(
     reporter: str, *steps: InteractionStep, channel: Channel = Channel.HTTP, authenticated: bool = False
 ) -> list[Report]:
     return [Report(step, reporter, authenticated, channel, RECEIVED_AT, digest(step)) for step in steps]
 
 
 def observed(reporter: str, *steps: InteractionStep) -> list[Report]:
-    return told(reporter, *steps, channel=Channel.OBSERVED, authenticated=True)
+    return reported_by(reporter, *steps, channel=Channel.OBSERVED, authenticated=True)
 
 
 def edges(projection: Projection) -> list[tuple[str, str]]:
@@ -96,6 +96,6 @@ def projected(
 
 
 def model_of(report: Report) -> InteractionStep:
-    """The step of a report that was made of a model, as all are that come from here."""
+    """The step of a report; all reports made here have models as steps."""
     assert isinstance(report.step, InteractionStep)
     return report.step

@@ -1,4 +1,4 @@
-"""Plans, trials and their verdicts, with only what a test is about."""
+"""Plans, trials and their verdicts for tests, with only the fields that a test needs."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
@@ -29,9 +29,9 @@ def plan(
     graded: bool = True,
     reports: bool = False,
 ) -> AssessmentPlan:
-    """A plan of `trials` trials over `tasks` tasks in turn; whoever answers "done" has done them.
+    """A plan of `trials` trials over `tasks` tasks in turn; the answer "done" is right.
 
-    `reports`: whether the participants declare that they report, so that their silence can be told.
+    `reports`: whether the participants declare that they report. Only then can they be found silent.
     """
     specs = [
         TaskSpec(
@@ -72,7 +72,7 @@ def outcome(
 
 
 def batch(number: int, reports: Sequence[Report], *, dropped: int = 0) -> ReportBatch:
-    """Reports of one reporter as they are stored."""
+    """Reports of one reporter as a stored batch."""
     first = reports[0]
     steps = StepBatch(trace_id=TRACE_ID, reporter=first.reporter, steps=list(map(model_of, reports)))
     return ReportBatch(
@@ -103,7 +103,7 @@ def evaluated(
 
 
 def answered_by_all(plan: AssessmentPlan, ended: TrialOutcome) -> TrialOutcome:
-    """The outcome as if all who got the task had answered alike, where it does not say."""
+    """The outcome with the trial's answer for every recipient of the task, unless it has answers already."""
     if ended.answers:
         return ended
     answers = [
@@ -114,7 +114,7 @@ def answered_by_all(plan: AssessmentPlan, ended: TrialOutcome) -> TrialOutcome:
 
 
 def carried(number: int, caller: str, callee: str, **step: Any) -> list[Report]:  # noqa: ANN401 - as `call` takes it
-    """A call that the gateway carried; without a `request`, one with a word that no other has."""
+    """A call that the gateway carried; without a `request`, its text is a word that no other call has."""
     request = step.pop("request", None) or f"topic{''.join(chr(97 + int(digit)) for digit in f'{number:04}')}"
     attributes = {"agent_name": caller} | dict(step.pop("attributes", {}))
     return observed(GREEN_AGENT, call(f"{number:04}", callee, request=request, attributes=attributes, **step))

@@ -1,4 +1,4 @@
-"""A pattern becomes one step per call, by whoever makes it."""
+"""Given patterns: a pattern becomes one step per call, grouped by caller."""
 
 from concord.assessment import InteractionPattern
 from concord_gateway.drivers.ground_truth import pattern_steps
@@ -28,7 +28,7 @@ def test_each_edge_is_one_call_in_the_patterns_order() -> None:
     assert calls(pattern("ab bc ab")) == [("1", "a", "b"), ("2", "b", "c"), ("3", "a", "b")]
 
 
-def test_with_a_count_the_edges_are_walked_until_it_is_reached() -> None:
+def test_with_a_count_the_edges_are_repeated_until_it_is_reached() -> None:
     assert [call[1:] for call in calls(pattern("ab bc", 5))] == [
         ("a", "b"),
         ("b", "c"),
@@ -40,10 +40,10 @@ def test_with_a_count_the_edges_are_walked_until_it_is_reached() -> None:
     assert calls(pattern("ab bc", 0)) == []
 
 
-def test_without_edges_there_are_no_calls_whatever_the_count() -> None:
+def test_without_edges_there_are_no_calls() -> None:
     assert calls(pattern("", 5)) == []
 
 
-def test_nothing_was_measured_so_no_latency_is_claimed() -> None:
+def test_steps_of_a_pattern_have_no_latency() -> None:
     ((_, steps),) = pattern_steps(pattern("ab"), "t")
     assert [step.latency_ms for step in steps] == [None]

@@ -1,4 +1,4 @@
-"""What a client sends is an assessment, or is told why it is none."""
+"""Intake: a client's message is an assessment, or is refused with the reason."""
 
 import json
 from contextlib import suppress
@@ -33,7 +33,7 @@ def test_the_platforms_message_is_an_assessment() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "reason"),
     [
         (message("Hello"), "not JSON"),
         (message(), "exactly one text part"),
@@ -50,12 +50,12 @@ def test_the_platforms_message_is_an_assessment() -> None:
         (message("[" * 100_000), "not JSON"),
     ],
 )
-def test_anything_else_is_told_what_is_wrong(wrong: IncomingMessage, told: str) -> None:
-    with pytest.raises(NotAnAssessmentError, match=told):
+def test_any_other_message_is_refused_with_the_reason(wrong: IncomingMessage, reason: str) -> None:
+    with pytest.raises(NotAnAssessmentError, match=reason):
         read_request(wrong)
 
 
-def test_many_complaints_are_cut_short() -> None:
+def test_many_errors_are_shortened() -> None:
     many = json.dumps({"participants": {f"a{i}": "no url" for i in range(20)}})
     with pytest.raises(NotAnAssessmentError, match=r"\(and 15 more\)"):
         read_request(message(many))
@@ -73,6 +73,6 @@ def with_config(config: object) -> str:
 
 
 @given(st.text() | json_values.map(json.dumps) | json_values.map(with_config))
-def test_whatever_the_text_it_is_a_request_or_it_is_refused_as_none(text: str) -> None:
+def test_any_text_is_a_request_or_refused(text: str) -> None:
     with suppress(NotAnAssessmentError):
         read_request(message(text))

@@ -1,4 +1,4 @@
-"""`results.json` is whole at every moment, and each assessment keeps its own."""
+"""The file `results.json`: complete at every moment, and one copy per assessment."""
 
 import json
 from pathlib import Path
@@ -18,7 +18,7 @@ def plan(assessment_id: str) -> AssessmentPlan:
     )
 
 
-def test_it_is_written_in_the_form_of_the_platforms_client(tmp_path: Path) -> None:
+def test_the_file_has_the_form_of_the_platforms_client(tmp_path: Path) -> None:
     path = write_results(tmp_path / "new" / "folder", plan("a1"), make_row(), keep=10)
     document = json.loads(path.read_text())
     assert document["participants"] == {"a": "uuid-a"}
@@ -35,7 +35,7 @@ def test_the_latest_assessment_replaces_the_file_and_each_keeps_its_own(tmp_path
     assert used == {"results.json": 2, "a1.json": 1, "a2.json": 2}
 
 
-def test_a_write_that_fails_leaves_the_old_file_and_no_debris(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_results(tmp_path, plan("a1"), make_row(time_used=1), keep=10)
 
     def refuse(*_: object) -> None:

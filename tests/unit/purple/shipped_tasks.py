@@ -1,4 +1,4 @@
-"""The shipped tasks, and the share of an answer that is right."""
+"""The shipped tasks, and the share of right values in an answer."""
 
 import json
 import tomllib
@@ -47,7 +47,7 @@ def values(task: TaskSpec) -> dict[str, JsonValue]:
 
 
 def last_json(answer: str) -> JsonValue:
-    """The JSON object or array that ends last in an answer; of several with the same end, the longest."""
+    """The last JSON object or array in an answer; of several with the same end, the longest."""
     decoder = json.JSONDecoder()
     found: list[tuple[int, int, JsonValue]] = []
     for start, character in enumerate(answer):
@@ -62,7 +62,7 @@ def last_json(answer: str) -> JsonValue:
 
 def share_right(task: TaskSpec, answer: str) -> float:
     """The share of the task's values that the last JSON of an answer has."""
-    said, wanted = last_json(answer), values(task)
-    if not isinstance(said, dict):
+    answered, wanted = last_json(answer), values(task)
+    if not isinstance(answered, dict):
         return 0.0
-    return sum(said.get(key) == value for key, value in wanted.items()) / len(wanted)
+    return sum(answered.get(key) == value for key, value in wanted.items()) / len(wanted)

@@ -48,7 +48,7 @@ def test_a_sentence_is_long_from_26_words_on(n_words: int, long: bool) -> None:
     assert _flaws(text, Aspect.SENTENCES) == expected
 
 
-def test_a_percentage_a_fraction_and_a_large_count_each_owe_a_source() -> None:
+def test_figures_without_a_source_are_flagged() -> None:
     text = "It fell by 9 %. It took 2.5 hours. We made 4,210 trips. It cost 840 euros."
     assert _flaws(text, Aspect.SUPPORT) == [
         (Flaw.BARE_FIGURE, 1, "Sentence 1 gives “9 %” without a source."),
@@ -70,7 +70,7 @@ def test_a_percentage_a_fraction_and_a_large_count_each_owe_a_source() -> None:
         "Clearly it fell, as Okafor et al. showed.",
     ],
 )
-def test_small_counts_years_names_and_sourced_figures_owe_nothing(text: str) -> None:
+def test_small_counts_years_names_and_sourced_figures_are_not_flagged(text: str) -> None:
     assert _flaws(text, Aspect.SUPPORT) == []
 
 
@@ -81,7 +81,7 @@ def test_a_strong_word_without_a_source_is_a_bare_claim() -> None:
     ]
 
 
-def test_support_counts_the_sentences_that_owe_a_source_and_those_that_have_one() -> None:
+def test_support_counts_sentences_that_need_a_source_and_those_that_have_one() -> None:
     fact = _overall("It fell by 9 %. It rose by 3 % [1]. It was nice.", Aspect.SUPPORT)
     assert fact.claim == "2 sentences with figures or strong claims, 1 of them with a source."
     assert fact.value == 1
@@ -99,7 +99,7 @@ def test_common_and_short_words_are_never_overused() -> None:
     assert _flaws("They were there with them. " * 9, Aspect.REPETITION) == []
 
 
-def test_one_softening_word_in_a_sentence_is_fine_and_two_are_not() -> None:
+def test_two_softening_words_in_a_sentence_are_flagged_and_one_is_not() -> None:
     text = "It may rain. Perhaps it might rain."
     assert _flaws(text, Aspect.HEDGING) == [
         (Flaw.DENSE_HEDGING, 2, "Sentence 2 softens its claim 2 times: “Perhaps” and “might”.")
@@ -107,7 +107,7 @@ def test_one_softening_word_in_a_sentence_is_fine_and_two_are_not() -> None:
     assert _overall(text, Aspect.HEDGING).claim == "The text has 3 softening words, 42.9 in a hundred."
 
 
-def test_aspects_are_measured_in_the_order_asked_and_once_each() -> None:
+def test_aspects_are_measured_once_each_in_the_requested_order() -> None:
     facts = measure("Plain text.", [Aspect.HEDGING, Aspect.SENTENCES, Aspect.HEDGING], "r")
     assert [fact.aspect for fact in facts] == [Aspect.HEDGING, Aspect.SENTENCES]
 

@@ -1,4 +1,4 @@
-"""Which messages are requests, and that a data part carries a request unchanged."""
+"""Requests and replies: which messages are requests, and that data parts carry them unchanged."""
 
 import json
 from dataclasses import replace
@@ -32,7 +32,7 @@ def _findings() -> Findings:
 
 
 def _travelled(data: JsonValue) -> JsonValue:
-    """The data after a protobuf `Value`: every number is a float."""
+    """The data after a protobuf `Value`, in which every number is a float."""
     travelled: JsonValue = json.loads(json.dumps(data), parse_int=float)
     return travelled
 
@@ -41,17 +41,17 @@ def _travelled(data: JsonValue) -> JsonValue:
     st.sampled_from([kind for kind in Kind if kind is not Kind.PING]),
     st.sets(st.sampled_from(Aspect), min_size=1).map(tuple),
 )
-def test_a_request_arrives_as_it_was_sent(kind: Kind, aspects: tuple[Aspect, ...]) -> None:
+def test_a_request_survives_its_data_part(kind: Kind, aspects: tuple[Aspect, ...]) -> None:
     request = Request(kind, TEXT, aspects, _findings(), "Be brief:")
     assert request_in("whatever", (_travelled(to_data(request)),)) == request
 
 
-def test_a_reply_arrives_as_it_was_sent() -> None:
+def test_a_reply_survives_its_data_part() -> None:
     reply = Reply(Kind.REVIEW, _findings())
     assert reply_in(Kind.REVIEW, (_travelled(to_data(reply)),)) == reply
 
 
-def test_however_much_is_wrong_with_a_text_what_is_found_fits_a_message() -> None:
+def test_the_findings_on_any_text_fit_a_message() -> None:
     sentence = f"Obviously the {' '.join(f'word{n}' for n in range(30))} may perhaps cost {'9' * 40} and {'8' * 40} %. "
     text = (sentence * (MAX_TEXT // len(sentence)))[:MAX_TEXT]
     drafted = add_draft(text, add_facts(text, Aspect, Findings(), "r"), "s")
@@ -68,13 +68,13 @@ def test_plain_text_is_a_task() -> None:
     assert request_in(f" {TEXT}\n", ()) == Request(Kind.TASK, TEXT)
 
 
-def test_a_first_paragraph_that_ends_with_a_colon_is_the_instruction_and_not_part_of_the_text() -> None:
+def test_a_first_paragraph_that_ends_with_a_colon_is_the_instruction() -> None:
     assert request_in(f"Review this:\n\n{TEXT}", ()) == Request(Kind.TASK, TEXT, instruction="Review this:")
     assert request_in("Only this:\n\n", ()) == Request(Kind.TASK, "Only this:")
 
 
 @pytest.mark.parametrize(
-    ("said", "instruction", "text"),
+    ("message", "instruction", "text"),
     [
         (
             f"Review this. Keep to these rules:\n\n- Be brief.\n\n- Be kind.\n\nText:\n\n{TEXT}",
@@ -88,13 +88,13 @@ def test_a_first_paragraph_that_ends_with_a_colon_is_the_instruction_and_not_par
         (f"{TEXT}\n\nText:", "", f"{TEXT}\n\nText:"),
     ],
 )
-def test_the_first_line_that_says_text_alone_parts_an_instruction_of_any_length_from_the_text(
-    said: str, instruction: str, text: str
+def test_the_first_line_with_only_the_word_text_separates_instruction_and_text(
+    message: str, instruction: str, text: str
 ) -> None:
-    assert request_in(said, ()) == Request(Kind.TASK, text, instruction=instruction)
+    assert request_in(message, ()) == Request(Kind.TASK, text, instruction=instruction)
 
 
-def test_a_ping_and_its_reply_are_plain_text_which_any_agent_can_send_and_answer() -> None:
+def test_a_ping_and_its_reply_are_plain_text() -> None:
     ping = request_in(f" {PING}\n", ())
     assert ping == Request(Kind.PING, "Are you there?")
     assert (request_line(ping), to_data(ping)) == (PING, None)
@@ -103,7 +103,7 @@ def test_a_ping_and_its_reply_are_plain_text_which_any_agent_can_send_and_answer
     assert reply_in(Kind.PING, ()) == reply_in(Kind.PING, ({"color": "red"},)) == reply
 
 
-def test_data_without_a_kind_is_no_request_and_leaves_the_text_as_the_task() -> None:
+def test_data_without_a_kind_leaves_the_text_as_the_task() -> None:
     assert request_in(TEXT, ({"color": "red"}, 4.0)) == Request(Kind.TASK, TEXT)
 
 
@@ -111,7 +111,7 @@ def test_data_without_a_kind_is_no_request_and_leaves_the_text_as_the_task() -> 
     ("text", "data", "reason"),
     [
         ("", (), "text: String should have at least 1 character"),
-        ("?!", (), "no text to work on"),
+        ("?!", (), "contains no text to review"),
         ("x" * (MAX_TEXT + 1), (), "text: String should have at most 100000 characters"),
         ("", ({"kind": "dance", "text": TEXT},), "kind: Input should be"),
         ("", ({"kind": "research"},), "text: Field required"),
@@ -119,9 +119,7 @@ def test_data_without_a_kind_is_no_request_and_leaves_the_text_as_the_task() -> 
         ("", ({"kind": "review", "text": TEXT, "findings": {"facts": [{}] * 401}},), "findings.facts"),
     ],
 )
-def test_what_cannot_be_worked_on_is_refused_with_the_reason(
-    text: str, data: tuple[JsonValue, ...], reason: str
-) -> None:
+def test_an_invalid_request_is_refused_with_the_reason(text: str, data: tuple[JsonValue, ...], reason: str) -> None:
     with pytest.raises(BadRequestError, match=reason):
         request_in(text, data)
 

@@ -1,4 +1,4 @@
-"""A review is made of facts, and checks keep wrong facts and invented statements out of it."""
+"""Reviews: they consist of facts, and checks keep wrong facts and invented statements out of them."""
 
 import json
 from dataclasses import replace
@@ -53,7 +53,7 @@ def _reviewed(text: str) -> Findings:
 
 
 @given(TEXTS)
-def test_an_honest_review_of_any_text_stands_every_check(text: str) -> None:
+def test_an_honest_review_passes_every_check(text: str) -> None:
     findings = _reviewed(text)
     everyone = findings | Findings(
         checks=evidence_from_text(text, findings, "researcher") + evidence_from_draft(findings, "synthesizer")
@@ -63,7 +63,7 @@ def test_an_honest_review_of_any_text_stands_every_check(text: str) -> None:
 
 
 @given(TEXTS, st.permutations(list(Aspect)))
-def test_what_one_agent_measures_others_measure_too(text: str, aspects: list[Aspect]) -> None:
+def test_agents_that_measure_the_same_aspects_find_the_same_facts(text: str, aspects: list[Aspect]) -> None:
     apart = Findings()
     for aspect in aspects:
         apart |= Findings(facts=measure(text, [aspect], "one"))
@@ -83,7 +83,7 @@ def test_a_wrong_figure_an_invented_fact_and_a_false_quote_are_found_on_cross_ch
     ]
 
 
-def test_a_refuted_fact_does_not_get_into_the_draft() -> None:
+def test_a_refuted_fact_is_left_out_of_the_draft() -> None:
     facts = measure(LONG, Aspect, "r")
     refuted = Check("long_sentence-1", False, "c", "miscounted")
     assert "weakness-long_sentence-1" in {s.statement_id for s in draft(Findings(facts=facts), "s")}
@@ -91,7 +91,7 @@ def test_a_refuted_fact_does_not_get_into_the_draft() -> None:
     assert "weakness-long_sentence-1" not in {s.statement_id for s in draft(findings, "s")}
 
 
-def test_each_weak_spot_gets_advice_that_fits_it() -> None:
+def test_each_weakness_gets_fitting_advice() -> None:
     text = f"{LONG} Trips rose by 61 %. Clearly they did. It may perhaps rain. {'Bikes! ' * 5}"
     advice = {item.fact_id: item.text for item in advise(text, measure(text, Aspect, "r"))}
     assert advice == {
@@ -104,13 +104,13 @@ def test_each_weak_spot_gets_advice_that_fits_it() -> None:
     }
 
 
-def test_an_aspect_without_weak_spots_is_praised_and_one_with_them_is_not() -> None:
+def test_only_aspects_without_weaknesses_are_praised() -> None:
     findings = Findings(facts=measure("Trips rose by 61 %.", Aspect, "r"))
     strengths = {s.statement_id for s in draft(findings, "s") if s.part is Section.STRENGTH}
     assert strengths == {"strength-sentences", "strength-repetition", "strength-hedging"}
 
 
-def test_the_gravest_weak_spots_are_spelt_out_and_the_rest_counted() -> None:
+def test_the_gravest_weaknesses_are_listed_and_the_rest_is_counted() -> None:
     text = "Trips rose by 61 %. It may perhaps rain. " * 8
     weaknesses = [s for s in draft(Findings(facts=measure(text, Aspect, "r")), "s") if s.part is Section.WEAKNESS]
     assert len(weaknesses) == 13
@@ -123,7 +123,7 @@ def _verdict_on(statement: Statement) -> Check:
     return verify("Trips rose by 61 %.", Findings(facts=facts, statements=(statement,)), "v")[0]
 
 
-def test_the_reviewer_objects_to_a_statement_on_no_fact_or_on_one_that_nobody_found() -> None:
+def test_the_reviewer_objects_to_a_statement_without_a_valid_fact() -> None:
     assert _verdict_on(Statement("x", Section.SUMMARY, "All good.", ())).reason == "rests on a fact that does not stand"
     unknown = Statement("x", Section.SUMMARY, "All good.", ("support", "bare_figure-7"))
     assert _verdict_on(unknown).reason == "rests on a fact that does not stand"
@@ -136,12 +136,12 @@ def test_the_reviewer_objects_to_invented_quotes_and_numbers() -> None:
     assert _verdict_on(counting).reason == "gives a number that no fact has: 16"
 
 
-def test_the_reviewer_objects_to_praise_for_a_weak_spot() -> None:
+def test_the_reviewer_objects_to_praise_for_a_weakness() -> None:
     praise = Statement("x", Section.STRENGTH, "Gives figures.", ("bare_figure-1",))
     assert _verdict_on(praise).reason == "praises what a fact holds against the text"
 
 
-def test_witnesses_deny_what_they_cannot_find_again() -> None:
+def test_witnesses_refute_facts_and_statements_that_they_cannot_confirm() -> None:
     findings = add_draft(LONG, add_facts(LONG, Aspect, Findings(), "r"), "s")
     forged = Findings(
         facts=tuple(replace(f, value=99.0) if f.fact_id == "long_sentence-1" else f for f in findings.facts),
@@ -155,7 +155,7 @@ def test_witnesses_deny_what_they_cannot_find_again() -> None:
     assert disowned == {s.statement_id for s in forged.statements if s.part is Section.STRENGTH}
 
 
-def test_refuted_statements_are_left_out_of_the_review_and_it_says_so() -> None:
+def test_refuted_statements_are_left_out_of_the_review_and_listed() -> None:
     findings = _reviewed("Trips rose by 61 %.")
     objected = findings | Findings(checks=(Check("weakness-bare_figure-1", False, "editor", "it has a source"),))
     assert "Sentence 1 gives “61 %”" in review_text(findings)
@@ -163,7 +163,7 @@ def test_refuted_statements_are_left_out_of_the_review_and_it_says_so() -> None:
     assert "Left out weakness-bare_figure-1: it has a source." in review_text(objected)
 
 
-def test_the_review_says_who_did_what_and_what_went_wrong() -> None:
+def test_the_review_names_its_authors_and_their_failures() -> None:
     findings = _reviewed("Trips rose by 61 %.") | Findings(notes=("reviewer_2 gave no answer.",))
     assert review_text(findings).endswith(
         "How this review came about\n"
@@ -174,20 +174,20 @@ def test_the_review_says_who_did_what_and_what_went_wrong() -> None:
 
 
 @given(TEXTS)
-def test_the_answers_json_lists_the_sentences_that_the_findings_name_ascending(text: str) -> None:
+def test_the_json_lists_the_flawed_sentences_in_ascending_order(text: str) -> None:
     findings = _reviewed(text)
-    said = json.loads(answer_json(findings))
-    assert said.pop("sentences") == len(sentences_of(text))
+    answer = json.loads(answer_json(findings))
+    assert answer.pop("sentences") == len(sentences_of(text))
     for key, flaw in FLAWS_BY_KEY.items():
         named = {fact.sentence for fact in findings.facts if fact.flaw is flaw}
-        assert said.pop(key) == sorted(number for number in named if number is not None)
-    assert said == {}
+        assert answer.pop(key) == sorted(number for number in named if number is not None)
+    assert answer == {}
 
 
 @given(st.sets(st.sampled_from(Aspect)))
-def test_the_answers_json_knows_nothing_of_what_nobody_has_looked_at(aspects: set[Aspect]) -> None:
+def test_the_json_has_null_for_aspects_that_were_not_measured(aspects: set[Aspect]) -> None:
     seen = Findings(facts=measure(REPORT, aspects, "r"))
-    said, whole = (json.loads(answer_json(findings)) for findings in (seen, _reviewed(REPORT)))
+    answer, whole = (json.loads(answer_json(findings)) for findings in (seen, _reviewed(REPORT)))
     looked_at = {
         "sentences": Aspect.SENTENCES,
         "long_sentences": Aspect.SENTENCES,
@@ -195,10 +195,10 @@ def test_the_answers_json_knows_nothing_of_what_nobody_has_looked_at(aspects: se
         "claims_without_evidence": Aspect.SUPPORT,
         "doubly_hedged": Aspect.HEDGING,
     }
-    assert said == {key: whole[key] if aspect in aspects else None for key, aspect in looked_at.items()}
+    assert answer == {key: whole[key] if aspect in aspects else None for key, aspect in looked_at.items()}
 
 
-def test_the_answers_json_leaves_out_what_was_refuted() -> None:
+def test_the_json_leaves_out_refuted_facts() -> None:
     findings = _reviewed("Trips rose by 61 %. Costs fell by 9 %.")
     objected = findings | Findings(checks=(Check("bare_figure-1", False, "editor", "it has a source"),))
     assert json.loads(answer_json(findings))["figures_without_source"] == [1, 2]
@@ -214,7 +214,7 @@ def test_a_stage_adds_only_what_is_missing() -> None:
     assert add_draft(REPORT, drafted, "two") == drafted
 
 
-def test_the_shipped_text_has_every_kind_of_weak_spot_and_something_done_well() -> None:
+def test_the_shipped_text_has_every_kind_of_weakness_and_a_strength() -> None:
     facts = measure(REPORT, Aspect, "r")
     assert {fact.flaw for fact in facts} == {None, *Flaw}
     assert "1 of them with a source" in next(fact.claim for fact in facts if fact.fact_id == "support")

@@ -7,7 +7,7 @@ from concord_purple.settings import Mode
 from concord_purple.teams import Function, TeamName
 
 
-def test_without_anything_it_is_the_coordinator_of_a_mesh_on_port_9009() -> None:
+def test_the_default_agent_is_the_coordinator_of_a_mesh_on_port_9009() -> None:
     settings = settings_from([])
     assert (settings.function, settings.team, settings.mode) == (Function.COORDINATOR, TeamName.MESH, Mode.WORK)
     assert settings.own_url == "http://127.0.0.1:9009/"
@@ -15,7 +15,7 @@ def test_without_anything_it_is_the_coordinator_of_a_mesh_on_port_9009() -> None
     assert settings.call_timeout_s == 300
 
 
-def test_the_command_line_wins_over_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_line_overrides_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PURPLE_FUNCTION", "reviewer")
     monkeypatch.setenv("PURPLE_PORT", "7000")
     monkeypatch.setenv("PURPLE_AGENT_ID", "critic")
@@ -24,7 +24,7 @@ def test_the_command_line_wins_over_the_environment(monkeypatch: pytest.MonkeyPa
     assert settings.own_url == "http://purple:9009/"
 
 
-def test_an_agent_that_listens_everywhere_is_found_on_this_machine() -> None:
+def test_an_agent_on_all_interfaces_has_a_loopback_url() -> None:
     assert settings_from(["--host", "0.0.0.0"]).own_url == "http://127.0.0.1:9009/"  # noqa: S104
 
 
@@ -47,7 +47,7 @@ def test_peers_are_given_as_pairs_or_as_json(monkeypatch: pytest.MonkeyPatch, gi
         ("PURPLE_PEERS", "{", "peers: "),
     ],
 )
-def test_a_wrong_variable_ends_the_start_with_a_usage_message(
+def test_an_invalid_variable_exits_with_a_usage_message(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str, value: str, reason: str
 ) -> None:
     monkeypatch.setenv(name, value)

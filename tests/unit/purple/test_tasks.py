@@ -1,4 +1,4 @@
-"""The shipped tasks: applying their rules to their texts gives their keys."""
+"""The shipped tasks: their expected values follow from their texts by the rules that they state."""
 
 import re
 from collections.abc import Callable
@@ -57,7 +57,7 @@ def _is_figure(word: str, after: str) -> bool:
 
 
 def _by_the_rules(task: TaskSpec) -> dict[str, JsonValue]:
-    """The answer of a reader who knows only the task."""
+    """The answer that follows from the task's own text."""
     rules, _, text = task.text.partition("\nText:\n")
     strong, softening = _listed(rules, "strong"), _listed(rules, "softening")
     sentences = _sentences(text.strip())
@@ -65,38 +65,38 @@ def _by_the_rules(task: TaskSpec) -> dict[str, JsonValue]:
     def numbers(has: Callable[[str], bool]) -> list[JsonValue]:
         return [number for number, sentence in enumerate(sentences, start=1) if has(sentence)]
 
-    def said(words: set[str], sentence: str) -> int:
+    def count_in(words: set[str], sentence: str) -> int:
         return sum(token.lower() in words for token in _tokens(sentence))
 
     return {
         "sentences": len(sentences),
         "long_sentences": numbers(lambda each: len(_tokens(each)) > 25),
         "figures_without_source": numbers(lambda each: _has_figure(each) and not _has_source(each)),
-        "claims_without_evidence": numbers(lambda each: said(strong, each) > 0 and not _has_source(each)),
-        "doubly_hedged": numbers(lambda each: said(softening, each) >= 2),
+        "claims_without_evidence": numbers(lambda each: count_in(strong, each) > 0 and not _has_source(each)),
+        "doubly_hedged": numbers(lambda each: count_in(softening, each) >= 2),
     }
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
-def test_a_tasks_key_follows_from_its_text_by_the_rules_that_it_states(task: TaskSpec) -> None:
+def test_the_expected_values_follow_from_the_text_by_the_stated_rules(task: TaskSpec) -> None:
     assert values(task) == _by_the_rules(task)
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
-def test_a_task_lists_the_words_that_the_team_goes_by(task: TaskSpec) -> None:
+def test_a_task_lists_the_words_that_the_team_uses(task: TaskSpec) -> None:
     assert _listed(task.text, "strong") == BOOSTERS
     assert _listed(task.text, "softening") == HEDGES
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
-def test_a_good_review_has_every_value_of_the_key(task: TaskSpec) -> None:
+def test_a_good_review_has_every_expected_value(task: TaskSpec) -> None:
     text = request_in(task.text, ()).text
     found = add_verdict(text, add_draft(text, add_facts(text, Aspect, Findings(), "r"), "s"), "v")
     assert last_json(f"As [3] says: {answer_json(found)}") == values(task)
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
-def test_neither_the_task_itself_nor_its_example_nor_an_empty_answer_has_anything_of_the_key(task: TaskSpec) -> None:
+def test_neither_the_task_nor_its_example_nor_an_empty_answer_has_an_expected_value(task: TaskSpec) -> None:
     rules = task.text.partition("\nText:\n")[0]
     assert isinstance(last_json(rules), dict), "the example is JSON"
     empty = answer_json(add_facts("Rain fell.", Aspect, Findings(), "r"))
@@ -104,14 +104,14 @@ def test_neither_the_task_itself_nor_its_example_nor_an_empty_answer_has_anythin
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
-def test_every_kind_of_weak_spot_is_in_every_text_and_no_two_of_them_are_the_same_sentences(task: TaskSpec) -> None:
+def test_every_text_has_every_kind_of_weakness_in_different_sentences(task: TaskSpec) -> None:
     lists = [tuple(value) for value in values(task).values() if isinstance(value, list)]
     assert all(lists)
     assert len(set(lists)) == len(lists) == 4
 
 
 @pytest.mark.parametrize("name", TASKS)
-def test_a_task_is_a_shipped_text_with_the_same_rules_before_it(name: str) -> None:
+def test_a_task_is_a_shipped_text_after_the_common_rules(name: str) -> None:
     request = request_in(TASKS[name].text, ())
     assert (request.kind, request.text) == (Kind.TASK, shipped_text(name))
     first, _, rules = request.instruction.partition(". ")

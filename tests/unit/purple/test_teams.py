@@ -1,4 +1,4 @@
-"""The wiring of the teams: who asks whom for what and how often, and that it terminates."""
+"""The wiring of the teams: which agent asks which, for what and how often, and that requests terminate."""
 
 from collections.abc import Iterable
 from itertools import combinations, pairwise
@@ -53,17 +53,17 @@ def _calls(team: TeamName, members: list[Member]) -> set[tuple[str, str]]:
 
 
 @given(st.sampled_from(TeamName), SEATS)
-def test_no_request_can_come_back_to_an_agent_that_waits_for_it(team: TeamName, members: list[Member]) -> None:
+def test_no_request_returns_to_an_agent_that_waits_for_it(team: TeamName, members: list[Member]) -> None:
     assert nx.is_directed_acyclic_graph(_requests(team, members))
 
 
 @given(st.sampled_from(TeamName), SEATS)
-def test_nobody_asks_itself(team: TeamName, members: list[Member]) -> None:
+def test_no_agent_asks_itself(team: TeamName, members: list[Member]) -> None:
     assert all(asker != asked for (asker, _), (asked, _) in _requests(team, members).edges)
 
 
 @given(st.sampled_from(TeamName), SEATS)
-def test_nobody_is_asked_for_what_it_does_not_do(team: TeamName, members: list[Member]) -> None:
+def test_no_agent_is_asked_for_work_that_it_cannot_do(team: TeamName, members: list[Member]) -> None:
     functions = {member.agent_id: member.function for member in members}
     for _, (asked, kind) in _requests(team, members).edges:
         handler_for(functions[asked], kind)
@@ -71,7 +71,7 @@ def test_nobody_is_asked_for_what_it_does_not_do(team: TeamName, members: list[M
 
 @pytest.mark.parametrize("team", TeamName)
 @pytest.mark.parametrize("kind", [Kind.CROSS_CHECK, Kind.CLARIFY, Kind.EVIDENCE, Kind.PING])
-def test_an_answer_never_needs_another_question(team: TeamName, kind: Kind) -> None:
+def test_checks_clarifications_evidence_and_pings_cause_no_further_request(team: TeamName, kind: Kind) -> None:
     graph = _requests(team, SIX)
     assert all(graph.out_degree(node) == 0 for node in graph if node[1] is kind)
 
@@ -102,7 +102,7 @@ def test_in_the_bad_team_the_second_reviewer_is_never_asked_for_anything() -> No
     assert _calls(TeamName.BAD, SIX) == {("coordinator", member.agent_id) for member in FIVE[1:]}
 
 
-def test_in_the_bad_team_the_coordinator_asks_whether_the_others_are_there_before_each_piece_of_work() -> None:
+def test_in_the_bad_team_the_coordinator_pings_before_each_piece_of_work() -> None:
     work = [Kind.RESEARCH, Kind.SYNTHESIZE, Kind.REVIEW]
     assert kinds_asked(TEAMS[TeamName.BAD].wiring, Function.COORDINATOR, Kind.TASK) == [
         asked for kind in work for asked in (Kind.PING, kind)
@@ -115,12 +115,12 @@ def test_in_the_bad_team_one_researcher_is_asked_for_half_of_the_research_and_th
     assert _asked_of(TeamName.BAD, Kind.RESEARCH) == (["researcher_1"], {Aspect.SENTENCES, Aspect.REPETITION})
 
 
-def test_the_forging_team_works_as_a_hub_that_asks_nobody_whether_anything_has_a_source() -> None:
+def test_the_forging_team_is_a_hub_that_never_asks_about_sources() -> None:
     assert _calls(TeamName.FORGING, FIVE) == _calls(TeamName.HUB_SPOKE, FIVE)
     assert _asked_of(TeamName.FORGING, Kind.RESEARCH)[1] == set(Aspect) - {Aspect.SUPPORT}
 
 
-def test_only_the_teams_that_work_badly_leave_undone_what_is_missing_and_only_the_forging_one_forges() -> None:
+def test_only_the_bad_and_the_forging_team_leave_gaps_and_only_the_forging_one_forges() -> None:
     assert {name for name, team in TEAMS.items() if not team.fills_gaps} == {TeamName.BAD, TeamName.FORGING}
     assert {name for name, team in TEAMS.items() if team.forges} == {TeamName.FORGING}
 
@@ -141,5 +141,5 @@ def test_an_agents_function_is_what_it_declares_else_the_beginning_of_its_id(
 
 
 @pytest.mark.parametrize("agent_id", ["agent", "researchers", "re_viewer"])
-def test_an_agent_of_another_trade_has_no_seat(agent_id: str) -> None:
+def test_an_agent_without_a_known_function_is_no_member(agent_id: str) -> None:
     assert member_of(RosterEntry(id=agent_id, url="u", functions=("web-search",))) is None

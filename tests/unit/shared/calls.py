@@ -1,10 +1,10 @@
-"""A call, for tests."""
+"""An interaction step for tests."""
 
 from concord.trace.step import CallType, InteractionStep
 
 
 def call(**changes: object) -> InteractionStep:
-    """A call to an agent with attributes, and whatever is changed."""
+    """A call to an agent with attributes; `changes` replace its fields."""
     fields = {
         "step_id": "s",
         "trace_id": "t",

@@ -1,4 +1,4 @@
-"""A request says what is to be assessed; what cannot be assessed is refused with the reason."""
+"""Requests and plans: valid requests become plans, and invalid ones are refused with the reason."""
 
 import pytest
 from hypothesis import given
@@ -45,7 +45,7 @@ def test_a_pattern_needs_no_participants() -> None:
         ({}, {"a": "ftp://a"}, "scheme"),
         ({}, {"a/b": "http://a"}, "pattern"),
         ({}, {"green-agent": "http://a"}, "reserved"),
-        ({"start": "b"}, {"a": "http://a"}, "names no participant"),
+        ({"start": "b"}, {"a": "http://a"}, "is not a participant"),
         ({"num_runs": 0}, {"a": "http://a"}, "num_runs"),
         ({"num_runs": "many"}, {"a": "http://a"}, "num_runs"),
         ({"task": "x", "tasks": [{"id": "t", "text": "x"}]}, {"a": "http://a"}, "only one of"),
@@ -54,7 +54,7 @@ def test_a_pattern_needs_no_participants() -> None:
         (
             {"tasks": [{"id": "t", "text": "x"}, {"id": "p", "interaction_pattern": PATTERN}]},
             {"a": "http://a"},
-            "all have",
+            "either all tasks or none must have",
         ),
         ({"interaction_pattern": {"agents": ["a"], "edges": [{"from": "a", "to": "z"}]}}, {}, "not in `agents`"),
         ({"interaction_pattern": {"agents": ["a", "a"]}}, {}, "distinct"),
@@ -69,19 +69,19 @@ def test_a_pattern_needs_no_participants() -> None:
             "maxlength",
         ),
         ({"tasks": [{"id": "p", "interaction_pattern": PATTERN, "scorer": "model"}]}, {}, "has no answer"),
-        ({"answer_from": "b"}, {"a": "http://a"}, "not given the task: b"),
-        ({"start": "a", "answer_from": ["a", "b"]}, {"a": "http://a", "b": "http://b"}, "not given the task: b"),
-        ({"tasks": [TEXT_TASK | {"answer_from": "b"}]}, {"a": "http://a"}, "not given the task: b"),
+        ({"answer_from": "b"}, {"a": "http://a"}, "do not get the task: b"),
+        ({"start": "a", "answer_from": ["a", "b"]}, {"a": "http://a", "b": "http://b"}, "do not get the task: b"),
+        ({"tasks": [TEXT_TASK | {"answer_from": "b"}]}, {"a": "http://a"}, "do not get the task: b"),
     ],
 )
-def test_what_cannot_be_assessed_is_refused(
+def test_an_invalid_request_is_refused_with_the_reason(
     config: dict[str, object], participants: dict[str, str], complaint: str
 ) -> None:
     with pytest.raises(ValidationError, match=complaint):
         request(config, participants)
 
 
-def test_unknown_keys_are_kept_aside_without_strict() -> None:
+def test_unknown_keys_are_listed_without_strict() -> None:
     assert request({"colour": "red", "brand": 1}, {"a": "http://a"}).config.unknown_keys == ["brand", "colour"]
 
 
@@ -92,7 +92,7 @@ def test_without_tasks_the_default_ones_are_used() -> None:
 
 
 @given(st.integers(1, 40), st.integers(1, 20))
-def test_shards_share_the_trials_of_the_whole_out_without_gap_or_overlap(n_tasks: int, num_shards: int) -> None:
+def test_the_shards_of_an_assessment_partition_its_trials(n_tasks: int, num_shards: int) -> None:
     tasks = [TaskSpec(id=str(i), text="x") for i in range(n_tasks)]
     whole = plan_trials(AssessmentConfig(num_runs=2), tasks)
     shards = [
@@ -100,8 +100,8 @@ def test_shards_share_the_trials_of_the_whole_out_without_gap_or_overlap(n_tasks
         for index in range(num_shards)
         for trial in plan_trials(AssessmentConfig(num_runs=2, shard_index=index, num_shards=num_shards), tasks)
     ]
-    told = [(trial.trial_id, trial.task_id, trial.run, trial.seed) for trial in whole]
-    assert sorted((trial.trial_id, trial.task_id, trial.run, trial.seed) for trial in shards) == sorted(told)
+    expected = [(trial.trial_id, trial.task_id, trial.run, trial.seed) for trial in whole]
+    assert sorted((trial.trial_id, trial.task_id, trial.run, trial.seed) for trial in shards) == sorted(expected)
 
 
 @given(st.integers(1, 5), st.integers(1, 5), st.integers())
@@ -115,7 +115,7 @@ def test_trials_are_one_per_task_and_run_with_reproducible_seeds(n_tasks: int, n
 
 
 @pytest.mark.parametrize("config", [{}, {"task": "x"}, {"tasks": [TEXT_TASK]}, {"interaction_pattern": PATTERN}])
-def test_a_plan_survives_being_stored(config: dict[str, object]) -> None:
+def test_a_plan_survives_serialisation(config: dict[str, object]) -> None:
     given = request({**config, "weights": {"task": 0.5}, "colour": "red"}, {"a": "http://a"})
     tasks = given.config.chosen_tasks([TaskSpec(id="d", text="do")])
     plan = AssessmentPlan(
@@ -126,13 +126,13 @@ def test_a_plan_survives_being_stored(config: dict[str, object]) -> None:
         roster=[RosterEntry(id="a", url="http://a")],
         trials=plan_trials(given.config, tasks),
     )
-    again = AssessmentPlan.model_validate_json(plan.model_dump_json(by_alias=True))
-    assert again == plan
-    assert again.config.unknown_keys == ["colour"]
+    restored = AssessmentPlan.model_validate_json(plan.model_dump_json(by_alias=True))
+    assert restored == plan
+    assert restored.config.unknown_keys == ["colour"]
 
 
 @given(st.integers(1, 7), st.integers(1, 50))
-def test_as_many_trials_as_instances_are_asked_for_the_tasks_in_turn(n_tasks: int, num_instances: int) -> None:
+def test_num_instances_sets_the_number_of_trials_over_the_tasks_in_turn(n_tasks: int, num_instances: int) -> None:
     tasks = [TaskSpec(id=str(i), text="x") for i in range(n_tasks)]
     trials = plan_trials(AssessmentConfig(num_runs=3, num_instances=num_instances), tasks)
     assert [(trial.task_id, trial.run) for trial in trials] == [
@@ -140,27 +140,27 @@ def test_as_many_trials_as_instances_are_asked_for_the_tasks_in_turn(n_tasks: in
     ]
 
 
-def test_more_trials_than_an_assessment_may_have_are_refused_with_their_number() -> None:
+def test_too_many_trials_are_refused_with_their_number() -> None:
     tasks = [TaskSpec(id=str(i), text="x") for i in range(11)]
-    with pytest.raises(ValueError, match=f"1100 trials are more than the {MAX_TRIALS}"):
+    with pytest.raises(ValueError, match=f"1100 trials exceed the limit of {MAX_TRIALS}"):
         plan_trials(AssessmentConfig(num_runs=100), tasks)
 
 
 class TestTimeLimits:
-    def test_the_platforms_sample_fits(self) -> None:
+    def test_the_time_limits_of_the_platforms_sample_fit(self) -> None:
         limits = time_limits(AssessmentConfig(num_runs=3), 6)
         assert limits.trial_s == 300
         assert limits.assessment_s == pytest.approx(2000)
 
     @given(st.integers(0, MAX_TRIALS))
-    def test_limits_that_nobody_set_fit_into_what_the_platform_grants(self, n_trials: int) -> None:
+    def test_default_limits_fit_into_the_platforms_limit(self, n_trials: int) -> None:
         limits = time_limits(AssessmentConfig(), n_trials)
         assert 0 < limits.trial_s <= 300
         assert n_trials * limits.trial_s <= limits.assessment_s + 1e-6
         assert limits.assessment_s <= 300 * 60
 
     @given(st.integers(1, MAX_TRIALS), st.floats(1, 18000))
-    def test_a_limit_for_all_leaves_every_trial_the_same_time(self, n_trials: int, total: float) -> None:
+    def test_a_total_limit_is_shared_evenly_by_the_trials(self, n_trials: int, total: float) -> None:
         limits = time_limits(AssessmentConfig(timeout_s=total), n_trials)
         assert limits.assessment_s == total
         assert n_trials * limits.trial_s <= total
@@ -173,7 +173,7 @@ class TestTimeLimits:
             ({"trial_timeout_s": 300}, 100, "30000 s are more than the 18000 s"),
         ],
     )
-    def test_limits_that_cannot_all_hold_are_refused_with_the_arithmetic(
+    def test_contradictory_limits_are_refused_with_the_arithmetic(
         self, config: dict[str, float], n_trials: int, arithmetic: str
     ) -> None:
         with pytest.raises(ValueError, match=arithmetic):

@@ -1,4 +1,4 @@
-"""An assignment reaches the callee whole, and its secret reaches nothing else."""
+"""Assignments: metadata carries the whole assignment, and its token appears nowhere else."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -33,7 +33,7 @@ def test_metadata_carries_the_w3c_trace_context() -> None:
     assert sent.metadata()["traceparent"] == f"00-{sent.trace_id}-{sent.step_id}-01"
 
 
-def test_the_token_shows_in_no_text_of_it() -> None:
+def test_the_token_is_in_no_text_form_of_an_assignment() -> None:
     sent = assignment()
     assert SECRET not in repr(sent) + str(sent) + sent.model_dump_json()
 
@@ -50,10 +50,10 @@ def test_metadata_without_a_readable_assignment_gives_none() -> None:
 
 
 @given(st.text(max_size=40), st.text(max_size=40))
-def test_only_ids_of_w3c_form_give_a_traceparent(trace_id: str, step_id: str) -> None:
+def test_ids_of_another_form_give_no_traceparent(trace_id: str, step_id: str) -> None:
     assert traceparent(trace_id, step_id) is None
 
 
-def test_an_all_zero_id_is_none_by_w3cs_rule() -> None:
+def test_an_all_zero_id_gives_no_traceparent() -> None:
     assert traceparent("0" * 32, "1" * 16) is None
     assert traceparent("1" * 32, "0" * 16) is None

@@ -1,4 +1,4 @@
-"""A digest names the content of a step, whichever form it came in."""
+"""Digests: a digest identifies the content of a step in any of its forms."""
 
 import json
 from datetime import UTC, datetime
@@ -15,7 +15,7 @@ from tests.unit.shared.calls import call
 
 
 @given(steps)
-def test_the_wire_does_not_change_a_digest(step: InteractionStep) -> None:
+def test_serialisation_does_not_change_a_digest(step: InteractionStep) -> None:
     assert digest(InteractionStep.model_validate(step.spec_form())) == digest(step)
 
 
@@ -29,15 +29,15 @@ def test_the_wire_does_not_change_a_digest(step: InteractionStep) -> None:
         {"beyond 64 bits": 2**64, "a": 2.5},
     ],
 )
-def test_a_digest_is_of_the_facts_as_json_with_sorted_keys(requests: dict[str, JsonValue] | None) -> None:
+def test_a_digest_is_the_hash_of_the_facts_as_sorted_json(requests: dict[str, JsonValue] | None) -> None:
     called = AgentInvocation(agent_url="http://b", agent_name="b", requests=requests)
     moment = datetime(2026, 1, 1, 0, 0, 0, 5100, tzinfo=UTC)
     step = call(step_action=StepAction(agent_invocation=called), total_tokens=7, start_time=moment, error="no")
     measured = [None, 7, None, moment.timestamp(), None]
     attributes = {"a": "1", "b": "2"}
     facts = ["s", "t", None, "AGENT", ["http://b", "b", requests], None, *measured, "no", attributes]
-    assert digest(step).content == _named(facts)
-    assert digest(step).request == (_named(requests).hex() if requests else None)
+    assert digest(step).content == _hash_of(facts)
+    assert digest(step).request == (_hash_of(requests).hex() if requests else None)
 
 
 def test_the_facts_of_a_tools_step_are_its_name_and_parameters() -> None:
@@ -58,17 +58,17 @@ def test_the_facts_of_a_tools_step_are_its_name_and_parameters() -> None:
         None,
         {},
     ]
-    assert digest(step) == (_named(facts), None)
+    assert digest(step) == (_hash_of(facts), None)
 
 
-def _named(value: object) -> bytes:
+def _hash_of(value: object) -> bytes:
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return blake2b(text.encode(), digest_size=16).digest()
 
 
-def test_a_moment_is_the_same_in_whatever_zone_and_without_one_in_utc() -> None:
-    told = ["2026-01-01T12:00:00Z", "2026-01-01T14:00:00+02:00", "2026-01-01T12:00:00"]
-    assert len({digest(call(start_time=moment, end_time=moment)) for moment in told}) == 1
+def test_equal_times_in_any_zone_have_one_digest_and_a_missing_zone_is_utc() -> None:
+    times = ["2026-01-01T12:00:00Z", "2026-01-01T14:00:00+02:00", "2026-01-01T12:00:00"]
+    assert len({digest(call(start_time=moment, end_time=moment)) for moment in times}) == 1
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_a_moment_is_the_same_in_whatever_zone_and_without_one_in_utc() -> None:
         ({"parent_step_id": ""}, {}),
     ],
 )
-def test_the_librarys_form_has_the_digest_of_the_specifications(
+def test_the_library_form_has_the_digest_of_the_specifications_form(
     library: dict[str, object], spec: dict[str, object]
 ) -> None:
     assert digest(call(**library)) == digest(call(**spec))
@@ -111,6 +111,6 @@ def test_a_callees_own_trace_is_not_part_of_the_callers_step() -> None:
     assert digest(with_trace(ResponseTrace(trace_id="t", steps=[call(step_id="s2")]))) == digest(with_trace(None))
 
 
-def test_other_content_has_another_digest() -> None:
+def test_different_content_has_a_different_digest() -> None:
     variants = [call(), call(step_id="s2"), call(latency=3), call(error="x"), call(call_type=CallType.HOST)]
     assert len({digest(variant) for variant in variants}) == len(variants)

@@ -1,4 +1,4 @@
-"""A file that is replaced atomically has its old content or its new, never a part of either."""
+"""Atomic files: a replaced file has its old content or its new, never a part of either."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import pytest
 from concord.files import atomic_file
 
 
-def test_the_content_is_there_once_the_context_ends_and_not_before(tmp_path: Path) -> None:
+def test_the_new_content_appears_when_the_context_ends(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"old")
     with atomic_file(path, mode=0o600) as file:
@@ -17,7 +17,7 @@ def test_the_content_is_there_once_the_context_ends_and_not_before(tmp_path: Pat
     assert path.stat().st_mode & 0o777 == 0o600
 
 
-def test_what_fails_leaves_the_old_content_and_nothing_else(tmp_path: Path) -> None:
+def test_a_failure_leaves_the_old_content_and_no_other_file(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"old")
 

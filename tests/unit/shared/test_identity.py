@@ -1,4 +1,4 @@
-"""Every address of a participant is its one id; a stranger is its address."""
+"""Identity: every address of a participant resolves to its id, and a stranger's address to itself."""
 
 import pytest
 from hypothesis import given
@@ -26,12 +26,12 @@ ROSTER = Roster(
         ("http://host:notaport/", "http://host:notaport"),
     ],
 )
-def test_one_address_has_one_spelling(spelt: str, normal: str) -> None:
+def test_equivalent_urls_have_one_normal_form(spelt: str, normal: str) -> None:
     assert normalise_url(spelt) == normal
 
 
 @given(st.text(max_size=80))
-def test_any_text_can_be_normalised_and_stays_so(text: str) -> None:
+def test_normalisation_is_idempotent(text: str) -> None:
     assert normalise_url(normalise_url(text)) == normalise_url(text)
 
 
@@ -40,17 +40,17 @@ def test_url_alias_and_id_all_resolve_to_the_id(address: str) -> None:
     assert ROSTER.resolve(address) == "writer"
 
 
-def test_a_name_counts_only_where_there_is_no_url() -> None:
+def test_a_name_counts_only_without_a_url() -> None:
     assert ROSTER.resolve("", "reader") == "reader"
     assert ROSTER.resolve("http://elsewhere/", "reader") == "url:http://elsewhere"
 
 
-def test_nobody_known_is_called_by_what_is_known() -> None:
+def test_an_undeclared_agent_is_its_name_or_unknown() -> None:
     assert ROSTER.resolve("", "ghost") == "ghost"
     assert ROSTER.resolve("") == "unknown"
 
 
-def test_a_roster_knows_its_members() -> None:
+def test_a_roster_is_a_container_of_its_entries() -> None:
     assert [entry.id for entry in ROSTER] == ["writer", "reader"]
     assert "writer" in ROSTER
     assert "ghost" not in ROSTER

@@ -1,4 +1,4 @@
-"""Logs tell what happened, whoever logs it, and never a token."""
+"""Logs: all loggers write in the configured form, and none writes a token."""
 
 import logging
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ TOKEN = f"{TOKEN_PREFIX}eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ3cml0ZXIifQ.{'x' * 43}"
 
 
 @pytest.fixture(autouse=True)
-def _restored() -> Iterator[None]:
+def _restore_logging() -> Iterator[None]:
     root = logging.getLogger()
     handlers, level = root.handlers, root.level
     yield
@@ -29,7 +29,7 @@ def call_a_peer(url: str) -> None:
 
 
 @pytest.mark.parametrize("form", ["console", "json"])
-def test_no_token_gets_into_a_line_a_field_or_a_traceback(
+def test_no_token_is_in_a_line_a_field_or_a_traceback(
     form: Literal["console", "json"], capsys: pytest.CaptureFixture[str]
 ) -> None:
     configure_logging("test", form=form)
@@ -46,7 +46,7 @@ def test_no_token_gets_into_a_line_a_field_or_a_traceback(
     assert "ConnectionError" in written
 
 
-def test_a_record_that_cannot_be_written_does_not_show_what_it_holds(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_record_that_cannot_be_formatted_does_not_show_its_arguments(capsys: pytest.CaptureFixture[str]) -> None:
     configure_logging("test", form="json")
     logging.getLogger("anything").warning("GET %d failed", f"http://gateway/a2a/{TOKEN}/reader/")
     written = capsys.readouterr().err

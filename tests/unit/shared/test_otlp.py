@@ -1,4 +1,4 @@
-"""What a span means: OpenTelemetry's conventions, old and new, as interaction steps."""
+"""OpenTelemetry spans as interaction steps, by old and new conventions."""
 
 import json
 from collections.abc import Mapping
@@ -51,7 +51,7 @@ def export(*spans: dict[str, Any], service: str = "writer", scope: str = "s") ->
         ({}, CallType.HOST),
     ],
 )
-def test_an_operation_decides_what_kind_of_step_a_span_is(attributes: dict[str, str], kind: CallType) -> None:
+def test_the_operation_decides_the_kind_of_step(attributes: dict[str, str], kind: CallType) -> None:
     assert to_step(span(attributes=attributes)).kind is kind
 
 
@@ -64,20 +64,20 @@ def test_an_operation_decides_what_kind_of_step_a_span_is(attributes: dict[str, 
         ("critic.agent", {"traceloop.span.kind": "agent", "traceloop.entity.name": "critic"}),
     ],
 )
-def test_a_calls_agent_name_is_whom_it_went_to_and_not_who_made_it(name: str, attributes: dict[str, str]) -> None:
-    told = span(name=name, attributes=attributes)
-    call = to_step(told).agent_call
+def test_the_agent_name_of_an_invocation_is_the_callees(name: str, attributes: dict[str, str]) -> None:
+    read_span = span(name=name, attributes=attributes)
+    call = to_step(read_span).agent_call
     assert call is not None
-    assert (call.agent_name, told.agent) == ("critic", "")
+    assert (call.agent_name, read_span.agent) == ("critic", "")
 
 
-def test_the_agent_name_of_all_else_is_whose_work_it_is() -> None:
-    told = span(attributes={"gen_ai.operation.name": "chat", "gen_ai.agent.name": "critic"})
-    assert told.agent == "critic"
-    assert to_step(told, agent_name=told.agent).additional_attributes["agent_name"] == "critic"
+def test_the_agent_name_of_another_span_is_that_of_the_agent_at_work() -> None:
+    read_span = span(attributes={"gen_ai.operation.name": "chat", "gen_ai.agent.name": "critic"})
+    assert read_span.agent == "critic"
+    assert to_step(read_span, agent_name=read_span.agent).additional_attributes["agent_name"] == "critic"
 
 
-def test_a_model_is_a_tool_by_its_name_and_counts_its_tokens() -> None:
+def test_a_model_is_a_tool_with_its_name_and_tokens() -> None:
     attributes: dict[str, AttributeValue] = {
         "gen_ai.operation.name": "chat",
         "gen_ai.request.model": "m-1",
@@ -90,12 +90,12 @@ def test_a_model_is_a_tool_by_its_name_and_counts_its_tokens() -> None:
     assert (step.step_action.tool_invocation.tool_name, step.total_tokens) == ("m-1", 42)
 
 
-def test_a_call_of_an_agent_counts_no_tokens_since_its_models_do() -> None:
+def test_an_agent_call_counts_no_tokens() -> None:
     attributes: dict[str, AttributeValue] = {"gen_ai.operation.name": "invoke_agent", "gen_ai.usage.input_tokens": 30}
     assert to_step(span(attributes=attributes)).total_tokens is None
 
 
-def test_older_names_of_an_attribute_are_read_and_newer_ones_win() -> None:
+def test_older_attribute_names_are_read_and_newer_ones_take_precedence() -> None:
     old = span(attributes={"gen_ai.operation.name": "chat", "gen_ai.usage.prompt_tokens": 7})
     both = span(attributes=dict(old.attributes) | {"gen_ai.usage.input_tokens": 9})
     assert (to_step(old).total_tokens, to_step(both).total_tokens) == (7, 9)
@@ -107,7 +107,7 @@ def test_times_are_exact_to_the_microsecond_and_give_the_latency() -> None:
     assert step.latency_ms == 250.0
 
 
-def test_an_error_keeps_its_message_else_its_type() -> None:
+def test_an_error_has_its_message_or_else_its_type() -> None:
     assert to_step(span(failed=True, message="no route")).failure == "no route"
     assert to_step(span(failed=True, attributes={"error.type": "timeout"})).failure == "timeout"
     assert to_step(span(attributes={"error.type": "timeout"})).failure is None
@@ -125,12 +125,12 @@ def test_an_error_keeps_its_message_else_its_type() -> None:
         {"attributes": {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "x" * 300}},
     ],
 )
-def test_a_span_that_can_be_no_step_is_refused_with_the_reason(changes: dict[str, Any]) -> None:
+def test_a_span_that_cannot_be_a_step_is_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(SpanError, match=r"\w"):
         to_step(span(**changes))
 
 
-def test_spans_of_the_sdks_insides_are_left_out_and_what_is_under_them_moves_up() -> None:
+def test_internal_spans_of_the_sdk_are_removed_and_their_children_move_up() -> None:
     spans = [
         span("a" * 16, "1" * 16),
         span("b" * 16, "a" * 16, scope="a2a-python-sdk"),
@@ -141,7 +141,7 @@ def test_spans_of_the_sdks_insides_are_left_out_and_what_is_under_them_moves_up(
     assert kept == {"a" * 16: "1" * 16, "d" * 16: "a" * 16}
 
 
-def test_internal_spans_in_a_cycle_end_somewhere() -> None:
+def test_children_of_a_cycle_of_internal_spans_become_roots() -> None:
     spans = [
         span("b" * 16, "c" * 16, scope="a2a-python-sdk"),
         span("c" * 16, "b" * 16, scope="a2a-python-sdk"),
@@ -150,7 +150,7 @@ def test_internal_spans_in_a_cycle_end_somewhere() -> None:
     assert [each.parent_id for each in without_internals(spans)] == [""]
 
 
-def test_json_has_hex_ids_numbers_as_text_and_values_of_every_kind() -> None:
+def test_otlp_json_is_read_with_hex_ids_text_numbers_and_nested_values() -> None:
     written = {
         "traceId": TRACE.upper(),
         "spanId": "EEE19B7EC3C1B174",
@@ -181,7 +181,7 @@ def test_json_has_hex_ids_numbers_as_text_and_values_of_every_kind() -> None:
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b'{"resourceSpans": 3}', b'{"resourceSpans": [{"scopeSpans": [7]}]}'])
-def test_what_is_no_export_is_refused(body: bytes) -> None:
+def test_an_invalid_export_is_refused(body: bytes) -> None:
     with pytest.raises(ValueError, match=r"\w"):
         list(read_json(body))
 
@@ -197,7 +197,7 @@ json_values = st.recursive(
 
 
 @given(json_values)
-def test_any_json_is_read_or_refused_and_nothing_else(document: JsonValue) -> None:
+def test_any_json_is_read_or_refused(document: JsonValue) -> None:
     try:
         spans = list(spans_in(document))
     except ValueError:

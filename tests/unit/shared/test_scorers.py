@@ -1,4 +1,4 @@
-"""How a task says that its answers are graded: what is accepted at the door, and what is refused there."""
+"""Scorers in a task: the names and options that a request may have."""
 
 import re
 
@@ -19,7 +19,7 @@ from concord.assessment.scorers import (
 )
 
 REQUIRED: dict[str, dict[str, object]] = {"pattern": {"pattern": "(a)"}, "json": {"schema": {"type": "object"}}}
-"""What a scorer cannot do without."""
+"""The options that a scorer requires."""
 
 
 def task(scorer: object, target: object = None) -> TaskSpec:
@@ -28,7 +28,7 @@ def task(scorer: object, target: object = None) -> TaskSpec:
 
 @pytest.mark.parametrize("name", [*SCORER_NAMES, "rouge"])
 @pytest.mark.parametrize("by_alias", [True, False])
-def test_a_scorer_reads_as_it_was_written(name: str, by_alias: bool) -> None:
+def test_a_scorer_survives_serialisation(name: str, by_alias: bool) -> None:
     given = task({"name": name, **REQUIRED.get(name, {})}, "42" if name in NEED_TARGET else None)
     assert given.scorer is not None
     assert given.scorer.name == name
@@ -45,20 +45,20 @@ def test_a_name_alone_is_the_scorer_with_its_defaults(name: str) -> None:
         assert task(name, target) == task({"name": name}, target)
 
 
-def test_any_other_name_is_a_packages_with_whatever_options() -> None:
+def test_another_name_is_a_packages_scorer_with_any_options() -> None:
     scorer = task({"name": "rouge", "n": 2, "stem": {"language": "en"}}).scorer
     assert isinstance(scorer, PackageScorer)
     assert scorer.options == {"n": 2, "stem": {"language": "en"}}
 
 
 @pytest.mark.parametrize("name", SCORER_NAMES)
-def test_an_option_that_a_scorer_of_ours_does_not_have_is_refused(name: str) -> None:
+def test_an_unknown_option_of_a_built_in_scorer_is_refused(name: str) -> None:
     with pytest.raises(ValidationError, match="Extra inputs are not permitted"):
         SCORER_CHOICE.validate_python({"name": name, **REQUIRED.get(name, {}), "fuzzy": True})
 
 
 @pytest.mark.parametrize("scorer", [{}, {"name": ""}, {"name": 3}, 3, ["exact"]])
-def test_what_has_no_name_is_no_scorer(scorer: object) -> None:
+def test_a_scorer_without_a_name_is_refused(scorer: object) -> None:
     with pytest.raises(ValidationError):
         task(scorer, "42")
 
@@ -76,69 +76,69 @@ class TestPatterns:
             "(a*)*" * (MAX_PATTERN // 5),
         ],
     )
-    def test_an_expression_is_accepted(self, pattern: str) -> None:
+    def test_a_regular_expression_is_accepted(self, pattern: str) -> None:
         assert PatternScorer(pattern=pattern).pattern == pattern
 
     @pytest.mark.parametrize(
         "pattern", ["(", "[a", "a**", r"\p{L}", "(?P<1>a)", "a{5,2}", "a{99999999999}", "((" * 200]
     )
-    def test_what_is_no_expression_is_refused_at_the_door(self, pattern: str) -> None:
-        with pytest.raises(ValidationError, match="is no regular expression"):
+    def test_an_invalid_expression_is_refused(self, pattern: str) -> None:
+        with pytest.raises(ValidationError, match="is not a regular expression"):
             PatternScorer(pattern=pattern)
 
     @pytest.mark.parametrize(
         "pattern", ["(?:(?:a{300}){300}){300}", "(?:(?:a{50,}b){50,99}){50}", "a{4294967294}", "(a){400}(b){400}"]
     )
-    def test_what_would_be_unrolled_without_end_is_refused_at_the_door(self, pattern: str) -> None:
+    def test_an_expression_with_excessive_repetition_is_refused(self, pattern: str) -> None:
         re.compile(pattern)
         with pytest.raises(ValidationError, match="counted repetitions that multiply to more than 100,000"):
             PatternScorer(pattern=pattern)
 
-    def test_it_is_of_bounded_length(self) -> None:
+    def test_a_pattern_has_a_bounded_length(self) -> None:
         with pytest.raises(ValidationError, match="at most 1000 characters"):
             PatternScorer(pattern="a" * (MAX_PATTERN + 1))
 
 
 class TestJson:
-    def test_it_asks_for_something(self) -> None:
+    def test_a_json_scorer_needs_a_schema_or_values(self) -> None:
         with pytest.raises(ValidationError, match="give a `schema` or `values`"):
             JsonScorer()
 
     @pytest.mark.parametrize("pointer", ["", "/", "/a", "/a/0/b", "/a~1b/~0", "//"])
-    def test_a_pointer_is_accepted(self, pointer: str) -> None:
+    def test_a_json_pointer_is_accepted(self, pointer: str) -> None:
         assert JsonScorer(values={pointer: 1}).values == {pointer: 1}
 
     @pytest.mark.parametrize("pointer", ["a", "$.a", "#/a", "/a~", "/a~2", " /a"])
-    def test_what_is_no_pointer_is_refused_at_the_door(self, pointer: str) -> None:
-        with pytest.raises(ValidationError, match="is no JSON Pointer"):
+    def test_an_invalid_json_pointer_is_refused(self, pointer: str) -> None:
+        with pytest.raises(ValidationError, match="is not a JSON Pointer"):
             JsonScorer(values={pointer: 1})
 
-    def test_targets_are_refused_since_they_would_count_for_nothing(self) -> None:
+    def test_targets_of_a_json_scorer_are_refused(self) -> None:
         with pytest.raises(ValidationError, match="the scorer 'json' takes no `target`"):
             task({"name": "json", "values": {"/a": 1}}, "1")
 
 
 class TestTargets:
     @pytest.mark.parametrize("name", sorted(NEED_TARGET))
-    def test_a_scorer_that_compares_needs_one(self, name: str) -> None:
+    def test_a_comparing_scorer_needs_a_target(self, name: str) -> None:
         with pytest.raises(ValidationError, match=f"the scorer '{name}' needs a `target`"):
             task(name)
 
     @pytest.mark.parametrize("target", ["", " ", ["Paris", "\n"], [], ["a"] * (MAX_TARGETS + 1)])
-    def test_none_is_blank_and_their_number_is_bounded(self, target: object) -> None:
+    def test_blank_empty_and_too_many_targets_are_refused(self, target: object) -> None:
         with pytest.raises(ValidationError):
             task("exact", target)
 
-    def test_no_forbidden_text_is_blank(self) -> None:
+    def test_a_blank_forbidden_text_is_refused(self) -> None:
         with pytest.raises(ValidationError):
             task({"name": "includes", "forbidden": [" "]}, "Paris")
 
-    def test_one_for_numbers_has_a_digit(self) -> None:
-        with pytest.raises(ValidationError, match="the scorer 'numeric' compares numbers, and 'forty' is none"):
+    def test_a_numeric_target_without_a_number_is_refused(self) -> None:
+        with pytest.raises(ValidationError, match="the scorer 'numeric' compares numbers, and 'forty' is not a number"):
             task("numeric", ["40", "forty"])
 
     @pytest.mark.parametrize("option", ["tolerance", "relative_tolerance"])
     @pytest.mark.parametrize("given", [-1, float("nan"), float("inf")])
-    def test_a_tolerance_is_a_distance(self, option: str, given: float) -> None:
+    def test_a_negative_or_infinite_tolerance_is_refused(self, option: str, given: float) -> None:
         with pytest.raises(ValidationError):
             task({"name": "numeric", option: given}, 42)

@@ -1,4 +1,4 @@
-"""An interaction step is read in every form in use and written in the specification's."""
+"""Interaction steps: read in every form in use, and written in the specification's form."""
 
 from datetime import UTC, datetime
 
@@ -46,7 +46,7 @@ LIBRARY_FORM = {
 }
 
 
-def test_the_specifications_form_and_protobufs_json_form_mean_the_same() -> None:
+def test_the_specifications_form_and_protobufs_json_form_are_equivalent() -> None:
     assert InteractionStep.model_validate(SPEC_FORM).spec_form() == (
         InteractionStep.model_validate(CAMEL_CASE).spec_form() | {"parent_step_id": ""}
     )
@@ -56,7 +56,7 @@ def test_an_empty_parent_is_no_parent() -> None:
     assert InteractionStep.model_validate(SPEC_FORM).parent is None
 
 
-def test_the_librarys_form_is_written_in_the_specifications() -> None:
+def test_the_library_form_is_written_in_the_specifications_form() -> None:
     written = InteractionStep.model_validate(LIBRARY_FORM).spec_form()
     assert written["call_type"] == "TOOL"
     assert written["additional_attributes"] == {"call_type": "HOST", "error": "out of memory"}
@@ -64,12 +64,12 @@ def test_the_librarys_form_is_written_in_the_specifications() -> None:
     assert not written.keys() & {"error", "name", "parameters", "requests", "step_type"}
 
 
-def test_a_host_step_is_a_host_step_again_after_the_wire() -> None:
+def test_a_host_step_survives_serialisation() -> None:
     step = InteractionStep(step_id="s", trace_id="t", call_type=CallType.HOST)
     assert InteractionStep.model_validate(step.spec_form()).kind is CallType.HOST
 
 
-def test_a_librarys_agent_step_without_an_action_still_names_its_callee() -> None:
+def test_an_agent_step_of_the_library_form_names_its_callee() -> None:
     step = InteractionStep(step_id="s", trace_id="t", call_type=CallType.AGENT, name="writer", requests={"text": "go"})
     assert step.agent_call == AgentInvocation(agent_name="writer", requests={"text": "go"})
 
@@ -79,7 +79,7 @@ def test_a_tool_step_calls_no_agent() -> None:
     assert InteractionStep(step_id="s", trace_id="t", call_type=CallType.TOOL, step_action=action).agent_call is None
 
 
-def test_latency_is_the_reported_one_before_the_difference_of_the_times() -> None:
+def test_a_reported_latency_precedes_the_difference_of_the_times() -> None:
     step = InteractionStep(
         step_id="s",
         trace_id="t",
@@ -92,7 +92,7 @@ def test_latency_is_the_reported_one_before_the_difference_of_the_times() -> Non
     assert step.model_copy(update={"start_time": None}).latency_ms is None
 
 
-def test_a_clock_that_ran_backwards_gives_no_negative_latency() -> None:
+def test_times_in_reverse_order_give_a_latency_of_0() -> None:
     step = InteractionStep(
         step_id="s",
         trace_id="t",
@@ -129,19 +129,19 @@ def test_times_with_and_without_a_zone_can_be_subtracted() -> None:
         {"additional_attributes": {"k": "x" * 8193}},
     ],
 )
-def test_what_is_out_of_bounds_is_refused(wrong: dict[str, object]) -> None:
+def test_a_field_out_of_bounds_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
         InteractionStep.model_validate(SPEC_FORM | wrong)
 
 
 @given(steps)
-def test_writing_what_was_read_changes_nothing(step: InteractionStep) -> None:
+def test_writing_a_step_that_was_read_changes_nothing(step: InteractionStep) -> None:
     written = step.spec_form()
     assert InteractionStep.model_validate(written).spec_form() == written
 
 
 @given(steps)
-def test_kind_failure_and_callee_survive_the_wire(step: InteractionStep) -> None:
-    again = InteractionStep.model_validate(step.spec_form())
-    assert (again.kind, again.failure, again.latency_ms) == (step.kind, step.failure, step.latency_ms)
-    assert (again.agent_call is None) == (step.agent_call is None)
+def test_kind_failure_latency_and_callee_survive_serialisation(step: InteractionStep) -> None:
+    restored = InteractionStep.model_validate(step.spec_form())
+    assert (restored.kind, restored.failure, restored.latency_ms) == (step.kind, step.failure, step.latency_ms)
+    assert (restored.agent_call is None) == (step.agent_call is None)

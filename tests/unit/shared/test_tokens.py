@@ -1,4 +1,4 @@
-"""A token speaks for one agent in one trial, until it expires, and only where its secret is known."""
+"""Tokens: each identifies one agent in one trial until it expires, and only a holder of the secret can issue it."""
 
 import time
 
@@ -31,12 +31,12 @@ TOKEN = issue()
 
 
 @given(ids, ids, ids)
-def test_what_was_claimed_is_read_again(assessment_id: str, trace_id: str, agent_id: str) -> None:
+def test_claims_survive_issue_and_verification(assessment_id: str, trace_id: str, agent_id: str) -> None:
     claims = Claims(assessment_id, trace_id, agent_id, float(int(time.time() + 60)))
     assert TokenVerifier([NEW]).verify(TokenIssuer([NEW]).issue(claims).get_secret_value()) == claims
 
 
-def test_a_token_past_its_time_is_expired_rather_than_wrong() -> None:
+def test_an_expired_token_is_reported_as_expired() -> None:
     with pytest.raises(TokenExpiredError):
         TokenVerifier([NEW]).verify(issue(ttl_s=-60))
 
@@ -48,7 +48,7 @@ def test_a_token_of_another_secret_is_rejected() -> None:
 
 @given(st.data())
 def test_a_token_with_any_character_changed_is_rejected(data: st.DataObject) -> None:
-    # The last character of a part may hold bits that mean nothing.
+    # The last character of a part may hold bits that are ignored.
     places = [place for place in range(len(TOKEN) - 1) if TOKEN[place] != "." and TOKEN[place + 1] != "."]
     place = data.draw(st.sampled_from(places))
     other = data.draw(st.sampled_from([letter for letter in "ABCxyz019-_" if letter != TOKEN[place]]))
@@ -57,7 +57,7 @@ def test_a_token_with_any_character_changed_is_rejected(data: st.DataObject) -> 
 
 
 @given(st.text() | st.text(alphabet="eyJ.-_A0=", max_size=200).map(TOKEN_PREFIX.__add__))
-def test_what_is_no_token_is_rejected(text: str) -> None:
+def test_text_that_is_no_token_is_rejected(text: str) -> None:
     with pytest.raises(TokenRejectedError):
         TokenVerifier([NEW]).verify(text)
 
@@ -72,7 +72,7 @@ def test_a_token_cannot_choose_another_algorithm(algorithm: str) -> None:
         TokenVerifier([NEW]).verify(TOKEN_PREFIX + forged)
 
 
-def test_a_secret_can_be_replaced_while_tokens_of_the_old_one_are_about() -> None:
+def test_a_secret_can_be_rotated_while_old_tokens_are_in_use() -> None:
     rotated = [NEW, OLD]
     assert TokenVerifier(rotated).verify(issue(OLD)).agent_id == "writer"
     fresh = TokenIssuer(rotated).issue(Claims("a1", "t1", "reader", time.time() + 60)).get_secret_value()
@@ -90,12 +90,12 @@ def test_secrets_are_read_from_a_comma_separated_setting_and_short_ones_refused(
 
 
 @given(st.text(), st.text())
-def test_redaction_takes_out_tokens_and_touches_nothing_else(before: str, after: str) -> None:
+def test_redaction_removes_tokens_and_nothing_else(before: str, after: str) -> None:
     text = f"{before} /a2a/{TOKEN}/reader/ {after}"
     assert redact(text) == f"{before} /a2a/{REDACTED}/reader/ {after}"
     assert redact(text.encode()) == redact(text).encode()
 
 
-def test_what_is_left_of_a_token_that_was_cut_off_is_taken_out_too() -> None:
+def test_a_truncated_token_is_removed_too() -> None:
     for length in range(len(TOKEN_PREFIX) + 3, len(TOKEN)):
         assert TOKEN[:length] not in redact(f"…/a2a/{TOKEN[:length]}")

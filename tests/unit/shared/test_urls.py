@@ -1,4 +1,4 @@
-"""URLs that strangers name lead to the open internet, to allowed networks, or nowhere."""
+"""Peer URLs: only addresses in the public internet or in allowed networks are accepted."""
 
 from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
@@ -26,7 +26,7 @@ def resolver(*addresses: str) -> Resolver:
         "http://user:password@x/", "http://user@x/", "http://x:99999/", "http://[::1/", "javascript:alert(1)",
     ],
 )  # fmt: skip
-def test_only_http_with_a_host_and_no_credentials_has_the_form(url: str) -> None:
+def test_only_http_urls_with_a_host_and_no_credentials_are_valid(url: str) -> None:
     with pytest.raises(UrlRefusedError):
         check_form(url)
 
@@ -39,17 +39,17 @@ def test_only_http_with_a_host_and_no_credentials_has_the_form(url: str) -> None
         "::ffff:10.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::", "::ffff:169.254.169.254",
     ],
 )  # fmt: skip
-def test_addresses_that_are_not_in_the_open_internet_are_refused(address: str) -> None:
+def test_non_public_addresses_are_refused(address: str) -> None:
     assert not is_allowed(ip_address(address), [])
 
 
 @pytest.mark.parametrize("address", ["8.8.8.8", "1.1.1.1", "2606:4700:4700::1111", "64:ff9b::808:808"])
-def test_addresses_in_the_open_internet_are_allowed(address: str) -> None:
+def test_public_addresses_are_allowed(address: str) -> None:
     assert is_allowed(ip_address(address), [])
 
 
 @given(st.ip_addresses(v=4))
-def test_an_ipv4_address_is_judged_the_same_in_whatever_ipv6_form_it_hides(address: IPv4Address) -> None:
+def test_an_ipv4_address_is_treated_the_same_in_every_ipv6_form(address: IPv4Address) -> None:
     number = int(address)
     forms = [(0xFFFF << 32) + number, (0x64FF9B << 96) + number, (0x2002 << 112) + (number << 80)]
     for networks in ([], [ip_network("10.0.0.0/8")]):
@@ -57,20 +57,20 @@ def test_an_ipv4_address_is_judged_the_same_in_whatever_ipv6_form_it_hides(addre
         assert judged == {is_allowed(address, networks)}
 
 
-async def test_a_private_address_passes_in_an_allowed_network_alone() -> None:
+async def test_a_private_address_is_allowed_only_in_an_allowed_network() -> None:
     urls = PeerUrls([ip_network("172.16.0.0/12")], resolver("172.17.0.5"))
     assert str((await urls.pin("http://writer:9009/")).address) == "172.17.0.5"
     with pytest.raises(UrlRefusedError):
         await PeerUrls([ip_network("10.0.0.0/8")], resolver("172.17.0.5")).pin("http://writer:9009/")
 
 
-async def test_one_address_of_a_host_that_is_not_allowed_is_enough_to_refuse_it() -> None:
+async def test_a_host_with_one_forbidden_address_is_refused() -> None:
     with pytest.raises(UrlRefusedError):
         await PeerUrls([], resolver("8.8.8.8", "127.0.0.1")).pin("http://two-faced.example/")
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.1", "2130706433", "0x7f.0.0.1", "[::1]", "0"])
-async def test_every_spelling_of_this_machine_is_refused(host: str) -> None:
+async def test_every_spelling_of_the_local_host_is_refused(host: str) -> None:
     with pytest.raises(UrlRefusedError):
         await PeerUrls([]).pin(f"http://{host}/")
 
@@ -80,7 +80,7 @@ async def test_a_host_without_an_address_is_refused() -> None:
         await PeerUrls([], resolver()).pin("http://nowhere.example/")
 
 
-async def test_a_pinned_url_is_fetched_from_its_address_whatever_the_name_means_by_then() -> None:
+async def test_a_pinned_url_is_requested_from_its_checked_address() -> None:
     pinned = await PeerUrls([], resolver("8.8.8.8")).pin(f"https://agent.example:{free_port()}/base/")
     request = httpx.Request("GET", **pinned.request("/card.json"))
     assert (request.url.host, request.url.port, request.url.path) == ("8.8.8.8", pinned.port, "/base/card.json")

@@ -1,4 +1,4 @@
-"""The fast reading and the models agree: whatever the first takes, the second takes and understands the same."""
+"""The fast decoder agrees with the models: what it accepts, they accept with the same meaning."""
 
 import json
 from typing import Any
@@ -7,11 +7,12 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import JsonValue
+from pydantic import BaseModel, JsonValue
 
+from concord.trace import decoding
 from concord.trace.decoding import FastBatch, FastStep, read_fast
 from concord.trace.report import StepBatch
-from concord.trace.step import InteractionStep
+from concord.trace.step import AgentInvocation, InteractionStep, StepAction, ToolInvocation
 from tests.strategies import steps
 
 STEP_KEYS = sorted(InteractionStep.model_fields)
@@ -42,6 +43,18 @@ def body(*steps: JsonValue, **changes: JsonValue) -> bytes:
     return json.dumps({"batch_id": "b", "trace_id": "t", "reporter": "r", "steps": list(steps)} | changes).encode()
 
 
+def limits(schema: Any) -> Any:  # noqa: ANN401 - JSON
+    """A JSON schema without titles, defaults and formats, and with the largest integer in one notation."""
+    if isinstance(schema, list):
+        return [limits(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    kept = {key: limits(value) for key, value in schema.items() if key not in ("title", "default", "format")}
+    if "exclusiveMaximum" in kept:
+        kept["maximum"] = kept.pop("exclusiveMaximum") - 1
+    return {key: value.rpartition("/")[2] if key == "$ref" else value for key, value in kept.items()}
+
+
 def assert_read_alike(text: bytes) -> None:
     fast = read_fast(text)
     if fast is not None:
@@ -49,12 +62,12 @@ def assert_read_alike(text: bytes) -> None:
 
 
 @given(st.lists(steps, max_size=3))
-def test_sound_batches_are_read_alike(told: list[InteractionStep]) -> None:
-    assert_read_alike(body(*map(sent, told)))
+def test_valid_batches_are_read_alike(batch_steps: list[InteractionStep]) -> None:
+    assert_read_alike(body(*map(sent, batch_steps)))
 
 
 @given(steps, st.dictionaries(st.sampled_from([*STEP_KEYS, "stepId", "unknown"]), values, max_size=3))
-def test_steps_with_anything_in_them_are_read_alike_or_left_to_the_models(
+def test_steps_with_arbitrary_fields_are_read_alike_or_left_to_the_models(
     step: InteractionStep, changes: dict[str, JsonValue]
 ) -> None:
     assert_read_alike(body(sent(step) | changes))
@@ -63,7 +76,7 @@ def test_steps_with_anything_in_them_are_read_alike_or_left_to_the_models(
 @given(
     st.dictionaries(st.sampled_from(["batch_id", "trace_id", "reporter", "steps", "dropped", "x"]), values, max_size=2)
 )
-def test_batches_with_anything_in_them_are_read_alike_or_left_to_the_models(changes: dict[str, JsonValue]) -> None:
+def test_batches_with_arbitrary_fields_are_read_alike_or_left_to_the_models(changes: dict[str, JsonValue]) -> None:
     assert_read_alike(body(step(), **changes))
 
 
@@ -86,16 +99,52 @@ def test_batches_with_anything_in_them_are_read_alike_or_left_to_the_models(chan
         b'{"batch_id":"\xff","trace_id":"t","reporter":"r"}',
     ],
 )  # fmt: skip
-def test_odd_json_is_read_alike_or_left_to_the_models(text: bytes) -> None:
+def test_unusual_json_is_read_alike_or_left_to_the_models(text: bytes) -> None:
     assert_read_alike(text)
 
 
-def test_the_mirrors_have_the_fields_of_the_models() -> None:
-    assert {field.name for field in msgspec.structs.fields(FastStep)} == InteractionStep.model_fields.keys()
-    assert {field.name for field in msgspec.structs.fields(FastBatch)} == StepBatch.model_fields.keys()
+TWINS = [
+    (FastBatch, StepBatch),
+    (FastStep, InteractionStep),
+    (decoding._StepAction, StepAction),
+    (decoding._AgentInvocation, AgentInvocation),
+    (decoding._ToolInvocation, ToolInvocation),
+]
+NESTED = {"steps", "step_action", "tool_invocation", "agent_invocation"}
+"""Fields whose types are fast structs themselves."""
+SHALLOW = {"error", "parameters", "requests"}
+"""Fields of any JSON, in which the fast structs accept no deep nesting."""
+LEFT_TO_THE_MODELS = {"response_trace"}
 
 
-def test_the_usual_form_is_read_fast() -> None:
+@pytest.mark.parametrize(("fast", "model"), TWINS, ids=lambda each: each.__name__)
+def test_a_fast_struct_has_the_fields_of_its_model(fast: type[msgspec.Struct], model: type[BaseModel]) -> None:
+    assert set(fast.__struct_fields__) == model.model_fields.keys() - LEFT_TO_THE_MODELS
+
+
+@pytest.mark.parametrize(("fast", "model"), TWINS, ids=lambda each: each.__name__)
+def test_the_fields_of_a_fast_struct_have_the_types_and_limits_of_its_model(
+    fast: type[msgspec.Struct], model: type[BaseModel]
+) -> None:
+    _, structs = msgspec.json.schema_components([FastBatch])
+    batch = StepBatch.model_json_schema(by_alias=False)
+    models = batch["$defs"] | {"StepBatch": batch}
+    ours, theirs = structs[fast.__name__]["properties"], models[model.__name__]["properties"]
+    for name in set(fast.__struct_fields__) - NESTED - SHALLOW:
+        assert limits(ours[name]) == limits(theirs[name]), name
+
+
+@pytest.mark.parametrize(("fast", "model"), TWINS, ids=lambda each: each.__name__)
+def test_the_optional_fields_of_a_fast_struct_are_those_of_its_model(
+    fast: type[msgspec.Struct], model: type[BaseModel]
+) -> None:
+    required = {field.name for field in msgspec.structs.fields(fast) if field.required}
+    assert required == {name for name, field in model.model_fields.items() if field.is_required()} | (
+        {"batch_id"} if fast is FastBatch else set()
+    )
+
+
+def test_the_usual_form_is_read_by_the_fast_decoder() -> None:
     call: dict[str, JsonValue] = {
         "step_id": "s", "trace_id": "t", "parent_step_id": "p", "call_type": "AGENT", "latency": 3,
         "step_action": {"agent_invocation": {"agent_url": "http://b", "agent_name": "b",

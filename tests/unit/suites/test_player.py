@@ -4,7 +4,7 @@ import pytest
 
 from concord.suite import Draw, SuiteTask, Topology, instance_secret, neighbours_in
 from concord_gateway.rounds.reply import read_reply
-from concord_gateway.rounds.state import Rounds
+from concord_gateway.rounds.state import Rounds, default_rounds
 from concord_gateway.rounds.texts import turn_text
 from concord_suites import FAMILIES
 from concord_suites.family import TextFamily
@@ -25,7 +25,7 @@ def make(family: TextFamily, topology: Topology, attempt: int = 1) -> SuiteTask:
 
 def play(task: SuiteTask, habits: dict[str, Habit] | None = None) -> Rounds:
     """Plays a task to its end, with the sample agent in every seat."""
-    rounds = Rounds(task, max_rounds=2 * task.fewest_rounds.value + 2)
+    rounds = Rounds(task, max_rounds=default_rounds(task))
     while not rounds.over:
         rounds.begin()
         rounds.take({seat: read_reply(reply(turn_text(rounds, seat), FAMILIES, habits)) for seat in task.seats})

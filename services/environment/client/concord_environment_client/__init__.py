@@ -1,4 +1,4 @@
-"""Clients of the environment service: `UESClient`, and `AsyncUESClient` for asyncio."""
+"""Python clients of the environment service: `UESClient`, and `AsyncUESClient` for asyncio."""
 
 from concord_environment_client.clients import AsyncUESClient, UESClient
 from concord_environment_client.errors import (

@@ -1,4 +1,4 @@
-"""Endpoints: each call declared once, for both clients."""
+"""Endpoints: descriptors that declare each call once, for both clients."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -14,78 +14,76 @@ Method = Literal["GET", "POST", "PATCH", "DELETE"]
 
 @dataclass(frozen=True, slots=True)
 class Request(Generic[T]):
-    """A call with its fields, and the type of its response."""
+    """An HTTP request, and the type of its response."""
 
     method: Method
     path: str
     params: Mapping[str, Any] | None
     body: Any
     content: bytes | None
-    answer: TypeAdapter[T] | None
-    """None if the response is a file, as bytes."""
+    response: TypeAdapter[T] | None
+    """Parses the response. None if the response is a file, returned as bytes."""
 
 
 class Sender(Protocol):
     """A synchronous client."""
 
     def send(self, request: Request[T]) -> T:
-        """Sends a call and returns its response. Raises a UESClientError."""
+        """Sends a request and returns the parsed response. Raises a UESClientError."""
 
 
 class AsyncSender(Protocol):
     """An asynchronous client."""
 
     async def send(self, request: Request[T]) -> T:
-        """Sends a call and returns its response. Raises a UESClientError."""
+        """Sends a request and returns the parsed response. Raises a UESClientError."""
 
 
-class Resource:
-    """The calls of one resource, for `UESClient`."""
-
-    def __init__(self, sender: Sender) -> None:
-        self.sender = sender
+S = TypeVar("S", Sender, AsyncSender)
 
 
-class AsyncResource:
-    """The calls of one resource, for `AsyncUESClient`."""
+class Resource(Generic[S]):
+    """The calls of one resource of the service, as methods for a client."""
 
-    def __init__(self, sender: AsyncSender) -> None:
-        self.sender = sender
+    def __init__(self, sender: S) -> None:
+        self.sender: Final[S] = sender
 
 
 class Endpoint(Generic[T]):
-    """One call. Its keyword arguments fill the path, then the query of a GET or the body of any other call.
+    """A call of the service, as a method of its resource.
 
-    `content` (bytes) sends a file as the body. A response of type `bytes` is a file.
+    The keyword arguments of the method are the path parameters, and then the query parameters of a GET or DELETE, or
+    the fields of the JSON body of any other call. The argument `content` (bytes) is a file to send as the body. A
+    response of type `bytes` is a file.
     """
 
-    def __init__(self, method: Method, path: str, answer: type[T]) -> None:
+    def __init__(self, method: Method, path: str, response: type[T]) -> None:
         self.method: Final = method
         self.path: Final = path
-        self.answer: Final = answer
-        self._adapter: TypeAdapter[T] | None = None if answer is bytes else TypeAdapter(answer)
-        self._in_path = {name for _, name, _, _ in Formatter().parse(path) if name}
+        self.response: Final = response
+        self._adapter: TypeAdapter[T] | None = None if response is bytes else TypeAdapter(response)
+        self._path_parameters = {name for _, name, _, _ in Formatter().parse(path) if name}
 
     @overload
     def __get__(self, resource: None, owner: type[Any]) -> "Endpoint[T]": ...
     @overload
-    def __get__(self, resource: Resource, owner: type[Any]) -> Callable[..., T]: ...
+    def __get__(self, resource: Resource[Sender], owner: type[Any]) -> Callable[..., T]: ...
     @overload
-    def __get__(self, resource: AsyncResource, owner: type[Any]) -> Callable[..., Awaitable[T]]: ...
-    def __get__(self, resource: Resource | AsyncResource | None, owner: type[Any]) -> Any:
-        """The call, bound to a client."""
+    def __get__(self, resource: Resource[AsyncSender], owner: type[Any]) -> Callable[..., Awaitable[T]]: ...
+    def __get__(self, resource: Resource[Any] | None, owner: type[Any]) -> Any:
+        """The call as a method of a client."""
         if resource is None:
             return self
 
-        def call(**fields: Any) -> Any:  # noqa: ANN401 - what the service takes and gives
+        def call(**fields: Any) -> Any:  # noqa: ANN401 - any fields and responses
             return resource.sender.send(self.request(fields))
 
         return call
 
     def request(self, fields: Mapping[str, Any]) -> Request[T]:
-        """The call with its fields, which may be datetimes and models."""
-        path = self.path.format(**{name: fields[name] for name in self._in_path})
-        rest = {name: _plain(value) for name, value in fields.items() if name not in self._in_path}
+        """The request with these fields, whose values may contain datetimes and pydantic models."""
+        path = self.path.format(**{name: fields[name] for name in self._path_parameters})
+        rest = {name: _as_json(value) for name, value in fields.items() if name not in self._path_parameters}
         content = rest.pop("content", None) if isinstance(rest.get("content"), bytes) else None
         if self.method in ("GET", "DELETE") or content is not None:
             params = {name: value for name, value in rest.items() if value is not None}
@@ -93,13 +91,13 @@ class Endpoint(Generic[T]):
         return Request(self.method, path, None, rest, None, self._adapter)
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+def _as_json(value: Any) -> Any:  # noqa: ANN401 - any JSON value
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json", exclude_unset=True)
     if isinstance(value, Mapping):
-        return {key: _plain(part) for key, part in value.items()}
+        return {key: _as_json(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set):
-        return [_plain(part) for part in value]
+        return [_as_json(item) for item in value]
     return value

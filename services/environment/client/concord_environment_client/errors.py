@@ -1,4 +1,4 @@
-"""The errors that calls to the environment service raise."""
+"""The errors that the clients raise."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import httpx
 
 
 class UESClientError(Exception):
-    """Base class of all errors."""
+    """Base class of the errors that the clients raise."""
 
 
 class UESConnectionError(UESClientError):
@@ -14,13 +14,13 @@ class UESConnectionError(UESClientError):
 
 
 class UESTimeoutError(UESClientError):
-    """The service did not answer in time."""
+    """The service did not respond within the timeout."""
 
 
 class APIError(UESClientError):
-    """The service responded with an error."""
+    """The service responded with an error status. `detail` is the `detail` of the response body, or else the body."""
 
-    def __init__(self, status_code: int, detail: Any) -> None:  # noqa: ANN401 - whatever the service says
+    def __init__(self, status_code: int, detail: Any) -> None:  # noqa: ANN401 - any JSON value
         super().__init__(f"HTTP {status_code}: {detail}")
         self.status_code = status_code
         self.detail = detail
@@ -47,7 +47,7 @@ class ValidationError(APIError):
 
 
 class ServerError(APIError):
-    """5xx: the service failed."""
+    """5xx: the service failed. A 503 says that a change could not be written to disk."""
 
 
 _BY_STATUS: dict[int, type[APIError]] = {
@@ -60,7 +60,7 @@ _BY_STATUS: dict[int, type[APIError]] = {
 
 
 def raise_for(response: httpx.Response) -> None:
-    """Raises the error that a response stands for. Returns for a success."""
+    """Raises the APIError for a response with an error status."""
     if response.is_success:
         return
     try:
@@ -73,7 +73,7 @@ def raise_for(response: httpx.Response) -> None:
 
 
 def translated(error: httpx.HTTPError) -> UESClientError:
-    """The client's error for an error of the transport."""
+    """The UESClientError for an error of httpx."""
     if isinstance(error, httpx.TimeoutException):
-        return UESTimeoutError(str(error) or "the service did not answer in time")
+        return UESTimeoutError(str(error) or "the service did not respond within the timeout")
     return UESConnectionError(str(error) or type(error).__name__)

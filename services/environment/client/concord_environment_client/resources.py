@@ -1,10 +1,10 @@
-"""Every call of the environment service, by resource. A test compares them with the OpenAPI document."""
+"""All calls of the environment service, by resource. A test compares them with the OpenAPI document."""
 
 from types import NoneType
 from typing import Any, Final
 
 from concord_environment_client import responses
-from concord_environment_client.endpoints import Endpoint
+from concord_environment_client.endpoints import Endpoint, Resource, S
 from concord_environment_client.responses import ActionResult, Json
 
 _NOTHING: Final[Any] = NoneType
@@ -14,7 +14,7 @@ def _action(path: str) -> Endpoint[ActionResult]:
     return Endpoint("POST", path, ActionResult)
 
 
-class Keys:
+class Keys(Resource[S]):
     """API keys."""
 
     create = Endpoint("POST", "/keys", responses.NewKey)
@@ -23,8 +23,8 @@ class Keys:
     revoke = Endpoint("DELETE", "/keys/{key_id}", Json)
 
 
-class Time:
-    """The clock."""
+class Time(Resource[S]):
+    """The simulated clock."""
 
     get_state = Endpoint("GET", "/simulator/time", responses.TimeState)
     advance = Endpoint("POST", "/simulator/time/advance", responses.Advanced)
@@ -35,8 +35,8 @@ class Time:
     set_scale = Endpoint("POST", "/simulator/time/set-scale", responses.TimeState)
 
 
-class SimulationControl:
-    """Start and stop, undo and redo, replays and branches."""
+class SimulationControl(Resource[S]):
+    """Start and stop, undo and redo, holds, replays, branches and snapshots."""
 
     start = Endpoint("POST", "/simulation/start", Json)
     stop = Endpoint("POST", "/simulation/stop", Json)
@@ -56,7 +56,7 @@ class SimulationControl:
     snapshot = Endpoint("POST", "/simulation/snapshot", Json)
 
 
-class EnvironmentStates:
+class EnvironmentStates(Resource[S]):
     """The state of all modalities."""
 
     get_state = Endpoint("GET", "/environment/state", Json)
@@ -64,8 +64,8 @@ class EnvironmentStates:
     validate = Endpoint("POST", "/environment/validate", Json)
 
 
-class Events:
-    """Events."""
+class Events(Resource[S]):
+    """Scheduled and executed events."""
 
     list_events = Endpoint("GET", "/events", responses.EventList)
     create = Endpoint("POST", "/events", responses.Event)
@@ -77,8 +77,8 @@ class Events:
     cancel = Endpoint("DELETE", "/events/{event_id}", Json)
 
 
-class Scenario:
-    """Export and import of whole simulations."""
+class Scenario(Resource[S]):
+    """Export and import of scenarios."""
 
     export_full = Endpoint("GET", "/scenario/export/full", Json)
     export_environment = Endpoint("GET", "/scenario/export/environment", Json)
@@ -88,8 +88,8 @@ class Scenario:
     import_events = Endpoint("POST", "/scenario/import/events", responses.ImportReport)
 
 
-class Email:
-    """The mailbox."""
+class Email(Resource[S]):
+    """The user's mailbox."""
 
     get_state = Endpoint("GET", "/email/state", responses.EmailState)
     query = Endpoint("POST", "/email/query", responses.FoundEmails)
@@ -110,8 +110,8 @@ class Email:
     import_eml = Endpoint("POST", "/email/import/eml", Json)
 
 
-class SMS:
-    """The text messages."""
+class SMS(Resource[S]):
+    """The user's text messages."""
 
     get_state = Endpoint("GET", "/sms/state", responses.SMSState)
     query = Endpoint("POST", "/sms/query", responses.FoundMessages)
@@ -126,8 +126,8 @@ class SMS:
     update_delivery = _action("/sms/delivery")
 
 
-class Chat:
-    """The chat."""
+class Chat(Resource[S]):
+    """The chat between the user and the assistant."""
 
     get_state = Endpoint("GET", "/chat/state", responses.ChatState)
     query = Endpoint("POST", "/chat/query", responses.FoundChat)
@@ -136,8 +136,8 @@ class Chat:
     clear = _action("/chat/clear")
 
 
-class Calendar:
-    """The calendars."""
+class Calendar(Resource[S]):
+    """The user's calendars."""
 
     get_state = Endpoint("GET", "/calendar/state", responses.CalendarState)
     query = Endpoint("POST", "/calendar/query", responses.FoundEvents)
@@ -154,8 +154,8 @@ class Calendar:
     import_ics = Endpoint("POST", "/calendar/import/ics", Json)
 
 
-class Contacts:
-    """The address book."""
+class Contacts(Resource[S]):
+    """The user's address book."""
 
     get_state = Endpoint("GET", "/contacts/state", Json)
     query = Endpoint("POST", "/contacts/query", Json)
@@ -166,40 +166,40 @@ class Contacts:
     unblock = _action("/contacts/unblock")
 
 
-class Location:
-    """Where the user is."""
+class Location(Resource[S]):
+    """The user's current and earlier places."""
 
     get_state = Endpoint("GET", "/location/state", Json)
     query = Endpoint("POST", "/location/query", Json)
     update = _action("/location/update")
 
 
-class Weather:
-    """The weather."""
+class Weather(Resource[S]):
+    """Weather reports by place."""
 
     get_state = Endpoint("GET", "/weather/state", Json)
     query = Endpoint("POST", "/weather/query", Json)
     update = _action("/weather/update")
 
 
-class Preferences:
-    """How the user likes to see times and dates."""
+class Preferences(Resource[S]):
+    """The user's preferences for times and dates."""
 
     get_state = Endpoint("GET", "/time/state", Json)
     query = Endpoint("POST", "/time/query", Json)
     update = _action("/time/update")
 
 
-class AccessLogs:
-    """The latest calls."""
+class AccessLogs(Resource[S]):
+    """The log of the latest calls."""
 
     list_entries = Endpoint("GET", "/access-logs", Json)
     stats = Endpoint("GET", "/access-logs/stats", Json)
     clear = Endpoint("POST", "/access-logs/clear", Json)
 
 
-class Webhooks:
-    """Notices over HTTP."""
+class Webhooks(Resource[S]):
+    """Webhooks, which receive notices over HTTP."""
 
     register = Endpoint("POST", "/webhooks", Json)
     list_webhooks = Endpoint("GET", "/webhooks", Json)

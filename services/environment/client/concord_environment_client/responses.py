@@ -1,4 +1,4 @@
-"""The responses of the environment service. Fields that are not declared here are kept."""
+"""The responses of the environment service. The models keep fields that they do not declare."""
 
 from datetime import datetime
 from typing import Any, Literal
@@ -16,7 +16,7 @@ class ResponseBody(BaseModel):
 
 
 class TimeState(ResponseBody):
-    """The clock."""
+    """The simulated clock."""
 
     current_time: datetime
     time_scale: float
@@ -26,7 +26,7 @@ class TimeState(ResponseBody):
 
 
 class Advanced(ResponseBody):
-    """What advancing did."""
+    """The outcome of advancing the clock. `time_advanced` is in seconds."""
 
     previous_time: datetime
     current_time: datetime
@@ -45,7 +45,7 @@ class TimeSet(ResponseBody):
 
 
 class SkippedToNext(ResponseBody):
-    """What going to the next event did."""
+    """The outcome of moving the clock to the next event."""
 
     previous_time: datetime
     current_time: datetime
@@ -54,7 +54,7 @@ class SkippedToNext(ResponseBody):
 
 
 class SimulationStatus(ResponseBody):
-    """What the simulation is at."""
+    """The status of the simulation."""
 
     is_running: bool
     current_time: datetime
@@ -66,7 +66,7 @@ class SimulationStatus(ResponseBody):
 
 
 class KeyView(ResponseBody):
-    """A key."""
+    """An API key without its secret."""
 
     key_id: str
     name: str
@@ -76,13 +76,13 @@ class KeyView(ResponseBody):
 
 
 class NewKey(KeyView):
-    """A new key with its secret, which the service shows once."""
+    """A new API key with its secret, which the service returns only once."""
 
     secret: str
 
 
 class Event(ResponseBody):
-    """An event."""
+    """An event: an action with its time and status."""
 
     event_id: str
     scheduled_time: datetime
@@ -108,7 +108,7 @@ class EventList(ResponseBody):
 
 
 class BatchResult(ResponseBody):
-    """What became of a batch."""
+    """The outcome of a batch."""
 
     total_submitted: int
     total_created: int
@@ -117,7 +117,7 @@ class BatchResult(ResponseBody):
 
 
 class ActionResult(ResponseBody):
-    """The outcome of an action."""
+    """The event of an action."""
 
     event_id: str
     scheduled_time: datetime
@@ -127,7 +127,7 @@ class ActionResult(ResponseBody):
 
 
 class State(ResponseBody):
-    """The fields of every modality's state."""
+    """The fields that the states of all modalities share."""
 
     modality_type: str
     current_time: datetime
@@ -135,14 +135,14 @@ class State(ResponseBody):
 
 
 class Found(ResponseBody):
-    """The fields of every response to a query."""
+    """The fields that all responses to queries share."""
 
     total_count: int
     returned_count: int
 
 
 class Email(ResponseBody):
-    """A mail."""
+    """An email."""
 
     message_id: str
     thread_id: str
@@ -162,7 +162,7 @@ class Email(ResponseBody):
 
 
 class EmailState(State):
-    """The mailbox, or its latest part."""
+    """A page of the mailbox, latest emails first."""
 
     user_email_address: str
     total_email_count: int
@@ -176,7 +176,7 @@ class EmailState(State):
 
 
 class FoundEmails(Found):
-    """Mails."""
+    """The emails that match a query."""
 
     emails: list[Email]
 
@@ -195,7 +195,7 @@ class SMSMessage(ResponseBody):
 
 
 class SMSState(State):
-    """The text messages, or the latest of them."""
+    """A page of the text messages, latest first."""
 
     user_phone_number: str
     total_message_count: int
@@ -207,13 +207,13 @@ class SMSState(State):
 
 
 class FoundMessages(Found):
-    """Text messages."""
+    """The text messages that match a query."""
 
     messages: list[SMSMessage]
 
 
 class ChatMessage(ResponseBody):
-    """A message of the chat."""
+    """A chat message."""
 
     message_id: str
     conversation_id: str
@@ -223,7 +223,7 @@ class ChatMessage(ResponseBody):
 
 
 class ChatState(State):
-    """The chat, or its latest part."""
+    """A page of the chat messages."""
 
     messages: list[ChatMessage]
     conversations: dict[str, Json]
@@ -233,13 +233,13 @@ class ChatState(State):
 
 
 class FoundChat(Found):
-    """Messages of the chat."""
+    """The chat messages that match a query."""
 
     messages: list[ChatMessage]
 
 
 class CalendarEvent(ResponseBody):
-    """An event of a calendar."""
+    """A calendar event or a series."""
 
     event_id: str
     calendar_id: str
@@ -255,7 +255,7 @@ class CalendarEvent(ResponseBody):
 
 
 class CalendarState(State):
-    """The calendars, with their events or the first of them."""
+    """The calendars, and a page of the events by start."""
 
     calendars: dict[str, Json]
     events: dict[str, CalendarEvent]
@@ -266,13 +266,13 @@ class CalendarState(State):
 
 
 class FoundEvents(Found):
-    """Events of calendars."""
+    """The calendar events that match a query."""
 
     events: list[CalendarEvent]
 
 
 class ImportReport(ResponseBody):
-    """What was loaded."""
+    """The result of an import."""
 
     success: bool
     events_loaded: int

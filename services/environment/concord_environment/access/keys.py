@@ -1,4 +1,4 @@
-"""API keys and their permissions. Only the hash of a key is kept."""
+"""API keys and their permissions. A key's secret is stored as a hash only."""
 
 import secrets
 from collections.abc import Iterable, Sequence
@@ -9,11 +9,11 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from concord_environment.core.faults import Conflict, Forbidden, Invalid, NotThere
-from concord_environment.core.touched import Touched
+from concord_environment.core.faults import Conflict, Forbidden, Invalid, NotFound
+from concord_environment.core.write_set import WriteSet
 
 KEYS: Final = "keys"
-"""Under which name touched keys are noted."""
+"""The name of the table of keys in a write set."""
 
 PATTERN: Final = r"^(\*|[a-z][a-z_-]*)(:(\*|[a-z][a-z_-]*)){0,3}$"
 
@@ -71,73 +71,72 @@ def hash_secret(secret: str) -> str:
     return sha256(secret.encode()).hexdigest()
 
 
-class Keyring:
+class KeyRegistry:
     """The keys of one process. Key ids follow from the seed and a counter, so that runs can be compared."""
 
     def __init__(self, seed: int, keys: Sequence[Key] = ()) -> None:
         self._seed = seed
         self._keys = {key.key_id: key for key in keys}
         self._by_hash = {key.secret_hash: key.key_id for key in keys}
-        self.touched: Touched | None = None
-        """Where the ids of new and changed keys are noted, if somebody asks."""
+        self.write_set: WriteSet | None = None
+        """Collects the ids of new and changed keys, if set."""
 
     def __len__(self) -> int:
         return len(self._keys)
 
-    @property
-    def keys(self) -> list[Key]:
+    def all(self) -> list[Key]:
         """Every key, including revoked ones, in the order of creation."""
         return list(self._keys.values())
 
-    def admit(self, secret: str) -> Key | None:
+    def authenticate(self, secret: str) -> Key | None:
         """The key with this secret, or None if it is unknown or revoked."""
         key_id = self._by_hash.get(hash_secret(secret))
         key = None if key_id is None else self._keys[key_id]
         return None if key is None or key.revoked_at is not None else key
 
-    def make_admin(self, secret: str, now: datetime) -> Key:
-        """Sets the secret of the admin key, which grants everything. The previous secret becomes invalid."""
+    def set_admin(self, secret: str, now: datetime) -> Key:
+        """Sets the secret of the admin key, which grants everything, in place of the previous one. Raises Invalid."""
         if len(secret) < MIN_ADMIN_KEY:
             raise Invalid(f"the admin key needs at least {MIN_ADMIN_KEY} characters")
         key = Key(self._id(0), "admin", (ALL,), now, hash_secret(secret))
         if (known := self._keys.get(key.key_id)) is not None:
             del self._by_hash[known.secret_hash]
-        return self._keep(key)
+        return self._store(key)
 
-    def make(self, name: str, permissions: Sequence[str], maker: Key, now: datetime) -> tuple[Key, str]:
-        """A new key and its secret. Raises Forbidden if `maker` lacks one of the permissions."""
+    def create(self, name: str, permissions: Sequence[str], creator: Key, now: datetime) -> tuple[Key, str]:
+        """Returns a new key and its secret. Raises Conflict, or Forbidden if `creator` lacks one of the permissions."""
         if len(self._keys) >= MAX_KEYS:
             raise Conflict(f"there are {MAX_KEYS} keys already")
         for permission in permissions:
-            if not maker.may(permission):
+            if not creator.may(permission):
                 raise Forbidden(f"Permission denied: cannot grant '{permission}' without having it")
         secret = secrets.token_hex(32)
-        key = Key(self._id(len(self._keys)), name, tuple(permissions), now, hash_secret(secret), maker.key_id)
-        return self._keep(key), secret
+        key = Key(self._id(len(self._keys)), name, tuple(permissions), now, hash_secret(secret), creator.key_id)
+        return self._store(key), secret
 
     def get(self, key_id: str) -> Key:
-        """The key with this id. Raises NotThere."""
+        """The key with this id. Raises NotFound."""
         key = self._keys.get(key_id)
         if key is None:
-            raise NotThere(f"there is no key {key_id}")
+            raise NotFound(f"there is no key {key_id}")
         return key
 
     def revoke(self, key_id: str, now: datetime) -> Key:
-        """Revokes a key. Raises NotThere for an unknown key, Conflict for a revoked one."""
+        """Revokes a key. Raises NotFound for an unknown key, Conflict for a revoked one."""
         key = self.get(key_id)
         if key.revoked_at is not None:
             raise Conflict(f"the key {key_id} is revoked already")
-        return self._keep(replace(key, revoked_at=now))
+        return self._store(replace(key, revoked_at=now))
 
     def is_admin(self, key_id: str) -> bool:
         """Whether this is the id of the admin key."""
         return key_id == self._id(0)
 
-    def _keep(self, key: Key) -> Key:
+    def _store(self, key: Key) -> Key:
         self._keys[key.key_id] = key
         self._by_hash[key.secret_hash] = key.key_id
-        if self.touched is not None:
-            self.touched.note(KEYS, key.key_id)
+        if self.write_set is not None:
+            self.write_set.add(KEYS, key.key_id)
         return key
 
     def _id(self, count: int) -> str:

@@ -60,7 +60,7 @@ class _Logged(Protocol):
 
 
 class AccessLogging:
-    """Logs each call with its key, status and duration."""
+    """ASGI middleware that logs each call with its key, status and duration."""
 
     def __init__(self, app: ASGIApp, environment: _Logged) -> None:
         self._app = app

@@ -1,1 +1,1 @@
-"""The HTTP contract: one router for each resource."""
+"""The REST API: a router for each resource."""

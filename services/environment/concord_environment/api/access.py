@@ -1,4 +1,4 @@
-"""The dependencies of all routes: the environment, the caller's key and the addressed simulation."""
+"""The dependencies that routes share: the environment, the caller's key and the addressed simulation."""
 
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Final
@@ -11,7 +11,11 @@ from concord_environment.access.keys import Key
 from concord_environment.environment import Environment, EnvironmentSimulation
 
 BRANCH_HEADER: Final = "X-UES-Branch"
-_SCHEME: Final = APIKeyHeader(name="X-API-Key", auto_error=False, description="A key that POST /keys gave.")
+_SCHEME: Final = APIKeyHeader(
+    name="X-API-Key",
+    auto_error=False,
+    description="An API key: the `secret` in the response of `POST /keys`, or the admin key.",
+)
 
 
 def environment_of(connection: HTTPConnection) -> Environment:
@@ -27,8 +31,8 @@ async def _identified(
     request: Request, environment: Served, secret: Annotated[str | None, Security(_SCHEME)] = None
 ) -> Key:
     if not secret:
-        raise HTTPException(401, "Missing API key: send it as X-API-Key")
-    key = environment.keyring.admit(secret)
+        raise HTTPException(401, "Missing API key: send it in the header X-API-Key")
+    key = environment.keys.authenticate(secret)
     if key is None:
         raise HTTPException(401, "Invalid API key")
     request.state.key = key
@@ -51,7 +55,15 @@ def permitted(permission: str) -> Callable[[Key], Awaitable[Key]]:
 async def _addressed(
     environment: Served,
     caller: Identified,
-    branch: Annotated[str | None, Header(alias=BRANCH_HEADER, max_length=40)] = None,
+    branch: Annotated[
+        str | None,
+        Header(
+            alias=BRANCH_HEADER,
+            max_length=40,
+            description="The id of a branch from `POST /simulation/fork`; by default, the main simulation. "
+            "Requires the permission `simulation:fork`. Responds with 404 if the branch does not exist.",
+        ),
+    ] = None,
 ) -> EnvironmentSimulation:
     if branch is not None:
         caller.require("simulation:fork")
@@ -59,4 +71,4 @@ async def _addressed(
 
 
 Addressed = Annotated[EnvironmentSimulation, Depends(_addressed)]
-"""The simulation that a call addresses: the main one, or the branch in the header."""
+"""The simulation that a call addresses: the branch in the header, or else the main simulation."""

@@ -1,4 +1,4 @@
-"""`/access-logs`: the latest calls."""
+"""`/access-logs`: the log of the latest calls."""
 
 from datetime import datetime
 from typing import Annotated
@@ -12,7 +12,7 @@ from concord_environment.modalities.fields import Moment
 
 
 class AccessFilter(BaseModel):
-    """Every filter that is given has to hold."""
+    """Filters of the access log. A call has to match all given filters. `since` and `until` are inclusive."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -30,7 +30,7 @@ class AccessFilter(BaseModel):
 
 
 class AccessView(BaseModel):
-    """One call, at the wall clock's time."""
+    """A logged call. `timestamp` is wall-clock time. The key is null for a call without a valid key."""
 
     timestamp: datetime
     key_id: str | None
@@ -42,7 +42,7 @@ class AccessView(BaseModel):
 
 
 class AccessList(BaseModel):
-    """A page of calls, latest first."""
+    """A page of the logged calls, latest first. `total` counts all matches."""
 
     entries: list[AccessView]
     total: int
@@ -51,7 +51,7 @@ class AccessList(BaseModel):
 
 
 class AccessStats(BaseModel):
-    """How many calls there were."""
+    """Statistics of the logged calls. A call with a status below 400 is successful."""
 
     total_requests: int
     successful_requests: int
@@ -62,7 +62,7 @@ class AccessStats(BaseModel):
 
 
 class AccessCleared(BaseModel):
-    """How many calls were forgotten."""
+    """The number of deleted log entries."""
 
     cleared: int
 
@@ -72,7 +72,7 @@ router = APIRouter(prefix="/access-logs", tags=["access logs"])
 
 @router.get("", dependencies=[Depends(permitted("logs:read"))])
 async def read_log(environment: Served, wanted: Annotated[AccessFilter, Query()]) -> AccessList:
-    """The latest calls that fit every filter."""
+    """Returns the logged calls that match all given filters, latest first: by default 100, at most 1000."""
     found = [access for access in environment.access_log if _fits(access, wanted)][::-1]
     page = found[wanted.offset : wanted.offset + wanted.limit]
     entries = [AccessView.model_validate(access, from_attributes=True) for access in page]
@@ -81,7 +81,7 @@ async def read_log(environment: Served, wanted: Annotated[AccessFilter, Query()]
 
 @router.get("/stats", dependencies=[Depends(permitted("logs:read"))])
 async def read_stats(environment: Served) -> AccessStats:
-    """How many calls there were, of those that are kept."""
+    """Returns statistics of the logged calls. The log keeps the latest calls only."""
     entries = list(environment.access_log)
     successful = sum(access.status_code < 400 for access in entries)
     return AccessStats(
@@ -96,7 +96,7 @@ async def read_stats(environment: Served) -> AccessStats:
 
 @router.post("/clear", dependencies=[Depends(permitted("logs:clear"))])
 async def clear_log(environment: Served) -> AccessCleared:
-    """Forgets every call."""
+    """Deletes all entries of the access log."""
     return AccessCleared(cleared=environment.access_log.clear())
 
 

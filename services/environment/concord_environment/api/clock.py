@@ -1,4 +1,4 @@
-"""`/simulator/time`: reading and moving the clock."""
+"""`/simulator/time`: reading and moving the simulated clock."""
 
 from datetime import datetime
 from typing import Annotated, Final
@@ -6,19 +6,23 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Depends, Response
 from pydantic import BaseModel, Field
 
-from concord_environment.advancing import advance
 from concord_environment.api.access import Addressed, Served, permitted
 from concord_environment.api.responses import unvalidated
 from concord_environment.core.events import Event, EventStatus
 from concord_environment.environment import Environment, EnvironmentSimulation
 from concord_environment.modalities.fields import Moment
+from concord_environment.time_advance import advance
 
 MAX_DETAILS: Final = 1_000
 """The maximum number of executed events in a response."""
 
 
 class TimeState(BaseModel):
-    """The clock. `mode` is `manual`, `auto_advance` or `paused`."""
+    """The simulated clock.
+
+    `mode` is `manual` (calls move time), `auto_advance` (time follows the wall clock) or `paused`. `time_scale` is the
+    number of simulated seconds per second of wall-clock time.
+    """
 
     current_time: datetime
     time_scale: float
@@ -28,13 +32,13 @@ class TimeState(BaseModel):
 
 
 class AdvanceRequest(BaseModel):
-    """How far to advance, in seconds."""
+    """The time to advance, in simulated seconds."""
 
     seconds: Annotated[float, Field(gt=0, le=3_155_760_000, allow_inf_nan=False)]
 
 
 class ExecutionDetail(BaseModel):
-    """What became of one event."""
+    """The outcome of an event. `error` says why a failed event failed."""
 
     event_id: str
     modality: str
@@ -46,7 +50,7 @@ class ExecutionDetail(BaseModel):
 
 
 class Advanced(BaseModel):
-    """What advancing did."""
+    """The outcome of advancing the clock. `time_advanced` is in seconds."""
 
     previous_time: datetime
     current_time: datetime
@@ -57,13 +61,13 @@ class Advanced(BaseModel):
 
 
 class SetRequest(BaseModel):
-    """Where to set the clock, later than it is."""
+    """The new time of the clock, not before the current time."""
 
     target_time: Moment
 
 
 class TimeSet(BaseModel):
-    """What setting the clock did: nothing is executed, what was due is skipped."""
+    """The outcome of setting the clock. No event executes: `executed_events` is 0."""
 
     previous_time: datetime
     current_time: datetime
@@ -72,7 +76,7 @@ class TimeSet(BaseModel):
 
 
 class Skipped(BaseModel):
-    """What going to the next event did."""
+    """The outcome of moving the clock to the next event. `next_event_time` is null if no event is pending."""
 
     previous_time: datetime
     current_time: datetime
@@ -82,7 +86,7 @@ class Skipped(BaseModel):
 
 
 class PauseState(BaseModel):
-    """Whether time is paused."""
+    """Whether the clock is paused."""
 
     message: str
     current_time: datetime
@@ -90,7 +94,7 @@ class PauseState(BaseModel):
 
 
 class ScaleRequest(BaseModel):
-    """How many simulated seconds a second takes while time advances by itself."""
+    """The number of simulated seconds per second of wall-clock time, for `auto_advance`."""
 
     scale: Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
 
@@ -111,15 +115,16 @@ def _state(environment: Environment, simulation: EnvironmentSimulation) -> TimeS
 
 @router.get("", dependencies=[Depends(permitted("time:read"))])
 async def read_time(environment: Served, simulation: Addressed) -> TimeState:
-    """What time it is."""
+    """Returns the simulated time and the state of the clock."""
     return _state(environment, simulation)
 
 
 @router.post("/advance", response_model=Advanced, dependencies=[Depends(permitted("time:advance"))])
 async def advance_time(request: AdvanceRequest, environment: Served, simulation: Addressed) -> Response:
-    """Executes everything that is due in (now, now + seconds], each at its due time.
+    """Advances the clock by simulated seconds and executes all events due in (now, now + seconds], each at its time.
 
-    Of the events, the first 1000 are told of one by one; `GET /events` has them all.
+    A failed event does not stop the others. The response counts all events and lists the first 1000; `GET /events`
+    lists all. Responds with 409 if the simulation is stopped, paused or on hold.
     """
     progress = advance(environment, simulation, request.seconds)
     advanced = Advanced(
@@ -135,7 +140,10 @@ async def advance_time(request: AdvanceRequest, environment: Served, simulation:
 
 @router.post("/set", dependencies=[Depends(permitted("time:set"))])
 async def set_time(request: SetRequest, environment: Served, simulation: Addressed) -> TimeSet:
-    """Sets the clock without executing anything: what was due by then is skipped. Not into the past (409)."""
+    """Sets the clock to a later time without executing events. Events due by then are skipped.
+
+    Responds with 409 if the time is in the past, or the simulation is stopped, paused or on hold.
+    """
     environment.lifecycle.require_moving()
     previous = simulation.now
     skipped = simulation.jump(request.target_time)
@@ -146,7 +154,10 @@ async def set_time(request: SetRequest, environment: Served, simulation: Address
 
 @router.post("/skip-to-next", dependencies=[Depends(permitted("time:skip"))])
 async def skip_to_next(environment: Served, simulation: Addressed) -> Skipped:
-    """Goes to when the next event is due and executes what is due then; 404 where nothing is pending."""
+    """Moves the clock to the time of the next pending event, and executes all events due at that time.
+
+    Responds with 404 if no event is pending, and with 409 if the simulation is stopped, paused or on hold.
+    """
     environment.lifecycle.require_moving()
     progress = simulation.skip_to_next()
     environment.publish(progress.events, simulation)
@@ -168,7 +179,7 @@ async def skip_to_next(environment: Served, simulation: Addressed) -> Skipped:
 
 @router.post("/pause", dependencies=[Depends(permitted("time:pause"))])
 async def pause_time(environment: Served, simulation: Addressed) -> PauseState:
-    """Keeps time where it is."""
+    """Pauses the clock. Until `POST /simulator/time/resume`, calls that move time respond with 409."""
     environment.lifecycle.is_paused = True
     environment.announce("time.paused", current_time=simulation.now.isoformat())
     return PauseState(message="time is paused", current_time=simulation.now, is_paused=True)
@@ -176,7 +187,7 @@ async def pause_time(environment: Served, simulation: Addressed) -> PauseState:
 
 @router.post("/resume", dependencies=[Depends(permitted("time:resume"))])
 async def resume_time(environment: Served, simulation: Addressed) -> PauseState:
-    """Lets time move again."""
+    """Resumes the clock after a pause."""
     environment.lifecycle.is_paused = False
     environment.announce("time.resumed", current_time=simulation.now.isoformat())
     return PauseState(message="time can move", current_time=simulation.now, is_paused=False)
@@ -184,7 +195,7 @@ async def resume_time(environment: Served, simulation: Addressed) -> PauseState:
 
 @router.post("/set-scale", dependencies=[Depends(permitted("time:scale"))])
 async def set_scale(request: ScaleRequest, environment: Served, simulation: Addressed) -> TimeState:
-    """Sets how fast time advances by itself."""
+    """Sets the speed of the clock for `auto_advance`."""
     before = environment.lifecycle.time_scale
     environment.lifecycle.time_scale = request.scale
     environment.announce("time.scale_changed", time_scale=request.scale, previous_scale=before)

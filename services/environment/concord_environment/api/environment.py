@@ -16,7 +16,7 @@ from concord_environment.modalities.registry import MODALITY_BY_NAME, inconsiste
 
 
 class EnvironmentState(BaseModel):
-    """The state of every modality."""
+    """The state of all modalities: a first page of each. `summary` counts pending and executed events."""
 
     current_time: datetime
     modalities: dict[str, dict[str, Any]]
@@ -24,14 +24,14 @@ class EnvironmentState(BaseModel):
 
 
 class PendingEvents(BaseModel):
-    """What is yet to come."""
+    """The pending events. `next_event_time` is null if there are none."""
 
     pending_count: int
     next_event_time: datetime | None
 
 
 class CompactSnapshot(BaseModel):
-    """The state of every modality in short."""
+    """The compact state of all modalities."""
 
     snapshot_time: datetime
     format: Literal["compact"] = "compact"
@@ -40,14 +40,14 @@ class CompactSnapshot(BaseModel):
 
 
 class ModalityList(BaseModel):
-    """The modalities."""
+    """The names of the modalities."""
 
     modalities: list[str]
     count: int
 
 
 class Validation(BaseModel):
-    """Whether the state fits together."""
+    """The result of a consistency check, with the first 100 errors. `checked_at` is wall-clock time."""
 
     valid: bool
     errors: list[str]
@@ -68,11 +68,15 @@ async def read_state(
     compact: bool = False,
     format: Literal["json", "text"] = "json",  # noqa: A002 - the contract's
 ) -> EnvironmentState | CompactSnapshot | PlainTextResponse:
-    """The latest of every modality; with `compact` in short, and then also as text for a prompt."""
+    """Returns the first page of up to 500 items of the state of each modality.
+
+    With `compact`, returns the compact state instead: counts and the latest items. With `compact` and `format=text`,
+    returns the compact state as plain text for a prompt. Responds with 422 for `format=text` without `compact`.
+    """
     pending = simulation.count(EventStatus.PENDING)
     if format == "text":
         if not compact:
-            raise Invalid("format: text goes with compact=true only")
+            raise Invalid("format: text requires compact=true")
         return PlainTextResponse(_as_text(simulation, pending))
     if compact:
         return _compact(simulation, pending)
@@ -108,13 +112,13 @@ def _as_text(simulation: EnvironmentSimulation, pending: int) -> str:
 
 
 @router.get("/modalities", dependencies=[Depends(permitted("environment:list"))])
-async def list_modalities(simulation: Addressed) -> ModalityList:  # noqa: ARG001 - asks for a key
-    """The modalities there are."""
+async def list_modalities(simulation: Addressed) -> ModalityList:  # noqa: ARG001 - requires a key
+    """Returns the names of all modalities."""
     return ModalityList(modalities=list(MODALITY_BY_NAME), count=len(MODALITY_BY_NAME))
 
 
 @router.post("/validate", dependencies=[Depends(permitted("environment:validate"))])
 async def validate(simulation: Addressed) -> Validation:
-    """Checks that what refers to something refers to something that is there."""
+    """Checks the state for broken references, such as a message in a conversation that does not exist."""
     errors = inconsistencies(simulation.world)
     return Validation(valid=not errors, errors=errors[:100], checked_at=datetime.now(UTC))

@@ -1,4 +1,4 @@
-"""Error responses. None of them repeats the request."""
+"""Error responses. No error response repeats values of the request."""
 
 from typing import Any, Final
 
@@ -7,20 +7,20 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 
-from concord_environment.core.faults import Conflict, Fault, Forbidden, Invalid, NotKept, NotThere
+from concord_environment.core.faults import Conflict, Fault, Forbidden, Invalid, NotCommitted, NotFound
 from concord_environment.lifecycle import HeldError
 
-_STATUS: Final = ((NotThere, 404), (Conflict, 409), (Forbidden, 403), (Invalid, 422), (NotKept, 503))
+_STATUS: Final = ((NotFound, 404), (Conflict, 409), (Forbidden, 403), (Invalid, 422), (NotCommitted, 503))
 
 
 class Problem(BaseModel):
-    """What was wrong."""
+    """An error. `detail` is a message for the caller."""
 
     detail: str
 
 
 class BadField(BaseModel):
-    """What was wrong with one field."""
+    """An invalid field: its location, a message and the type of the error."""
 
     loc: list[str | int]
     msg: str
@@ -28,13 +28,13 @@ class BadField(BaseModel):
 
 
 class BadFields(BaseModel):
-    """What was wrong, field by field."""
+    """The invalid fields of a request."""
 
     detail: list[BadField]
 
 
 class ActiveHold(BaseModel):
-    """A hold that keeps time where it is."""
+    """A hold on the clock, and the key that holds it."""
 
     hold_id: str
     reason: str | None
@@ -42,29 +42,29 @@ class ActiveHold(BaseModel):
 
 
 class Held(BaseModel):
-    """Who keeps time where it is."""
+    """The holds that keep the clock from moving."""
 
     message: str
     active_holds: list[ActiveHold]
 
 
 class Refusal(BaseModel):
-    """Why the state of things does not allow it."""
+    """A call that the current state does not allow, with the reason."""
 
     detail: str | Held
 
 
 RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
-    400: {"model": Problem, "description": "The body is no JSON, or the call means nothing."},
+    400: {"model": Problem, "description": "The body is not JSON, or the call has no meaning."},
     401: {"model": Problem, "description": "The key is missing, unknown or revoked."},
-    403: {"model": Problem, "description": "The key does not grant what it takes; the answer names it."},
-    404: {"model": Problem, "description": "What the call names is not there."},
-    409: {"model": Refusal, "description": "The state of things does not allow it."},
-    413: {"model": Problem, "description": "The body is too large."},
-    422: {"model": BadFields, "description": "A field is wrong."},
-    503: {"model": Problem, "description": "The change could not be written to the disk, and the process stops."},
+    403: {"model": Problem, "description": "The key lacks the permission that `detail` names."},
+    404: {"model": Problem, "description": "The call names something that does not exist."},
+    409: {"model": Refusal, "description": "The current state does not allow the call."},
+    413: {"model": Problem, "description": "The body exceeds the size limit, by default 16 MiB."},
+    422: {"model": BadFields, "description": "A field is invalid; `detail` names it."},
+    503: {"model": Problem, "description": "The change could not be written to disk, and the process stops."},
 }
-"""The error responses of every route."""
+"""The error responses of all routes."""
 
 
 def add_error_handlers(app: FastAPI) -> None:

@@ -13,7 +13,7 @@ from concord_environment.api.access import Addressed, Served, permitted
 from concord_environment.api.errors import Problem
 from concord_environment.api.responses import EventView, event_view
 from concord_environment.core.events import DEFAULT_PRIORITY, Event, EventStatus, Submission
-from concord_environment.core.faults import Conflict, Fault, NotThere
+from concord_environment.core.faults import Conflict, Fault, NotFound
 from concord_environment.environment import Environment, EnvironmentSimulation
 from concord_environment.modalities.fields import JsonObject, Moment
 from concord_environment.modalities.registry import MODALITY_BY_NAME, parse
@@ -25,7 +25,11 @@ Priority = Annotated[int, Field(ge=0, le=100)]
 
 
 class ImmediateRequest(BaseModel):
-    """An action to be executed at once. Whose it is, the key says; an `agent_id` in the body counts for nothing."""
+    """An action to execute at once.
+
+    `data` has the fields of the modality's request, and its `operation`. Among events due at one time, a higher
+    `priority` executes first. The `agent_id` of the event is the caller's key.
+    """
 
     modality: Annotated[str, Field(max_length=50)]
     data: Data
@@ -34,13 +38,17 @@ class ImmediateRequest(BaseModel):
 
 
 class EventRequest(ImmediateRequest):
-    """An action to be executed at a time."""
+    """An action to execute at a simulated time, `scheduled_time`, with the fields of an immediate request."""
 
     scheduled_time: Moment
 
 
 class BatchRequest(BaseModel):
-    """Many actions. By default sound ones are taken and others told of."""
+    """Up to 1000 actions.
+
+    By default, the service schedules the valid actions and reports the invalid ones. With `stop_on_first_error`, one
+    invalid action keeps all from being scheduled. With `validate_only`, the service schedules none.
+    """
 
     events: Annotated[list[EventRequest], Field(min_length=1, max_length=MAX_BATCH)]
     stop_on_first_error: bool = False
@@ -48,7 +56,7 @@ class BatchRequest(BaseModel):
 
 
 class BatchItem(BaseModel):
-    """What became of one action of a batch."""
+    """The outcome of an action in a batch. `index` is its position in the request, from 0."""
 
     index: int
     success: bool
@@ -57,7 +65,7 @@ class BatchItem(BaseModel):
 
 
 class BatchAnswer(BaseModel):
-    """What became of a batch."""
+    """The outcome of a batch."""
 
     total_submitted: int
     total_created: int
@@ -66,7 +74,7 @@ class BatchAnswer(BaseModel):
 
 
 class EventList(BaseModel):
-    """A page of events by due time, and how many there are of each status in all."""
+    """A page of events in the order of execution. `total` counts the matches; the other counts are of all events."""
 
     events: list[EventView]
     total: int
@@ -77,7 +85,7 @@ class EventList(BaseModel):
 
 
 class EventSummary(BaseModel):
-    """How many events there are."""
+    """The numbers of events. `next_event_time` is null if no event is pending."""
 
     total: int
     pending: int
@@ -90,7 +98,7 @@ class EventSummary(BaseModel):
 
 
 class Cancellation(BaseModel):
-    """An event that will not happen."""
+    """A cancelled event."""
 
     cancelled: bool
     event_id: str
@@ -110,7 +118,10 @@ async def list_events(
     limit: Annotated[int, Query(ge=1, le=MAX_BATCH)] = 100,
     offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
 ) -> EventList:
-    """Events that fit every filter, in the order in which they are due."""
+    """Returns the events that match all given filters, in the order of execution: by default 100, at most 1000.
+
+    `start_time` and `end_time` bound the scheduled time, inclusive.
+    """
     found = (
         event
         for event in _candidates(simulation, status)
@@ -150,7 +161,12 @@ async def create_event(
     simulation: Addressed,
     caller: Annotated[Key, Depends(permitted("events:create"))],
 ) -> EventView:
-    """Schedules an action. 409 for a time that is past."""
+    """Schedules an action for a simulated time. It executes when the clock reaches that time.
+
+    Requires the permission of the operation too. Responds with 403 without it, with 409 if the time is in the past, and
+    with 422 for an unknown operation or an invalid field of `data`. A failure at execution time is recorded in the
+    event.
+    """
     return event_view(environment.schedule(simulation, [_submission(environment, simulation, caller, request)])[0])
 
 
@@ -161,7 +177,10 @@ async def execute_now(
     simulation: Addressed,
     caller: Annotated[Key, Depends(permitted("events:execute"))],
 ) -> EventView:
-    """Executes an action at once."""
+    """Executes an action at once, at the current simulated time.
+
+    Requires the permission of the operation too. Responds with the error of the operation if it fails.
+    """
     action = parse(request.modality, request.data)
     event = environment.submit(
         simulation, caller, action, due=simulation.now, priority=request.priority, metadata=dict(request.metadata)
@@ -173,9 +192,9 @@ async def execute_now(
     "/batch",
     status_code=201,
     responses={
-        200: {"model": BatchAnswer, "description": "Nothing was wanted but a check."},
-        207: {"model": BatchAnswer, "description": "Some were scheduled."},
-        400: {"model": BatchAnswer | Problem, "description": "None was scheduled."},
+        200: {"model": BatchAnswer, "description": "The actions were checked only."},
+        207: {"model": BatchAnswer, "description": "Some actions were scheduled."},
+        400: {"model": BatchAnswer | Problem, "description": "No action was scheduled."},
     },
 )
 async def create_batch(
@@ -185,7 +204,11 @@ async def create_batch(
     caller: Annotated[Key, Depends(permitted("events:batch"))],
     response: Response,
 ) -> BatchAnswer:
-    """Schedules up to 1000 actions in one step. 201 for all, 207 for some, 400 for none; 200 for a check."""
+    """Schedules up to 1000 actions in one step.
+
+    Responds with 201 if all actions were scheduled, with 207 if some were, with 400 if none was, and with 200 for
+    `validate_only`.
+    """
     checked = [_checked(environment, simulation, caller, one) for one in request.events]
     sound = [one for one in checked if isinstance(one, Submission)]
     failed = len(checked) - len(sound)
@@ -236,16 +259,16 @@ def _items(checked: Iterable[Submission | Fault], created: Iterator[Event]) -> I
 
 @router.get("/next", dependencies=[Depends(permitted("events:read"))])
 async def next_event(simulation: Addressed) -> EventView:
-    """The event that comes next; 404 where nothing is pending."""
+    """Returns the pending event that executes next. Responds with 404 if no event is pending."""
     event = simulation.next_event()
     if event is None:
-        raise NotThere("no event is pending")
+        raise NotFound("no event is pending")
     return event_view(event)
 
 
 @router.get("/summary", dependencies=[Depends(permitted("events:summary"))])
 async def summarise(simulation: Addressed) -> EventSummary:
-    """How many events there are, by status and modality."""
+    """Returns the numbers of events by status and by modality."""
     following = simulation.next_event()
     return EventSummary(
         total=len(simulation.events),
@@ -261,15 +284,15 @@ async def summarise(simulation: Addressed) -> EventSummary:
 
 @router.get("/{event_id}", dependencies=[Depends(permitted("events:read"))])
 async def read_event(event_id: str, simulation: Addressed) -> EventView:
-    """One event."""
+    """Returns an event. Responds with 404 if it does not exist."""
     event = simulation.events.get(event_id)
     if event is None:
-        raise NotThere(f"there is no event {event_id}")
+        raise NotFound(f"there is no event {event_id}")
     return event_view(event)
 
 
 @router.delete("/{event_id}", dependencies=[Depends(permitted("events:delete"))])
 async def cancel_event(event_id: str, environment: Served, simulation: Addressed) -> Cancellation:
-    """Cancels a pending event."""
+    """Cancels a pending event. Responds with 404 if it does not exist, and with 409 if it is not pending."""
     environment.publish([simulation.cancel(event_id)], simulation)
     return Cancellation(cancelled=True, event_id=event_id)

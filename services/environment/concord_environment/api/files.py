@@ -1,4 +1,4 @@
-"""Import and export of standard files: mbox and .eml below `/email`, .ics below `/calendar`."""
+"""Import and export of mbox and .eml files below `/email`, and of .ics files below `/calendar`."""
 
 from typing import Annotated, Final
 
@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import BaseModel
 
 from concord_environment.api.access import Addressed, Served, permitted
-from concord_environment.core.faults import Conflict, NotThere
+from concord_environment.core.faults import Conflict, NotFound
 from concord_environment.environment import Environment, EnvironmentSimulation
 from concord_environment.formats.eml import from_eml, to_eml
 from concord_environment.formats.ics import from_ics, to_ics
@@ -36,29 +36,36 @@ MBOX: Final = "application/mbox"
 
 
 class FilesRead(BaseModel):
-    """How much a file brought in."""
+    """The number of imported emails or events."""
 
     imported: int
 
 
 @router.get("/email/export/mbox", response_class=Response, responses=_file(MBOX), dependencies=_exports)
 async def export_mbox(simulation: Addressed) -> Response:
-    """The mailbox as an mbox file."""
+    """Exports all emails as an mbox file (RFC 4155), without the content of attachments."""
     return Response(to_mbox(simulation.world[EmailState].emails.rows()), media_type=MBOX)
 
 
 @router.get("/email/export/eml", response_class=Response, responses=_file(EML), dependencies=_exports)
 async def export_eml(simulation: Addressed, message_id: Annotated[str, Query(max_length=998)]) -> Response:
-    """One mail as an RFC 5322 message."""
+    """Exports an email as an .eml file (RFC 5322), without the content of attachments.
+
+    Responds with 404 if the email does not exist.
+    """
     email = simulation.world[EmailState].emails.get(message_id)
     if email is None:
-        raise NotThere(f"there is no mail {message_id}")
+        raise NotFound(f"there is no email {message_id}")
     return Response(to_eml(email), media_type=EML)
 
 
 @router.post("/email/import/mbox", openapi_extra=_body(MBOX), dependencies=_imports)
 async def import_mbox(request: Request, environment: Served, simulation: Addressed) -> FilesRead:
-    """Puts the mails of an mbox file into the mailbox, in threads, at their dates. 409 while the simulation runs."""
+    """Imports the emails of an mbox file (RFC 4155) into the mailbox, at their dates and in threads.
+
+    Imports all emails or none. Responds with 409 if the simulation is running or a Message-ID exists, and with 422 for
+    a malformed file.
+    """
     _require_stopped(environment)
     user = simulation.world[EmailState].address
     emails = list(from_mbox(await request.body(), user=user, fallback=simulation.now))
@@ -67,7 +74,10 @@ async def import_mbox(request: Request, environment: Served, simulation: Address
 
 @router.post("/email/import/eml", openapi_extra=_body(EML), dependencies=_imports)
 async def import_eml(request: Request, environment: Served, simulation: Addressed) -> FilesRead:
-    """Puts one mail into the mailbox, at its date. 409 while the simulation runs."""
+    """Imports an .eml file (RFC 5322) into the mailbox, at its date and in its thread.
+
+    Responds with 409 if the simulation is running or the Message-ID exists, and with 422 for a malformed file.
+    """
     _require_stopped(environment)
     email = from_eml(await request.body(), user=simulation.world[EmailState].address, fallback=simulation.now)
     return await _filed(request, environment, simulation, import_emails(simulation.world[EmailState], [email]))
@@ -75,7 +85,7 @@ async def import_eml(request: Request, environment: Served, simulation: Addresse
 
 @router.get("/calendar/export/ics", response_class=Response, responses=_file(ICS), dependencies=_exports)
 async def export_ics(simulation: Addressed) -> Response:
-    """The calendars as an iCalendar file."""
+    """Exports the events of all calendars as an iCalendar file (RFC 5545)."""
     return Response(to_ics(simulation.world[CalendarState].events.rows()), media_type=ICS)
 
 
@@ -86,30 +96,34 @@ async def import_ics(
     simulation: Addressed,
     calendar_id: Annotated[str | None, Query(max_length=200)] = None,
 ) -> FilesRead:
-    """Puts the events of an iCalendar file into a calendar. 409 while the simulation runs."""
+    """Imports the events of an iCalendar file (RFC 5545) into a calendar, by default the default calendar.
+
+    Imports all events or none. Floating times are in the user's time zone. Responds with 404 if the calendar does not
+    exist, with 409 if the simulation is running or a UID exists, and with 422 for a malformed file.
+    """
     _require_stopped(environment)
     state = simulation.world[CalendarState]
     into = calendar_id or state.current_settings.default_calendar_id
     if into not in state.calendars:
-        raise NotThere(f"there is no calendar {into}")
+        raise NotFound(f"there is no calendar {into}")
     zone = state.current_settings.user_timezone
     events = from_ics(await request.body(), calendar_id=into, timezone=zone, now=simulation.now)
     taken = [event.event_id for event in events if event.event_id in state.events]
     if taken:
-        raise Conflict(f"an event {taken[0]} is there already")
+        raise Conflict(f"event {taken[0]} already exists")
     for event in events:
         state.events.write(event.event_id, event)
     return await _filed(request, environment, simulation, len(events))
 
 
 def _require_stopped(environment: Environment) -> None:
-    environment.lifecycle.require_stopped("stop the simulation before loading a file")
+    environment.lifecycle.require_stopped("stop the simulation before importing a file")
 
 
 async def _filed(
     request: Request, environment: Environment, simulation: EnvironmentSimulation, count: int
 ) -> FilesRead:
-    """Makes imported rows part of the origin: no action wrote them, and a reset keeps them."""
-    simulation.settle(await request.body())
+    """Makes imported rows part of the initial state: no action wrote them, and a reset keeps them."""
+    simulation.set_origin(await request.body())
     environment.announce("simulation.loaded")
     return FilesRead(imported=count)

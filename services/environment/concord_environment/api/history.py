@@ -17,13 +17,13 @@ MAX_STEPS: Final = 1_000
 
 
 class CountRequest(BaseModel):
-    """How many steps."""
+    """The number of steps to undo or redo."""
 
     count: Annotated[int, Field(ge=1, le=100_000)] = 1
 
 
 class StepView(BaseModel):
-    """One step: a scheduling, an execution, a failure, a skipping or a cancelling. `hash` is its link of the chain."""
+    """A step: events were scheduled, executed, failed, skipped or cancelled. `hash` is its link in the hash chain."""
 
     kind: StepKind
     event_ids: list[str]
@@ -32,7 +32,7 @@ class StepView(BaseModel):
 
 
 class Undone(BaseModel):
-    """What was taken back."""
+    """The undone steps, latest first: the count of all, and up to 1000 of them."""
 
     undone_count: int
     undone: list[StepView]
@@ -42,7 +42,7 @@ class Undone(BaseModel):
 
 
 class Redone(BaseModel):
-    """What was done again."""
+    """The redone steps, earliest first: the count of all, and up to 1000 of them."""
 
     redone_count: int
     redone: list[StepView]
@@ -56,7 +56,10 @@ router = APIRouter(prefix="/simulation", tags=["simulation"])
 
 @router.post("/undo", dependencies=[Depends(permitted("simulation:undo"))])
 async def undo(environment: Served, simulation: Addressed, request: CountRequest | None = None) -> Undone:
-    """Goes back by as many steps, to the moment before; an executed event is pending again."""
+    """Undoes the latest steps, by default one, or fewer if there are fewer.
+
+    State and clock return to the moment before the steps, and executed events are pending again.
+    """
     count = request.count if request else 1
     links = _links(simulation, -min(count, MAX_STEPS), None)
     steps = simulation.undo(count)
@@ -73,9 +76,9 @@ async def undo(environment: Served, simulation: Addressed, request: CountRequest
 
 @router.post("/redo", dependencies=[Depends(permitted("simulation:redo"))])
 async def redo(environment: Served, simulation: Addressed, request: CountRequest | None = None) -> Redone:
-    """Takes as many undone steps again."""
+    """Redoes undone steps, by default one, or fewer if there are fewer."""
     steps = simulation.redo(request.count if request else 1)
-    first = len(simulation.journal.steps) - len(steps)
+    first = len(simulation.history.steps) - len(steps)
     environment.announce("redo.performed", steps=len(steps))
     back, forth = _can(simulation)
     return Redone(
@@ -88,7 +91,7 @@ async def redo(environment: Served, simulation: Addressed, request: CountRequest
 
 
 class Chain(BaseModel):
-    """A page of the chain of hashes, oldest link first. Two runs of the same calls have the same."""
+    """A page of the hash chain, oldest link first. Two runs of the same calls have the same chain."""
 
     head: str
     total: int
@@ -101,20 +104,23 @@ async def chain(
     limit: Annotated[int, Query(ge=1, le=MAX_STEPS)] = 100,
     offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
 ) -> Chain:
-    """The steps since the simulation was last loaded, each with its hash."""
-    total = len(simulation.journal.steps)
+    """Returns the steps since the simulation was last loaded, with their SHA-256 hashes.
+
+    Returns by default 100 steps, at most 1000.
+    """
+    total = len(simulation.history.steps)
     return Chain(head=simulation.position.head, total=total, links=_links(simulation, offset, offset + limit))
 
 
 class ReplayRequest(BaseModel):
-    """Whether ties are to come in another order, which the seed decides."""
+    """The order of ties: with `shuffle_ties`, events of one time and priority execute in an order set by `tie_seed`."""
 
     shuffle_ties: bool = False
     tie_seed: Annotated[int, Field(ge=0, le=2**31)] = 1
 
 
 class ReorderedTie(BaseModel):
-    """Events of one time and priority that came in another order."""
+    """Events of one time and priority whose order changed, with the event ids before and after."""
 
     scheduled_time: datetime
     priority: int
@@ -123,7 +129,11 @@ class ReorderedTie(BaseModel):
 
 
 class ReplayReport(BaseModel):
-    """A replay against the run. `differing_tables` is what came out else; ties that matter are to blame."""
+    """The comparison of a replay with the run.
+
+    `differing_tables` lists the tables of the state that differ. `refused_calls` counts the calls that failed in the
+    replay.
+    """
 
     matches: bool
     head: str
@@ -136,7 +146,10 @@ class ReplayReport(BaseModel):
 
 @router.post("/replay", dependencies=[Depends(permitted("simulation:replay"))])
 async def replay_run(simulation: Addressed, request: ReplayRequest | None = None) -> ReplayReport:
-    """Makes every call since the load again, on a copy, and compares. The simulation stays as it is."""
+    """Replays all calls since the simulation was last loaded on a copy, and compares the results.
+
+    The simulation does not change.
+    """
     asked = request or ReplayRequest()
     report = replay(simulation, asked.tie_seed if asked.shuffle_ties else None)
     return ReplayReport(
@@ -159,13 +172,13 @@ async def replay_run(simulation: Addressed, request: ReplayRequest | None = None
 
 
 class ForkRequest(BaseModel):
-    """How many branches."""
+    """The number of branches to create."""
 
     count: Annotated[int, Field(ge=1, le=16)] = 1
 
 
 class Branch(BaseModel):
-    """A simulation of its own; the header X-UES-Branch addresses it."""
+    """A branch: an independent copy of the simulation, addressed by the header X-UES-Branch."""
 
     branch_id: str
     current_time: datetime
@@ -173,27 +186,30 @@ class Branch(BaseModel):
 
 
 class Branches(BaseModel):
-    """The branches."""
+    """A list of branches."""
 
     branches: list[Branch]
 
 
 @router.post("/fork", status_code=201, dependencies=[Depends(permitted("simulation:fork"))])
 async def fork(environment: Served, simulation: Addressed, request: ForkRequest | None = None) -> Branches:
-    """Branches from where the simulation stands. What happens on one, happens on no other."""
+    """Creates branches, by default one, from the current state of the simulation. Branches are independent copies.
+
+    Responds with 409 if there would be more than 16 branches.
+    """
     names = environment.fork(simulation, request.count if request else 1)
     return Branches(branches=[_branch(environment, name) for name in names])
 
 
 @router.get("/branches", dependencies=[Depends(permitted("simulation:fork"))])
 async def list_branches(environment: Served) -> Branches:
-    """The branches there are."""
+    """Returns all branches."""
     return Branches(branches=[_branch(environment, name) for name in environment.branches])
 
 
 @router.delete("/branches/{branch_id}", status_code=204, dependencies=[Depends(permitted("simulation:fork"))])
 async def delete_branch(branch_id: str, environment: Served) -> None:
-    """Ends a branch."""
+    """Deletes a branch. Responds with 404 if it does not exist."""
     environment.branch(branch_id)
     del environment.branches[branch_id]
 
@@ -204,12 +220,12 @@ def _branch(environment: Environment, name: str) -> Branch:
 
 
 def _can(simulation: EnvironmentSimulation) -> tuple[bool, bool]:
-    return bool(simulation.journal.steps), bool(simulation.journal.undone)
+    return bool(simulation.history.steps), bool(simulation.history.undone)
 
 
 def _links(simulation: EnvironmentSimulation, start: int, stop: int | None) -> list[StepView]:
-    journal = simulation.journal
+    history = simulation.history
     return [
         StepView(kind=step.kind, event_ids=list(step.event_ids), at=from_us(step.at), hash=head)
-        for step, head in zip(journal.steps[start:stop], journal.heads()[start:stop], strict=True)
+        for step, head in zip(history.steps[start:stop], history.heads()[start:stop], strict=True)
     ]

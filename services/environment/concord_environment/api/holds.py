@@ -1,4 +1,4 @@
-"""`/simulation/hold`: agents that stop time while they work."""
+"""`/simulation/hold`: holds by which agents keep the clock from moving while they work."""
 
 from datetime import datetime, timedelta
 from typing import Annotated, Any
@@ -12,14 +12,14 @@ from concord_environment.lifecycle import MAX_HOLD_S, Hold
 
 
 class HoldRequest(BaseModel):
-    """A wish that time stand still. The holder is the caller's key, whatever `agent_id` says."""
+    """A request to hold the clock. `timeout_seconds` is wall-clock time. The holder is the caller's key."""
 
     reason: Annotated[str | None, Field(max_length=500)] = None
     timeout_seconds: Annotated[float, Field(gt=0, le=MAX_HOLD_S, allow_inf_nan=False)] = 30.0
 
 
 class HoldView(BaseModel):
-    """A hold. Times are the wall clock's: it runs out by itself."""
+    """A hold on the clock. All times are wall-clock times. The hold ends at `expires_at` by itself."""
 
     hold_id: str
     agent_id: str
@@ -30,13 +30,13 @@ class HoldView(BaseModel):
 
 
 class NewHold(HoldView):
-    """A hold that was just taken."""
+    """A new hold, and the number of all active holds."""
 
     active_hold_count: int
 
 
 class Released(BaseModel):
-    """A hold that was let go of."""
+    """A released hold, and the number of holds that remain."""
 
     released: bool
     hold_id: str
@@ -44,7 +44,7 @@ class Released(BaseModel):
 
 
 class HoldList(BaseModel):
-    """The holds that keep time where it is."""
+    """The active holds."""
 
     holds: list[HoldView]
     active_count: int
@@ -59,7 +59,10 @@ async def hold(
     caller: Annotated[Key, Depends(permitted("simulation:hold"))],
     request: HoldRequest | None = None,
 ) -> NewHold:
-    """Keeps time where it is, until released or run out. Moving it answers 409 meanwhile."""
+    """Holds the clock until the hold is released or expires, by default after 30 seconds of wall-clock time.
+
+    Meanwhile, calls that move time respond with 409. Responds with 409 if there are too many holds.
+    """
     asked = request or HoldRequest()
     taken = environment.lifecycle.hold(caller.key_id, asked.reason, asked.timeout_seconds)
     return NewHold(**_fields(taken), active_hold_count=len(environment.lifecycle.holds()))
@@ -67,7 +70,7 @@ async def hold(
 
 @router.post("/release/{hold_id}", dependencies=[Depends(permitted("simulation:release"))])
 async def release(hold_id: str, environment: Served) -> Released:
-    """Lets go of a hold; 404 if it ran out."""
+    """Releases a hold. Responds with 404 if it has expired or never existed."""
     released = environment.lifecycle.release(hold_id)
     left = len(environment.lifecycle.holds())
     return Released(released=True, hold_id=released.hold_id, active_hold_count=left)
@@ -75,7 +78,7 @@ async def release(hold_id: str, environment: Served) -> Released:
 
 @router.get("/holds", dependencies=[Depends(permitted("simulation:holds"))])
 async def list_holds(environment: Served) -> HoldList:
-    """The holds that keep time where it is."""
+    """Returns the active holds."""
     holds = environment.lifecycle.holds()
     return HoldList(holds=[HoldView(**_fields(one)) for one in holds], active_count=len(holds))
 

@@ -12,14 +12,18 @@ from concord_environment.modalities.fields import Name
 
 
 class KeyRequest(BaseModel):
-    """A key to be made."""
+    """A new API key.
+
+    A permission is `resource:action`, such as `email:send`. `*` matches one part, and at the end all remaining parts:
+    `email:*` grants all actions on email, and `*` everything.
+    """
 
     name: Name
     permissions: Annotated[list[Permission], Field(max_length=200)] = []
 
 
 class KeyView(BaseModel):
-    """A key, without its secret."""
+    """An API key without its secret."""
 
     key_id: str
     name: str
@@ -30,20 +34,20 @@ class KeyView(BaseModel):
 
 
 class NewKey(KeyView):
-    """A key with its secret, which is shown this once."""
+    """A new API key with its secret, which the service returns only once."""
 
     secret: str
 
 
 class KeyList(BaseModel):
-    """Every key."""
+    """All API keys."""
 
     keys: list[KeyView]
     count: int
 
 
 class Revocation(BaseModel):
-    """A key that ended."""
+    """A revoked API key."""
 
     key_id: str
     revoked: bool
@@ -57,30 +61,36 @@ router = APIRouter(prefix="/keys", tags=["keys"])
 async def create_key(
     request: KeyRequest, environment: Served, caller: Annotated[Key, Depends(permitted("keys:create"))]
 ) -> NewKey:
-    """Makes a key. Nobody can grant what they do not have."""
-    key, secret = environment.keyring.make(request.name, request.permissions, caller, datetime.now(UTC))
+    """Creates an API key and returns its secret once.
+
+    Responds with 403 for a permission that the caller's key does not have.
+    """
+    key, secret = environment.keys.create(request.name, request.permissions, caller, datetime.now(UTC))
     return NewKey(**_fields(key), secret=secret)
 
 
 @router.get("", dependencies=[Depends(permitted("keys:list"))])
 async def list_keys(environment: Served) -> KeyList:
-    """Every key, the revoked too."""
-    keys = [KeyView(**_fields(key)) for key in environment.keyring.keys]
+    """Returns all API keys, including revoked ones, without their secrets."""
+    keys = [KeyView(**_fields(key)) for key in environment.keys.all()]
     return KeyList(keys=keys, count=len(keys))
 
 
 @router.get("/{key_id}", dependencies=[Depends(permitted("keys:read"))])
 async def read_key(key_id: str, environment: Served) -> KeyView:
-    """One key."""
-    return KeyView(**_fields(environment.keyring.get(key_id)))
+    """Returns an API key without its secret. Responds with 404 if it does not exist."""
+    return KeyView(**_fields(environment.keys.get(key_id)))
 
 
 @router.delete("/{key_id}", dependencies=[Depends(permitted("keys:revoke"))])
 async def revoke_key(key_id: str, environment: Served) -> Revocation:
-    """Ends a key for good. The admin key cannot be ended."""
-    if environment.keyring.is_admin(environment.keyring.get(key_id).key_id):
+    """Revokes an API key permanently.
+
+    Responds with 400 for the admin key, with 404 if the key does not exist, and with 409 if it is revoked already.
+    """
+    if environment.keys.is_admin(environment.keys.get(key_id).key_id):
         raise HTTPException(400, "the admin key cannot be revoked")
-    key = environment.keyring.revoke(key_id, datetime.now(UTC))
+    key = environment.keys.revoke(key_id, datetime.now(UTC))
     return Revocation(key_id=key.key_id, revoked=True, revoked_at=key.revoked_at)
 
 

@@ -1,10 +1,11 @@
-"""The routes of each modality: its state, its query, and an action for each operation.
+"""The routes of the modalities: the state, the query, and an action for each operation.
 
-They follow from the modality's descriptor. Only `/calendar/calendars` is a route of its own.
+The descriptors of the modalities define these routes, except for `GET /calendar/calendars`.
 """
 
 from functools import cache
-from typing import Annotated, Any
+from inspect import getdoc
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Query, Response
 
@@ -14,20 +15,25 @@ from concord_environment.api.responses import ModalityActionResponse, action_res
 from concord_environment.core.actions import Action
 from concord_environment.modalities.calendar.views import CalendarList, list_calendars
 from concord_environment.modalities.modality import AnyModality, AnyOperation, StatePage
-from concord_environment.modalities.registry import MODALITY_BY_NAME
+from concord_environment.modalities.registry import MODALITY_BY_NAME, query_description, state_description
+
+_EXECUTION: Final = (
+    "Executes at once for a key with the permission `events:execute`. For other keys, the service checks the action at "
+    "once, responds with the status `pending`, and executes it when time moves."
+)
 
 calendars_router = APIRouter(prefix="/calendar/calendars", tags=["calendar"])
 
 
 @calendars_router.get("", dependencies=[Depends(permitted("calendar:calendars:list"))])
 async def read_calendars(simulation: Addressed) -> CalendarList:
-    """Every calendar, and which is the default."""
+    """Returns all calendars, and the id of the default calendar."""
     return list_calendars(simulation.world)
 
 
 @cache
 def modality_routes() -> tuple[APIRouter, ...]:
-    """One router for each modality."""
+    """A router for each modality."""
     return tuple(map(_router, MODALITY_BY_NAME.values()))
 
 
@@ -55,7 +61,7 @@ def _add_state(router: APIRouter, modality: AnyModality) -> None:
         response_model=views.state_type | views.brief_type,
         operation_id=f"{modality.name}_state",
         summary=f"State of {modality.name}",
-        description="A page of the state, the latest first; with `compact` the state in short.",
+        description=state_description(modality),
         dependencies=[Depends(permitted(modality.state_permission))],
     )
 
@@ -74,7 +80,7 @@ def _add_query(router: APIRouter, modality: AnyModality) -> None:
         response_model=views.answer_type,
         operation_id=f"{modality.name}_query",
         summary=f"Query {modality.name}",
-        description=query_type.__doc__,
+        description=query_description(modality),
         dependencies=[Depends(permitted(modality.query_permission))],
     )
 
@@ -97,5 +103,5 @@ def _add_action(router: APIRouter, operation: AnyOperation) -> None:
         methods=["POST"],
         operation_id=f"{operation.modality}_{operation.name}",
         summary=f"{operation.modality}: {operation.name}",
-        description=f"{request_type.__doc__}\n\nNeeds `{operation.permission}`.",
+        description=f"{getdoc(request_type)}\n\n{_EXECUTION} Requires the permission `{operation.permission}`.",
     )

@@ -1,36 +1,24 @@
-"""Responses that several routers share."""
+"""Responses that several routes share."""
 
 from datetime import datetime
 
 from fastapi import Response
-from pydantic import BaseModel, JsonValue
+from pydantic import BaseModel
 
-from concord_environment.core.events import Event, EventStatus, as_record
+from concord_environment.core.events import Event, EventRecord, EventStatus, as_record
 
 
-class EventView(BaseModel):
-    """An event."""
-
-    event_id: str
-    scheduled_time: datetime
-    modality: str
-    data: dict[str, JsonValue]
-    status: EventStatus
-    created_at: datetime
-    executed_at: datetime | None
-    agent_id: str | None
-    priority: int
-    error_message: str | None
-    metadata: dict[str, JsonValue]
+class EventView(EventRecord):
+    """An event: an action with its time and status. `error_message` says why a failed event failed."""
 
 
 def event_view(event: Event) -> EventView:
-    """An event as a response. Its fields are valid already."""
+    """An event as a response, without validation: the fields are valid already."""
     return EventView.model_construct(**as_record(event))
 
 
 class ModalityActionResponse(BaseModel):
-    """What became of an action: `executed`, or `pending` until time moves."""
+    """The event of an action. Its status is `executed`, or `pending` until time moves."""
 
     event_id: str
     scheduled_time: datetime
@@ -52,5 +40,5 @@ def action_response(event: Event) -> ModalityActionResponse:
 
 
 def unvalidated(answer: BaseModel) -> Response:
-    """A response whose fields are valid already. FastAPI would validate each of them again."""
+    """A response without validation: the fields are valid already, and FastAPI would validate each one again."""
     return Response(answer.model_dump_json(), media_type="application/json")

@@ -1,4 +1,4 @@
-"""`/scenario`: export and import of whole simulations."""
+"""`/scenario`: export and import of scenarios."""
 
 from typing import Annotated
 
@@ -14,7 +14,7 @@ from concord_environment.scenario import (
     EventsDocument,
     HistoricEvents,
     ImportReport,
-    Reading,
+    LoadedScenario,
     ScenarioDocument,
     ScenarioMetadata,
     environment_document,
@@ -26,20 +26,20 @@ from concord_environment.scenario import (
 
 
 class ScenarioExport(BaseModel):
-    """A whole scenario."""
+    """A scenario: metadata, environment and events."""
 
     scenario: ScenarioDocument
 
 
 class EnvironmentExport(BaseModel):
-    """The environment without its events."""
+    """The environment of a scenario: the clock and the state of all modalities, without events."""
 
     environment: EnvironmentDocument
     modalities_exported: list[str]
 
 
 class EventsExport(BaseModel):
-    """The events without the environment."""
+    """The events of a scenario, without the environment."""
 
     events: EventsDocument
     total_events: int
@@ -48,25 +48,33 @@ class EventsExport(BaseModel):
 
 
 class _Import(BaseModel):
-    strict_modalities: bool = True
-    regenerate_ids: Annotated[bool, Field(description="New ids for all events; by default they keep theirs.")] = False
+    strict_modalities: Annotated[
+        bool, Field(description="Rejects unknown modalities with 422. If false, the import skips them with a warning.")
+    ] = True
+    regenerate_ids: Annotated[
+        bool, Field(description="Gives all events new ids. By default, events keep their ids.")
+    ] = False
 
 
 class ScenarioImport(_Import):
-    """A whole scenario to load. What was there goes."""
+    """A scenario that replaces the environment and all events."""
 
     scenario: ScenarioDocument
 
 
 class EnvironmentImport(_Import):
-    """An environment to load; events stay, except what becomes of those that would then be past."""
+    """An environment that replaces the current one. The current events stay.
+
+    `historic_event_handling` is for pending events before the new time: `ignore` skips them, `delete` deletes them, and
+    `apply` executes them.
+    """
 
     data: EnvironmentDocument
     historic_event_handling: HistoricEvents = "ignore"
 
 
 class EventsImport(_Import):
-    """Events to load, beside or instead of those there are."""
+    """Events that replace the current events or, with `merge`, join them. On equal ids, the imported event stays."""
 
     data: EventsDocument
     merge: bool = False
@@ -84,7 +92,7 @@ async def export_full(
     author: Annotated[Line | None, Query()] = None,
     description: Annotated[Line | None, Query()] = None,
 ) -> ScenarioExport:
-    """Everything. Imported, and exported again, it is the same to the letter."""
+    """Exports the environment and all events. Importing the scenario and exporting it again gives the same bytes."""
     known = {"created_at": simulation.now, **environment.scenario_metadata}
     given = {name: text for name, text in (("author", author), ("description", description)) if text is not None}
     document = ScenarioDocument.model_construct(
@@ -97,14 +105,14 @@ async def export_full(
 
 @router.get("/export/environment", dependencies=_exports)
 async def export_environment(environment: Served, simulation: Addressed) -> EnvironmentExport:
-    """The environment without its events."""
+    """Exports the clock and the state of all modalities, without events."""
     document = environment_document(simulation, environment.lifecycle)
     return EnvironmentExport(environment=document, modalities_exported=sorted(document.modality_states))
 
 
 @router.get("/export/events", dependencies=_exports)
 async def export_events(simulation: Addressed) -> EventsExport:
-    """The events without the environment."""
+    """Exports all events, without the environment."""
     return EventsExport.model_construct(
         events=events_document(simulation),
         total_events=len(simulation.events),
@@ -115,10 +123,13 @@ async def export_events(simulation: Addressed) -> EventsExport:
 
 @router.post("/import/full", dependencies=_imports)
 async def import_full(request: ScenarioImport, environment: Served) -> ImportReport:
-    """Loads a whole scenario. 409 while the simulation runs."""
-    environment.lifecycle.require_stopped("stop the simulation before loading a scenario")
+    """Replaces the simulation with a scenario, and deletes all branches and holds.
+
+    Responds with 409 if the simulation is running, and with 422 for an invalid or inconsistent scenario.
+    """
+    environment.lifecycle.require_stopped("stop the simulation before importing a scenario")
     scenario = request.scenario
-    reading = read_scenario(
+    loaded = read_scenario(
         scenario.environment,
         scenario.events,
         seed=environment.seed,
@@ -126,16 +137,19 @@ async def import_full(request: ScenarioImport, environment: Served) -> ImportRep
         regenerate_ids=request.regenerate_ids,
     )
     environment.scenario_metadata = scenario.metadata.model_dump(mode="json")
-    return _loaded(environment, reading, scenario.environment, scenario.metadata)
+    return _loaded(environment, loaded, scenario.environment, scenario.metadata)
 
 
 @router.post("/import/environment", dependencies=_imports)
 async def import_environment(request: EnvironmentImport, environment: Served, simulation: Addressed) -> ImportReport:
-    """Loads an environment. 409 while the simulation runs."""
-    environment.lifecycle.require_stopped("stop the simulation before loading an environment")
+    """Replaces the clock and the state of all modalities, and deletes all branches and holds.
+
+    Responds with 409 if the simulation is running, and with 422 for an invalid or inconsistent environment.
+    """
+    environment.lifecycle.require_stopped("stop the simulation before importing an environment")
     events = with_environment(events_document(simulation), request.data, request.historic_event_handling)
-    reading = read_scenario(request.data, events, seed=environment.seed, strict=request.strict_modalities)
-    report = _loaded(environment, reading, request.data, None)
+    loaded = read_scenario(request.data, events, seed=environment.seed, strict=request.strict_modalities)
+    report = _loaded(environment, loaded, request.data, None)
     if request.historic_event_handling == "apply":
         _catch_up(environment.simulation)
     return report
@@ -143,14 +157,17 @@ async def import_environment(request: EnvironmentImport, environment: Served, si
 
 @router.post("/import/events", dependencies=_imports)
 async def import_events(request: EventsImport, environment: Served, simulation: Addressed) -> ImportReport:
-    """Loads events. 409 while the simulation runs."""
-    environment.lifecycle.require_stopped("stop the simulation before loading events")
+    """Replaces the events or, with `merge`, adds events, and deletes all branches and holds.
+
+    Responds with 409 if the simulation is running, and with 422 for an invalid event.
+    """
+    environment.lifecycle.require_stopped("stop the simulation before importing events")
     present = environment_document(simulation, environment.lifecycle)
     events = with_events(events_document(simulation), request.data, merge=request.merge)
-    reading = read_scenario(
+    loaded = read_scenario(
         present, events, seed=environment.seed, regenerate_ids=request.regenerate_ids, strict=request.strict_modalities
     )
-    report = _loaded(environment, reading, present, None)
+    report = _loaded(environment, loaded, present, None)
     return report.model_copy(update={"environment_loaded": False, "events_loaded": len(request.data.events)})
 
 
@@ -160,19 +177,19 @@ def _catch_up(simulation: EnvironmentSimulation) -> None:
 
 
 def _loaded(
-    environment: Environment, reading: Reading, document: EnvironmentDocument, metadata: ScenarioMetadata | None
+    environment: Environment, loaded: LoadedScenario, document: EnvironmentDocument, metadata: ScenarioMetadata | None
 ) -> ImportReport:
-    environment.replace(reading.simulation)
+    environment.replace(loaded.simulation)
     environment.lifecycle.time_scale = document.time_state.time_scale
     environment.announce("simulation.loaded")
-    warnings = [f"nobody knows the modality {name}: skipped" for name in reading.skipped]
+    warnings = [f"skipped the unknown modality {name}" for name in loaded.skipped]
     return ImportReport(
         success=True,
         environment_loaded=True,
-        events_loaded=len(reading.simulation.events),
-        modalities_loaded=list(reading.loaded),
-        modalities_skipped=list(reading.skipped),
+        events_loaded=len(loaded.simulation.events),
+        modalities_loaded=list(loaded.loaded),
+        modalities_skipped=list(loaded.skipped),
         warnings=warnings,
-        current_time=reading.simulation.now,
+        current_time=loaded.simulation.now,
         scenario_metadata=metadata,
     )

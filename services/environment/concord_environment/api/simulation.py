@@ -1,4 +1,4 @@
-"""`/simulation`: starting, stopping, resetting, clearing."""
+"""`/simulation`: start, stop, status, reset and clear."""
 
 from datetime import datetime
 from typing import Annotated
@@ -15,14 +15,18 @@ from concord_environment.modalities.registry import MODALITY_BY_NAME
 
 
 class StartRequest(BaseModel):
-    """How time is to move."""
+    """The movement of time.
+
+    With `auto_advance`, time follows the wall clock at `time_scale` simulated seconds per second. Otherwise, calls move
+    time.
+    """
 
     auto_advance: bool = False
     time_scale: Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)] = 1.0
 
 
 class Started(BaseModel):
-    """A simulation that runs."""
+    """A started simulation."""
 
     simulation_id: str
     status: str
@@ -32,7 +36,7 @@ class Started(BaseModel):
 
 
 class Stopped(BaseModel):
-    """A simulation that ran."""
+    """A stopped simulation, with the numbers of its events."""
 
     simulation_id: str
     status: str
@@ -43,7 +47,7 @@ class Stopped(BaseModel):
 
 
 class Status(BaseModel):
-    """What a simulation is at. `chain_head` is the hash over everything that happened in it."""
+    """The status of a simulation. `chain_head` is the latest hash of the chain, a digest of the whole run."""
 
     is_running: bool
     current_time: datetime
@@ -59,7 +63,7 @@ class Status(BaseModel):
 
 
 class ResetDone(BaseModel):
-    """What a reset did: the simulation is as it was when it was last loaded."""
+    """The outcome of a reset. `events_undone` is the number of undone steps."""
 
     status: str
     message: str
@@ -69,13 +73,13 @@ class ResetDone(BaseModel):
 
 
 class ClearRequest(BaseModel):
-    """When the empty simulation is to begin."""
+    """The time of the empty simulation, by default the current simulated time."""
 
     reset_time_to: Moment | None = None
 
 
 class Cleared(BaseModel):
-    """What clearing did."""
+    """The outcome of clearing the simulation."""
 
     status: str
     events_removed: int
@@ -93,7 +97,10 @@ def _simulation_id(environment: Environment) -> str:
 
 @router.post("/start", dependencies=[Depends(permitted("simulation:start"))])
 async def start(environment: Served, request: StartRequest | None = None) -> Started:
-    """Lets time move: by calls, or by itself with `auto_advance`. 409 where it runs already."""
+    """Starts the simulation: from now on, calls can move time, or time follows the wall clock with `auto_advance`.
+
+    Responds with 409 if the simulation is running.
+    """
     asked = request or StartRequest()
     environment.lifecycle.start(auto_advance=asked.auto_advance, time_scale=asked.time_scale)
     started = Started(
@@ -109,7 +116,10 @@ async def start(environment: Served, request: StartRequest | None = None) -> Sta
 
 @router.post("/stop", dependencies=[Depends(permitted("simulation:stop"))])
 async def stop(environment: Served) -> Stopped:
-    """Keeps time from moving; everything stays. 409 where it does not run."""
+    """Stops the simulation: time no longer moves, and state and events stay.
+
+    Responds with 409 if the simulation is not running.
+    """
     environment.lifecycle.stop()
     simulation = environment.simulation
     environment.announce("simulation.stopped", simulation_id=_simulation_id(environment))
@@ -125,7 +135,7 @@ async def stop(environment: Served) -> Stopped:
 
 @router.get("/status", dependencies=[Depends(permitted("simulation:status"))])
 async def status(environment: Served, simulation: Addressed) -> Status:
-    """What the simulation is at."""
+    """Returns the status of the simulation: clock, numbers of events, seed and head of the hash chain."""
     lifecycle, following = environment.lifecycle, simulation.next_event()
     return Status(
         is_running=lifecycle.is_running,
@@ -144,13 +154,13 @@ async def status(environment: Served, simulation: Addressed) -> Status:
 
 @router.post("/reset", dependencies=[Depends(permitted("simulation:reset"))])
 async def reset(environment: Served, simulation: Addressed) -> ResetDone:
-    """Goes back to when the simulation was last loaded or cleared, its clock too."""
+    """Resets state, events and clock to the time when the simulation was last loaded or cleared. Releases all holds."""
     undone = simulation.reset()
     environment.lifecycle.release_all()
     environment.announce("simulation.reset")
     return ResetDone(
         status="reset",
-        message=f"back at {simulation.now.isoformat()}",
+        message=f"reset to {simulation.now.isoformat()}",
         cleared_events=0,
         events_undone=undone,
         undo_errors=[],
@@ -159,7 +169,7 @@ async def reset(environment: Served, simulation: Addressed) -> ResetDone:
 
 @router.post("/clear", dependencies=[Depends(permitted("simulation:clear"))])
 async def clear(environment: Served, request: ClearRequest | None = None) -> Cleared:
-    """Empties everything: events, modalities, holds, branches."""
+    """Deletes all events, the state of all modalities, holds and branches. Keys and webhooks stay."""
     before = environment.simulation
     moment = request.reset_time_to if request else None
     environment.replace(new_simulation(environment.seed, moment or before.now))

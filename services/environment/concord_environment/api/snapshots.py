@@ -1,4 +1,4 @@
-"""`/simulation/snapshot`: keeping everything for a restart, now."""
+"""`/simulation/snapshot`: writing a snapshot for a restart."""
 
 from datetime import datetime
 
@@ -7,11 +7,11 @@ from pydantic import BaseModel
 
 from concord_environment.api.access import Served, permitted
 from concord_environment.core.faults import Conflict
-from concord_environment.persistence.keeper import Keeper
+from concord_environment.persistence.writer import JournalWriter
 
 
 class SnapshotTaken(BaseModel):
-    """What is kept. `saved` is false where nothing has changed since the last one."""
+    """A snapshot. `saved` is false, and `size_bytes` null, if nothing has changed since the last snapshot."""
 
     saved: bool
     size_bytes: int | None
@@ -24,11 +24,14 @@ router = APIRouter(prefix="/simulation", tags=["simulation"])
 
 @router.post("/snapshot", dependencies=[Depends(permitted("simulation:snapshot"))])
 async def take_snapshot(request: Request, environment: Served) -> SnapshotTaken:
-    """Writes the snapshot that a restart goes on from. 409 where the process was given no file for it."""
-    keeper: Keeper | None = request.app.state.keeper
-    if keeper is None:
-        raise Conflict("set CONCORD_SNAPSHOT_FILE to keep snapshots")
-    size = await keeper.save()
+    """Writes a snapshot of the environment, from which a restarted process continues.
+
+    Responds with 409 if the service has no CONCORD_SNAPSHOT_FILE.
+    """
+    writer: JournalWriter | None = request.app.state.journal_writer
+    if writer is None:
+        raise Conflict("the service has no CONCORD_SNAPSHOT_FILE: set it to write snapshots")
+    size = await writer.checkpoint()
     position = environment.simulation.position
     return SnapshotTaken(
         saved=size is not None,

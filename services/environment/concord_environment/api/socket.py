@@ -1,4 +1,4 @@
-"""`/ws`: notices over a web socket."""
+"""`/ws`: notices over a WebSocket."""
 
 import asyncio
 from collections.abc import Callable
@@ -8,16 +8,16 @@ from fastapi import APIRouter, Query, WebSocket, WebSocketDisconnect
 from pydantic import BaseModel, Field, ValidationError
 
 from concord_environment.api.access import environment_of
-from concord_environment.core.faults import NotKept
+from concord_environment.core.faults import NotCommitted
 from concord_environment.environment import Environment
 from concord_environment.notices.bus import Notice, Subscription
 
 REFUSED: Final = 4401
-"""The close code for an invalid key."""
+"""The close code for a key that is missing, invalid or revoked, or lacks `notices:read`."""
 
 
 class SocketMessage(BaseModel):
-    """A subscriber's message: the kinds of notices that it wants (all, without patterns), or a ping."""
+    """A message from a subscriber: a ping, or the types of notices to send. Without `events`, these are all types."""
 
     action: Literal["subscribe", "ping"]
     events: Annotated[list[Annotated[str, Field(max_length=100)]] | None, Field(max_length=100)] = None
@@ -28,7 +28,10 @@ router = APIRouter()
 
 @router.websocket("/ws")
 async def notices(socket: WebSocket, api_key: Annotated[str | None, Query(max_length=200)] = None) -> None:
-    """Sends notices until the subscriber disconnects. The key is in X-API-Key or, from browsers, in `api_key`."""
+    """Sends notices until the subscriber disconnects.
+
+    The key is in the header X-API-Key or, for browsers, in the query parameter `api_key`.
+    """
     environment = environment_of(socket)
     secret = socket.headers.get("x-api-key") or api_key
 
@@ -36,7 +39,7 @@ async def notices(socket: WebSocket, api_key: Annotated[str | None, Query(max_le
         return _admitted(environment, secret)
 
     if not admitted():
-        await socket.close(code=REFUSED, reason="a key with 'notices:read' is needed")
+        await socket.close(code=REFUSED, reason="a key with the permission 'notices:read' is required")
         return
     await socket.accept()
     with environment.bus.subscribe() as subscription:
@@ -51,7 +54,7 @@ async def notices(socket: WebSocket, api_key: Annotated[str | None, Query(max_le
 
 
 def _admitted(environment: Environment, secret: str | None) -> bool:
-    key = environment.keyring.admit(secret) if secret else None
+    key = environment.keys.authenticate(secret) if secret else None
     return key is not None and key.may("notices:read")
 
 
@@ -60,7 +63,7 @@ async def _listen(socket: WebSocket, environment: Environment, subscription: Sub
     try:
         said = SocketMessage.model_validate_json(text)
     except ValidationError:
-        await socket.send_json({"type": "error", "data": {"message": "say subscribe or ping"}})
+        await socket.send_json({"type": "error", "data": {"message": "action must be 'subscribe' or 'ping'"}})
         return
     if said.action == "ping":
         await socket.send_json({"action": "pong"})
@@ -74,7 +77,7 @@ async def _send(socket: WebSocket, subscription: Subscription, admitted: Callabl
     while True:
         try:
             notice = await subscription.next()
-        except NotKept:
+        except NotCommitted:
             return
         if not admitted():
             await socket.close(code=REFUSED, reason="the key was revoked")

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field, HttpUrl, JsonValue
 
 from concord_environment.api.access import Served, permitted
 from concord_environment.modalities.fields import JsonObject
-from concord_environment.notices.posting import Delivery
+from concord_environment.notices.delivery import Delivery
 from concord_environment.notices.webhooks import Webhook, WebhookStatus
 
 EventPattern = Annotated[str, Field(min_length=1, max_length=100)]
@@ -17,7 +17,11 @@ Secret = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class WebhookRequest(BaseModel):
-    """Where to post what. `email.` is all of email, `email.sent` only that; without patterns it is everything."""
+    """A new webhook.
+
+    `events` selects types of notices: `email.sent` is one type, and `email.` all types that start with it. Without
+    `events`, the webhook receives all notices. `secret` signs the posts.
+    """
 
     url: HttpUrl
     events: Patterns | None = None
@@ -26,7 +30,7 @@ class WebhookRequest(BaseModel):
 
 
 class WebhookChange(BaseModel):
-    """What is to be changed."""
+    """The changes to a webhook. Absent fields stay as they are; null for `events` selects all notices."""
 
     url: HttpUrl | None = None
     events: Patterns | None = None
@@ -36,7 +40,7 @@ class WebhookChange(BaseModel):
 
 
 class WebhookView(BaseModel):
-    """A webhook, without its secret."""
+    """A webhook without its secret. `failure_count` counts the failed deliveries in a row."""
 
     id: str
     url: str
@@ -61,7 +65,7 @@ class WebhookList(BaseModel):
 
 
 class DeliveryView(BaseModel):
-    """One notice to a webhook, and how it went."""
+    """The delivery of a notice to a webhook."""
 
     id: str
     webhook_id: str
@@ -76,14 +80,14 @@ class DeliveryView(BaseModel):
 
 
 class DeliveryList(BaseModel):
-    """The latest deliveries, latest first."""
+    """The latest deliveries to a webhook, latest first."""
 
     items: list[DeliveryView]
     total: int
 
 
 class TestResult(BaseModel):
-    """How a test went."""
+    """The outcome of a test delivery."""
 
     webhook_id: str
     success: bool
@@ -97,9 +101,12 @@ router = APIRouter(prefix="/webhooks", tags=["webhooks"])
 
 @router.post("", status_code=201, dependencies=[Depends(permitted("webhooks:create"))])
 async def register(request: WebhookRequest, environment: Served) -> WebhookView:
-    """Registers a webhook. With a secret, each post carries X-UES-Signature, its HMAC-SHA256.
+    """Registers a webhook. With a secret, each post has the header X-UES-Signature: `sha256=` and the HMAC-SHA256 of
+    the body in hexadecimal.
 
-    422 for a URL whose host is in no network that webhooks may lead to.
+    The service tries each delivery three times, and disables a webhook after ten failed deliveries in a row. Responds
+    with 422 if the host of the URL is neither on the public internet nor in an allowed private network, and with 409 if
+    there are 100 webhooks.
     """
     hook = await environment.webhooks.register(
         str(request.url), request.events, request.secret, dict(request.metadata), datetime.now(UTC)
@@ -114,7 +121,7 @@ async def list_webhooks(
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     offset: Annotated[int, Query(ge=0, le=10_000)] = 0,
 ) -> WebhookList:
-    """Every webhook."""
+    """Returns the webhooks, optionally those with a status only: by default 50, at most 200."""
     hooks = [hook for hook in environment.webhooks.all() if status in (None, hook.status)]
     page = [_view(hook) for hook in hooks[offset : offset + limit]]
     return WebhookList(items=page, total=len(hooks), limit=limit, offset=offset)
@@ -122,13 +129,13 @@ async def list_webhooks(
 
 @router.get("/{webhook_id}", dependencies=[Depends(permitted("webhooks:read"))])
 async def read_webhook(webhook_id: str, environment: Served) -> WebhookView:
-    """One webhook."""
+    """Returns a webhook without its secret. Responds with 404 if it does not exist."""
     return _view(environment.webhooks.get(webhook_id))
 
 
 @router.patch("/{webhook_id}", dependencies=[Depends(permitted("webhooks:update"))])
 async def update_webhook(webhook_id: str, request: WebhookChange, environment: Served) -> WebhookView:
-    """Changes what is given."""
+    """Changes the given fields of a webhook. Responds with 404 if it does not exist, and with 422 as for a new URL."""
     changes = request.model_dump(mode="json", exclude_unset=True, exclude_none=True)
     if "events" in request.model_fields_set:
         changes["events"] = None if request.events is None else tuple(request.events)
@@ -137,13 +144,13 @@ async def update_webhook(webhook_id: str, request: WebhookChange, environment: S
 
 @router.delete("/{webhook_id}", status_code=204, dependencies=[Depends(permitted("webhooks:delete"))])
 async def delete_webhook(webhook_id: str, environment: Served) -> None:
-    """Ends a webhook."""
+    """Deletes a webhook. Responds with 404 if it does not exist."""
     environment.webhooks.remove(webhook_id)
 
 
 @router.post("/{webhook_id}/test", dependencies=[Depends(permitted("webhooks:test"))])
 async def test_webhook(webhook_id: str, environment: Served) -> TestResult:
-    """Posts a test notice, once."""
+    """Posts a test notice to a webhook, without retries. Responds with 404 if the webhook does not exist."""
     delivery = await environment.webhooks.test(webhook_id, environment.simulation.now)
     return TestResult(
         webhook_id=webhook_id,
@@ -156,13 +163,13 @@ async def test_webhook(webhook_id: str, environment: Served) -> TestResult:
 
 @router.post("/{webhook_id}/pause", dependencies=[Depends(permitted("webhooks:pause"))])
 async def pause_webhook(webhook_id: str, environment: Served) -> WebhookView:
-    """Posts nothing until resumed."""
+    """Pauses a webhook: the service posts nothing to it until it is resumed. Responds with 404 if it does not exist."""
     return _view(await environment.webhooks.change(webhook_id, datetime.now(UTC), status="paused"))
 
 
 @router.post("/{webhook_id}/resume", dependencies=[Depends(permitted("webhooks:resume"))])
 async def resume_webhook(webhook_id: str, environment: Served) -> WebhookView:
-    """Posts again, also after too many failures."""
+    """Resumes a webhook that is paused, or disabled after failures. Responds with 404 if it does not exist."""
     return _view(await environment.webhooks.change(webhook_id, datetime.now(UTC), status="active"))
 
 
@@ -170,7 +177,10 @@ async def resume_webhook(webhook_id: str, environment: Served) -> WebhookView:
 async def list_deliveries(
     webhook_id: str, environment: Served, limit: Annotated[int, Query(ge=1, le=200)] = 50
 ) -> DeliveryList:
-    """How the latest posts went."""
+    """Returns the latest deliveries to a webhook: by default 50, at most 200.
+
+    Responds with 404 if the webhook does not exist.
+    """
     deliveries = environment.webhooks.deliveries(webhook_id)
     return DeliveryList(items=[_delivery(delivery) for delivery in deliveries[:limit]], total=len(deliveries))
 

@@ -13,8 +13,8 @@ GENESIS: Final = "0" * 64
 class Chain:
     """The heads of the chain, computed on demand.
 
-    Rows are immutable, so a link can be computed long after its step. A run that nobody compares does not pay for
-    the hashes.
+    Rows are immutable, so a link can be computed long after its step. A run that is never compared never
+    computes the hashes.
     """
 
     def __init__(self, first: str = GENESIS) -> None:

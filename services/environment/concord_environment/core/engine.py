@@ -6,13 +6,13 @@ from hashlib import sha256
 from typing import Any, Generic
 
 from concord_environment.core.actions import Action
-from concord_environment.core.agenda import Agenda
 from concord_environment.core.chain import GENESIS
 from concord_environment.core.clock import TICK, from_us, to_us
+from concord_environment.core.event_queue import EventQueue
 from concord_environment.core.events import Event, EventStatus, Submission
 from concord_environment.core.faults import Conflict, Fault
+from concord_environment.core.history import History
 from concord_environment.core.identity import event_id, namespace
-from concord_environment.core.journal import Journal
 from concord_environment.core.steps import Mark, Step, StepKind
 from concord_environment.core.tables import Table
 from concord_environment.core.transaction import Transaction
@@ -29,14 +29,14 @@ class Position:
 
 
 class Engine(Generic[W]):
-    """Executes steps on a world. `Simulation` decides which calls are valid when."""
+    """Executes steps on a world. `Simulation` checks whether a call is valid before the engine executes it."""
 
     def __init__(
         self, world: W, rules: Rules[W], terms: Terms, position: Position, events: Iterable[Event] = ()
     ) -> None:
         self.world = world
-        self.agenda = Agenda(events, terms.tie_seed)
-        self.journal = Journal(position.head)
+        self.queue = EventQueue(events, terms.tie_seed)
+        self.history = History(position.head)
         self._rules = rules
         self._space = namespace(terms.seed, terms.lineage)
         self._max_per_instant = terms.max_events_per_instant
@@ -46,17 +46,17 @@ class Engine(Generic[W]):
     @property
     def position(self) -> Position:
         """The clock, the event counter and the head of the hash chain."""
-        return Position(self.mark.clock, self.mark.sequence, self.journal.head)
+        return Position(self.mark.clock, self.mark.sequence, self.history.head)
 
     @property
     def tables(self) -> Mapping[str, Table[Any]]:
         """Every table by name, including the table of events."""
-        return {**self.world.tables, self.agenda.table.name: self.agenda.table}
+        return {**self.world.tables, self.queue.table.name: self.queue.table}
 
-    def forget(self, source: bytes) -> None:
-        """Starts an empty journal at the current state. A non-empty `source` enters the hash chain."""
-        head = self.journal.head
-        self.journal = Journal(sha256(head.encode() + source).hexdigest() if source else head)
+    def restart_history(self, source: bytes) -> None:
+        """Starts an empty history at the current state. A non-empty `source` enters the hash chain."""
+        head = self.history.head
+        self.history = History(sha256(head.encode() + source).hexdigest() if source else head)
 
     def check(self, action: Action) -> None:
         """Raises the Fault that the action would raise if executed now. Changes nothing."""
@@ -68,14 +68,14 @@ class Engine(Generic[W]):
 
     # --- steps ---
 
-    def admit(self, submissions: Sequence[Submission]) -> list[Event]:
-        """Adds events in one step."""
+    def schedule(self, submissions: Sequence[Submission]) -> list[Event]:
+        """Adds events to the queue in one step."""
         before, transaction = self.mark, self._transaction()
-        events = [self._soon(self._new_event(submission)) for submission in submissions]
+        events = [self._not_before_next_tick(self._new_event(submission)) for submission in submissions]
         self._conclude(StepKind.SCHEDULED, events, transaction, before)
         return events
 
-    def perform(self, submission: Submission) -> Event:
+    def act(self, submission: Submission) -> Event:
         """Schedules and executes an action in one step. A Fault leaves everything unchanged."""
         before = self.mark
         event = replace(self._new_event(submission), scheduled_time=self.now)
@@ -95,7 +95,7 @@ class Engine(Generic[W]):
         """Executes every event due by an instant (µs), in order and each at its due time. Moves the clock there."""
         done: list[Event] = []
         instant, at_instant = -1, 0
-        due = self.agenda.due_by(end)
+        due = self.queue.due_by(end)
         while (event := due.next()) is not None:
             moment = to_us(event.scheduled_time)
             at_instant = at_instant + 1 if moment == instant else 1
@@ -119,29 +119,29 @@ class Engine(Generic[W]):
         if instant == self.mark.clock:
             return
         before, after = self.mark, Mark(instant, self.mark.sequence)
-        self._stand_at(after)
-        if self.journal.steps:
-            self.journal.move(after)
+        self._set_mark(after)
+        if self.history.steps:
+            self.history.extend_last(after)
         else:
-            self.journal.add(Step(StepKind.CLOCK, instant, (), (), before, after))
+            self.history.add(Step(StepKind.CLOCK, instant, (), (), before, after))
 
-    def back(self, count: int) -> list[Step]:
-        """Undoes the last `count` steps. Returns them, latest first."""
-        taken = self.journal.back(count)
+    def undo(self, count: int) -> list[Step]:
+        """Undoes the last `count` steps, or all if there are fewer. Returns them, latest first."""
+        taken = self.history.undo(count)
         if taken:
-            self._stand_at(taken[-1].before)
+            self._set_mark(taken[-1].before)
         return taken
 
-    def forth(self, count: int) -> list[Step]:
-        """Redoes the next `count` undone steps. Returns them in order."""
-        taken = self.journal.forth(count)
+    def redo(self, count: int) -> list[Step]:
+        """Redoes the next `count` undone steps, or all if there are fewer. Returns them in order."""
+        taken = self.history.redo(count)
         if taken:
-            self._stand_at(taken[-1].after)
+            self._set_mark(taken[-1].after)
         return taken
 
     # --- internals ---
 
-    def _stand_at(self, mark: Mark) -> None:
+    def _set_mark(self, mark: Mark) -> None:
         self.mark = mark
         self.now = from_us(mark.clock)
 
@@ -165,7 +165,7 @@ class Engine(Generic[W]):
             metadata=submission.metadata,
         )
 
-    def _soon(self, event: Event) -> Event:
+    def _not_before_next_tick(self, event: Event) -> Event:
         # An advance covers (t, t + d], so an event for now is due one tick later.
         if event.scheduled_time > self.now:
             return event
@@ -213,11 +213,11 @@ class Engine(Generic[W]):
         before: Mark,
         caused: Sequence[Event] = (),
     ) -> None:
-        table, ids = self.agenda.table, []
+        table, ids = self.queue.table, []
         for event in events:
             transaction.put(table, event.event_id, event)
             ids.append(event.event_id)
         for event in caused:
             transaction.put(table, event.event_id, event)
         mark = self.mark
-        self.journal.add(Step(kind, mark.clock, tuple(ids), tuple(transaction.changes), before, mark))
+        self.history.add(Step(kind, mark.clock, tuple(ids), tuple(transaction.changes), before, mark))

@@ -1,6 +1,6 @@
 """Events: an action, its due time and its outcome.
 
-`Event` defines an event. Its JSON forms take their values from `as_record`.
+`Event` is the row of a simulation's table, `EventRecord` its JSON form in responses, scenario files and snapshots.
 """
 
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, Final, Self
 
-from pydantic import PlainSerializer, TypeAdapter
+from pydantic import BaseModel, JsonValue, PlainSerializer, TypeAdapter
 
 from concord_environment.core.actions import Action
 from concord_environment.core.rows import row
@@ -18,7 +18,7 @@ DEFAULT_PRIORITY = 50
 
 
 class EventStatus(StrEnum):
-    """Where an event is in its life. All but `pending` and `executing` are ends."""
+    """The status of an event. Every status except `pending` and `executing` is final."""
 
     PENDING = "pending"
     EXECUTING = "executing"
@@ -67,18 +67,34 @@ class Event:
         )
 
 
-_RECORDED: Final = tuple(field.name for field in fields(Event) if field.name not in ("sequence", "action"))
+class EventRecord(BaseModel):
+    """The JSON form of an event: the fields of `Event` except `sequence`, with the action as `modality` and `data`."""
+
+    event_id: str
+    scheduled_time: datetime
+    modality: str
+    data: dict[str, JsonValue]
+    status: EventStatus
+    created_at: datetime
+    executed_at: datetime | None
+    agent_id: str | None
+    priority: int
+    error_message: str | None
+    metadata: dict[str, JsonValue]
+
+
+_SHARED: Final = tuple(field.name for field in fields(Event) if field.name in EventRecord.model_fields)
 
 
 def as_record(event: Event) -> dict[str, Any]:
-    """The fields of an event's JSON forms: all but `sequence`, with the action as `modality` and `data`."""
-    recorded = {name: getattr(event, name) for name in _RECORDED}
-    return {**recorded, "modality": event.modality, "data": event.action.as_data()}
+    """The fields of an event's `EventRecord`."""
+    shared = {name: getattr(event, name) for name in _SHARED}
+    return {**shared, "modality": event.modality, "data": event.action.as_data()}
 
 
 def from_record(record: Mapping[str, Any], sequence: int, action: Action) -> Event:
     """The event of a record, whose `modality` and `data` describe `action`."""
-    return Event(sequence=sequence, action=action, **{name: record[name] for name in _RECORDED})
+    return Event(sequence=sequence, action=action, **{name: record[name] for name in _SHARED})
 
 
 @dataclass(frozen=True, slots=True)

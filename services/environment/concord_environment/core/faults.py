@@ -1,11 +1,11 @@
-"""Errors that a caller can act on."""
+"""Faults: the errors that a caller can act on. The API answers each with a status of its own."""
 
 
-class Fault(Exception):  # noqa: N818 - the family's name; its members say what happened
-    """Base class of the errors that a call can raise. The message is for the caller."""
+class Fault(Exception):  # noqa: N818 - the members of the family have names of their own
+    """Base class of all faults. The message is for the caller."""
 
 
-class NotThere(Fault):
+class NotFound(Fault):
     """The call names something that does not exist."""
 
 
@@ -21,5 +21,5 @@ class Invalid(Fault):
     """A field has an invalid value."""
 
 
-class NotKept(Fault):
-    """A change could not be written to disk."""
+class NotCommitted(Fault):
+    """A change could not be committed: it is not on the disk."""

@@ -16,7 +16,7 @@ IndexValues = Callable[[Row], tuple[str, ...]]
 SortKeys = SortedList[SortKey]
 
 _REBUILD_RATIO: Final = 8
-"""Sort keys are removed one by one if they are at most one in this many. If more go, the list is rebuilt."""
+"""A list is rebuilt if more than one in this many of its sort keys are removed. Otherwise they are removed singly."""
 
 
 _NO_SORT_KEY: Final[SortKey] = ()

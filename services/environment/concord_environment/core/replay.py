@@ -1,4 +1,4 @@
-"""Replays: the same calls repeated from the origin, and the effect of another order of ties."""
+"""Replays: the calls of a run repeated from the origin, optionally with ties in another order."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -44,19 +44,19 @@ class Replay:
 
 def replay(simulation: Simulation[W], tie_seed: int | None = None) -> Replay:
     """Repeats every call since the origin on a fork. With a tie seed, ties come in another order."""
-    again = simulation.at_origin(replace(simulation.terms, tie_seed=tie_seed))
+    again = simulation.restarted(replace(simulation.terms, tie_seed=tie_seed))
     refused = 0
     for name, args, kwargs in simulation.calls:
         try:
             getattr(again, name)(*args, **kwargs)
         except Fault:
-            # With shuffled ties, a call can name a row that does not exist (yet).
+            # With shuffled ties, a call can name a row that does not exist at that time.
             refused += 1
     before, after = digests(simulation.tables), digests(again.tables)
     return Replay(
         head=simulation.position.head,
         replayed_head=again.position.head,
-        steps=len(again.journal.steps),
+        steps=len(again.history.steps),
         reordered=tuple(_reorderings(_executed(simulation), _executed(again))),
         differing_tables=tuple(sorted(name for name in before if before[name] != after[name])),
         refused_calls=refused,
@@ -76,7 +76,7 @@ def digests(tables: Mapping[str, Table[Any]]) -> dict[str, str]:
 
 def _executed(simulation: Simulation[W]) -> list[Event]:
     done = (StepKind.EXECUTED, StepKind.FAILED)
-    ids = [event_id for step in simulation.journal.steps if step.kind in done for event_id in step.event_ids]
+    ids = [event_id for step in simulation.history.steps if step.kind in done for event_id in step.event_ids]
     found = (simulation.events.get(event_id) for event_id in ids)
     return [event for event in found if event is not None and event.status is not EventStatus.PENDING]
 

@@ -1,4 +1,4 @@
-"""Rows: frozen dataclasses that are cheap to create."""
+"""The rows of tables: frozen dataclasses that are cheap to create."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
@@ -11,7 +11,7 @@ T = TypeVar("T")
 def row(made: type[T]) -> type[T]:
     """A frozen dataclass with slots and without default factories.
 
-    Its `__init__` sets the slots directly, in half the time of the one that `dataclass` generates.
+    Its `__init__` sets the slots directly, in half the time of an `__init__` that `dataclass` generates.
     """
     frozen: Any = dataclass(frozen=True, slots=True)(made)
     frozen.__init__ = _initialiser(frozen)
@@ -23,7 +23,7 @@ def _initialiser(frozen: type[Any]) -> Callable[..., None]:
     names = [field.name for field in fields(frozen)]
     source = [f"def __init__(self, {', '.join(names)}):", *(f"    _{name}(self, {name})" for name in names)]
     scope: dict[str, Any] = {f"_{name}": getattr(frozen, name).__set__ for name in names}
-    exec("\n".join(source), scope)  # nosec B102  # noqa: S102 - as dataclasses does, from the names of fields
+    exec("\n".join(source), scope)  # nosec B102  # noqa: S102 - as dataclasses does, from field names
     initialiser: Any = scope["__init__"]
     initialiser.__defaults__ = frozen.__init__.__defaults__
-    return initialiser  # type: ignore[no-any-return]  # what it takes, dataclass_transform says
+    return initialiser  # type: ignore[no-any-return]  # dataclass_transform declares its parameters

@@ -9,8 +9,8 @@ from concord_environment.core.actions import Action
 from concord_environment.core.clock import to_us
 from concord_environment.core.engine import Engine, Position
 from concord_environment.core.events import Event, EventStatus, Submission
-from concord_environment.core.faults import Conflict, Invalid, NotThere
-from concord_environment.core.journal import Journal
+from concord_environment.core.faults import Conflict, Invalid, NotFound
+from concord_environment.core.history import History
 from concord_environment.core.steps import Step, StepKind
 from concord_environment.core.tables import Table
 from concord_environment.core.world import Rules, Terms, W
@@ -84,7 +84,7 @@ class Simulation(Generic[W]):
         """Every successful call since the origin."""
         self._rules = rules
         self._engine = Engine(world, rules, terms, position, events)
-        self._origin = self._here()
+        self._origin = self._current_origin()
 
     # --- state ---
 
@@ -96,12 +96,12 @@ class Simulation(Generic[W]):
     @property
     def events(self) -> Table[Event]:
         """Every event, by due time."""
-        return self._engine.agenda.table
+        return self._engine.queue.table
 
     @property
-    def journal(self) -> Journal:
+    def history(self) -> History:
         """Every step since the origin."""
-        return self._engine.journal
+        return self._engine.history
 
     @property
     def tables(self) -> Mapping[str, Table[Any]]:
@@ -125,15 +125,15 @@ class Simulation(Generic[W]):
 
     def next_event(self) -> Event | None:
         """The first pending event, or None."""
-        return self._engine.agenda.next()
+        return self._engine.queue.next()
 
     def pending(self) -> Iterable[Event]:
         """The pending events, in order."""
-        return self._engine.agenda.pending()
+        return self._engine.queue.pending()
 
     def count(self, status: EventStatus | None = None, *, modality: str | None = None) -> int:
         """The number of events, of one status, one modality or both."""
-        return self._engine.agenda.count(status=status, modality=modality)
+        return self._engine.queue.count(status=status, modality=modality)
 
     def check(self, action: Action) -> None:
         """Raises the Fault that the action would raise if executed now. Changes nothing."""
@@ -147,26 +147,26 @@ class Simulation(Generic[W]):
         for submission in submissions:
             if submission.due < self.now:
                 raise Conflict(f"{submission.due.isoformat()} is in the past: it is {self.now.isoformat()}")
-        return self._engine.admit(submissions)
+        return self._engine.schedule(submissions)
 
     @_recorded
     def act(self, submission: Submission) -> Event:
         """Schedules and executes an action in one step. A Fault leaves everything unchanged."""
-        return self._engine.perform(submission)
+        return self._engine.act(submission)
 
     @_recorded
     def advance(self, microseconds: int) -> Progress:
-        """Executes every event due in (now, now + microseconds], in order and each at its due time."""
+        """Executes every event due in (now, now + microseconds], in order and each at its due time. Raises Invalid."""
         if microseconds <= 0:
             raise Invalid("time moves forward only")
         return self._run_until(self.clock + microseconds)
 
     @_recorded
     def skip_to_next(self) -> Progress:
-        """Moves to the due time of the next pending event and executes every event due then."""
+        """Moves to the due time of the next pending event and executes every event due then. Raises NotFound."""
         event = self.next_event()
         if event is None:
-            raise NotThere("no event is pending")
+            raise NotFound("no event is pending")
         return self._run_until(max(to_us(event.scheduled_time), self.clock))
 
     def _run_until(self, end: int) -> Progress:
@@ -176,7 +176,7 @@ class Simulation(Generic[W]):
 
     @_recorded
     def jump(self, target: datetime) -> list[Event]:
-        """Sets the clock without executing anything: what was due by then is skipped."""
+        """Sets the clock and skips every event due by then. Executes nothing. Raises Conflict for an earlier time."""
         if target < self.now:
             raise Conflict(f"{target.isoformat()} is in the past: undo steps, or reset")
         due = [event for event in self.pending() if event.scheduled_time <= target]
@@ -186,10 +186,10 @@ class Simulation(Generic[W]):
 
     @_recorded
     def cancel(self, cancelled_id: str) -> Event:
-        """Cancels a pending event."""
+        """Cancels a pending event. Raises NotFound, or Conflict for an event that is not pending."""
         event = self.events.get(cancelled_id)
         if event is None:
-            raise NotThere(f"there is no event {cancelled_id}")
+            raise NotFound(f"there is no event {cancelled_id}")
         if event.status is not EventStatus.PENDING:
             raise Conflict(f"the event is {event.status}, only a pending one can be cancelled")
         return self._engine.end(StepKind.CANCELLED, EventStatus.CANCELLED, [event])[0]
@@ -197,27 +197,27 @@ class Simulation(Generic[W]):
     @_recorded
     def undo(self, count: int = 1) -> list[Step]:
         """Undoes the last `count` steps, or all if there are fewer. Returns them, latest first."""
-        return self._engine.back(count)
+        return self._engine.undo(count)
 
     @_recorded
     def redo(self, count: int = 1) -> list[Step]:
         """Redoes the next `count` undone steps, or all if there are fewer. Returns them in order."""
-        return self._engine.forth(count)
+        return self._engine.redo(count)
 
     # --- whole simulations ---
 
-    def settle(self, source: bytes = b"") -> None:
+    def set_origin(self, source: bytes = b"") -> None:
         """Makes the current state the origin. Undo stops there, and a reset returns there.
 
-        `source` identifies rows written without a step, as from an imported file. It enters the hash chain.
+        `source` identifies rows that no step wrote, such as rows from an imported file. It enters the hash chain.
         """
-        self._engine.forget(source)
+        self._engine.restart_history(source)
         self.calls.clear()
-        self._origin = self._here()
+        self._origin = self._current_origin()
 
     def reset(self) -> int:
         """Returns to the origin. Returns the number of steps undone."""
-        steps, origin = len(self.journal.steps), self._origin
+        steps, origin = len(self.history.steps), self._origin
         self._engine = Engine(origin.world.fork(), self._rules, self.terms, origin.position, origin.events)
         self.calls.clear()
         return steps
@@ -226,10 +226,10 @@ class Simulation(Generic[W]):
         """A separate simulation that starts from the current state."""
         return type(self)(self.world.fork(), self._rules, self.position, self.events.rows(), self.terms)
 
-    def at_origin(self, terms: Terms) -> Self:
+    def restarted(self, terms: Terms) -> Self:
         """A separate simulation that starts from the origin, on other terms."""
         origin = self._origin
         return type(self)(origin.world.fork(), self._rules, origin.position, origin.events, terms)
 
-    def _here(self) -> Origin[W]:
+    def _current_origin(self) -> Origin[W]:
         return Origin(self.world.fork(), tuple(self.events.rows()), self.position)

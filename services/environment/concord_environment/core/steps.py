@@ -7,7 +7,7 @@ from concord_environment.core.tables import Change
 
 
 class StepKind(StrEnum):
-    """What a step did. `clock` moved time before anything else happened; it is no link of the chain."""
+    """What a step did. `clock` is a move of the clock before the first other step. It is not a link of the chain."""
 
     SCHEDULED = "scheduled"
     EXECUTED = "executed"

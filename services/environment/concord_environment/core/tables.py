@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 from sortedcontainers import SortedList
 
 from concord_environment.core.order import IndexValues, Order, SortKey, SortKeys
-from concord_environment.core.touched import Touched
+from concord_environment.core.write_set import WriteSet
 
 Row = TypeVar("Row")
 
@@ -32,7 +32,7 @@ def _adapter(row: type[Row]) -> TypeAdapter[Row]:
     return TypeAdapter(row)
 
 
-def _by_key(row: object) -> SortKey:  # noqa: ARG001 - a table's order is asked with the row
+def _by_key(row: object) -> SortKey:  # noqa: ARG001 - the signature of an order
     return ()
 
 
@@ -59,8 +59,8 @@ class Table(Generic[Row]):
         self.adapter: TypeAdapter[Row] = _adapter(row)  # type: ignore[arg-type]  # classes are hashable
         self.digest = digest or self.adapter.dump_json
         """Gives the part of a row that enters the hash chain."""
-        self.touched: Touched | None = None
-        """Collects the keys of writes, if set."""
+        self.write_set: WriteSet | None = None
+        """Collects the keys of this table's writes, if set."""
         self._rows: dict[str, Row] = {}
         self._order = Order(self._rows, order, indexes, kind)
         self._unapplied = self._order.unapplied
@@ -87,7 +87,7 @@ class Table(Generic[Row]):
         return ((sort_key[-1], self._rows[sort_key[-1]]) for sort_key in self._order.sort_keys())
 
     def copy(self) -> dict[str, Row]:
-        """Keys and rows, in the order of their first writing, which is the lookups' too. It takes no sorting."""
+        """Keys and rows, in the order of their first writing, as lookups list them. Needs no sorting."""
         return self._rows.copy()
 
     def rows(self, *, latest_first: bool = False) -> Iterator[Row]:
@@ -144,8 +144,8 @@ class Table(Generic[Row]):
         elif before is not None:
             del self._rows[key]
         self._unapplied.setdefault(key, before)
-        if self.touched is not None:
-            self.touched.note(self.name, key)
+        if self.write_set is not None:
+            self.write_set.add(self.name, key)
         for found, values_of in self._lookups:
             was = () if before is None else values_of(before)
             now = () if row is None else values_of(row)

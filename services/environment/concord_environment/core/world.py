@@ -9,7 +9,7 @@ from concord_environment.core.tables import Table
 from concord_environment.core.transaction import Transaction
 
 MAX_EVENTS_PER_INSTANT: Final = 10_000
-"""The limit that ends actions which cause one another at one instant."""
+"""The limit of events at one instant. It ends actions that cause one another without end."""
 
 
 class World(Protocol):
@@ -34,7 +34,7 @@ class Terms:
     """A simulation's fixed parameters.
 
     `lineage` identifies the scenario that the simulation was loaded from, so that new ids differ from the scenario's.
-    `tie_seed` decides the order of events of one due time and priority; by default their sequence does.
+    `tie_seed` decides the order of events of one due time and priority; without it, their sequence does.
     """
 
     seed: int = 0

@@ -68,7 +68,7 @@ def from_eml(content: bytes, *, user: str, fallback: datetime) -> Email:
     sent_at = _date(message, fallback)
     sender = _addresses(message, "From")
     if not sender:
-        raise Invalid("From: is missing, or is no address")
+        raise Invalid("From: missing, or not an email address")
     message_id = _ids(message, "Message-ID") or (f"{sha256(content).hexdigest()[:32]}@{DOMAIN}",)
     parts = _parts(message)
     own = sender[0].casefold() == user.casefold()

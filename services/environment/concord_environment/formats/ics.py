@@ -94,9 +94,9 @@ def from_ics(content: bytes, *, calendar_id: str, timezone: str, now: datetime) 
         calendar = ICalendar.from_ical(content)
         components = [one for one in calendar.walk("VEVENT") if isinstance(one, IEvent)]
     except (ValueError, IndexError, KeyError) as error:
-        raise Invalid("this is no iCalendar file") from error
+        raise Invalid("the body is not an iCalendar file") from error
     if not components or len(components) > MAX_EVENTS:
-        raise Invalid(f"an iCalendar file holds between 1 and {MAX_EVENTS} events")
+        raise Invalid(f"the iCalendar file must have between 1 and {MAX_EVENTS} events")
     return [_read(one, calendar_id, timezone, now) for one in components]
 
 
@@ -118,7 +118,7 @@ def _read(one: IEvent, calendar_id: str, timezone: str, now: datetime) -> Calend
     except ValidationError as error:
         raise Invalid(f"event {uid}: {reasons(error)}") from error
     except (AttributeError, TypeError, ValueError) as error:
-        raise Invalid(f"event {uid}: cannot be read") from error
+        raise Invalid(f"event {uid}: malformed") from error
     check(event)
     return event
 

@@ -35,11 +35,9 @@ def from_mbox(content: bytes, *, user: str, fallback: datetime) -> Iterator[Emai
         path.write_bytes(content)
         with closing(mailbox.mbox(path, create=False)) as box:
             if len(box) == 0 or len(box) > MAX_MAILS:
-                raise Invalid(
-                    f"an mbox holds between 1 and {MAX_MAILS} mails, each after a line beginning with 'From '"
-                )
+                raise Invalid(f"the mbox file must have between 1 and {MAX_MAILS} emails, each after a 'From ' line")
             for number, key in enumerate(box.keys(), start=1):
                 try:
                     yield from_eml(box.get_bytes(key), user=user, fallback=fallback)
                 except Invalid as fault:
-                    raise Invalid(f"mail {number}: {fault}") from fault
+                    raise Invalid(f"email {number}: {fault}") from fault

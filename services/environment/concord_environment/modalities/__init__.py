@@ -1,1 +1,1 @@
-"""The modalities of a simulated user. Each has a module or a package with its descriptor, `MODALITY`."""
+"""The modalities of a simulated user. The module or package of each one defines its descriptor, `MODALITY`."""

@@ -1,6 +1,6 @@
-"""A modality's state as a document in a scenario file.
+"""The state of a modality as a document in a scenario file.
 
-Documents leave out what follows from their other fields: threads, folders, labels and counts.
+Documents omit derived data: threads, folders, labels and counts.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ from concord_environment.modalities.fields import Moment
 
 
 class StateDocument(BaseModel):
-    """The fields of every modality's document."""
+    """The fields that the documents of all modalities share."""
 
     modality_type: str
     last_updated: Moment
@@ -28,10 +28,10 @@ D = TypeVar("D", bound=StateDocument)
 
 @dataclass(frozen=True, slots=True)
 class ScenarioForm(Generic[S, D]):
-    """The form of a state in scenario files.
+    """Converts the state of a modality from and to a document in a scenario file.
 
-    `load` fills an empty state from a document and raises Invalid for an inconsistent one. `dump` gives the fields of
-    a state's document.
+    `load` fills an empty state from a document and raises Invalid for an inconsistent document. `dump` returns the
+    fields of the document.
     """
 
     document: type[D]
@@ -40,19 +40,20 @@ class ScenarioForm(Generic[S, D]):
 
 
 def load_rows(table: Table[Any], rows: Mapping[str, Any], id_name: str) -> None:
-    """Writes rows into a table. Raises Invalid for a row whose id differs from its key."""
+    """Writes rows into a table by their keys. Raises Invalid for a row whose field `id_name` differs from its key."""
     for key, row in rows.items():
         if getattr(row, id_name) != key:
-            raise Invalid(f"{table.name}: {key!r} names itself {getattr(row, id_name)!r}")
+            raise Invalid(f"{table.name}: the item {key!r} has the {id_name} {getattr(row, id_name)!r}")
         table.write(key, row)
 
 
 def with_current_names(
     items: object, id_name: str, names: Mapping[str, str], complete: Callable[[dict[str, Any]], dict[str, Any]]
 ) -> object:
-    """Items by id, with the field names of older scenario files replaced by the current ones.
+    """Returns items by id after replacing the field names of older scenario files.
 
-    `names` maps old names to current ones, and `complete` adds fields that older files leave out.
+    `names` maps old names to current names. `complete` adds the fields that older files lack. A value that is not an
+    object passes unchanged, for pydantic to reject.
     """
     if not isinstance(items, Mapping):
         return items

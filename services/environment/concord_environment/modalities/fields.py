@@ -1,4 +1,4 @@
-"""The types of fields that modalities share, each with its bounds."""
+"""Field types with bounds and descriptions, shared by the modalities."""
 
 import re
 from datetime import datetime
@@ -12,11 +12,13 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from concord_environment.core.clock import as_utc
 
-Moment = Annotated[datetime, AfterValidator(as_utc)]
-"""A moment in UTC. A naive datetime counts as UTC."""
+Moment = Annotated[
+    datetime, AfterValidator(as_utc), Field(description="An RFC 3339 time. Without an offset, it is in UTC.")
+]
+"""A time, converted to UTC. A naive datetime is in UTC already."""
 
 Id = Annotated[str, Field(min_length=1, max_length=998)]
-"""An id, as long as a Message-ID can be: a line of 998 characters (RFC 5322)."""
+"""An id of up to 998 characters, the length limit of a Message-ID line (RFC 5322)."""
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Line = Annotated[str, Field(max_length=2_000)]
 Text = Annotated[str, Field(max_length=1_000_000)]
@@ -27,23 +29,27 @@ MAX_ITEMS: Final = 1_000
 _ADDRESS: Final = re.compile(r"[^@\s<>]{1,64}@[^@\s<>]{1,255}")
 
 
-def _address(text: str) -> str:
+def _checked_address(text: str) -> str:
     if not _ADDRESS.fullmatch(text):
-        raise ValueError("is no email address")
+        raise ValueError("not an email address")
     return text
 
 
-Address = Annotated[str, Field(max_length=320), AfterValidator(_address)]
+Address = Annotated[
+    str,
+    Field(max_length=320, description="An email address without a display name."),
+    AfterValidator(_checked_address),
+]
 """An addr-spec of RFC 5322 in its original spelling. Compare addresses with `same_address`."""
 
 
-def same_address(one: str | None, other: str | None) -> bool:
-    """Whether two addresses are equal, ignoring case."""
-    return one is not None and other is not None and one.casefold() == other.casefold()
+def same_address(first: str | None, second: str | None) -> bool:
+    """Whether two addresses are equal, ignoring case. None equals nothing."""
+    return first is not None and second is not None and first.casefold() == second.casefold()
 
 
 @lru_cache(maxsize=4096)
-def _phone(text: str) -> str:
+def _normalised_phone(text: str) -> str:
     try:
         number = phonenumbers.parse(text, None)
     except phonenumbers.NumberParseException:
@@ -51,8 +57,14 @@ def _phone(text: str) -> str:
     return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
 
 
-Phone = Annotated[str, Field(min_length=1, max_length=40), AfterValidator(_phone)]
-"""A phone number. International numbers are in E.164; others (short codes, extensions) keep their spelling."""
+Phone = Annotated[
+    str,
+    Field(
+        min_length=1, max_length=40, description="A phone number. The service stores international numbers in E.164."
+    ),
+    AfterValidator(_normalised_phone),
+]
+"""A phone number. International numbers are in E.164. Other numbers, such as short codes, keep their spelling."""
 
 Addresses = Annotated[tuple[Address, ...], Field(max_length=MAX_ITEMS)]
 Phones = Annotated[tuple[Phone, ...], Field(max_length=MAX_ITEMS)]
@@ -65,39 +77,42 @@ def _none_as_empty(value: object) -> object:
 
 
 NoneAsEmpty = BeforeValidator(_none_as_empty)
-"""Turns null into an empty list."""
+"""Accepts null for an empty list."""
 
 
-def _finite(value: JsonValue) -> JsonValue:
+def _require_finite(value: JsonValue) -> None:
     if isinstance(value, float) and not isfinite(value):
         raise ValueError("numbers must be finite")
-    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        _finite(inner)
-    return value
+    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        _require_finite(item)
 
 
 def _finite_object(value: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    _finite(value)
+    _require_finite(value)
     return value
 
 
 JsonObject = Annotated[dict[str, JsonValue], Field(max_length=100), AfterValidator(_finite_object)]
-"""Any JSON object, without NaN and infinities."""
+"""A JSON object with up to 100 fields, without NaN and infinities."""
 
 
 @lru_cache(maxsize=1)
-def _zones() -> frozenset[str]:
+def _zone_names() -> frozenset[str]:
     return frozenset(available_timezones())
 
 
-def _zone(text: str) -> str:
-    if text not in _zones():
-        raise ValueError("is no time zone of the IANA database")
+def _checked_zone(text: str) -> str:
+    if text not in _zone_names():
+        raise ValueError("not a time zone of the IANA database")
     return text
 
 
-Zone = Annotated[str, Field(max_length=64), AfterValidator(_zone)]
-"""The IANA name of a time zone, like Europe/Berlin."""
+Zone = Annotated[
+    str,
+    Field(max_length=64, description="The IANA name of a time zone, such as Europe/Berlin."),
+    AfterValidator(_checked_zone),
+]
+"""The IANA name of a time zone, such as Europe/Berlin."""
 
 SortOrder = Literal["asc", "desc"]
 
@@ -106,12 +121,14 @@ MAX_PAGE: Final = 1_000
 
 
 class Page(BaseModel):
-    """Which part of a list: at most `limit` items after the first `offset`."""
+    """A page of a list: up to `limit` items after the first `offset` items."""
 
     model_config = ConfigDict(frozen=True)
 
-    limit: Annotated[int | None, Field(ge=1, le=MAX_PAGE)] = None
-    offset: Annotated[int | None, Field(ge=0, le=10_000_000)] = 0
+    limit: Annotated[
+        int | None, Field(ge=1, le=MAX_PAGE, description=f"The maximum number of results, by default {DEFAULT_PAGE}.")
+    ] = None
+    offset: Annotated[int | None, Field(ge=0, le=10_000_000, description="The number of results to skip.")] = 0
 
     @property
     def first(self) -> int:

@@ -1,4 +1,4 @@
-"""The list of modalities. To add one, write its module and list it here."""
+"""The list of modalities. A new modality needs a module and an entry in this list."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""The modality `location`: where the user is and was."""
+"""The modality `location`: the user's current place and the places before it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -34,7 +34,10 @@ Bearing = Annotated[float, Field(ge=0, le=360, allow_inf_nan=False)]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where the user was from a moment on. Altitude and accuracy in metres, speed in m/s, bearing in degrees."""
+    """A place of the user from `timestamp` on.
+
+    Latitude, longitude and bearing are in degrees, altitude and accuracy in metres, and speed is in metres per second.
+    """
 
     place_id: str
     timestamp: Moment
@@ -50,11 +53,11 @@ class Place:
 
 
 MAX_HISTORY: Final = 100
-"""The number of earlier places kept."""
+"""The number of earlier places that the state keeps."""
 
 
 class LocationState:
-    """Places in the order of the user's visits. The last is the current one."""
+    """Places in the order of the user's visits. The last place is the current one."""
 
     def __init__(self) -> None:
         self.places: Table[Place] = Table(
@@ -73,7 +76,11 @@ class LocationState:
 
 
 class UpdateLocation(Action):
-    """Says where the user is now."""
+    """Moves the user to a place.
+
+    Latitude, longitude and bearing are in degrees, altitude and accuracy in metres, and speed is in metres per second.
+    The state keeps the last 100 earlier places.
+    """
 
     modality: ClassVar[str] = "location"
     operation: Literal["update"] = "update"
@@ -93,12 +100,15 @@ def _update(world: States, action: UpdateLocation, transaction: Transaction) -> 
     given = action.model_dump(exclude={"operation"})
     place = Place(place_id=transaction.new_id(), timestamp=transaction.now, sequence=sequence, **given)
     transaction.put(places, place.place_id, place)
-    for forgotten in places.window(0, max(0, len(places) - MAX_HISTORY - 1)):
-        transaction.drop(places, forgotten.place_id)
+    for oldest in places.window(0, max(0, len(places) - MAX_HISTORY - 1)):
+        transaction.drop(places, oldest.place_id)
 
 
 class LocationQuery(Page):
-    """Every filter that is given has to hold."""
+    """Finds places of the user that match all given filters, latest first by default.
+
+    `since` and `until` are inclusive. `named_location` has to match exactly.
+    """
 
     since: Moment | None = None
     until: Moment | None = None
@@ -121,37 +131,37 @@ def find_places(state: LocationState, query: LocationQuery) -> tuple[list[Place]
 
 
 class LocationBriefView(StateView):
-    """Where the user is, and how many earlier places are known."""
+    """The current place, and the number of earlier places."""
 
     current: Place | None
     history_count: int
 
 
 class LocationStateView(LocationBriefView):
-    """A page of the earlier places too, latest first."""
+    """The current place, and a page of the earlier places, latest first."""
 
     history: list[Place]
 
 
 class LocationAnswer(QueryAnswer):
-    """The places found."""
+    """The places that match a query."""
 
     locations: list[Place]
 
 
-def _where(world: States, now: datetime) -> dict[str, object]:
-    history = max(0, len(world[LocationState].places) - 1)
-    return {**view_fields(world, "location", now), "current": world[LocationState].current, "history_count": history}
+def _brief_fields(world: States, now: datetime) -> dict[str, object]:
+    earlier = max(0, len(world[LocationState].places) - 1)
+    return {**view_fields(world, "location", now), "current": world[LocationState].current, "history_count": earlier}
 
 
 def _state(world: States, now: datetime, page: StatePage) -> LocationStateView:
     earlier = world[LocationState].places.window(page.offset + 1, page.stop + 1, latest_first=True)
     history = [place for place in earlier if page.since is None or place.timestamp >= page.since]
-    return LocationStateView.model_validate({**_where(world, now), "history": history})
+    return LocationStateView.model_validate({**_brief_fields(world, now), "history": history})
 
 
 def _brief(world: States, now: datetime) -> LocationBriefView:
-    return LocationBriefView.model_validate(_where(world, now))
+    return LocationBriefView.model_validate(_brief_fields(world, now))
 
 
 def _answer(world: States, now: datetime, query: LocationQuery) -> LocationAnswer:  # noqa: ARG001 - one signature
@@ -166,7 +176,7 @@ def _as_text(brief: LocationBriefView) -> Iterable[str]:
 
 
 class PlaceDocument(BaseModel):
-    """Where the user was from a moment on."""
+    """A place of the user from `timestamp` on, in the units of `Place`."""
 
     timestamp: Moment
     latitude: Latitude
@@ -180,7 +190,7 @@ class PlaceDocument(BaseModel):
 
 
 class LocationDocument(StateDocument):
-    """Where the user is, and was before."""
+    """The user's current place, and the earlier places, oldest first."""
 
     current_latitude: Latitude | None = None
     current_longitude: Longitude | None = None
@@ -214,6 +224,7 @@ def _dump(state: LocationState) -> dict[str, Any]:
 
 MODALITY: Final = Modality(
     name="location",
+    description="the user's current place and the places before it",
     state=LocationState,
     operations=(Operation(UpdateLocation, _update, "update", "location:update", "location.updated"),),
     default_operation="update",

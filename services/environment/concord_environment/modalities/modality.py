@@ -1,4 +1,4 @@
-"""The descriptor of a modality: its state, its operations, its views and its form in scenario files."""
+"""The descriptor of a modality: state, operations, views and scenario documents."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class Updates:
     update_count: int = 0
 
     def after_one_more(self, at: datetime) -> "Updates":
-        """The value after one more update."""
+        """The value after an update at `at`."""
         return Updates(at, self.update_count + 1)
 
 
@@ -35,7 +35,7 @@ NO_UPDATES: Final = Updates(EPOCH)
 
 
 class State(Protocol):
-    """The tables of one modality. Its class takes no arguments and creates the state of a new world."""
+    """The tables of one modality. The constructor takes no arguments and creates the state of a new world."""
 
     @property
     def tables(self) -> tuple[Table[Any], ...]:
@@ -52,10 +52,10 @@ class States(Protocol):
     """The states of all modalities, by class: `world[EmailState]`."""
 
     def __getitem__(self, state: type[S], /) -> S:
-        """The state that is an instance of a class."""
+        """The instance of a state class."""
 
     def updates(self, modality: str) -> Updates:
-        """The updates of a modality."""
+        """The update count and time of a modality."""
 
 
 # --- operations ---
@@ -66,23 +66,23 @@ class Caller(Protocol):
 
     @property
     def key_id(self) -> str:
-        """The key's id, the `agent_id` of the caller's actions."""
+        """The id of the caller's key, which is the `agent_id` of the caller's actions."""
 
     def may(self, permission: str) -> bool:
-        """Whether the key grants a permission."""
+        """Whether the caller's key grants a permission."""
 
 
 def unchanged(world: States, action: A, caller: Caller) -> A:  # noqa: ARG001 - one signature for all
-    """The action as it is: the default for operations that name no person."""
+    """Returns the action: the default `bind` for operations that name no person."""
     return action
 
 
 @dataclass(frozen=True, slots=True)
 class Operation(Generic[A]):
-    """One operation.
+    """One operation of a modality.
 
-    `bind` fills in the user where a request names nobody, and raises Forbidden for persons whom the caller may not
-    act for. `apply` executes the action. `notice` is the type of the notice that subscribers get.
+    `bind` makes the user the default person of a request, and raises Forbidden if the caller may not act for the
+    person that the request names. `apply` executes the action. `notice` is the type of the notice to subscribers.
     """
 
     request: type[A]
@@ -94,12 +94,12 @@ class Operation(Generic[A]):
 
     @property
     def modality(self) -> str:
-        """The name of its modality."""
+        """The name of the modality."""
         return self.request.modality
 
     @property
     def name(self) -> str:
-        """Its name in the `data` of events."""
+        """The name of the operation in the `data` of events."""
         return str(self.request.model_fields["operation"].default)
 
 
@@ -110,13 +110,15 @@ AnyOperation = Operation[Any]
 
 
 class StatePage(BaseModel):
-    """Which part of a state: the latest `limit` items after the first `offset`, of those since a moment."""
+    """A page of a state: up to `limit` items after the first `offset` items, optionally only items since a time."""
 
     model_config = ConfigDict(frozen=True)
 
-    limit: Annotated[int, Field(ge=1, le=MAX_PAGE)] = DEFAULT_PAGE
-    offset: Annotated[int, Field(ge=0, le=10_000_000)] = 0
-    since: Moment | None = None
+    limit: Annotated[int, Field(ge=1, le=MAX_PAGE, description="The maximum number of items.")] = DEFAULT_PAGE
+    offset: Annotated[int, Field(ge=0, le=10_000_000, description="The number of items to skip.")] = 0
+    since: Annotated[
+        Moment | None, Field(description="Only items from this RFC 3339 time on. Without an offset, it is in UTC.")
+    ] = None
 
     @property
     def stop(self) -> int:
@@ -125,7 +127,7 @@ class StatePage(BaseModel):
 
 
 class StateView(BaseModel):
-    """What every view of a state begins with."""
+    """The fields that all views of a state share. Times are simulated."""
 
     modality_type: str
     current_time: datetime
@@ -134,7 +136,7 @@ class StateView(BaseModel):
 
 
 class QueryAnswer(BaseModel):
-    """What every answer to a query has beside what was found."""
+    """The fields that all responses to queries share: the query, all matches, and the matches on this page."""
 
     modality_type: str
     query: dict[str, JsonValue]
@@ -148,9 +150,9 @@ def _no_lines(brief: StateView) -> Iterable[str]:  # noqa: ARG001 - one signatur
 
 @dataclass(frozen=True, slots=True)
 class Views(Generic[B, Q]):
-    """The views of a modality: a page of its state, its compact state (`brief`), and the answers to queries.
+    """The views of a modality: a page of the state, the compact state (`brief`), and the responses to queries.
 
-    `as_text` renders the compact state as lines for a prompt.
+    `as_text` renders the compact state as lines of a prompt.
     """
 
     state: Callable[[States, datetime, StatePage], StateView]
@@ -174,34 +176,36 @@ def view_fields(world: States, modality: str, now: datetime) -> dict[str, Any]:
     }
 
 
-def answer_fields(modality: str, query: BaseModel, found: int, total: int) -> dict[str, Any]:
+def answer_fields(modality: str, query: BaseModel, returned: int, total: int) -> dict[str, Any]:
     """The fields of `QueryAnswer`."""
-    asked = query.model_dump(mode="json", exclude_unset=True)
-    return {"modality_type": modality, "query": asked, "total_count": total, "returned_count": found}
+    given = query.model_dump(mode="json", exclude_unset=True)
+    return {"modality_type": modality, "query": given, "total_count": total, "returned_count": returned}
 
 
 # --- the descriptor ---
 
 
-def _consistent(state: State) -> Iterable[str]:  # noqa: ARG001 - one signature for all
+def _no_inconsistencies(state: State) -> Iterable[str]:  # noqa: ARG001 - one signature for all
     return ()
 
 
 @dataclass(frozen=True, slots=True)
 class Modality(Generic[S]):
-    """One modality. Its routes, MCP tools, permissions, snapshots and documents in scenario files follow from it.
+    """One modality. The service derives its routes, MCP tools, permissions, snapshots and scenario documents.
 
-    `name` names it in paths, permissions, events and scenario files. `default_operation` is the operation of events
-    whose data names none. `inconsistencies` describes the broken references in a state.
+    `name` identifies the modality in paths, permissions, events and scenario files. `description` is a noun phrase for
+    the content of the state, as in "Returns the user's mailbox". An event without an operation in
+    its data has the `default_operation`. `inconsistencies` describes the broken references in a state.
     """
 
     name: str
+    description: str
     state: type[S]
     operations: tuple[AnyOperation, ...]
     views: Views[Any, Any]
     scenario: ScenarioForm[S, Any]
     default_operation: str | None = None
-    inconsistencies: Callable[[S], Iterable[str]] = _consistent
+    inconsistencies: Callable[[S], Iterable[str]] = _no_inconsistencies
 
     @property
     def state_permission(self) -> str:
@@ -210,7 +214,7 @@ class Modality(Generic[S]):
 
     @property
     def query_permission(self) -> str:
-        """The permission to query."""
+        """The permission to query the modality."""
         return f"{self.name}:query"
 
 

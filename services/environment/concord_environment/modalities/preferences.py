@@ -1,6 +1,6 @@
-"""The modality `time`: how the user likes to see times and dates.
+"""The modality `time`: the user's preferences for times and dates.
 
-The code calls these preferences, because the contract also calls the clock (`/simulator/time`) time.
+The code says "preferences", because the API also calls the clock (`/simulator/time`) "time".
 """
 
 from dataclasses import asdict, dataclass, fields, replace
@@ -26,14 +26,14 @@ from concord_environment.modalities.modality import (
 )
 
 NAME: Final = "time"
-"""The name of the modality in the contract."""
+"""The name of the modality in the API."""
 
 DateFormat = Literal["MM/DD/YYYY", "DD/MM/YYYY", "YYYY-MM-DD", "YYYY/MM/DD", "DD.MM.YYYY", "DD-MM-YYYY"]
 
 
 @dataclass(frozen=True, slots=True)
 class TimePreferences:
-    """How the user likes to see times and dates."""
+    """The user's preferences for times and dates."""
 
     timezone: Zone = "UTC"
     format_preference: Literal["12h", "24h"] = "12h"
@@ -60,7 +60,7 @@ class PreferencesState:
 
 
 class UpdatePreferences(Action):
-    """Changes what is given."""
+    """Changes the given preferences for times and dates. Fields that are absent or null stay as they are."""
 
     modality: ClassVar[str] = NAME
     operation: Literal["update"] = "update"
@@ -78,13 +78,13 @@ def _update(world: States, action: UpdatePreferences, transaction: Transaction) 
 
 
 class PreferencesView(StateView):
-    """The preferences that hold."""
+    """The current preferences for times and dates."""
 
     preferences: TimePreferences
 
 
 class PreferencesAnswer(QueryAnswer):
-    """The preferences that hold, as the only thing that can be found."""
+    """The current preferences, as a list of one item."""
 
     preferences: list[TimePreferences]
 
@@ -102,7 +102,7 @@ def _answer(world: States, now: datetime, query: Page) -> PreferencesAnswer:  # 
 
 
 class PreferencesDocument(StateDocument):
-    """How the user likes to see times and dates."""
+    """The user's preferences for times and dates."""
 
     timezone: Zone = "UTC"
     format_preference: Literal["12h", "24h"] = "12h"
@@ -122,6 +122,7 @@ def _dump(state: PreferencesState) -> dict[str, Any]:
 
 MODALITY: Final = Modality(
     name=NAME,
+    description="the user's preferences for times and dates",
     state=PreferencesState,
     operations=(Operation(UpdatePreferences, _update, "update", "time:preferences", "time.preferences"),),
     default_operation="update",

@@ -1,6 +1,7 @@
-"""The operations of all modalities, by request and by name."""
+"""All modalities and their operations, by name and by request class."""
 
 from collections.abc import Mapping
+from inspect import getdoc
 from operator import attrgetter
 from typing import Any, Final
 
@@ -9,17 +10,22 @@ from pydantic import ValidationError
 from concord_environment.core.actions import Action
 from concord_environment.core.faults import Invalid
 from concord_environment.core.transaction import Transaction
+from concord_environment.modalities.fields import DEFAULT_PAGE, MAX_PAGE
 from concord_environment.modalities.installed import MODALITIES
 from concord_environment.modalities.modality import AnyModality, AnyOperation
 from concord_environment.modalities.world import EnvironmentWorld
 
-MODALITY_BY_NAME: Final[dict[str, AnyModality]] = {one.name: one for one in sorted(MODALITIES, key=attrgetter("name"))}
-"""Every modality, by name and in alphabetical order."""
-OPERATIONS: Final[tuple[AnyOperation, ...]] = tuple(one for modality in MODALITIES for one in modality.operations)
+MODALITY_BY_NAME: Final[dict[str, AnyModality]] = {
+    modality.name: modality for modality in sorted(MODALITIES, key=attrgetter("name"))
+}
+"""All modalities by name, in alphabetical order."""
+OPERATIONS: Final[tuple[AnyOperation, ...]] = tuple(
+    operation for modality in MODALITIES for operation in modality.operations
+)
 
 _OPERATION_BY_REQUEST: Final = {operation.request: operation for operation in OPERATIONS}
 _OPERATION_BY_NAME: Final = {(operation.modality, operation.name): operation for operation in OPERATIONS}
-# Clients also call an operation by its route ("read").
+# The data of an event may also name an operation by its route, as in "read" for "mark_read".
 _OPERATION_BY_ROUTE: Final = {(operation.modality, operation.route): operation for operation in OPERATIONS}
 
 
@@ -29,20 +35,20 @@ def operation_of(action: Action) -> AnyOperation:
 
 
 def apply(world: EnvironmentWorld, action: Action, transaction: Transaction) -> None:
-    """Executes an action in a world, or raises a Fault."""
+    """Executes an action in a world. Raises a Fault if the world does not allow it."""
     operation_of(action).apply(world, action, transaction)
     world.record_update(action.modality, transaction)
 
 
 def parse(modality: str, data: Mapping[str, Any]) -> Action:
-    """The action that an event's data describes. `operation` or `action` names its operation. Raises Invalid."""
+    """Parses the action in the data of an event, whose `operation` or `action` names the operation. Raises Invalid."""
     if modality not in MODALITY_BY_NAME:
-        raise Invalid(f"modality: there is none called {modality!r}, but {', '.join(MODALITY_BY_NAME)}")
+        raise Invalid(f"modality: {modality!r} is not one of {', '.join(MODALITY_BY_NAME)}")
     name = data.get("operation") or data.get("action") or MODALITY_BY_NAME[modality].default_operation
     operation = _OPERATION_BY_NAME.get((modality, str(name))) or _OPERATION_BY_ROUTE.get((modality, str(name)))
     if operation is None:
-        known = ", ".join(each.name for each in MODALITY_BY_NAME[modality].operations)
-        raise Invalid(f"data.operation: {modality} has no {name!r}, but {known}")
+        names = ", ".join(each.name for each in MODALITY_BY_NAME[modality].operations)
+        raise Invalid(f"data.operation: {name!r} is not one of the operations of {modality}: {names}")
     fields = {key: value for key, value in data.items() if key not in ("operation", "action", "modality_type")}
     try:
         return operation.request.model_validate(fields)  # type: ignore[no-any-return]  # erased in the table
@@ -50,14 +56,29 @@ def parse(modality: str, data: Mapping[str, Any]) -> Action:
         raise Invalid(reasons(error)) from error
 
 
+def state_description(modality: AnyModality) -> str:
+    """The description of the route and the tool that return the state of a modality."""
+    return (
+        f"Returns {modality.description}. A long state has pages of `limit` items, by default {DEFAULT_PAGE}, at most "
+        f"{MAX_PAGE}. With `compact`, returns the compact state instead: counts and the latest items."
+    )
+
+
+def query_description(modality: AnyModality) -> str:
+    """The description of the route and the tool that query a modality."""
+    return f"Searches {modality.description}. {getdoc(modality.views.query_type) or ''}"
+
+
 def inconsistencies(world: EnvironmentWorld) -> list[str]:
     """Descriptions of the broken references in a world."""
     return [
-        found for modality in MODALITY_BY_NAME.values() for found in modality.inconsistencies(world[modality.state])
+        description
+        for modality in MODALITY_BY_NAME.values()
+        for description in modality.inconsistencies(world[modality.state])
     ]
 
 
 def reasons(error: ValidationError) -> str:
-    """The error's messages, field by field and without the values."""
-    found = error.errors(include_url=False, include_input=False, include_context=False)
-    return "; ".join(f"{'.'.join(map(str, one['loc'])) or 'data'}: {one['msg']}" for one in found[:10])
+    """The messages of the first ten invalid fields, without the values."""
+    details = error.errors(include_url=False, include_input=False, include_context=False)
+    return "; ".join(f"{'.'.join(map(str, field['loc'])) or 'data'}: {field['msg']}" for field in details[:10])

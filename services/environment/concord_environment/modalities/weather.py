@@ -1,4 +1,4 @@
-"""The modality `weather`: weather reports, by place."""
+"""The modality `weather`: weather reports by place."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ from concord_environment.modalities.modality import (
 
 @dataclass(frozen=True, slots=True)
 class WeatherReport:
-    """A report for a place, in the form of OpenWeather's One Call and in its standard units (K, m/s)."""
+    """A weather report for a place, in the format of OpenWeather's One Call API and its standard units (K, m/s)."""
 
     report_id: str
     location: str
@@ -41,16 +41,16 @@ class WeatherReport:
 
 
 def location_key(latitude: float, longitude: float) -> str:
-    """The key of a place: its coordinates rounded to two decimals, about a kilometre."""
+    """The key of a place: the coordinates in degrees, rounded to two decimals (about a kilometre)."""
     return f"{round(latitude, 2) + 0.0:.2f},{round(longitude, 2) + 0.0:.2f}"
 
 
 MAX_HISTORY: Final = 100
-"""The number of reports kept for a place."""
+"""The number of reports that the state keeps for each place."""
 
 
 class WeatherState:
-    """Reports by place, in order. The last report of a place is its current weather."""
+    """Reports by place, in the order of time. The last report of a place is its current weather."""
 
     def __init__(self) -> None:
         self.reports: Table[WeatherReport] = Table(
@@ -71,7 +71,11 @@ class WeatherState:
 
 
 class UpdateWeather(Action):
-    """Reports the weather at a place."""
+    """Adds a weather report for a place, given in degrees and rounded to two decimals (about a kilometre).
+
+    `report` has the format of OpenWeather's One Call API, with temperatures in kelvin and speeds in metres per second.
+    The state keeps the last 100 reports for each place.
+    """
 
     modality: ClassVar[str] = "weather"
     operation: Literal["update"] = "update"
@@ -94,8 +98,8 @@ def _update(world: States, action: UpdateWeather, transaction: Transaction) -> N
     )
     transaction.put(reports, report.report_id, report)
     excess = max(0, reports.group_size("location", location) - MAX_HISTORY)
-    for forgotten in reports.group_window("location", location, 0, excess):
-        transaction.drop(reports, forgotten.report_id)
+    for oldest in reports.group_window("location", location, 0, excess):
+        transaction.drop(reports, oldest.report_id)
 
 
 Units = Literal["standard", "metric", "imperial"]
@@ -113,15 +117,15 @@ def converted(report: dict[str, JsonValue], units: Units) -> dict[str, JsonValue
 
 def _convert(key: str, value: JsonValue, units: Units) -> JsonValue:
     if isinstance(value, dict):
-        return {inner: _convert(inner, part, units) for inner, part in value.items()}
+        return {name: _convert(name, item, units) for name, item in value.items()}
     if isinstance(value, list):
-        return [_convert(key, part, units) for part in value]
+        return [_convert(key, item, units) for item in value]
     if isinstance(value, bool) or not isinstance(value, int | float):
         return value
-    return round(_rule(key, units)(float(value)), 2) if key in _TEMPERATURES | _SPEEDS else value
+    return round(_conversion(key, units)(float(value)), 2) if key in _TEMPERATURES | _SPEEDS else value
 
 
-def _rule(key: str, units: Units) -> Callable[[float], float]:
+def _conversion(key: str, units: Units) -> Callable[[float], float]:
     if key in _SPEEDS:
         return (lambda speed: speed * 2.23694) if units == "imperial" else (lambda speed: speed)
     if units == "imperial":
@@ -133,7 +137,13 @@ Seconds = Annotated[int, Field(ge=0, le=7_258_118_400)]
 
 
 class WeatherQuery(Page):
-    """The weather at a place. With `from` (seconds since 1970) all reports since, up to `to`."""
+    """Finds the weather reports for the place at `lat` and `lon` (degrees, rounded to two decimals).
+
+    Without `from`, the result is the latest report. With `from`, the results are the reports between `from` and `to`,
+    inclusive, oldest first. Both are in seconds since 1970, and a `to` before `from` has no effect. `exclude` is a
+    comma-separated list of report fields to omit. `units` is `standard` (K, m/s), `metric` (°C, m/s) or `imperial`
+    (°F, mph).
+    """
 
     model_config = ConfigDict(frozen=True, validate_by_name=True, validate_by_alias=True)
 
@@ -153,9 +163,9 @@ def find_weather(state: WeatherState, query: WeatherQuery) -> tuple[list[dict[st
         found = [current] if current else []
     else:
         found = [report for report in state.reports.group("location", location) if _within(report, query)]
-    parts = set((query.exclude or "").split(","))
+    excluded = set((query.exclude or "").split(","))
     reports = [
-        {key: value for key, value in converted(report.report, query.units).items() if key not in parts}
+        {key: value for key, value in converted(report.report, query.units).items() if key not in excluded}
         for report in found
     ]
     return reports[query.first : query.stop], len(reports)
@@ -168,7 +178,7 @@ def _within(report: WeatherReport, query: WeatherQuery) -> bool:
 
 
 class WeatherAtPlace(BaseModel):
-    """The weather at one place, and how many reports there were."""
+    """The current weather at a place, and the number of reports for it."""
 
     latitude: float
     longitude: float
@@ -178,35 +188,35 @@ class WeatherAtPlace(BaseModel):
 
 
 class WeatherBriefView(StateView):
-    """The present conditions at every place."""
+    """The current weather at the first 20 places, without forecasts."""
 
     locations: dict[str, WeatherAtPlace]
     location_count: int
 
 
 class WeatherStateView(WeatherBriefView):
-    """The latest reports, whole."""
+    """A page of the places, each with its latest report."""
 
 
 class WeatherAnswer(QueryAnswer):
-    """The reports found."""
+    """The weather reports that match a query."""
 
     reports: list[dict[str, JsonValue]]
 
 
 def _places(world: States, first: int, stop: int) -> dict[str, WeatherReport]:
-    names = world[WeatherState].reports.index_values("location")[first:stop]
-    return {name: report for name in names if (report := world[WeatherState].current(name)) is not None}
+    locations = world[WeatherState].reports.index_values("location")[first:stop]
+    return {location: report for location in locations if (report := world[WeatherState].current(location)) is not None}
 
 
 def _at_place(world: States, report: WeatherReport, *, whole: bool) -> WeatherAtPlace:
-    now = {"current": report.report.get("current")}
+    without_forecast = {"current": report.report.get("current")}
     return WeatherAtPlace(
         latitude=report.latitude,
         longitude=report.longitude,
         last_updated=report.timestamp,
         update_count=world[WeatherState].reports.group_size("location", report.location),
-        current_report=report.report if whole else now,
+        current_report=report.report if whole else without_forecast,
     )
 
 
@@ -234,14 +244,14 @@ def _answer(world: States, now: datetime, query: WeatherQuery) -> WeatherAnswer:
 
 
 class ReportDocument(BaseModel):
-    """An earlier report."""
+    """An earlier weather report for a place."""
 
     timestamp: Moment
     report: JsonObject
 
 
 class WeatherPlaceDocument(BaseModel):
-    """The weather at a place."""
+    """The latest weather report for a place, and the earlier ones, oldest first."""
 
     latitude: Latitude
     longitude: Longitude
@@ -251,7 +261,7 @@ class WeatherPlaceDocument(BaseModel):
 
 
 class WeatherDocument(StateDocument):
-    """The weather at every place."""
+    """The weather reports by place."""
 
     locations: dict[Id, WeatherPlaceDocument] = Field(default_factory=dict)
 
@@ -259,14 +269,14 @@ class WeatherDocument(StateDocument):
 def _load(state: WeatherState, document: WeatherDocument) -> None:
     for name, place in document.locations.items():
         latest = ReportDocument(timestamp=place.last_updated, report=place.current_report)
-        for sequence, one in enumerate([*place.report_history, latest]):
+        for sequence, document_report in enumerate([*place.report_history, latest]):
             report = WeatherReport(
                 report_id=f"{name}-{sequence}",
                 location=name,
                 latitude=place.latitude,
                 longitude=place.longitude,
-                timestamp=one.timestamp,
-                report=one.report,
+                timestamp=document_report.timestamp,
+                report=document_report.report,
                 sequence=sequence,
             )
             state.reports.write(report.report_id, report)
@@ -281,13 +291,14 @@ def _dump(state: WeatherState) -> dict[str, Any]:
             "longitude": current.longitude,
             "current_report": current.report,
             "last_updated": current.timestamp,
-            "report_history": [{"timestamp": one.timestamp, "report": one.report} for one in earlier],
+            "report_history": [{"timestamp": report.timestamp, "report": report.report} for report in earlier],
         }
     return {"locations": locations}
 
 
 MODALITY: Final = Modality(
     name="weather",
+    description="the weather reports by place",
     state=WeatherState,
     operations=(Operation(UpdateWeather, _update, "update", "weather:update", "weather.updated"),),
     default_operation="update",

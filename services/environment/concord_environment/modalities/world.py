@@ -16,33 +16,33 @@ class EnvironmentWorld:
 
     def __init__(self) -> None:
         self._states: dict[type[Any], Any] = {modality.state: modality.state() for modality in MODALITIES}
-        # The hash chain has the time already, in each step's clock.
+        # The digest omits the time: the hash chain includes the clock of each step.
         self._updates = Table("upkeep", Updates, digest=lambda updates: b"%d" % updates.update_count)
         tables = (table for state in self._states.values() for table in state.tables)
         self.tables: Mapping[str, Table[Any]] = {table.name: table for table in (self._updates, *tables)}
-        """Every table, by name."""
+        """All tables by name."""
 
     def __getitem__(self, state: type[S], /) -> S:
         return self._states[state]  # type: ignore[no-any-return]  # each state is under its class
 
     def updates(self, modality: str) -> Updates:
-        """The updates of a modality."""
+        """The update count and time of a modality."""
         return self._updates.get(modality) or NO_UPDATES
 
     def set_updates(self, modality: str, updates: Updates) -> None:
-        """Sets the updates of a modality that a scenario loads."""
+        """Sets the update count and time of a modality, as a scenario file gives them."""
         self._updates.write(modality, updates)
 
     def record_update(self, modality: str, transaction: Transaction) -> None:
-        """Counts one more update of a modality."""
+        """Increments the update count of a modality."""
         transaction.put(self._updates, modality, self.updates(modality).after_one_more(transaction.now))
 
     def fork(self) -> "EnvironmentWorld":
-        """A copy with the same rows. Writes to one do not show in the other."""
-        twin = EnvironmentWorld()
-        for name, table in twin.tables.items():
+        """Returns an independent copy with the same rows."""
+        copy = EnvironmentWorld()
+        for name, table in copy.tables.items():
             for key, _ in list(table.items()):
                 table.write(key, None)
             for key, row in self.tables[name].items():
                 table.write(key, row)
-        return twin
+        return copy

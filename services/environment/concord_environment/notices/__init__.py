@@ -1,1 +1,1 @@
-"""Notices of events to subscribers, over web sockets and webhooks."""
+"""Publish and subscribe: notices of events, delivered over web sockets and webhooks."""

@@ -1,4 +1,4 @@
-"""The bus that distributes notices to subscribers."""
+"""The message bus that distributes notices to subscribers."""
 
 import asyncio
 from collections import deque
@@ -9,15 +9,15 @@ from datetime import datetime
 from typing import Any, Final
 
 MAX_WAITING: Final = 1_000
-"""The length of a subscriber's queue. A full queue drops its oldest notices, and the subscriber learns how many."""
+"""The length of a subscriber's queue. A full queue drops its oldest notices; the subscriber gets their number."""
 
 DROPPED: Final = "notices.dropped"
-"""The kind of the notice that counts dropped ones."""
+"""The type of the notice that carries the number of dropped notices."""
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something that happened at a simulated time."""
+    """The message to subscribers that something happened at a simulated time."""
 
     type: str
     data: dict[str, Any]
@@ -25,27 +25,27 @@ class Notice:
 
 
 def matches(patterns: Sequence[str] | None, kind: str) -> bool:
-    """Whether a kind of notice matches a pattern: `email.` any of email, `email.sent` only itself, None any."""
+    """Whether a type of notice matches a pattern: `email.` matches all of email, `email.sent` only itself, None all."""
     return patterns is None or any(
         kind.startswith(pattern) if pattern.endswith(".") else kind == pattern for pattern in patterns
     )
 
 
-Kept = Callable[[], Awaitable[None]]
-"""Returns when everything that has changed so far outlives the process, or raises NotKept."""
+Commit = Callable[[], Awaitable[None]]
+"""Returns when all changes so far are on the disk. Raises NotCommitted if they cannot be written."""
 
 
-async def at_once() -> None:
-    """Where nothing is kept, there is nothing to wait for."""
+async def no_commit() -> None:
+    """The commit of an environment that is not written to a disk: returns at once."""
 
 
 class Subscription:
     """One subscriber's queue. `patterns` selects its notices as in `matches`."""
 
-    def __init__(self, kept: Kept) -> None:
-        self._kept = kept
+    def __init__(self, commit: Commit) -> None:
+        self._commit = commit
         self.patterns: list[str] | None = None
-        self._waiting: deque[Notice] = deque()
+        self._queue: deque[Notice] = deque()
         self._dropped = 0
         self._filled = asyncio.Event()
 
@@ -53,30 +53,33 @@ class Subscription:
         """Queues a notice that matches the patterns."""
         if not matches(self.patterns, notice.type):
             return
-        if len(self._waiting) == MAX_WAITING:
-            self._waiting.popleft()
+        if len(self._queue) == MAX_WAITING:
+            self._queue.popleft()
             self._dropped += 1
-        self._waiting.append(notice)
+        self._queue.append(notice)
         self._filled.set()
 
     async def next(self) -> Notice:
-        """Waits for the next notice, and until its cause is kept. After drops, the next notice counts them."""
-        while not self._waiting:
+        """Waits for the next notice, and until the change behind it is committed. Raises NotCommitted.
+
+        After drops, the next notice carries their number.
+        """
+        while not self._queue:
             self._filled.clear()
             await self._filled.wait()
-        await self._kept()
+        await self._commit()
         if self._dropped:
             count, self._dropped = self._dropped, 0
-            return Notice(DROPPED, {"count": count}, self._waiting[0].timestamp)
-        return self._waiting.popleft()
+            return Notice(DROPPED, {"count": count}, self._queue[0].timestamp)
+        return self._queue.popleft()
 
 
 class Bus:
     """Distributes notices to subscriptions."""
 
     def __init__(self) -> None:
-        self.kept: Kept = at_once
-        """What subscribers' notices wait for."""
+        self.commit: Commit = no_commit
+        """Runs before a subscriber gets a notice."""
         self._subscriptions: list[Subscription] = []
 
     @property
@@ -93,7 +96,7 @@ class Bus:
     @contextmanager
     def subscribe(self) -> Iterator[Subscription]:
         """A subscription within the context."""
-        subscription = Subscription(self.kept)
+        subscription = Subscription(self.commit)
         self._subscriptions.append(subscription)
         try:
             yield subscription

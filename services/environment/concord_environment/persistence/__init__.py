@@ -1,1 +1,1 @@
-"""What outlives the process: a snapshot, and a journal of every change since."""
+"""Durability: a snapshot of the environment, and a journal of every change since the snapshot."""

@@ -1,31 +1,27 @@
-"""Captures: an environment, or what changed in it, held at one instant and written out later."""
+"""Captures of an environment, and environments restored from stored captures."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
+from concord.trust.urls import PeerUrls
 from concord_environment.access.keys import KEYS, Key
 from concord_environment.core.engine import Position
-from concord_environment.core.events import Event
+from concord_environment.core.events import Event, as_record, from_record
+from concord_environment.core.simulation import Simulation
 from concord_environment.core.world import Terms
 from concord_environment.environment import Environment
+from concord_environment.modalities.registry import apply, parse
 from concord_environment.modalities.world import EnvironmentWorld
-from concord_environment.notices.webhooks import WEBHOOKS, Webhook
-from concord_environment.persistence.stored import (
-    Delta,
-    Snapshot,
-    StoredEvent,
-    StoredKey,
-    StoredLifecycle,
-    StoredWebhook,
-)
+from concord_environment.notices.webhooks import WEBHOOKS, Webhook, Webhooks
+from concord_environment.persistence.schema import Delta, Snapshot, StoredEvent, StoredLifecycle
 
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """An environment at one instant, or of it what was written since another; None is what went.
+    """An environment at one instant: all of it, or the rows of a write set. None stands for a deleted row.
 
-    Rows never change, so holding them is enough: writing them out can wait, and is safe in another thread.
+    Rows are immutable, so a capture holds references only. Another thread can serialise it later.
     """
 
     world: EnvironmentWorld
@@ -39,9 +35,9 @@ class Capture:
     scenario_metadata: Mapping[str, Any]
 
     def snapshot(self, journal: str, frame: int) -> bytes:
-        """All of it as the bytes of a snapshot, from which a journal goes on after one of its frames."""
+        """A full capture as the JSON of a snapshot. `frame` is the last frame of the journal in the capture."""
         snapshot = Snapshot(
-            **self._stored(),
+            **self._state(),
             seed=self.terms.seed,
             lineage=self.terms.lineage,
             scenario_metadata=dict(self.scenario_metadata),
@@ -51,13 +47,16 @@ class Capture:
         return snapshot.model_dump_json().encode()
 
     def delta(self) -> bytes:
-        """What was written as the bytes of a delta."""
-        undone = [event_id for event_id, event in self.events.items() if event is None]
-        removed = [webhook_id for webhook_id, webhook in self.webhooks.items() if webhook is None]
-        delta = Delta(**self._stored(), undone_events=undone, removed_webhooks=removed)
-        return delta.model_dump_json(exclude_defaults=True).encode()
+        """A capture of changes as the JSON of a delta, without empty lists and objects."""
+        state = {
+            **self._state(),
+            "undone_events": [event_id for event_id, event in self.events.items() if event is None],
+            "removed_webhooks": [webhook_id for webhook_id, webhook in self.webhooks.items() if webhook is None],
+        }
+        delta = Delta(**{name: value for name, value in state.items() if value not in ([], {})})
+        return delta.model_dump_json(exclude_unset=True).encode()
 
-    def _stored(self) -> dict[str, Any]:
+    def _state(self) -> dict[str, Any]:
         adapters = {name: table.adapter for name, table in self.world.tables.items()}
         return {
             "clock": self.position.clock,
@@ -70,46 +69,38 @@ class Capture:
                 }
                 for name, rows in self.tables.items()
             },
-            "events": [_stored_event(event) for event in self.events.values() if event is not None],
-            "keys": [StoredKey(**asdict(key)) for key in self.keys],
-            "webhooks": [StoredWebhook(**asdict(webhook)) for webhook in self.webhooks.values() if webhook is not None],
+            "events": [
+                StoredEvent.model_construct(**as_record(event), sequence=event.sequence)
+                for event in self.events.values()
+                if event is not None
+            ],
+            "keys": list(self.keys),
+            "webhooks": [webhook for webhook in self.webhooks.values() if webhook is not None],
             "lifecycle": self.lifecycle,
         }
 
 
-def capture(environment: Environment) -> Capture:
-    """Everything: the main simulation, the keys, the webhooks."""
+def capture_all(environment: Environment) -> Capture:
+    """Captures the main simulation, the keys, the webhooks and the lifecycle."""
     return _capture(
         environment,
         tables={name: table.copy() for name, table in environment.simulation.world.tables.items()},
         events=environment.simulation.events.copy(),
-        keys=environment.keyring.keys,
+        keys=environment.keys.all(),
         webhooks={webhook.id: webhook for webhook in environment.webhooks.all()},
     )
 
 
-def capture_touched(environment: Environment, touched: Mapping[str, Iterable[str]]) -> Capture:
-    """What stands now under the keys that were touched, by table."""
+def capture_changes(environment: Environment, written: Mapping[str, Iterable[str]]) -> Capture:
+    """Captures the current rows under the written keys, given by table."""
     simulation, hooks = environment.simulation, {webhook.id: webhook for webhook in environment.webhooks.all()}
     tables = simulation.world.tables
     return _capture(
         environment,
-        tables={name: {key: tables[name].get(key) for key in keys} for name, keys in touched.items() if name in tables},
-        events={key: simulation.events.get(key) for key in touched.get(simulation.events.name, ())},
-        keys=[environment.keyring.get(key_id) for key_id in touched.get(KEYS, ())],
-        webhooks={webhook_id: hooks.get(webhook_id) for webhook_id in touched.get(WEBHOOKS, ())},
-    )
-
-
-def stored_lifecycle(environment: Environment) -> StoredLifecycle:
-    """Whether the environment's simulation runs, and how time moves."""
-    lifecycle = environment.lifecycle
-    return StoredLifecycle(
-        is_running=lifecycle.is_running,
-        is_paused=lifecycle.is_paused,
-        auto_advance=lifecycle.auto_advance,
-        time_scale=lifecycle.time_scale,
-        runs=lifecycle.runs,
+        tables={name: {key: tables[name].get(key) for key in keys} for name, keys in written.items() if name in tables},
+        events={key: simulation.events.get(key) for key in written.get(simulation.events.name, ())},
+        keys=[environment.keys.get(key_id) for key_id in written.get(KEYS, ())],
+        webhooks={webhook_id: hooks.get(webhook_id) for webhook_id in written.get(WEBHOOKS, ())},
     )
 
 
@@ -129,12 +120,26 @@ def _capture(
         events=events,
         keys=tuple(keys),
         webhooks=webhooks,
-        lifecycle=stored_lifecycle(environment),
+        lifecycle=StoredLifecycle.model_validate(environment.lifecycle),
         terms=simulation.terms,
         scenario_metadata=environment.scenario_metadata,
     )
 
 
-def _stored_event(event: Event) -> StoredEvent:
-    fields = {name: getattr(event, name) for name in StoredEvent.model_fields if name != "data"}
-    return StoredEvent(**fields, data=event.action.as_data())
+def restore(snapshot: Snapshot) -> Environment:
+    """The environment of a snapshot, with an empty undo history. Ids and the hash chain continue."""
+    world = EnvironmentWorld()
+    for name, table in world.tables.items():
+        for key, _ in list(table.items()):
+            table.write(key, None)
+        for key, row in snapshot.tables.get(name, {}).items():
+            table.write(key, table.adapter.validate_python(row))
+    position = Position(snapshot.clock, snapshot.sequence, snapshot.head)
+    events = [from_record(dict(one), one.sequence, parse(one.modality, one.data)) for one in snapshot.events]
+    simulation = Simulation(world, apply, position, events, Terms(snapshot.seed, snapshot.lineage))
+    environment = Environment(snapshot.seed, simulation, snapshot.keys)
+    environment.webhooks = Webhooks(PeerUrls(()), snapshot.webhooks)
+    for name, value in snapshot.lifecycle:
+        setattr(environment.lifecycle, name, value)
+    environment.scenario_metadata = snapshot.scenario_metadata
+    return environment

@@ -1,7 +1,7 @@
-"""The frames of a journal: bytes with a number, a length and a checksum, so that what is torn or damaged shows.
+"""The format of journal frames: content with a number, a length and a checksum that reveal torn and damaged frames.
 
-A frame is what one append writes, and is there as a whole or not at all. Behind its mark come its number (8 bytes,
-little-endian), the length of its content (4) and the CRC-32 of both and the content (4).
+One append writes one frame. A frame is a magic number (4 bytes), the frame's number (8 bytes, little-endian), the
+length of the content (4), the CRC-32 of number, length and content (4), and the content.
 """
 
 import struct
@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from typing import Final
 from zlib import crc32
 
-# No UTF-8 has these first two bytes: the mark is in no frame's content.
-MARK: Final = b"\xff\xfeJ\n"
+# The content is UTF-8, which never contains the first two bytes.
+MAGIC: Final = b"\xff\xfeJ\n"
 _HEADER: Final = struct.Struct("<4sQII")
 _SUMMED: Final = struct.Struct("<QI")
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A frame that is whole, and where in its file it ends."""
+    """An intact frame. `end` is the offset after the frame in its file."""
 
     number: int
     content: bytes
@@ -25,35 +25,35 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """The frames up to an offset, where either the file ends, or something does that is no whole frame.
+class Scan:
+    """The intact frames up to the offset `end`, where the file ends or a broken frame begins.
 
-    `resumes` is where behind it the next whole frame begins, if there is one: then it was not the last append that was
-    torn, but the file is damaged.
+    `next_intact` is the offset of the next intact frame after a broken one, or None. A torn append is the last frame
+    of a file, so an intact frame after a broken one means damage.
     """
 
     frames: tuple[Frame, ...]
     end: int
-    resumes: int | None
+    next_intact: int | None
 
 
-def framed(number: int, content: bytes) -> bytes:
-    """The frame with this number and content."""
-    return _HEADER.pack(MARK, number, len(content), _checksum(number, content)) + content
+def encode_frame(number: int, content: bytes) -> bytes:
+    """The bytes of a frame."""
+    return _HEADER.pack(MAGIC, number, len(content), _checksum(number, content)) + content
 
 
-def read_frames(data: bytes, start: int) -> Reading:
-    """The frames in a file's bytes from an offset on."""
+def scan_frames(data: bytes, start: int) -> Scan:
+    """Reads the frames of a file from an offset on."""
     frames: list[Frame] = []
     end = start
     while (frame := _frame_at(data, end)) is not None:
         frames.append(frame)
         end = frame.end
-    return Reading(tuple(frames), end, _next_frame(data, end))
+    return Scan(tuple(frames), end, _next_frame(data, end))
 
 
 def _next_frame(data: bytes, start: int) -> int | None:
-    while (offset := data.find(MARK, start)) >= 0:
+    while (offset := data.find(MAGIC, start)) >= 0:
         if _frame_at(data, offset) is not None:
             return offset
         start = offset + 1
@@ -64,9 +64,9 @@ def _frame_at(data: bytes, offset: int) -> Frame | None:
     begin = offset + _HEADER.size
     if begin > len(data):
         return None
-    mark, number, length, checksum = _HEADER.unpack_from(data, offset)
+    magic, number, length, checksum = _HEADER.unpack_from(data, offset)
     content = data[begin : begin + length]
-    if mark != MARK or len(content) < length or checksum != _checksum(number, content):
+    if magic != MAGIC or len(content) < length or checksum != _checksum(number, content):
         return None
     return Frame(number, content, begin + length)
 

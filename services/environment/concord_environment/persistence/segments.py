@@ -1,17 +1,20 @@
-"""The files of a journal: segments beside the snapshot, each named for its first frame, and reading them back."""
+"""The segment files of a journal, each named after its first frame, and reading the journal back."""
 
 import logging
 from dataclasses import dataclass
 from glob import escape
 from pathlib import Path
 
-from concord_environment.persistence.frames import Frame, Reading, read_frames
+from concord_environment.persistence.frames import Frame, Scan, scan_frames
 
 logger = logging.getLogger(__name__)
 
 
-class DamagedError(Exception):
-    """Files from which not every acknowledged change can be read back. The message names the file and the offset."""
+class StoreError(Exception):
+    """The stored files are in use by another process, or do not contain every acknowledged change.
+
+    The message names the file, and the offset of any damage.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +26,12 @@ class Segment:
 
 
 def segment_path(snapshot: Path, first: int) -> Path:
-    """Where the segment lies that begins with this frame."""
+    """The path of the segment that begins with this frame."""
     return snapshot.with_name(f"{snapshot.name}.journal-{first:020}")
 
 
-def segment_head(journal: str, first: int) -> bytes:
-    """How a segment begins: whose it is, and with which frame."""
+def segment_header(journal: str, first: int) -> bytes:
+    """The first line of a segment: the id of its journal and the number of its first frame."""
     return f"concord-journal 1 {journal} {first:020}\n".encode()
 
 
@@ -40,43 +43,43 @@ def segments_of(snapshot: Path) -> list[Segment]:
 
 
 def read_journal(snapshot: Path, journal: str, after: int) -> list[Frame]:
-    """The frames after the one that the snapshot ends with.
+    """The frames after the last frame that the snapshot contains.
 
-    What an append left unfinished is cut off, with a line in the log: nobody was answered on account of it.
-    DamagedError where anything else is missing or no longer what was written.
+    Logs a torn append at the end and ignores it: no call was answered before its append was complete. Raises
+    StoreError if any other frame is missing or damaged.
     """
     segments = segments_of(snapshot)
     frames: list[Frame] = []
     for segment in segments:
-        # Those before may be left over in part, from a power loss while they were removed.
+        # A power loss during the removal of segments can leave some of those that the snapshot contains.
         for frame in _frames(segment, journal, is_last=segment is segments[-1]):
             if frame.number > after:
                 after += 1
                 if frame.number > after:
-                    raise DamagedError(f"{segment.path}: frame {after} is missing before frame {frame.number}")
+                    raise StoreError(f"{segment.path}: frame {after} is missing before frame {frame.number}")
                 frames.append(frame)
     return frames
 
 
 def _frames(segment: Segment, journal: str, *, is_last: bool) -> tuple[Frame, ...]:
-    data, head = segment.path.read_bytes(), segment_head(journal, segment.first)
-    begun = data.startswith(head)
-    reading = read_frames(data, len(head)) if begun else read_frames(data, 0)
-    if reading.resumes is not None or (reading.end < len(data) and not is_last):
-        raise DamagedError(_damage(segment, reading, data))
-    if not begun and not (is_last and (head.startswith(data) or not any(data))):
-        raise DamagedError(f"{segment.path}: damaged at offset 0: this is no journal of the snapshot beside it")
-    if reading.end < len(data):
-        torn = len(data) - reading.end
+    data, header = segment.path.read_bytes(), segment_header(journal, segment.first)
+    has_header = data.startswith(header)
+    scan = scan_frames(data, len(header) if has_header else 0)
+    if scan.next_intact is not None or (scan.end < len(data) and not is_last):
+        raise StoreError(_damage(segment, scan, data))
+    if not has_header and not (is_last and (header.startswith(data) or not any(data))):
+        raise StoreError(f"{segment.path}: damaged at offset 0: this is no journal of the snapshot beside it")
+    if scan.end < len(data):
+        torn = len(data) - scan.end
         logger.warning(
-            "%s: the last append was torn: %d bytes from offset %d on are cut off", segment.path, torn, reading.end
+            "%s: the last append was torn: ignoring %d bytes from offset %d on", segment.path, torn, scan.end
         )
-    if [frame.number for frame in reading.frames] != list(range(segment.first, segment.first + len(reading.frames))):
-        raise DamagedError(f"{segment.path}: its frames are not numbered one after the other from {segment.first} on")
-    return reading.frames
+    if [frame.number for frame in scan.frames] != list(range(segment.first, segment.first + len(scan.frames))):
+        raise StoreError(f"{segment.path}: its frames are not numbered consecutively from {segment.first}")
+    return scan.frames
 
 
-def _damage(segment: Segment, reading: Reading, data: bytes) -> str:
-    behind = len(data) - reading.end
-    more = "later segments follow" if reading.resumes is None else f"whole frames follow from {reading.resumes} on"
-    return f"{segment.path}: damaged at offset {reading.end}, {behind} bytes before its end: {more}"
+def _damage(segment: Segment, scan: Scan, data: bytes) -> str:
+    behind = len(data) - scan.end
+    following = "later segments" if scan.next_intact is None else f"intact frames from offset {scan.next_intact}"
+    return f"{segment.path}: damaged at offset {scan.end}, {behind} bytes before its end: {following} follow"

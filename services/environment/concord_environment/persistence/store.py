@@ -1,4 +1,4 @@
-"""The store: the files that an environment is kept in, its snapshot and the journal of what changed since."""
+"""The store of one environment: a snapshot file, and a journal of the changes after the snapshot."""
 
 import fcntl
 import os
@@ -9,31 +9,31 @@ from pydantic import ValidationError
 
 from concord_environment.core.faults import Invalid
 from concord_environment.environment import Environment
-from concord_environment.persistence.capture import Capture
-from concord_environment.persistence.frames import Frame, framed
+from concord_environment.persistence.capture import Capture, restore
+from concord_environment.persistence.frames import Frame, encode_frame
+from concord_environment.persistence.schema import Delta, read_snapshot, roll_forward
 from concord_environment.persistence.segments import (
-    DamagedError,
+    StoreError,
     read_journal,
-    segment_head,
+    segment_header,
     segment_path,
     segments_of,
 )
-from concord_environment.persistence.snapshot import read, restore
-from concord_environment.persistence.stored import Delta, merged
 
 
 class Store:
-    """The files of one environment. They are for one process at a time, and for its owner's eyes.
+    """The files of one environment, locked by one process and readable by their owner only.
 
-    Appends and snapshots may come from two threads. What they return from is on the disk, as far as the disk says.
+    Appends and snapshots may come from two threads. Their content is on the disk when they return, as far as fsync
+    guarantees that.
     """
 
     def __init__(self, path: Path) -> None:
-        """Takes the files. DamagedError if another process has them."""
+        """Locks the files. Raises StoreError if another process holds the lock."""
         self.path = path
-        self.journal = uuid4().hex
-        """Whose segments are whose: a snapshot goes on with no other journal than its own."""
-        self.frame = 0
+        self.journal_id = uuid4().hex
+        """The id that ties segments to their snapshot."""
+        self.last_frame = 0
         """The number of the last frame."""
         self._segment: int | None = None
         self._lock = os.open(path.with_name(f"{path.name}.lock"), os.O_RDWR | os.O_CREAT, 0o600)
@@ -41,63 +41,64 @@ class Store:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             os.close(self._lock)
-            raise DamagedError(f"{path}: another process keeps its environment there") from error
+            raise StoreError(f"{path}: another process uses this file") from error
 
     def close(self) -> None:
-        """Leaves the files to another process."""
-        self.rotate()
+        """Closes the segment and releases the lock."""
+        self.end_segment()
         os.close(self._lock)
 
     def recover(self, seed: int) -> Environment:
-        """The environment as it was when the last change was acknowledged; a new one, where nothing is kept.
+        """The environment at the last acknowledged change, or a new one if nothing is stored.
 
-        Reads only: whoever goes on from it writes a snapshot first. Invalid for a snapshot that is none, DamagedError
-        for a journal that does not hold everything since.
+        Only reads: the caller has to write a snapshot before the first append. Raises Invalid for a malformed
+        snapshot, StoreError for a journal in which a change since the snapshot is missing.
         """
         if not self.path.exists():
             if segments := segments_of(self.path):
-                raise DamagedError(f"{segments[0].path}: the snapshot that it goes on from, {self.path}, is missing")
+                raise StoreError(f"{segments[0].path}: the snapshot of this journal, {self.path}, is missing")
             return Environment(seed)
         try:
-            snapshot = read(self.path.read_bytes())
+            snapshot = read_snapshot(self.path.read_bytes())
         except Invalid as error:
             raise Invalid(f"{self.path}: {error}") from error
-        self.journal = snapshot.journal or self.journal
-        frames = read_journal(self.path, self.journal, snapshot.frame)
-        self.frame = frames[-1].number if frames else snapshot.frame
-        return restore(merged(snapshot, map(_delta, frames)))
+        self.journal_id = snapshot.journal or self.journal_id
+        frames = read_journal(self.path, self.journal_id, snapshot.frame)
+        self.last_frame = frames[-1].number if frames else snapshot.frame
+        return restore(roll_forward(snapshot, map(_delta, frames)))
 
     def append(self, content: bytes) -> int:
-        """Adds a frame to the journal. Returns its size in bytes; OSError if it may not be on the disk."""
-        number = self.frame + 1
-        frame, new = framed(number, content), self._segment is None
+        """Appends a frame to the journal. Returns its size in bytes. Raises OSError if it may not be on the disk."""
+        number = self.last_frame + 1
+        frame, new = encode_frame(number, content), self._segment is None
         if self._segment is None:
             self._segment = _create(segment_path(self.path, number))
-            frame = segment_head(self.journal, number) + frame
+            frame = segment_header(self.journal_id, number) + frame
         size = os.fstat(self._segment).st_size
         try:
             _write(self._segment, frame)
         except OSError:
-            # It is not to be there at the next start; where even that fails, it is still not acknowledged.
+            # Recovery must not find a frame that was never acknowledged. If truncation fails too, it may.
             os.ftruncate(self._segment, size)
             raise
         if new:
             _sync_folder(self.path.parent)
-        self.frame = number
+        self.last_frame = number
         return len(frame)
 
-    def rotate(self) -> None:
-        """Has the next frame begin another segment."""
+    def end_segment(self) -> None:
+        """Ends the current segment. The next frame begins a new one."""
         if self._segment is not None:
             os.close(self._segment)
             self._segment = None
 
     def write_snapshot(self, whole: Capture, frame: int) -> int:
-        """Puts a snapshot that holds what the frames up to one do in the place of the last. Returns its size in bytes.
+        """Replaces the snapshot atomically by a capture that contains the changes of all frames up to `frame`.
 
-        It is written whole or not at all.
+        Returns its size in bytes.
         """
-        content = whole.snapshot(self.journal, frame)
+        content = whole.snapshot(self.journal_id, frame)
+        # Not concord.files.atomic_file: its temporary files have unique names, so each kill would leave one behind.
         beside = self.path.with_suffix(f"{self.path.suffix}.new")
         with os.fdopen(_create(beside), "wb") as file:
             _write(file.fileno(), content)
@@ -105,8 +106,8 @@ class Store:
         _sync_folder(self.path.parent)
         return len(content)
 
-    def cut(self, frame: int) -> None:
-        """Removes the segments up to a frame, which is in the snapshot and with which a segment ended."""
+    def remove_segments(self, frame: int) -> None:
+        """Removes the segments up to `frame`, the last frame of a segment. The snapshot has to contain them."""
         for segment in segments_of(self.path):
             if segment.first <= frame:
                 segment.path.unlink()
@@ -116,11 +117,11 @@ def _delta(frame: Frame) -> Delta:
     try:
         return Delta.model_validate_json(frame.content)
     except ValidationError as error:
-        raise DamagedError(f"frame {frame.number} of the journal is none that this version reads") from error
+        raise StoreError(f"this version cannot read frame {frame.number} of the journal") from error
 
 
 def _create(path: Path) -> int:
-    # It holds hashes of keys and everybody's mail. What is there by that name was left unfinished.
+    # Owner only: the files hold private messages and hashes of keys. An unfinished file of this name is overwritten.
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
 
 

@@ -4,11 +4,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from concord.assessment import AssessmentPlan, Mode
-from concord.assessment.results import Detail, InfrastructureFailure, ResultRow, TaskRewards, TrialRecord
+from concord.assessment.result_row import Detail, InfrastructureFailure, ResultRow, TaskRewards
+from concord.assessment.results import TrialRecord
+from concord_evaluator.aggregate.controls import control_records, is_control
 from concord_evaluator.aggregate.judgments import frequent, judgments_of, merged_judgment, reasoning
 from concord_evaluator.aggregate.means import mean_metrics, merge_findings
 from concord_evaluator.aggregate.scores import Scores, confidence_of, scores_of, scoring_of, statistics_of
-from concord_evaluator.aggregate.size import fitted
+from concord_evaluator.aggregate.size import shortened_to_fit
 from concord_evaluator.aggregate.team import (
     agent_records,
     coordination_status,
@@ -36,10 +38,11 @@ def make_row(
     nobody judged counts 0 in the score.
     """
     trials = evaluated_trials(plan, verdicts)
-    usable = [trial for trial in trials if trial.record.usable]
+    usable = [trial for trial in trials if trial.record.usable and not is_control(plan, trial.record.task_id)]
     failures = _infrastructure_failures(plan, infrastructure, verdicts, trials)
-    scores = scores_of(plan, [trial.record for trial in usable], failures)
-    detail = _detail(plan, trials, usable, failures, scores)
+    of_team = plan.model_copy(update={"trials": [each for each in plan.trials if not is_control(plan, each.task_id)]})
+    scores = scores_of(of_team, [trial.record for trial in usable], failures)
+    detail = _detail(of_team, trials, usable, failures, scores)
     return ResultRow(
         pass_rate=scores.pass_rate,
         time_used=sum(trial.record.time_used for trial in trials),
@@ -62,7 +65,7 @@ def _detail(
 ) -> Detail:
     roster, records, judgments = declared_agents(plan), [trial.record for trial in usable], judgments_of(usable)
     graph, all_records = graph_metrics(usable), [trial.record for trial in trials]
-    shown = fitted(all_records, plan.config.num_shards)
+    shown = shortened_to_fit(all_records, plan.config.num_shards)
     return Detail(
         assessment_id=plan.assessment_id,
         mode=plan.mode,
@@ -84,6 +87,8 @@ def _detail(
         statistics=statistics_of(scores),
         trace_integrity=trace_integrity(trials),
         infrastructure=infrastructure,
+        controls=tuple(control_records(plan, trials)),
+        task_secret_sha256=plan.task_commitment,
         warnings=[
             *_contact_warnings(infrastructure),
             *_warnings(plan, trials),
@@ -100,7 +105,7 @@ def _contact_warnings(infrastructure: Sequence[InfrastructureFailure]) -> list[s
 def _shortened_warnings(records: Sequence[TrialRecord], shown: Sequence[TrialRecord]) -> list[str]:
     """A warning if any trials are not shown in full."""
     shortened = sum(record != short for record, short in zip(records, shown, strict=True))
-    return [f"{shortened} trials are not shown in full: the row would be too large to be read"] if shortened else []
+    return [f"{shortened} trials are shortened, because the row would exceed its size limit"] if shortened else []
 
 
 def _infrastructure_failures(
@@ -118,7 +123,7 @@ def _infrastructure_failures(
     failures += [verdict.failure for verdict in verdicts if verdict.failure is not None]
     explained = evaluated | {failure.trial_id for failure in failures}
     failures += [
-        InfrastructureFailure(trial_id=trial.trial_id, stage="evaluation", message="it was not evaluated")
+        InfrastructureFailure(trial_id=trial.trial_id, stage="evaluation", message="the trial has no evaluation")
         for trial in plan.trials
         if trial.trial_id not in explained
     ]

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 
 from concord.assessment import AssessmentPlan, Mode
-from concord.assessment.results import Basis, InfrastructureFailure, PassPower, Scoring, Statistics, TrialRecord
+from concord.assessment.result_row import Basis, InfrastructureFailure, PassPower, Scoring, Statistics
+from concord.assessment.results import TrialRecord
 from concord_evaluator.aggregate.means import mean_sub_scores
 from concord_evaluator.aggregate.trials import EvaluatedTrial
 from concord_evaluator.scoring import SCORING_VERSION

@@ -14,7 +14,7 @@ MAX_ANSWER: Final = 500
 """Characters that remain of the answer of a trial that is shortened most."""
 
 
-def fitted(records: Sequence[TrialRecord], n_shards: int) -> list[TrialRecord]:
+def shortened_to_fit(records: Sequence[TrialRecord], n_shards: int) -> list[TrialRecord]:
     """The records unchanged if they fit; otherwise each shortened to an equal share of the limit.
 
     A record loses, in this order and only as needed: calls, metrics, interactions and findings, the end of its answer.

@@ -5,9 +5,8 @@ from collections.abc import Iterable, Sequence
 from statistics import fmean
 
 from concord.assessment import AssessmentPlan
+from concord.assessment.result_row import AgentRecord, GraphMetricsSummary
 from concord.assessment.results import (
-    AgentRecord,
-    GraphMetricsSummary,
     LatencySummary,
     MetricStatus,
     Observability,
@@ -21,7 +20,7 @@ from concord_evaluator.aggregate.trials import EvaluatedTrial, mean
 from concord_evaluator.documents import AgentTally
 from concord_evaluator.latency import summarise
 from concord_evaluator.scoring import BOTTLENECK_CAP, TeamStructure, quality_of
-from concord_evaluator.trace import of_team
+from concord_evaluator.trace import team_observability
 
 
 def declared_agents(plan: AssessmentPlan) -> Roster:
@@ -120,11 +119,12 @@ def trace_integrity(trials: Sequence[EvaluatedTrial]) -> TraceIntegrity:
     for each in (participant for part in parts for participant in part.participants):
         seen[each.agent].append(each.observability)
     participants = [
-        ParticipantObservability(agent=agent, observability=of_team(levels) or "none") for agent, levels in seen.items()
+        ParticipantObservability(agent=agent, observability=team_observability(levels) or "none")
+        for agent, levels in seen.items()
     ]
     total = TraceIntegrity(
         completeness=min(1.0, sum(share * count for share, count in placed) / steps) if steps else None,
-        observability=of_team(participants),
+        observability=team_observability(participants),
         participants=participants,
     )
     return total.model_copy(update={name: sum(getattr(part, name) for part in parts) for name in counts})

@@ -7,7 +7,7 @@ from heapq import nsmallest
 from concord.assessment.results import Finding
 from concord_evaluator.findings.finder import MAX_PER_KIND, MAX_STEP_IDS, MeasuredTrial, first_step_ids
 from concord_evaluator.graph.chains import chain_above, find_cascades
-from concord_evaluator.trace.claims import Claim
+from concord_evaluator.trace.attempts import Claim
 
 
 def contradicted_reports(trial: MeasuredTrial) -> Iterator[Finding]:
@@ -29,8 +29,8 @@ def contradicted_reports(trial: MeasuredTrial) -> Iterator[Finding]:
             value=float(-total),
             threshold=0.0,
             step_ids=first_step_ids(step_id for _, claim in claims for step_id in graph.contradictions.step_ids[claim]),
-            advice=f"{reporter} told of calls that had to pass through the gateway, which did not see them: "
-            f"{shown}{more}. They count for nothing. Look at what makes these reports.",
+            advice=f"{reporter} reported calls through the gateway that the gateway did not observe: "
+            f"{shown}{more}. These calls do not count. Check the code that reports them.",
         )
 
 
@@ -49,8 +49,8 @@ def silent_agents(trial: MeasuredTrial) -> Iterator[Finding]:
             value=0.0,
             threshold=0.0,
             step_ids=first_step_ids(step_id for call in asked for step_id in call.step_ids),
-            advice=f"{agent} is declared, but nothing was heard of it, neither a call nor an answer nor a report: see "
-            "that it is running, that others know its address, and that it reports what it does.",
+            advice=f"{agent} is declared, but made no call, gave no answer and sent no report: check "
+            "that it is running, that the other agents know its address, and that it reports its steps.",
         )
 
 
@@ -73,8 +73,8 @@ def loops(trial: MeasuredTrial) -> Iterator[Finding]:
             value=-times,
             threshold=threshold,
             step_ids=[graph.calls[each].step_id for each in chain],
-            advice=f"{agent} is called again and again in one chain while it waits for its answer: give the chain "
-            "an end, such as a limit to its depth or an agent that decides.",
+            advice=f"{agent} is called repeatedly in one chain while it waits for its own answer: end the chain, for "
+            "example by a limit of its depth or by an agent that decides.",
         )
 
 
@@ -96,6 +96,6 @@ def error_cascades(trial: MeasuredTrial) -> Iterator[Finding]:
             value=-length,
             threshold=threshold,
             step_ids=[call.step_id for call in calls[:MAX_STEP_IDS]],
-            advice=f"What failed at {calls[-1].callee} failed {-length} calls in a row, up to the one to "
-            f"{calls[0].callee}: let those in between deal with it, by another way or a partial answer.",
+            advice=f"A failure at {calls[-1].callee} made {-length} nested calls fail, up to the call to "
+            f"{calls[0].callee}: let the agents in between handle it, by another way or a partial answer.",
         )

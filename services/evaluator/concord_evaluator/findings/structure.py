@@ -22,8 +22,9 @@ def bottlenecks(trial: MeasuredTrial) -> Iterator[Finding]:
                 value=betweenness,
                 threshold=threshold,
                 step_ids=steps_of(trial.graph, {agent}),
-                advice=f"{agent} stands between most of the others: let them call each other directly where they need "
-                "no go-between. If a hub is the design, see that it is neither overloaded nor the only way.",
+                advice=f"{agent} is on most paths between the other agents: let them call each other directly "
+                "if they need no intermediary. If a hub is the design, check that it is not overloaded "
+                "and not the only path.",
             )
 
 
@@ -40,8 +41,8 @@ def over_centralised_agents(trial: MeasuredTrial) -> Iterator[Finding]:
                 value=share,
                 threshold=threshold,
                 step_ids=steps_of(trial.graph, {agent}),
-                advice=f"{agent} takes part in most messages: hand some of its conversations to others. If a hub is "
-                "the design, this is its price rather than a fault.",
+                advice=f"{agent} takes part in most messages: move some of its conversations to other agents. If a "
+                "hub is the design, this is its cost and not a fault.",
             )
 
 
@@ -56,8 +57,8 @@ def isolated_agents(trial: MeasuredTrial) -> Iterator[Finding]:
                 value=0.0,
                 threshold=0.0,
                 step_ids=[],
-                advice=f"{agent} is part of the team, yet exchanged no message with any of it: give it a share of the "
-                "work, or leave it out of the team.",
+                advice=f"{agent} is part of the team, but exchanged no message with another agent: give it a share "
+                "of the work, or remove it from the team.",
             )
 
 
@@ -73,6 +74,6 @@ def low_density(trial: MeasuredTrial) -> Iterator[Finding]:
             value=density,
             threshold=threshold,
             step_ids=steps_of(trial.graph, trial.graph.agents),
-            advice="Few of the agents that could talk to each other do: check that everyone can reach those whose work "
-            "it builds on. A large team needs less than all with all.",
+            advice="Few of the agents that could call each other do: check that every agent can reach the agents whose "
+            "results it needs. A large team does not need calls between all agents.",
         )

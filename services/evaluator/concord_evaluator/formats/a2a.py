@@ -50,11 +50,11 @@ def _read(source: Source) -> Iterator[Trace]:
         with source.record(line):
             answers = [_read_answer(trace_id, steps) for trace_id, steps in _response_traces(value)]
             if not answers:
-                raise ValueError("holds no response trace, an object with `trace_id` and `steps`")
+                raise ValueError("no response trace found: expected an object with `trace_id` and `steps`")
             new = {each.trace_id: TraceBuilder(each.trace_id, Origin(source.name, line)) for each in answers}
             for answer in answers:
                 builder = builders.setdefault(answer.trace_id, new[answer.trace_id])
-                builder.warn(f"a response trace does not say whose it is: taken for {answering}'s, after the file")
+                builder.warn(f"a response trace names no agent: assigned to {answering}, after the file name")
                 _take(builder, answer, answering)
     return all_built(builders.values(), source)
 

@@ -82,7 +82,7 @@ def _parsed(value: JsonValue) -> ReportLine | BatchLine | TraceLine:
         return _of_one_trace(BatchLine.model_validate(value))
     if "trace" in keys:
         return TraceLine.model_validate(value)
-    raise ValueError("neither a report (`step`), a batch (`steps`) nor facts of a trace (`trace`)")
+    raise ValueError("expected a report (`step`), a batch (`steps`) or facts of a trace (`trace`)")
 
 
 def _of_one_trace(batch: BatchLine) -> BatchLine:

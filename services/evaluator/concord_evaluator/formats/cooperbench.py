@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter
 
 from concord.trace.step import as_utc
 from concord_evaluator.formats.format import Folder, FolderFormat, TraceFormat
-from concord_evaluator.formats.patches import touched_by
+from concord_evaluator.formats.patches import patch_size
 from concord_evaluator.formats.source import Head, Source
 from concord_evaluator.formats.trace import Origin, Trace, TraceBuilder, file_trace_id, shortened_id
 
@@ -37,16 +37,16 @@ _Content = TypeVar("_Content")
 
 _UNKNOWN_WITHOUT: Final = {
     CONVERSATION: "who wrote to whom",
-    EVALUATION: "whether the task succeeded",
+    EVALUATION: "the outcome",
     RESULT: "what the task was",
 }
 
 
-class _Part(BaseModel):
+class _RunModel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class _Message(_Part):
+class _Message(_RunModel):
     sender: str = Field(alias="from")
     receiver: str = Field(alias="to")
     message: str
@@ -61,12 +61,12 @@ class _Message(_Part):
         return None if self.timestamp is None else as_utc(self.timestamp)
 
 
-class _Evaluation(_Part):
+class _Evaluation(_RunModel):
     both_passed: bool | None = None
     error: JsonValue = None
 
 
-class _Result(_Part):
+class _Result(_RunModel):
     repo: str = ""
     task_id: int | str | None = None
     features: list[int | str] = []
@@ -75,7 +75,7 @@ class _Result(_Part):
     setting: str = ""
 
 
-class _Run(_Part):
+class _Run(_RunModel):
     path: str = ""
     conversation: list[_Message]
     eval: _Evaluation = _Evaluation()
@@ -110,7 +110,7 @@ def _take(builder: TraceBuilder, run: _Run) -> None:
     features = " and ".join(map(str, run.result.features))
     builder.task = f"{run.result.repo} {run.result.task_id}: features {features}" if run.result.repo else ""
     if run.eval.error is not None:
-        builder.warn(f"the evaluation of the run failed, so that its outcome is unknown: {run.eval.error}")
+        builder.warn(f"the outcome is unknown, because the evaluation of the run failed: {run.eval.error}")
     elif run.eval.both_passed is not None:
         builder.task_success = float(run.eval.both_passed)
     for warning in _WARNINGS:
@@ -143,16 +143,14 @@ def _read_folder(folder: Folder) -> Iterator[Trace]:
         eval=_content(folder, EVALUATION, TypeAdapter(_Evaluation), _Evaluation()),
         result=_content(folder, RESULT, TypeAdapter(_Result), _Result()),
     )
-    with folder.blaming():
+    with folder.errors_at():
         builder = TraceBuilder(_id_of(folder, run.result), Origin(folder.name))
         _take(builder, run)
         for file, unknown in _UNKNOWN_WITHOUT.items():
             if file not in folder.files:
                 builder.warn(f"{file} is missing: {unknown} is unknown")
         if EVALUATION in folder.files and run.eval.error is None and run.eval.both_passed is None:
-            builder.warn(
-                f"{EVALUATION} does not say whether both features passed: whether the task succeeded is unknown"
-            )
+            builder.warn(f"{EVALUATION} does not say whether both features passed: the outcome is unknown")
         _take_patches(builder, folder, run.agent_of)
     yield builder.build()
 
@@ -162,7 +160,7 @@ def _content(folder: Folder, file: str, form: TypeAdapter[_Content], default: _C
         return default
     with folder.source(file) as source:
         values = [value for _, value in source.json_values()]
-        with source.blaming(1):
+        with source.errors_at(1):
             return form.validate_python(values[0] if len(values) == 1 and file != CONVERSATION else values)
 
 
@@ -183,7 +181,7 @@ def _take_patches(builder: TraceBuilder, folder: Folder, agent_of: Mapping[str, 
             builder.warn(f"{file} is missing: what {agent} changed is unknown")
             continue
         with folder.open_file(file) as patch:
-            touched = touched_by(patch)
+            touched = patch_size(patch)
         if not touched.files:
             builder.warn(f"{file} is empty: {agent} changed nothing")
         attributes = {
@@ -196,7 +194,7 @@ def _take_patches(builder: TraceBuilder, folder: Folder, agent_of: Mapping[str, 
         builder.add_work(f"patch-{number:02}", agent, attributes=attributes, error=error)
     for file in sorted(folder.files):
         if (found := _PATCH.fullmatch(file)) is not None and found[1] not in agent_of:
-            builder.warn(f"{file} is left out: nothing says whose it is")
+            builder.warn(f"{file} was ignored: no agent of the run matches it")
 
 
 FORMAT = TraceFormat(_recognises, _read, FolderFormat(_is_run, _read_folder))

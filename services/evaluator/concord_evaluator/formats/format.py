@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from concord_evaluator.formats.source import Head, Source, blaming
+from concord_evaluator.formats.source import Head, Source, errors_at
 from concord_evaluator.formats.trace import Trace
 
 
@@ -27,9 +27,9 @@ class Folder:
         with self.open_file(file) as stream:
             yield Source(f"{self.name}/{file}", stream, self.on_read)
 
-    def blaming(self) -> AbstractContextManager[None]:
+    def errors_at(self) -> AbstractContextManager[None]:
         """Converts errors of validation and conversion to a FormatError about the folder."""
-        return blaming(self.name, None)
+        return errors_at(self.name, None)
 
 
 @dataclass(frozen=True, slots=True)

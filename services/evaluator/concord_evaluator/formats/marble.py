@@ -20,7 +20,7 @@ _WARNINGS: Final = (
 )
 
 
-class _Part(BaseModel):
+class _LogModel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
@@ -29,7 +29,7 @@ def _listed(value: object) -> object:
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
-class _Iteration(_Part):
+class _Iteration(_LogModel):
     """A round. `task_results` has one of two forms; a chain has `current_agent` and `result` instead."""
 
     task_assignments: Annotated[list[dict[str, JsonValue]], BeforeValidator(_listed)] = []
@@ -50,7 +50,7 @@ class _Iteration(_Part):
                 yield from results.items()
 
 
-class _Run(_Part):
+class _Run(_LogModel):
     task: str = ""
     iterations: list[_Iteration]
     agent_kpis: dict[str, JsonValue] = {}
@@ -81,7 +81,7 @@ def _take(builder: TraceBuilder, run: _Run) -> None:
         for session_number, session in enumerate(iteration.communications, 1):
             if not _MESSAGE.search(session):
                 place = f"iterations[{number - 1}].communications[{session_number - 1}]"
-                raise ValueError(f"{place}: has no message of the form `From A to B: …`")
+                raise ValueError(f"{place}: no message of the form `From A to B: …`")
             _take_session(builder, number, session_number, session)
         for result_number, (agent, result) in enumerate(iteration.results, 1):
             builder.declare(agent)

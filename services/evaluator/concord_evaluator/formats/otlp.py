@@ -22,7 +22,7 @@ def _spans(source: Source) -> Iterator[ReadSpan]:
     for line, value in source.json_values():
         with source.record(line):
             if not isinstance(value, dict) or "resourceSpans" not in value:
-                raise ValueError("no export of spans: has no `resourceSpans`")
+                raise ValueError("not an OTLP export: `resourceSpans` is missing")
             yield from [ReadSpan.of(span, line) for span in spans_in(value)]
 
 

@@ -9,7 +9,7 @@ _HUNK: Final = re.compile(rb"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 
 
 @dataclass(frozen=True, slots=True)
-class Touched:
+class PatchSize:
     """The numbers of files that a patch changes, and of lines that it adds and removes."""
 
     files: int
@@ -17,7 +17,7 @@ class Touched:
     removed: int
 
 
-def touched_by(patch: Iterable[bytes]) -> Touched:
+def patch_size(patch: Iterable[bytes]) -> PatchSize:
     """Counts the changes of a patch, given by its lines.
 
     The length of a hunk is in its header, so a line in it that looks like a header is not taken for one.
@@ -38,4 +38,4 @@ def touched_by(patch: Iterable[bytes]) -> Touched:
             headers += 1
         elif line.startswith(b"+++ "):
             targets += 1
-    return Touched(headers or targets, added, removed)
+    return PatchSize(headers or targets, added, removed)

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib.metadata import entry_points
 from typing import Final
 
 from concord_evaluator.formats import a2a, concord_jsonl, cooperbench, marble, otlp, span_csv
 from concord_evaluator.formats.format import Folder, TraceFormat
 from concord_evaluator.formats.source import FormatError, Source
 from concord_evaluator.formats.trace import Trace
+from concord_evaluator.plugins import installed_plugins
 
 BUILT_IN_FORMATS: Final[Mapping[str, TraceFormat]] = {
     "a2a": a2a.FORMAT,
@@ -35,17 +35,12 @@ class BrokenFormatError(Exception):
 def trace_formats() -> Mapping[str, TraceFormat]:
     """The built-in formats and those of installed packages, sorted by their names. Raises BrokenFormatError."""
     formats = dict(BUILT_IN_FORMATS)
-    for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: entry.name):
-        package = entry.dist.name if entry.dist is not None else entry.value
-        if entry.name in formats:
-            raise BrokenFormatError(f"{package}: there are two trace formats called {entry.name!r}")
-        try:
-            found = entry.load()
-        except Exception as error:
-            raise BrokenFormatError(f"{package}: the trace format {entry.name!r} cannot be loaded: {error}") from error
-        if not isinstance(found, TraceFormat):
-            raise BrokenFormatError(f"{package}: {entry.value} is no TraceFormat")
-        formats[entry.name] = found
+    for plugin in installed_plugins(ENTRY_POINT_GROUP, "trace format", BrokenFormatError):
+        if plugin.name in formats:
+            raise BrokenFormatError(f"{plugin.package}: another trace format is also called {plugin.name!r}")
+        if not isinstance(plugin.object, TraceFormat):
+            raise BrokenFormatError(f"{plugin.package}: {plugin.reference} is not a TraceFormat")
+        formats[plugin.name] = plugin.object
     return dict(sorted(formats.items()))
 
 
@@ -70,10 +65,10 @@ def read_folder(folder: Folder, format_name: str | None = None) -> Iterator[Trac
     """The traces of a folder that a format recognises. Raises FormatError, at the first trace or later."""
     names = folder_formats(folder.files, format_name)
     if len(names) > 1:
-        raise FormatError(folder.name, None, f"could be {' or '.join(names)}: say which with --format")
+        raise FormatError(folder.name, None, f"matches several formats ({', '.join(names)}): choose one with --format")
     reader = trace_formats()[names[0]].folder if names else None
     if reader is None:
-        raise FormatError(folder.name, None, "is no trace as a whole in any known format")
+        raise FormatError(folder.name, None, "not a trace in any known folder format")
     return reader.read(folder)
 
 
@@ -86,5 +81,5 @@ def recognise(source: Source) -> str:
     if len(names) == 1:
         return names[0]
     if names:
-        raise source.error(f"could be {' or '.join(names)}: say which with --format", 1)
-    raise source.error(f"is no trace in any known format ({', '.join(trace_formats())})", 1)
+        raise source.error(f"matches several formats ({', '.join(names)}): choose one with --format", 1)
+    raise source.error(f"not a trace in any known format ({', '.join(trace_formats())})", 1)

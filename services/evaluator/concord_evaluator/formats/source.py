@@ -33,7 +33,7 @@ class FormatError(Exception):
 
 
 @contextmanager
-def blaming(file: str, line: int | None) -> Iterator[None]:
+def errors_at(file: str, line: int | None) -> Iterator[None]:
     """Converts errors of validation and conversion to a FormatError about `line` of `file`."""
     try:
         yield
@@ -123,24 +123,24 @@ class Source:
         if not self.left_out:
             return None
         records = "1 record" if self.left_out == 1 else f"{self.left_out} records"
-        return f"{records} of the file could not be read: what they told is missing"
+        return f"{records} of the file could not be read, so this trace may be incomplete"
 
     def error(self, reason: str, line: int | None = None) -> FormatError:
         """A FormatError about this source."""
         return FormatError(self.name, line, reason)
 
-    def blaming(self, line: int | None) -> AbstractContextManager[None]:
+    def errors_at(self, line: int | None) -> AbstractContextManager[None]:
         """Converts errors of validation and conversion to a FormatError about `line`."""
-        return blaming(self.name, line)
+        return errors_at(self.name, line)
 
     @contextmanager
     def record(self, line: int | None) -> Iterator[None]:
-        """Reads one record of many. Like `blaming`, but passes the error to `on_fault` and counts the record.
+        """Reads one record of many. Like `errors_at`, but passes the error to `on_fault` and counts the record.
 
         The caller must not use any part of a record before it has validated all of it.
         """
         try:
-            with self.blaming(line):
+            with self.errors_at(line):
                 yield
         except FormatError as fault:
             self._on_fault(fault)
@@ -193,7 +193,7 @@ class Source:
             place = _JSON_PLACE.search(str(error))
             where = int(place[1]) if place and line is None else line
             column = f" (column {place[2]})" if place else ""
-            raise self.error(f"no valid JSON: {_JSON_PLACE.sub('', str(error))}{column}", where) from error
+            raise self.error(f"invalid JSON: {_JSON_PLACE.sub('', str(error))}{column}", where) from error
         return value
 
     def _json_of(self, text: bytes, line: int, numbers: Iterator[int]) -> JsonValue:

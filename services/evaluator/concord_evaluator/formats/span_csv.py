@@ -37,7 +37,7 @@ def _read(source: Source) -> Iterator[Trace]:
 def _spans(source: Source) -> Iterator[ReadSpan]:
     lines = source.lines()
     number, header = next(lines, (1, b""))
-    with source.blaming(number):
+    with source.errors_at(number):
         columns = _fields(header.decode())
     service = _service_column(columns)
     if service is None:

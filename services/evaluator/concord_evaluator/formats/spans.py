@@ -56,7 +56,7 @@ def traces_of(
     for each in spans:
         by_trace[each.span.trace_id].append(each)
     if not by_trace and not source.left_out:
-        raise source.error("holds no spans")
+        raise source.error("no spans found")
     while by_trace:
         trace_id = next(iter(by_trace))
         of_one = by_trace.pop(trace_id)
@@ -72,7 +72,7 @@ def _take(builder: TraceBuilder, spans: list[ReadSpan], source: Source, channel:
     owners = _owners(_by_id(spans), _sole_agents(spans))
     visible = list(without_internals(each.span for each in spans))
     if len(visible) < len(spans):
-        builder.warn(f"{len(spans) - len(visible)} spans of a library's insides are left out")
+        builder.warn(f"{len(spans) - len(visible)} internal spans of the a2a-python-sdk library were ignored")
     lines = {each.span.span_id: each.line for each in spans}
     for span in visible:
         with source.record(lines[span.span_id]):

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from concord.assessment.roster import RESERVED_IDS, RosterEntry, normalise_url
 from concord.trace.decoding import reports_of
-from concord.trace.report import MAX_BATCH_STEPS, Channel, Report, ReportBatch, pack
+from concord.trace.report import MAX_BATCH_STEPS, Channel, Report, ReportBatch, SerialisedBatch
 from concord.trace.step import MAX_ID_LENGTH, AgentInvocation, CallType, InteractionStep, StepAction, as_utc
 from concord_evaluator.formats.source import Source
 
@@ -188,19 +188,8 @@ class TraceBuilder:
         batch_id = f"batch-{len(self._batches) + 1}"
         head = {"batch_id": batch_id, "trace_id": self.trace_id, "reporter": key.name}
         body = b"".join((json.dumps(head).encode()[:-1], b', "steps": [', b",".join(batch.steps), b"]}"))
-        self._batches.append(
-            ReportBatch(
-                batch_id=batch_id,
-                trace_id=self.trace_id,
-                reporter=key.name,
-                authenticated=key.authenticated,
-                channel=key.channel,
-                received_at=UNDATED,
-                n_steps=len(batch.steps),
-                dropped=batch.dropped,
-                body=pack(body),
-            )
-        )
+        serialised = SerialisedBatch(batch_id, self.trace_id, key.name, len(batch.steps), batch.dropped, body)
+        self._batches.append(serialised.received(key.channel, authenticated=key.authenticated, received_at=UNDATED))
 
     def _roster(self) -> Iterator[RosterEntry]:
         """The declared agents, the reporters, and those that are called at an address, each with all its addresses.

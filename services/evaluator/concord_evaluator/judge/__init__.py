@@ -2,7 +2,7 @@
 
 from concord_evaluator.judge.aliases import Aliases
 from concord_evaluator.judge.answer_cache import CachedAnswers
-from concord_evaluator.judge.evidence import Evidence, SeenAnswer, choose_calls, show, texts_of
+from concord_evaluator.judge.evidence import Evidence, SeenAnswer, call_texts, choose_calls, make_evidence
 from concord_evaluator.judge.model import JudgeAddressedError, NotJudgedError, judge_by_model
 from concord_evaluator.judge.rules import judge_by_rules
 from concord_evaluator.judge.screening import Suspect, screen
@@ -17,12 +17,12 @@ __all__ = [
     "SeenAnswer",
     "Suspect",
     "TrialJudge",
+    "call_texts",
     "choose_calls",
     "evidence_of",
     "judge_by_model",
     "judge_by_rules",
+    "make_evidence",
     "needs_trace",
     "screen",
-    "show",
-    "texts_of",
 ]

@@ -38,7 +38,7 @@ class CachedAnswers:
             async with asyncio.timeout(TIMEOUT_S):
                 return await self._cache.get(key)
         except (StorageUnavailableError, TimeoutError) as error:
-            logger.info("no cache of answers: %s", error)
+            logger.info("the cache of model answers is unavailable: %s", error)
             return None
 
     async def put(self, key: str, answer: str) -> None:
@@ -49,4 +49,4 @@ class CachedAnswers:
             async with asyncio.timeout(TIMEOUT_S):
                 await self._cache.put(key, answer)
         except (StorageUnavailableError, TimeoutError) as error:
-            logger.info("no cache of answers: %s", error)
+            logger.info("the cache of model answers is unavailable: %s", error)

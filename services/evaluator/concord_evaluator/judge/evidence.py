@@ -7,6 +7,7 @@ from typing import Final
 
 from concord.assessment.results import CallRecord
 from concord.assessment.roster import GREEN_AGENT
+from concord.trace.attributes import RESPONSE_TEXT
 from concord.trace.report import Channel, Report
 from concord_evaluator.judge.aliases import Aliases
 from concord_evaluator.judge.truncation import cost, cut, fair_limit
@@ -89,7 +90,7 @@ def choose_calls(calls: Sequence[CallRecord], limit: int = MAX_CALLS) -> list[Ca
     return [call for index, call in enumerate(calls) if index in chosen]
 
 
-def texts_of(reports: Iterable[Report], calls: Iterable[CallRecord]) -> dict[CallKey, CallTexts]:
+def call_texts(reports: Iterable[Report], calls: Iterable[CallRecord]) -> dict[CallKey, CallTexts]:
     """The texts of calls.
 
     Of several reports of a call, the gateway's observation counts first, then the caller's report, then the longest. So
@@ -105,7 +106,7 @@ def texts_of(reports: Iterable[Report], calls: Iterable[CallRecord]) -> dict[Cal
                 continue
             asked = invocation.requests.get("text") if invocation.requests else None
             texts = CallTexts(
-                asked if isinstance(asked, str) else "", step.additional_attributes.get("response_text", "")
+                asked if isinstance(asked, str) else "", step.additional_attributes.get(RESPONSE_TEXT, "")
             )
             for caller in callers.get(step.step_id, ()):
                 key, rank = (step.step_id, caller), _rank(report, caller, texts, direct=direct)
@@ -114,7 +115,7 @@ def texts_of(reports: Iterable[Report], calls: Iterable[CallRecord]) -> dict[Cal
     return {key: texts for key, (_, texts) in found.items()}
 
 
-def show(
+def make_evidence(
     calls: Sequence[CallRecord],
     omitted: int,
     texts: Mapping[CallKey, CallTexts],

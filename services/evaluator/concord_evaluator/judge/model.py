@@ -97,7 +97,7 @@ async def _answer(ask: Ask, evidence: Evidence, figures: Sequence[str]) -> tuple
     Without a better second answer, the verified part of an unverified one counts.
     """
     complaint, readable = "", None
-    failure = NotJudgedError("the model's answers could not be read")
+    failure = NotJudgedError("the model's answers cannot be read")
     for _ in range(_TRIES):
         prompt = _prompt(evidence, figures)
         try:
@@ -133,10 +133,12 @@ async def _canary_fault(ask: Ask, evidence: Evidence, figures: Sequence[str]) ->
     try:
         read_answer(await ask(prompt.system, prompt.user, answer_schema(prompt.criteria)), prompt.criteria, evidence)
     except CompromisedError:
-        return NotJudgedError("the model finds a code word even where nobody wrote anything")
+        return NotJudgedError("the model reports a code word even without the agents' texts")
     except (LLMUnavailableError, UnreadableAnswerError):
-        return NotJudgedError("the model found a code word that no agent knows")
-    return JudgeAddressedError("the model followed what agents wrote: it found a code word that none of them knows")
+        return NotJudgedError("the model reported a code word that no agent knows")
+    return JudgeAddressedError(
+        "the model followed instructions in the agents' texts: it reported a code word that no agent knows"
+    )
 
 
 def _prompt(evidence: Evidence, figures: Sequence[str]) -> Prompt:

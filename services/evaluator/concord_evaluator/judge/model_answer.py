@@ -75,7 +75,7 @@ def read_answer(text: str, criteria: Sequence[Criterion], evidence: Evidence) ->
     if missing := [criterion.id for criterion in criteria if criterion.id not in decisions]:
         raise UnreadableAnswerError(f"no verdict on {', '.join(missing)}")
     if decisions[CANARY].verdict in _FAVOURABLE:
-        raise CompromisedError("the model found a code word that no agent knows")
+        raise CompromisedError("the model reported a code word that no agent knows")
     asked = [criterion.id for criterion in criteria if criterion.id != CANARY]
     quotes = {name: quote for name in asked if (quote := _true_quote(decisions[name], evidence))}
     unverified = tuple(name for name in asked if name not in quotes and decisions[name].verdict in _FAVOURABLE)

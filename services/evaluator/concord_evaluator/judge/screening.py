@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from concord_evaluator.judge.evidence import ASSESSOR, Evidence, SeenAnswer, SeenCall
-from concord_evaluator.judge.injection import addresses_judge, says_nothing, take_out
+from concord_evaluator.judge.injection import addresses_judge, remove_passages, says_nothing
 
 HOLLOW: Final = "The answer says nothing."
 HOLLOWED: Final = "The answer says nothing but what is meant for the judge."
@@ -33,7 +33,7 @@ def screen(evidence: Evidence) -> tuple[Evidence, tuple[Suspect, ...]]:
         suspects += found
     answers = []
     for answer in evidence.answers:
-        text, taken = take_out(answer.text, evidence.task)
+        text, taken = remove_passages(answer.text, evidence.task)
         suspects += [Suspect(agent, None, quote) for quote in taken for agent in answer.agents or (None,)]
         answers.append(_answer(answer, text, hollowed=bool(taken)))
     return replace(evidence, calls=tuple(calls), answers=tuple(answers)), tuple(suspects)
@@ -47,9 +47,9 @@ def _answer(answer: SeenAnswer, text: str, *, hollowed: bool) -> SeenAnswer:
 
 def _call(call: SeenCall, evidence: Evidence) -> tuple[SeenCall, list[Suspect]]:
     caller, callee = evidence.aliases.agent(call.caller), evidence.aliases.agent(call.callee)
-    request, asked = (call.request, []) if call.caller == ASSESSOR else take_out(call.request, evidence.task)
-    response, answered = take_out(call.response, evidence.task)
-    error, failed = take_out(call.error, evidence.task)
+    request, asked = (call.request, []) if call.caller == ASSESSOR else remove_passages(call.request, evidence.task)
+    response, answered = remove_passages(call.response, evidence.task)
+    error, failed = remove_passages(call.error, evidence.task)
     named = [call.step_id] if call.caller != ASSESSOR and addresses_judge(call.step_id) else []
     found: Iterator[Suspect] = (
         Suspect(agent, call.step_id, quote)

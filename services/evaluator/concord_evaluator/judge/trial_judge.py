@@ -18,7 +18,7 @@ from concord.trace.step import InteractionStep
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.judge.aliases import Aliases
 from concord_evaluator.judge.answer_cache import CachedAnswers
-from concord_evaluator.judge.evidence import Evidence, choose_calls, show, texts_of
+from concord_evaluator.judge.evidence import Evidence, call_texts, choose_calls, make_evidence
 from concord_evaluator.judge.final_answers import answers_of
 from concord_evaluator.judge.model import MAX_QUOTE, JudgeAddressedError, NotJudgedError, judge_by_model
 from concord_evaluator.judge.rules import judge_by_rules
@@ -35,7 +35,7 @@ MAX_RETRIES: Final = 4
 MAX_STEP_IDS: Final = 20
 
 NO_KEY: Final = "AGENTBEATS_LLM_API_KEY is not set"
-BY_CHOICE: Final = "the rules were asked for"
+BY_CHOICE: Final = "rules were requested"
 
 logger: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
@@ -75,7 +75,11 @@ class TrialJudge:
         try:
             judgment = await self._ask_model(settings, evidence, evaluation, assignment, steps)
         except NotJudgedError as error:
-            logger.warning("judged by rules", trial=evaluation.outcome.trial_id, reason=str(error))
+            logger.warning(
+                "the rules judge the trial, because the model did not",
+                trial=evaluation.outcome.trial_id,
+                reason=str(error),
+            )
             addressed = isinstance(error, JudgeAddressedError)
             judgment = judge_by_rules(evaluation, plan.mode, str(error), addressed=addressed, answers=evidence.answers)
         return judgment, findings, steps
@@ -116,10 +120,10 @@ def evidence_of(plan: AssessmentPlan, evaluation: TrialEvaluation, batches: Sequ
     chosen = choose_calls(calls)
     if plan.mode is Mode.LIVE:
         batches = list(filter(is_observed, batches))
-    return show(
+    return make_evidence(
         chosen,
         evaluation.timeline_omitted + len(calls) - len(chosen),
-        texts_of((report for batch in batches for report in reports_of(batch)), chosen),
+        call_texts((report for batch in batches for report in reports_of(batch)), chosen),
         Aliases((agent.id for agent in evaluation.agents), plan.agents(trial.task_id)),
         task_text(plan, trial.trial_id),
         answers_of(plan, evaluation.outcome),

@@ -8,7 +8,7 @@ A package adds its own with an entry point in the group `concord.metrics` that n
 
 from concord_evaluator.metrics.gemmas import TfIdf
 from concord_evaluator.metrics.measuring import LEFT_OUT, measure
-from concord_evaluator.metrics.metric import Measured, Metric, Parameter, metric, objection_to, undefined
+from concord_evaluator.metrics.metric import Measured, Metric, Parameter, metric, parameter_error, undefined
 from concord_evaluator.metrics.registry import (
     BUILT_IN_METRICS,
     ENTRY_POINT_GROUP,
@@ -32,6 +32,6 @@ __all__ = [
     "measure",
     "metric",
     "metric_ids",
-    "objection_to",
+    "parameter_error",
     "undefined",
 ]

@@ -8,13 +8,13 @@ import networkx as nx
 from concord_evaluator.graph import AgentGraph, engines
 from concord_evaluator.metrics.metric import Measured, Parameter, metric, of_scores, scored, undefined
 
-_ALONE: Final = "a single agent has no others"
-_NOBODY_BETWEEN: Final = "fewer than three agents have no one between them"
+_ALONE: Final = "there is only one agent"
+_NOBODY_BETWEEN: Final = "there are fewer than three agents"
 
 
 @metric("degree_centrality", definition_id="degree_centrality/messages/undirected", engine="networkx")
 def degree_centrality(graph: AgentGraph) -> Iterator[Measured]:
-    """The share of the other agents with whom an agent exchanged any message."""
+    """The share of the other agents with which an agent exchanged a message."""
     agents = len(graph.agents)
     if agents < 2:
         yield undefined(agents, _ALONE)
@@ -36,7 +36,7 @@ def betweenness_centrality(graph: AgentGraph) -> Iterator[Measured]:
 
 @metric("max_betweenness", definition_id="betweenness_centrality/messages/normalized/max")
 def max_betweenness(graph: AgentGraph) -> Iterator[Measured]:
-    """The betweenness of the agent that has most of it."""
+    """The highest betweenness of an agent."""
     agents = len(graph.agents)
     if agents < 3:
         yield undefined(agents, _NOBODY_BETWEEN)
@@ -46,8 +46,8 @@ def max_betweenness(graph: AgentGraph) -> Iterator[Measured]:
 
 @metric("closeness_centrality", definition_id="closeness_centrality/messages/incoming/wasserman_faust")
 def closeness_centrality(graph: AgentGraph) -> Iterator[Measured]:
-    """How near an agent is to those whose messages can reach it: the share of the others that can, divided by their
-    mean distance (Freeman 1979, Wasserman and Faust 1994). 0 for an agent that nobody's messages reach."""
+    """The nearness of an agent to the agents whose messages can reach it: the share of such agents among the others,
+    divided by their mean distance (Freeman 1979, Wasserman and Faust 1994). 0 for an agent that no messages reach."""
     agents = len(graph.agents)
     if agents < 2:
         yield undefined(agents, _ALONE)
@@ -57,23 +57,24 @@ def closeness_centrality(graph: AgentGraph) -> Iterator[Measured]:
 
 @metric("eigenvector_centrality", definition_id="eigenvector_centrality/messages/incoming")
 def eigenvector_centrality(graph: AgentGraph) -> Iterator[Measured]:
-    """How central those are who send an agent messages, by the eigenvector of the largest eigenvalue, of length 1
-    (Bonacich 1972). Defined only where everyone can reach everyone: else the vector is not unique, or 0 for many."""
+    """The centrality of an agent by the centrality of the agents that send it messages: the eigenvector of the largest
+    eigenvalue, of length 1 (Bonacich 1972). Defined only if every agent can reach every other: otherwise the vector is
+    not unique, or 0 for many agents."""
     agents = len(graph.agents)
     if agents < 2:
         yield undefined(agents, _ALONE)
     elif not nx.is_strongly_connected(graph.messages):
-        yield undefined(agents, "not everyone can reach everyone")
+        yield undefined(agents, "not every agent can reach every other")
     elif (scores := engines.eigenvector(graph.messages)) is None:
-        yield undefined(agents, "the iteration did not settle")
+        yield undefined(agents, "the iteration did not converge")
     else:
         yield from scored(scores)
 
 
 @metric("pagerank", definition_id="pagerank/messages/weighted", parameters={"damping": Parameter(0.85, 0.01, 0.95)})
 def pagerank(graph: AgentGraph, damping: float) -> Iterator[Measured]:
-    """How often a walk that follows messages, and with probability 1 - damping jumps to any agent, comes by an agent
-    (Brin and Page 1998); weighted by messages, 1 over all agents."""
+    """How often a random walk visits an agent (Brin and Page 1998). The walk follows messages, by their number, and
+    with probability 1 - damping jumps to any agent. The sum over all agents is 1."""
     agents = len(graph.agents)
     if agents < 2:
         yield undefined(agents, _ALONE)

@@ -11,31 +11,30 @@ from concord_evaluator.metrics.metric import Measured, metric, of_scores, undefi
 
 @metric("density", definition_id="density/messages", engine="networkx")
 def density(graph: AgentGraph) -> Iterator[Measured]:
-    """The share of the possible connections that there are: m / (n(n-1)) of the simple digraph of requests and
-    replies."""
+    """The share of the possible connections that exist: m / (n(n-1)) of the simple digraph of requests and replies."""
     yield _density(graph.messages)
 
 
 @metric("density_requests", definition_id="density/requests", engine="networkx")
 def density_requests(graph: AgentGraph) -> Iterator[Measured]:
-    """Density of requests alone: a team in which everyone calls and nobody is called back reaches at most a half."""
+    """The density of requests alone, without replies. At most 0.5 if no agent calls back an agent that called it."""
     yield _density(graph.requests)
 
 
 def _density(graph: "nx.DiGraph[str]") -> Measured:
     agents = graph.number_of_nodes()
     if agents < 2:
-        return undefined(agents, "fewer than two agents have no edge to have")
+        return undefined(agents, "there are fewer than two agents")
     return Measured(nx.density(graph), agents)
 
 
 @metric("clustering", definition_id="average_clustering/messages/undirected", engine="networkx")
 def clustering(graph: AgentGraph) -> Iterator[Measured]:
-    """The mean, over all agents, of the share of an agent's partners that are partners of each other (Watts and
-    Strogatz 1998); an agent with fewer than two partners counts 0. Directions are left out."""
+    """The mean, over all agents, of the share of pairs of an agent's partners that are partners of each other (Watts
+    and Strogatz 1998). An agent with fewer than two partners counts 0. Directions are ignored."""
     agents = len(graph.agents)
     if agents < 3:
-        yield undefined(agents, "fewer than three agents make no triangle")
+        yield undefined(agents, "there are fewer than three agents")
         return
     scores = engines.clustering(graph.contacts)
     yield of_scores(scores, sum(scores.values.values()) / len(scores.values), agents)
@@ -43,7 +42,7 @@ def clustering(graph: AgentGraph) -> Iterator[Measured]:
 
 @metric("connected_components", definition_id="weakly_connected_components/messages/count", engine="networkx")
 def connected_components(graph: AgentGraph) -> Iterator[Measured]:
-    """Into how many parts that never spoke to each other the team falls; 1 for a team that hangs together."""
+    """The number of parts of the team without a message between them; 1 for a connected team."""
     agents = len(graph.agents)
     if not agents:
         yield undefined(0, "there are no agents")
@@ -53,8 +52,8 @@ def connected_components(graph: AgentGraph) -> Iterator[Measured]:
 
 @metric("reciprocity", definition_id="reciprocity/requests/weighted")
 def reciprocity(graph: AgentGraph) -> Iterator[Measured]:
-    """The share of requests that are returned: for each pair of agents the smaller of the two numbers of requests
-    counts for both directions (Squartini et al. 2013). Requests alone, since each answered one has its reply."""
+    """The share of requests that are returned: for each pair of agents, the smaller of the two numbers of requests
+    counts for both directions (Squartini et al. 2013). Replies do not count, because every answered request has one."""
     weights: dict[tuple[str, str], int] = dict(nx.get_edge_attributes(graph.requests, "weight"))
     total = sum(weights.values())
     if not total:

@@ -29,12 +29,12 @@ MAX_PAIRS: Final = 10_000
 
 @metric("information_diversity", definition_id="gemmas/information_diversity/tf_idf/requests")
 def information_diversity(graph: AgentGraph) -> Iterator[Measured]:
-    """How different the requests of two agents are that talk to each other: the mean of 1 - cosine of their TF-IDF
-    vectors (the syntactic part of GEMMAS's information diversity score, Lee et al. 2025). 1: they share no word."""
+    """The difference between the requests of two agents that talk to each other: the mean of 1 - cosine of their TF-IDF
+    vectors (the syntactic part of GEMMAS's information diversity score, Lee et al. 2025). 1 if they share no word."""
     said, sampled = _request_texts(graph)
     pairs = sorted({(min(link), max(link)) for link in graph.links if link[0] in said and link[1] in said})
     if not pairs:
-        yield undefined(0, "no two agents that talk to each other say what they ask")
+        yield undefined(0, "no two agents that talk to each other have request texts")
         return
     compared = pairs[:MAX_PAIRS]
     vectors = TfIdf(said)
@@ -62,9 +62,9 @@ def _request_texts(graph: AgentGraph) -> tuple[dict[str, str], bool]:
 
 @metric("unnecessary_path_ratio", definition_id="gemmas/unnecessary_path_ratio/calls/answered_and_new")
 def unnecessary_path_ratio(graph: AgentGraph) -> Iterator[Measured]:
-    """The share of paths that contributed nothing: chains of calls, each made in the one before, in which a call
-    failed or that end in a question which the same agent had already asked the same (after GEMMAS's unnecessary path
-    ratio, Lee et al. 2025)."""
+    """The share of paths that contributed nothing. A path is a chain of nested calls. It contributed nothing if a call
+    in it failed, or if it ends in a question that the same caller had already asked the same agent (after GEMMAS's
+    unnecessary path ratio, Lee et al. 2025)."""
     ends = [index for index, made in enumerate(graph.made_in) if not made]
     if not ends:
         yield undefined(0, "there are no calls", status=MetricStatus.UNDEFINED)

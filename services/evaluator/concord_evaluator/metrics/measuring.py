@@ -5,10 +5,10 @@ from typing import Final
 
 from concord.assessment.results import MetricParameter, MetricRecord
 from concord_evaluator.graph import AgentGraph
-from concord_evaluator.metrics.metric import Measured, Metric, objection_to, undefined
+from concord_evaluator.metrics.metric import Measured, Metric, parameter_error, undefined
 from concord_evaluator.metrics.registry import installed_metrics
 
-LEFT_OUT: Final = "left out: the evaluation's time was used up"
+LEFT_OUT: Final = "skipped: the evaluation's time was used up"
 
 Choice = Mapping[str, Mapping[str, float]]
 """The ids of metrics, each with the parameters that differ from their defaults."""
@@ -35,7 +35,7 @@ def _records(
     metric: Metric, graph: AgentGraph, given: Mapping[str, float], time_is_up: Callable[[], bool]
 ) -> list[MetricRecord]:
     params = {name: parameter.default for name, parameter in metric.parameters.items()} | dict(given)
-    if (objection := objection_to(metric.parameters, given)) is not None:
+    if (objection := parameter_error(metric.parameters, given)) is not None:
         return [_record(metric, undefined(0, objection), params)]
     if time_is_up():
         return [_record(metric, undefined(0, LEFT_OUT), params)]

@@ -64,7 +64,7 @@ class Parameter:
     maximum: float
 
 
-def objection_to(parameters: Mapping[str, Parameter], given: Mapping[str, float]) -> str | None:
+def parameter_error(parameters: Mapping[str, Parameter], given: Mapping[str, float]) -> str | None:
     """The reason why these parameter values are invalid. None if they are valid."""
     for name, value in given.items():
         parameter = parameters.get(name)

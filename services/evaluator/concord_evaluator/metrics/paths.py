@@ -14,8 +14,8 @@ _ALONE: Final = "fewer than two agents have no way to each other"
 
 @metric("average_path_length", definition_id="average_path_length/messages/reachable_pairs")
 def average_path_length(graph: AgentGraph) -> Iterator[Measured]:
-    """The mean number of messages that it takes to get from one agent to another, over the pairs of which one can
-    reach the other; to be read with `reachable_pairs`."""
+    """The mean length of the shortest paths between agents, in messages, over the ordered pairs of which the first can
+    reach the second. Read it together with `reachable_pairs`."""
     pairs = graph.distances.pairs
     if len(graph.agents) < 2:
         yield undefined(0, _ALONE)
@@ -35,19 +35,19 @@ def reachable_pairs(graph: AgentGraph) -> Iterator[Measured]:
 
 @metric("global_efficiency", definition_id="global_efficiency/messages/directed")
 def global_efficiency(graph: AgentGraph) -> Iterator[Measured]:
-    """The mean of 1 / distance over all ordered pairs of agents (Latora and Marchiori 2001); 0 for those that cannot
-    reach each other. 1 where everyone talks with everyone."""
+    """The mean of 1 / distance over all ordered pairs of agents, with 0 for unreachable pairs (Latora and Marchiori
+    2001). 1 if all agents talk with each other."""
     yield from _over_all_pairs(graph, sum(count / distance for distance, count in graph.distances.histogram.items()))
 
 
 @metric("diameter", definition_id="diameter/messages/strongly_connected", engine="networkx")
 def diameter(graph: AgentGraph) -> Iterator[Measured]:
-    """The longest of all shortest ways from one agent to another. Defined only where everyone can reach everyone."""
+    """The length of the longest shortest path between two agents. Defined only if every agent can reach every other."""
     agents = len(graph.agents)
     if agents < 2:
         yield undefined(agents, _ALONE)
     elif not nx.is_strongly_connected(graph.messages):
-        yield undefined(agents, "not everyone can reach everyone")
+        yield undefined(agents, "not every agent can reach every other")
     else:
         yield _measured(graph, max(graph.distances.histogram), agents)
 

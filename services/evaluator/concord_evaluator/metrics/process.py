@@ -12,7 +12,7 @@ _NOT_COMPLETED: Final = "the task was not completed"
 
 @metric("error_rate", definition_id="failed_calls/calls")
 def error_rate(graph: AgentGraph) -> Iterator[Measured]:
-    """The share of calls that failed for good, of all that agents were to answer, the assessor's included."""
+    """The share of calls to agents that failed for good, including the assessor's calls."""
     calls = graph.tally
     if not calls.calls:
         yield undefined(0, "there are no calls")
@@ -22,8 +22,8 @@ def error_rate(graph: AgentGraph) -> Iterator[Measured]:
 
 @metric("error_propagation", definition_id="failed_within_failed/failed_within_any")
 def error_propagation(graph: AgentGraph) -> Iterator[Measured]:
-    """Of the calls that failed while another was being answered, the share where that other failed too: 0 where
-    errors are dealt with, 1 where each runs up to whoever asked."""
+    """Of the calls that failed inside another call, the share for which the outer call failed too: 0 if the agents
+    handle all errors, 1 if every error reaches the original caller."""
     within = [call.parent for call in graph.calls if call.record.failed and call.parent is not None]
     if not within:
         yield undefined(0, "no call failed within another")
@@ -33,8 +33,8 @@ def error_propagation(graph: AgentGraph) -> Iterator[Measured]:
 
 @metric("repeat_ratio", definition_id="repeated_requests/comparable_requests")
 def repeat_ratio(graph: AgentGraph) -> Iterator[Measured]:
-    """The share of requests that asked the same agent the same as its caller had already asked. Retries are no
-    repeats; calls that do not say what they asked cannot be compared and do not count."""
+    """The share of requests in which an agent asked another agent the same question again. Retries are not repeats.
+    Calls without a request text cannot be compared and do not count."""
     calls = graph.tally
     if not calls.comparable:
         yield undefined(0, "no call says what it asked")
@@ -44,8 +44,8 @@ def repeat_ratio(graph: AgentGraph) -> Iterator[Measured]:
 
 @metric("loop_ratio", definition_id="calls_back_up_the_chain/calls_between_agents")
 def loop_ratio(graph: AgentGraph) -> Iterator[Measured]:
-    """The share of calls between agents that go to one that is still waiting for an answer further up the chain of
-    calls."""
+    """The share of calls between agents whose callee still waits for the answer to an earlier call of the same
+    chain."""
     calls = sum(map(is_between_agents, graph.calls))
     if not calls:
         yield undefined(0, "there are no calls between agents")
@@ -55,15 +55,15 @@ def loop_ratio(graph: AgentGraph) -> Iterator[Measured]:
 
 @metric("messages_per_completed_task", definition_id="messages/completed_tasks")
 def messages_per_completed_task(graph: AgentGraph) -> Iterator[Measured]:
-    """Requests and replies between agents that the completed task took (coordination overhead, after Kim et al.
-    2025, arXiv 2512.08296); over several trials, those that were completed."""
+    """The requests and replies between agents that the completed task took (coordination overhead, after Kim et al.
+    2025, arXiv 2512.08296); over several trials, the mean of the completed ones."""
     yield Measured(graph.n_messages, 1) if graph.completed else undefined(0, _NOT_COMPLETED)
 
 
 @metric("tokens_per_completed_task", definition_id="tokens/completed_tasks")
 def tokens_per_completed_task(graph: AgentGraph) -> Iterator[Measured]:
-    """Tokens that the completed task took, as far as steps tell. What a step says it took includes what was made
-    under it."""
+    """The tokens that the completed task took, as far as steps report them. The tokens of a step include those of the
+    steps below it."""
     if not graph.completed:
         yield undefined(0, _NOT_COMPLETED)
     elif graph.tokens is None:

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
 from typing import Final
 
 from concord_evaluator.metrics import centralisation, centrality, cohesion, gemmas, paths, process, time
 from concord_evaluator.metrics.metric import Metric, Parameter
+from concord_evaluator.plugins import Plugin, installed_plugins
 
 BUILT_IN_METRICS: Final[tuple[Metric, ...]] = (
     *centralisation.METRICS,
@@ -30,23 +30,18 @@ class BrokenMetricError(Exception):
 def installed_metrics() -> Mapping[str, Metric]:
     """The built-in metrics and those of installed packages, sorted by their ids. Raises BrokenMetricError."""
     found = {metric.id: metric for metric in BUILT_IN_METRICS}
-    for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: (entry.name, entry.value)):
-        package = entry.dist.name if entry.dist is not None else entry.value
-        for metric in _offered(entry, package):
+    for plugin in installed_plugins(ENTRY_POINT_GROUP, "metrics", BrokenMetricError):
+        for metric in _offered(plugin):
             if metric.id in found:
-                raise BrokenMetricError(f"{package}: there are two metrics called {metric.id!r}")
+                raise BrokenMetricError(f"{plugin.package}: there are two metrics called {metric.id!r}")
             found[metric.id] = metric
     return dict(sorted(found.items()))
 
 
-def _offered(entry: EntryPoint, package: str) -> Iterator[Metric]:
-    try:
-        offered = entry.load()
-    except Exception as error:
-        raise BrokenMetricError(f"{package}: the metrics {entry.name!r} cannot be loaded: {error}") from error
-    for each in offered if isinstance(offered, Iterable) else (offered,):
+def _offered(plugin: Plugin) -> Iterator[Metric]:
+    for each in plugin.object if isinstance(plugin.object, Iterable) else (plugin.object,):
         if not isinstance(each, Metric):
-            raise BrokenMetricError(f"{package}: {entry.value} is not a sequence of Metric")
+            raise BrokenMetricError(f"{plugin.package}: {plugin.reference} is not a sequence of Metric")
         yield each
 
 

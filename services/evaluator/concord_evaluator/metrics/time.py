@@ -12,22 +12,22 @@ _NO_STARTS: Final = "fewer than two calls say when they began"
 
 @metric("critical_path_ms", definition_id="span/calls/observed_order")
 def critical_path_ms(graph: AgentGraph) -> Iterator[Measured]:
-    """The longest chain of work (ms): time in which an agent answered a call without waiting for another agent, along
-    calls of which each was made in the one before, or began after it had ended by the clock of whoever made both."""
+    """The longest chain of work (ms): the time in which agents answered calls without waiting for another agent, along
+    calls that were each made in the previous call, or began after its end by the clock of the agent that made both."""
     yield _timed(graph, graph.critical_path.span_us / 1000)
 
 
 @metric("critical_path_share", definition_id="span/work")
 def critical_path_share(graph: AgentGraph) -> Iterator[Measured]:
-    """The share of all work that lies on the critical path: 1 where nothing was done side by side."""
+    """The share of all work that lies on the critical path: 1 if no work was done in parallel."""
     path = graph.critical_path
     yield _timed(graph, path.span_us / path.work_us if path.work_us else None)
 
 
 @metric("parallelism", definition_id="work/span")
 def parallelism(graph: AgentGraph) -> Iterator[Measured]:
-    """Work over span: how many agents were at work at once, on average over the critical path; 1 where nothing was done
-    side by side."""
+    """Work over span: the mean number of agents at work at the same time, over the critical path; 1 if no work was done
+    in parallel."""
     path = graph.critical_path
     yield _timed(graph, path.work_us / path.span_us if path.span_us else None)
 
@@ -43,8 +43,8 @@ def _timed(graph: AgentGraph, value: float | None) -> Measured:
 
 @metric("handover_ratio", definition_id="handovers/successions")
 def handover_ratio(graph: AgentGraph) -> Iterator[Measured]:
-    """How often the work changes hands: of each two calls that began one right after the other, the share that
-    different agents answered (after van der Aalst 2005; direct succession, in causal order)."""
+    """How often the work changes hands: the share of direct successions of two calls, in causal order, that different
+    agents answered (after van der Aalst 2005)."""
     successions = len(graph.performers) - 1
     if successions > 0:
         yield Measured(graph.handovers.total() / successions, successions)
@@ -54,8 +54,8 @@ def handover_ratio(graph: AgentGraph) -> Iterator[Measured]:
 
 @metric("handover_of_work", definition_id="handovers_by_agent/successions")
 def handover_of_work(graph: AgentGraph) -> Iterator[Measured]:
-    """The share of direct successions in which another agent took over from this one (van der Aalst 2005): of each
-    two calls that began one right after the other, it answered the first and another agent the second."""
+    """The share of direct successions of two calls in which this agent answered the first call and another agent the
+    second (van der Aalst 2005)."""
     successions = len(graph.performers) - 1
     if successions < 1:
         yield undefined(0, _NO_STARTS)

@@ -8,7 +8,7 @@ A package adds an evaluator with an entry point in the group `concord.evaluators
 
 from concord_evaluator.pipeline.budget import Budget
 from concord_evaluator.pipeline.evaluator import Contribution, Evaluator, Tier, TrialInput, evaluator
-from concord_evaluator.pipeline.exchange import MAX_EXCHANGES, Exchange, exchanges
+from concord_evaluator.pipeline.quoted_call import MAX_QUOTED_CALLS, QuotedCall, quoted_calls
 from concord_evaluator.pipeline.registry import (
     BUILT_IN_EVALUATORS,
     ENTRY_POINT_GROUP,
@@ -26,19 +26,19 @@ __all__ = [
     "BUILT_IN_EVALUATORS",
     "ENTRY_POINT_GROUP",
     "JUDGE",
-    "MAX_EXCHANGES",
+    "MAX_QUOTED_CALLS",
     "BrokenEvaluatorError",
     "Budget",
     "Contribution",
     "Evaluator",
-    "Exchange",
+    "QuotedCall",
     "Tier",
     "TrialInput",
     "evaluate_trial",
     "evaluator",
     "evaluator_ids",
-    "exchanges",
     "installed_evaluators",
+    "quoted_calls",
     "run_evaluators",
     "task_text",
     "verdict_on",

@@ -30,7 +30,7 @@ class Selection:
     omitted: Mapping[str, int]
 
 
-def within(batches: Sequence[ReportBatch], steps: int | None) -> Selection:
+def select_batches(batches: Sequence[ReportBatch], steps: int | None) -> Selection:
     """Selects the batches of a trace that fit into a budget of steps.
 
     The gateway's batches are always included. All other accounts get equal shares; what an account does not use goes
@@ -64,7 +64,7 @@ def excess_warnings(omitted: Mapping[str, int], refused: Mapping[str, int]) -> I
     """A warning for each account whose steps exceeded what is stored or read, the largest excess first."""
     excess = Counter(omitted) + Counter(refused)
     for account, steps in sorted(excess.items(), key=lambda each: (-each[1], each[0]))[:MAX_NAMED]:
-        yield f"{steps} steps of {account or 'reporters without a token'} were too many, and count as dropped"
+        yield f"{steps} steps of {account or 'reporters without a token'} exceeded the limit and count as dropped"
 
 
 def _size(batch: ReportBatch) -> int:

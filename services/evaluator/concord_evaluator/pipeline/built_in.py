@@ -9,7 +9,7 @@ from concord_evaluator.latency import latencies_of, summarise
 from concord_evaluator.metrics import measure, metric_ids
 from concord_evaluator.pipeline.evaluator import Contribution, TrialInput, evaluator
 from concord_evaluator.scoring import structure_of
-from concord_evaluator.trace import of_team, unseen_in
+from concord_evaluator.trace import team_observability, unseen_participants
 
 
 @evaluator("graph", tier=1)
@@ -18,9 +18,9 @@ def evaluate_graph(trial: TrialInput, _: Mapping[str, Contribution]) -> Contribu
 
     Computes the metrics that the configuration asks for and those that the findings need; shows only the former.
     """
-    unseen = unseen_in(trial.participants)
+    unseen = unseen_participants(trial.participants)
     graph = build_graph(trial.projection, completed=trial.completed, unseen=unseen)
-    seen = of_team(trial.participants) != "none"
+    seen = team_observability(trial.participants) != "none"
     shown = trial.config.chosen_metrics(metric_ids())
     needed: dict[str, dict[str, float]] = {metric_id: {} for metric_id in METRICS_NEEDED}
     measured = measure(graph, needed | shown, time_is_up=trial.time_is_up)
@@ -36,7 +36,7 @@ def evaluate_graph(trial: TrialInput, _: Mapping[str, Contribution]) -> Contribu
 
 def _unknown(record: MetricRecord) -> MetricRecord:
     """The metric without a value, which nobody could have observed."""
-    reason = "no call of any participant could have been seen"
+    reason = "no participant's calls could be observed"
     return record.model_copy(update={"value": None, "status": MetricStatus.UNDEFINED, "reason": reason})
 
 

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from functools import cache
 from graphlib import CycleError
-from importlib.metadata import EntryPoint, entry_points
 from typing import Final
 
 from concord_evaluator.pipeline.built_in import evaluate_graph, evaluate_latency
 from concord_evaluator.pipeline.evaluator import Evaluator
 from concord_evaluator.pipeline.running import in_order
+from concord_evaluator.plugins import installed_plugins
 
 BUILT_IN_EVALUATORS: Final[tuple[Evaluator, ...]] = (evaluate_graph, evaluate_latency)
 
@@ -27,29 +27,20 @@ class BrokenEvaluatorError(Exception):
 def installed_evaluators() -> Mapping[str, Evaluator]:
     """The built-in evaluators and those of installed packages, sorted by their ids. Raises BrokenEvaluatorError."""
     found = {evaluator.id: evaluator for evaluator in BUILT_IN_EVALUATORS}
-    for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: (entry.name, entry.value)):
-        package = entry.dist.name if entry.dist is not None else entry.value
-        evaluator = _offered(entry, package)
+    for plugin in installed_plugins(ENTRY_POINT_GROUP, "evaluator", BrokenEvaluatorError):
+        evaluator = plugin.object
+        if not isinstance(evaluator, Evaluator):
+            raise BrokenEvaluatorError(f"{plugin.package}: {plugin.reference} is not an Evaluator")
         if evaluator.id in {JUDGE, *found}:
-            raise BrokenEvaluatorError(f"{package}: there are two evaluators called {evaluator.id!r}")
+            raise BrokenEvaluatorError(f"{plugin.package}: another evaluator is also called {evaluator.id!r}")
         found[evaluator.id] = evaluator
     try:
         in_order(found, found)
     except KeyError as error:
-        raise BrokenEvaluatorError(f"no evaluator is called {error}, which another one needs") from error
+        raise BrokenEvaluatorError(f"an evaluator needs {error}, which is not installed") from error
     except CycleError as error:
-        raise BrokenEvaluatorError(f"evaluators need each other in a circle: {', '.join(error.args[1])}") from error
+        raise BrokenEvaluatorError(f"evaluators depend on each other in a cycle: {', '.join(error.args[1])}") from error
     return dict(sorted(found.items()))
-
-
-def _offered(entry: EntryPoint, package: str) -> Evaluator:
-    try:
-        offered = entry.load()
-    except Exception as error:
-        raise BrokenEvaluatorError(f"{package}: the evaluator {entry.name!r} cannot be loaded: {error}") from error
-    if not isinstance(offered, Evaluator):
-        raise BrokenEvaluatorError(f"{package}: {entry.value} is no Evaluator")
-    return offered
 
 
 def evaluator_ids() -> list[str]:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from graphlib import TopologicalSorter
 
-from concord_evaluator.metrics import LEFT_OUT, objection_to
+from concord_evaluator.metrics import LEFT_OUT, parameter_error
 from concord_evaluator.pipeline.evaluator import Contribution, Evaluator, TrialInput
 
 Choice = Mapping[str, Mapping[str, float]]
@@ -47,7 +47,7 @@ def _contribution(
     evaluator: Evaluator, trial: TrialInput, needed: Mapping[str, Contribution], given: Mapping[str, float]
 ) -> Contribution:
     params = {name: parameter.default for name, parameter in evaluator.parameters.items()}
-    objection = objection_to(evaluator.parameters, given)
+    objection = parameter_error(evaluator.parameters, given)
     if evaluator.tier == 3 and trial.time_is_up():
         return Contribution(warnings=(f"the evaluator {evaluator.id} is {LEFT_OUT}",))
     try:
@@ -61,4 +61,4 @@ def _contribution(
         return Contribution(warnings=(f"the evaluator {evaluator.id} failed: {type(error).__name__}",))
     if objection is None:
         return made
-    return replace(made, warnings=(*made.warnings, f"the evaluator {evaluator.id} has its defaults: {objection}"))
+    return replace(made, warnings=(*made.warnings, f"the evaluator {evaluator.id} uses its defaults: {objection}"))

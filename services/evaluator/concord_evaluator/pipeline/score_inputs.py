@@ -8,17 +8,12 @@ from collections.abc import Sequence
 from concord.assessment import AssessmentPlan, Mode
 from concord.assessment.instances import instance_of
 from concord.assessment.jobs import EvaluateTrial
-from concord.assessment.results import (
-    Grading,
-    InfrastructureFailure,
-    MetricStatus,
-    StepCounts,
-    TraceIntegrity,
-    TrialOutcome,
-)
+from concord.assessment.result_row import InfrastructureFailure
+from concord.assessment.results import Grading, MetricStatus, StepCounts, TraceIntegrity, TrialOutcome
 from concord.assessment.roster import Roster
 from concord.trace.report import ReportBatch
 from concord_evaluator.documents import TrialEvaluation
+from concord_evaluator.information.record import team_task_record
 from concord_evaluator.scorers import grade_answers
 from concord_evaluator.scorers.family_scorer import grade_team_task
 from concord_evaluator.scoring import Conduct, conduct_of
@@ -74,6 +69,7 @@ def without_metrics(
     return TrialEvaluation(
         outcome=request.outcome,
         grading=graded(plan, request.outcome),
+        team_task=team_task_record(plan, request.outcome, observed),
         conduct=conduct_in(plan, request.outcome, observed),
         metrics=[],
         findings=[],

@@ -9,20 +9,21 @@ from typing import Final
 
 from concord.assessment import AssessmentPlan, Mode
 from concord.assessment.jobs import EvaluateTrial
-from concord.assessment.results import InteractionRecord, MetricStatus, TraceIntegrity
+from concord.assessment.results import InteractionRecord, MetricStatus, ParticipantObservability, TraceIntegrity
 from concord.assessment.roster import GREEN_AGENT, Roster
 from concord.trace.decoding import reports_of
 from concord.trace.report import Report, ReportBatch
 from concord_evaluator.documents import AgentTally, TrialEvaluation
-from concord_evaluator.pipeline.budget import NONE_REFUSED, Budget, excess_warnings, within
+from concord_evaluator.information.record import team_task_record
+from concord_evaluator.pipeline.budget import NONE_REFUSED, Budget, excess_warnings, select_batches
 from concord_evaluator.pipeline.evaluator import Contribution, TrialInput
 from concord_evaluator.pipeline.registry import installed_evaluators
 from concord_evaluator.pipeline.running import run_evaluators
 from concord_evaluator.pipeline.score_inputs import conduct_in, graded
-from concord_evaluator.trace import LinkCalls, Projection, Provenance, observability_of, of_team, project
+from concord_evaluator.trace import LinkCalls, Projection, Provenance, observability_of, project, team_observability
 
 UNSEEN: Final = (
-    "no call between participants could have been seen: call peers at the addresses that `/peers` gives, or report "
+    "no call between participants could be observed: call peers at the addresses from `/peers`, or report "
     "calls to the collector (docs/reporting.md)"
 )
 
@@ -74,18 +75,16 @@ def _evaluate(
 ) -> TrialEvaluation:
     roster = Roster(plan.agents(plan.trial(request.trial_id).task_id))
     in_time = batches if request.closed_after is None else batches[: request.closed_after]
-    live = plan.mode is Mode.LIVE
-    selection = within(in_time, budget.steps)
+    selection = select_batches(in_time, budget.steps)
     projection = project(
         _reports(selection.batches),
         roster,
         plan.config.evidence,
         observed=plan.observed,
-        live=live,
+        live=plan.mode is Mode.LIVE,
         reporters=reporters,
     )
-    observable = live and len(roster) > 1
-    participants = tuple(observability_of(projection, roster, reporters)) if observable else ()
+    participants = _observabilities(plan, projection, roster, reporters)
     grading = graded(plan, request.outcome)
     task_failed = task_failed or (grading is not None and grading.value == 0)
     trial = TrialInput(
@@ -101,13 +100,12 @@ def _evaluate(
     evaluators = installed_evaluators()
     done = run_evaluators(evaluators, trial, plan.config.chosen_evaluators(evaluators))
     unread = sum(selection.omitted.values()) + sum(refused.values())
-    integrity = _integrity(projection, batches, in_time, unread).model_copy(
-        update={"observability": of_team(participants), "participants": list(participants)}
-    )
+    integrity = _integrity(projection, participants, batches, in_time, unread)
     evaluation = _evaluation(request, projection, done, integrity)
     return evaluation.model_copy(
         update={
             "grading": grading,
+            "team_task": team_task_record(plan, request.outcome, in_time),
             "conduct": conduct_in(plan, request.outcome, in_time),
             "coordination_status": _coordination_status(plan, evaluation),
             "warnings": [*excess_warnings(selection.omitted, refused), *evaluation.warnings],
@@ -133,12 +131,30 @@ def _reports(batches: Iterable[ReportBatch]) -> Iterator[Report]:
     return (report for batch in batches for report in reports_of(batch))
 
 
+def _observabilities(
+    plan: AssessmentPlan, projection: Projection, roster: Roster, reporters: set[str]
+) -> tuple[ParticipantObservability, ...]:
+    """How much could be seen of each participant's calls; empty where there is nothing to observe."""
+    if plan.mode is not Mode.LIVE or len(roster) < 2:
+        return ()
+    return tuple(observability_of(projection, roster, reporters))
+
+
 def _integrity(
-    projection: Projection, batches: Sequence[ReportBatch], in_time: Sequence[ReportBatch], unread: int
+    projection: Projection,
+    participants: Sequence[ParticipantObservability],
+    batches: Sequence[ReportBatch],
+    in_time: Sequence[ReportBatch],
+    unread: int,
 ) -> TraceIntegrity:
-    late = sum(batch.n_steps for batch in batches[len(in_time) :])
-    dropped = sum(batch.dropped for batch in batches) + unread
-    return projection.integrity.model_copy(update={"late": late, "dropped": dropped})
+    return projection.integrity.model_copy(
+        update={
+            "late": sum(batch.n_steps for batch in batches[len(in_time) :]),
+            "dropped": sum(batch.dropped for batch in batches) + unread,
+            "observability": team_observability(participants),
+            "participants": list(participants),
+        }
+    )
 
 
 def _evaluation(
@@ -197,8 +213,8 @@ def _warnings(projection: Projection, integrity: TraceIntegrity) -> Iterator[str
     if integrity.observability == "none":
         yield UNSEEN
     if projection.self_calls:
-        yield f"{projection.self_calls} calls of an agent to itself are left out of structure"
+        yield f"{projection.self_calls} calls of agents to themselves are not part of the graph"
     if projection.unnamed:
-        yield f"{projection.unnamed} agents that nobody declared are left out of structure: there are too many of them"
+        yield f"{projection.unnamed} undeclared agents exceed the limit and are not part of the graph"
     if projection.unattributed_calls:
-        yield f"{projection.unattributed_calls} calls with an unknown end are left out of structure"
+        yield f"{projection.unattributed_calls} calls with an unknown caller or callee are not part of the graph"

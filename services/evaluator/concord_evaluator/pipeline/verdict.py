@@ -6,7 +6,7 @@ from concord_evaluator.documents import JudgedTrial, TrialEvaluation
 from concord_evaluator.pipeline.score_inputs import answerers
 from concord_evaluator.scoring import Score, TeamStructure, score_outcome, score_structure
 
-NOT_ASKED = "the judge was not asked for"
+NOT_ASKED = "the config excludes the judge"
 
 
 def verdict_on(
@@ -42,7 +42,7 @@ def _grading(
     if evaluation.grading is not None:
         return evaluation.grading
     if plan.mode is Mode.LIVE and not _answered(plan, evaluation):
-        return Grading(value=0, source="code", scorer=None, reason="nobody whose answer counts gave one")
+        return Grading(value=0, source="code", scorer=None, reason="no graded participant gave an answer")
     if judgment is not None and judgment.task_success is not None:
         by_model = judgment.source == "llm"
         return Grading(
@@ -110,5 +110,6 @@ def _record(
         latency=evaluation.latency or LatencySummary(),
         steps=evaluation.steps,
         trace_integrity=evaluation.trace_integrity,
+        team_task=evaluation.team_task,
         judge=judgment,
     )

@@ -36,7 +36,7 @@ def grade_answers(task: TaskSpec, answerers: Sequence[str], outcome: TrialOutcom
     except (ScorerFailedError, UnknownScorerError, BrokenScorerError) as error:
         return Grading(value=None, source="nobody", scorer=scorer.name, reason=str(error))
     if not answers:
-        return Grading(value=None, source="nobody", scorer=scorer.name, reason="nobody's answer is to be graded")
+        return Grading(value=None, source="nobody", scorer=scorer.name, reason="no answer is to be graded")
     return Grading(
         value=fmean(answer.value for answer in answers),
         source="code",

@@ -22,7 +22,7 @@ _Check = Callable[[Validator, Any, Any, Any], Iterable[ValidationError] | None]
 """Checks a keyword. Gets the validator, the keyword's value, the instance, and the enclosing schema."""
 
 
-def misfit(schema: Mapping[str, JsonValue], document: JsonValue) -> str | None:
+def schema_violation(schema: Mapping[str, JsonValue], document: JsonValue) -> str | None:
     """The first violation of a schema by a document, with its path. None if the document is valid.
 
     The draft is 2020-12 unless `$schema` names another. `format` is ignored, `patternProperties` is not supported.
@@ -37,7 +37,9 @@ def misfit(schema: Mapping[str, JsonValue], document: JsonValue) -> str | None:
     except ScorerFailedError:
         raise
     except SchemaError as error:
-        raise ScorerFailedError("json", f"it is no JSON Schema: {error.json_path}: {error.message}") from error
+        raise ScorerFailedError(
+            "json", f"the schema is not a JSON Schema: {error.json_path}: {error.message}"
+        ) from error
     except Exception as error:  # the libraries raise various errors for missing or circular references
         raise ScorerFailedError("json", f"the schema cannot be applied: {type(error).__name__}: {error}") from error
     return None if found is None else f"{found.json_path}: {found.message}"

@@ -11,8 +11,8 @@ from pydantic import JsonValue
 from concord.assessment.scorers import JsonScorer
 from concord.json_text import NoJsonError, json_in
 from concord_evaluator.scorers.graded import Graded, graded
-from concord_evaluator.scorers.json_schema import misfit
-from concord_evaluator.scorers.numbers import exactly
+from concord_evaluator.scorers.json_schema import schema_violation
+from concord_evaluator.scorers.numbers import exact_fraction
 
 _MISSING: Final = object()
 
@@ -23,7 +23,7 @@ def grade_json(choice: JsonScorer, _: Sequence[str], answer: str) -> Graded:
         document = json_in(answer)
     except NoJsonError as error:
         return graded(0, str(error))
-    if choice.schema_ is not None and (wrong := misfit(choice.schema_, document)) is not None:
+    if choice.schema_ is not None and (wrong := schema_violation(choice.schema_, document)) is not None:
         return graded(0, f"the JSON does not fit the schema: {wrong}")
     fits = "the JSON fits the schema" if choice.schema_ is not None else ""
     if not choice.values:
@@ -40,7 +40,7 @@ def _wrong(choice: JsonScorer, document: JsonValue) -> Iterator[str]:
     """The pointers at which the value is missing or wrong."""
     for pointer, wanted in choice.values.items():
         found = _at(document, pointer)
-        if found is _MISSING or not _alike(found, wanted, exactly(choice.tolerance)):
+        if found is _MISSING or not _alike(found, wanted, exact_fraction(choice.tolerance)):
             yield pointer
 
 
@@ -66,7 +66,9 @@ def _alike(there: object, wanted: JsonValue, tolerance: Fraction) -> bool:
         case (bool(), _) | (_, bool()) | (None, _) | (_, None):
             return there is wanted
         case int() | float(), int() | float():
-            return all(map(isfinite, (there, wanted))) and abs(exactly(there) - exactly(wanted)) <= tolerance
+            return (
+                all(map(isfinite, (there, wanted))) and abs(exact_fraction(there) - exact_fraction(wanted)) <= tolerance
+            )
         case str(), str():
             return there.strip().casefold() == wanted.strip().casefold()
         case list(), list():

@@ -67,7 +67,7 @@ def number_in(text: str) -> Number | None:
     return None if regex.search(r"[\p{L}\p{M}\p{N}]", normalised[:start] + normalised[end:]) else figure
 
 
-def exactly(number: float) -> Fraction:
+def exact_fraction(number: float) -> Fraction:
     """The exact value of a number as written: 0.1 is one tenth."""
     return Fraction(repr(number))
 

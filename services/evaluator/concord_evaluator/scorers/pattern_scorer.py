@@ -33,13 +33,13 @@ def search(
 ) -> "regex.Match[str] | None":
     """The first match of a pattern. Raises ScorerFailedError if it cannot be compiled, or takes too long."""
     if repeats(pattern) > MAX_REPEATS:
-        raise ScorerFailedError(scorer, f"the pattern {shown(pattern)} repeats too much")
+        raise ScorerFailedError(scorer, f"the pattern {shown(pattern)} has too many repetitions")
     try:
         return regex.search(pattern, text, regex.IGNORECASE if ignore_case else 0, timeout=limit_s)
     except TimeoutError as error:
         raise ScorerFailedError(scorer, f"the pattern {shown(pattern)} takes too long") from error
     except (regex.error, RecursionError, MemoryError) as error:
-        raise ScorerFailedError(scorer, f"the pattern {shown(pattern)} is no regular expression: {error}") from error
+        raise ScorerFailedError(scorer, f"the pattern {shown(pattern)} is not a regular expression: {error}") from error
 
 
 def _compared(text: str, ignore_case: bool) -> str:

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Final
 
 from concord.assessment.scorers import SCORER_NAMES, PackageScorer
+from concord_evaluator.plugins import installed_plugins
 from concord_evaluator.scorers.graded import Graded, ScorerFailedError, graded
 from concord_evaluator.scorers.json_scorer import grade_json
 from concord_evaluator.scorers.pattern_scorer import grade_pattern
@@ -44,11 +44,12 @@ class UnknownScorerError(Exception):
 def installed_scorers() -> Mapping[str, Scorer]:
     """The scorers of installed packages, sorted by their names. Raises BrokenScorerError."""
     found: dict[str, Scorer] = {}
-    for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: (entry.name, entry.value)):
-        package = entry.dist.name if entry.dist is not None else entry.value
-        if entry.name in {*SCORER_NAMES, *found}:
-            raise BrokenScorerError(f"{package}: there are two scorers called {entry.name!r}")
-        found[entry.name] = _offered(entry, package)
+    for plugin in installed_plugins(ENTRY_POINT_GROUP, "scorer", BrokenScorerError):
+        if plugin.name in {*SCORER_NAMES, *found}:
+            raise BrokenScorerError(f"{plugin.package}: another scorer is also called {plugin.name!r}")
+        if not callable(plugin.object):
+            raise BrokenScorerError(f"{plugin.package}: {plugin.reference} is not a function")
+        found[plugin.name] = plugin.object
     return found
 
 
@@ -73,14 +74,4 @@ def grade_by_package(choice: PackageScorer, targets: Sequence[str], answer: str)
     match given:
         case (int() | float() as value, str(explanation)) if 0 <= value <= 1:
             return graded(value, explanation)
-    raise ScorerFailedError(choice.name, f"it gives no value from 0 to 1 with an explanation, but {given!r}")
-
-
-def _offered(entry: EntryPoint, package: str) -> Scorer:
-    try:
-        offered: object = entry.load()
-    except Exception as error:
-        raise BrokenScorerError(f"{package}: the scorer {entry.name!r} cannot be loaded: {error}") from error
-    if not callable(offered):
-        raise BrokenScorerError(f"{package}: {entry.value} is no function")
-    return offered
+    raise ScorerFailedError(choice.name, f"expected a value from 0 to 1 with an explanation, got {given!r}")

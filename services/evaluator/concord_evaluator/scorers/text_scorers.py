@@ -7,7 +7,7 @@ import regex
 
 from concord.assessment.scorers import ExactScorer, IncludesScorer, MatchScorer, NumericScorer
 from concord_evaluator.scorers.graded import Graded, ScorerFailedError, graded, one_of, shown
-from concord_evaluator.scorers.numbers import Number, exactly, number_in, numbers_in
+from concord_evaluator.scorers.numbers import Number, exact_fraction, number_in, numbers_in
 from concord_evaluator.scorers.wording import PUNCTUATION, begins, contains, ends, plain, trimmed
 
 _ARTICLES: Final = frozenset({"a", "an", "the"})
@@ -112,10 +112,10 @@ def grade_numeric(choice: NumericScorer, targets: Sequence[str], answer: str) ->
     wanted = [_number(target) for target in targets]
     found = numbers_in(answer)
     if not found:
-        return graded(0, "there is no number in the answer")
+        return graded(0, "the answer contains no number")
     last = found[-1]
     for each in wanted:
-        allowed = max(exactly(choice.tolerance), exactly(choice.relative_tolerance) * abs(each.value))
+        allowed = max(exact_fraction(choice.tolerance), exact_fraction(choice.relative_tolerance) * abs(each.value))
         if abs(last.value - each.value) <= allowed:
             within = ", within the tolerance" if last.value != each.value else ""
             return graded(1, f"the last number, {shown(last.text)}, is {shown(each.text)}{within}")
@@ -125,5 +125,5 @@ def grade_numeric(choice: NumericScorer, targets: Sequence[str], answer: str) ->
 def _number(target: str) -> Number:
     figure = number_in(target)
     if figure is None:
-        raise ScorerFailedError("numeric", f"the target {shown(target)} is no number")
+        raise ScorerFailedError("numeric", f"the target {shown(target)} is not a number")
     return figure

@@ -87,17 +87,17 @@ def conduct_of(
 
 def _value(participants: int, carried: int, useful: int, wasted: int) -> tuple[float | None, str | None]:
     if participants < 2:
-        return None, "a lone participant has nobody to call"
+        return None, "a lone participant has no other participant to call"
     if not carried:
-        return WORST, "unseen: the gateway carried no call between participants"
+        return WORST, "not observed: the gateway carried no call between participants"
     if not useful:
-        return WORST, "no call that the gateway carried bought anything"
+        return WORST, "no carried call bought anything"
     return WORST + (1 - WORST) * TOLERANCE / (TOLERANCE + wasted), None
 
 
 def _unread_reason(unread: int) -> str:
     limit = f"{MAX_CARRIED_TEXT:,}"
-    return f"{unread} calls said something beyond the first {limit} characters, which is not read and is no news"
+    return f"{unread} calls have text beyond the first {limit} characters, which is not read and counts as no news"
 
 
 class _Readers:

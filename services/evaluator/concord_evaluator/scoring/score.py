@@ -87,14 +87,14 @@ def _overall(parts: tuple[SubScore, ...]) -> float | None:
 def _communication(structure: TeamStructure | None, weights: Mapping[Part, float]) -> SubScore:
     if structure is None:
         return _part("communication", None, "the graph was not evaluated", weights)
-    reason = "fewer than two agents have nobody to talk to"
+    reason = "there are fewer than two agents"
     return _part("communication", structure.communication, reason, weights, **_team(structure))
 
 
 def _distribution(structure: TeamStructure | None, weights: Mapping[Part, float]) -> SubScore:
     if structure is None:
         return _part("distribution", None, "the graph was not evaluated", weights)
-    reason = "fewer than three agents share every message"
+    reason = "there are fewer than three agents"
     return _part("distribution", structure.distribution, reason, weights, **_team(structure))
 
 

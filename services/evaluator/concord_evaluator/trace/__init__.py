@@ -1,9 +1,9 @@
 """From reports to interactions: folding, the step forest, attribution, causal order, and the projection onto agents."""
 
-from concord_evaluator.trace.claims import Contradictions
+from concord_evaluator.trace.attempts import Contradictions
 from concord_evaluator.trace.gateway_calls import MAX_CARRIED_TEXT, CarriedCalls, carried_calls, is_observed
 from concord_evaluator.trace.interactions import Call, Interaction, Link, LinkCalls, Links, Provenance, calls_on
-from concord_evaluator.trace.observability import observability_of, of_team, unseen_in
+from concord_evaluator.trace.observability import observability_of, team_observability, unseen_participants
 from concord_evaluator.trace.projection import Evidence, Projection, project
 
 __all__ = [
@@ -22,7 +22,7 @@ __all__ = [
     "carried_calls",
     "is_observed",
     "observability_of",
-    "of_team",
     "project",
-    "unseen_in",
+    "team_observability",
+    "unseen_participants",
 ]

@@ -8,7 +8,7 @@ from math import inf
 
 import numpy as np
 
-from concord_evaluator.trace.claims import Attempt
+from concord_evaluator.trace.attempts import Attempt
 from concord_evaluator.trace.interactions import Call, Provenance
 from concord_evaluator.trace.trees import ROOT, parents_first
 

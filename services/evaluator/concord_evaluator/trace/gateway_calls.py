@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
 from concord.assessment.roster import GREEN_AGENT, Roster
+from concord.trace.attributes import AGENT_NAME, REFUSED_BY, RESPONSE_TEXT, UNQUOTED_RESPONSE_WORDS, UNQUOTED_WORDS
 from concord.trace.decoding import read
-from concord.trace.observation import REFUSED_BY, RESPONSE_WORDS, WORDS_FIELD
 from concord.trace.report import Channel, ReportBatch, unpack
 from concord.trace.step import StepFacts, as_utc
 from concord_evaluator.trace.agent_ids import participant_of
@@ -77,7 +77,7 @@ def carried_calls(batches: Iterable[ReportBatch], roster: Roster, limit: int = M
 def _ends(step: StepFacts, roster: Roster) -> tuple[str, str] | None:
     """Caller and callee of a step that is a carried call between two participants. None for other steps."""
     invocation = step.agent_call
-    caller = step.additional_attributes.get("agent_name", "")
+    caller = step.additional_attributes.get(AGENT_NAME, "")
     if invocation is None or caller not in roster or step.additional_attributes.get(REFUSED_BY):
         return None
     resolved = roster.resolve(invocation.agent_url, invocation.agent_name)
@@ -88,11 +88,11 @@ def _ends(step: StepFacts, roster: Roster) -> tuple[str, str] | None:
 def _deliveries(step: StepFacts, caller: str, callee: str) -> Iterator[Delivery]:
     """The request and the answer of a carried call."""
     asked = (None if step.agent_call is None else step.agent_call.requests) or {}
-    request = tuple(text for key in ("text", WORDS_FIELD) if isinstance(text := asked.get(key), str))
+    request = tuple(text for key in ("text", UNQUOTED_WORDS) if isinstance(text := asked.get(key), str))
     began, ended = _time(step.start_time), _time(step.end_time)
     if request:
         yield Delivery(began, began, step.step_id, False, caller, callee, request)
-    answer = tuple(filter(None, map(step.additional_attributes.get, ("response_text", RESPONSE_WORDS))))
+    answer = tuple(filter(None, map(step.additional_attributes.get, (RESPONSE_TEXT, UNQUOTED_RESPONSE_WORDS))))
     if answer and step.failure is None:
         yield Delivery(ended, began, step.step_id, True, callee, caller, answer)
 

@@ -33,12 +33,12 @@ def observability_of(
     ]
 
 
-def of_team(participants: Iterable[ParticipantObservability | Observability]) -> Observability | None:
+def team_observability(participants: Iterable[ParticipantObservability | Observability]) -> Observability | None:
     """`full` or `none` if every participant has that level, else `partly`. None without participants."""
     levels = {each if isinstance(each, str) else each.observability for each in participants}
     return None if not levels else levels.pop() if len(levels) == 1 else "partly"
 
 
-def unseen_in(participants: Sequence[ParticipantObservability]) -> frozenset[str]:
+def unseen_participants(participants: Sequence[ParticipantObservability]) -> frozenset[str]:
     """The participants whose calls could not have been seen."""
     return frozenset(each.agent for each in participants if each.observability == "none")

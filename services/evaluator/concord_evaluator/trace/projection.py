@@ -10,9 +10,9 @@ from concord.assessment.roster import GREEN_AGENT, Roster
 from concord.trace.report import Report
 from concord.trace.step import CallType
 from concord_evaluator.trace.agent_ids import NOT_IN_GRAPH, participant_of
+from concord_evaluator.trace.attempts import Contradictions, find_attempts, without_refuted
 from concord_evaluator.trace.attribution import Attribution, attribute, bound_undeclared, step_reporters
 from concord_evaluator.trace.causal_order import Timeline, causal_order
-from concord_evaluator.trace.claims import Contradictions, find_attempts, without_refuted
 from concord_evaluator.trace.fold import FoldedTrace, fold
 from concord_evaluator.trace.forest import Forest, build_forest
 from concord_evaluator.trace.interactions import (
@@ -98,29 +98,23 @@ def project(
         made = bound_undeclared(made, roster)
     contradicted, timeline = _calls(made, forest, roster, evidence, observed=observed)
     logical = join_attempts(timeline.calls)
-    between = {link: calls for link, calls in logical.items() if GREEN_AGENT not in link}
-    named = {link: calls for link, calls in between.items() if NOT_IN_GRAPH.isdisjoint(link)}
-    structural = {(caller, callee): calls for (caller, callee), calls in named.items() if caller != callee}
-    links = _counted(structural, _COUNTED[evidence])
+    sorted_links = _sort_links(logical)
+    links = _counted(sorted_links.structural, _COUNTED[evidence])
     agents = _agents(roster, made.agents, links)
     return Projection(
         agents=agents,
         links=links,
-        green_links={
-            (caller, callee): calls
-            for (caller, callee), calls in logical.items()
-            if caller == GREEN_AGENT and callee not in NOT_IN_GRAPH
-        },
+        green_links=sorted_links.green,
         calls=timeline.in_order,
         silent_agents=_silent_agents(agents, roster, {*made.agents, *reporters}, logical),
         tokens=_tokens(forest),
         texts=trace.texts,
         contradictions=contradicted,
-        self_calls=_size(named) - _size(structural),
-        unattributed_calls=_size(between) - _size(named),
+        self_calls=sorted_links.self_calls,
+        unattributed_calls=sorted_links.unattributed_calls,
         unnamed=made.n_unnamed,
         steps=_step_counts(trace),
-        integrity=_integrity(trace, forest, contradicted.total, structural),
+        integrity=_integrity(trace, forest, contradicted.total, sorted_links.structural),
     )
 
 
@@ -141,9 +135,35 @@ def _calls(
     made: Attribution, forest: Forest, roster: Roster, evidence: Evidence, *, observed: bool
 ) -> tuple[Contradictions, Timeline]:
     """The refuted claims of calls, and the believed calls in causal order."""
-    claims = find_attempts(made.calls, forest.records, step_reporters(forest.records))
-    attempts = without_refuted(claims.attempts, roster, claims.contradicted) if observed else claims.attempts
-    return claims.contradicted, causal_order(attempts, len(forest.records), _COUNTED[evidence])
+    found = find_attempts(made.calls, forest.records, step_reporters(forest.records))
+    attempts = without_refuted(found.attempts, roster, found.contradicted) if observed else found.attempts
+    return found.contradicted, causal_order(attempts, len(forest.records), _COUNTED[evidence])
+
+
+@dataclass(frozen=True, slots=True)
+class _SortedLinks:
+    """`structural`: between two different agents of the graph. `green`: from the assessor to an agent of the graph."""
+
+    structural: Links
+    green: Links
+    self_calls: int
+    unattributed_calls: int
+
+
+def _sort_links(logical: Links) -> _SortedLinks:
+    between = {link: calls for link, calls in logical.items() if GREEN_AGENT not in link}
+    named = {link: calls for link, calls in between.items() if NOT_IN_GRAPH.isdisjoint(link)}
+    structural = {(caller, callee): calls for (caller, callee), calls in named.items() if caller != callee}
+    return _SortedLinks(
+        structural=structural,
+        green={
+            (caller, callee): calls
+            for (caller, callee), calls in logical.items()
+            if caller == GREEN_AGENT and callee not in NOT_IN_GRAPH
+        },
+        self_calls=_size(named) - _size(structural),
+        unattributed_calls=_size(between) - _size(named),
+    )
 
 
 def _size(links: Links) -> int:

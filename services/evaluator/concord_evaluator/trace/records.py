@@ -8,17 +8,12 @@ from typing import Final
 
 import msgspec
 
+from concord.trace.attributes import AGENT_NAME, RETRY_OF, TASK_STATE
 from concord.trace.report import StepDigest
 from concord.trace.step import CallType, StepFacts, as_utc
 
-AGENT_NAME_ATTRIBUTES: Final = ("agent_name", "gen_ai.agent.name")
+AGENT_NAME_ATTRIBUTES: Final = (AGENT_NAME, "gen_ai.agent.name")
 """Attributes in which a participant that is itself a team names the inner agent that made a step."""
-
-RETRY_OF_ATTRIBUTE: Final = "retry_of"
-"""The attribute of a repeated attempt: the step id of the attempt that it repeats."""
-
-TASK_STATE_ATTRIBUTE: Final = "task_state"
-"""The attribute of a call that its callee answered, possibly with a failure: the state of the A2A task."""
 
 MAX_ERROR: Final = 200
 """Characters of an error that are kept."""
@@ -118,9 +113,9 @@ class StepRecord(msgspec.Struct, gc=False):
             callee_url="" if call is None else intern(call.agent_url),
             callee_name="" if call is None else intern(call.agent_name),
             request_digest=digest.request,
-            retry_of=attributes.get(RETRY_OF_ATTRIBUTE) or None,
+            retry_of=attributes.get(RETRY_OF) or None,
             error=None if failure is None else failure[:MAX_ERROR],
-            answered=failure is None or TASK_STATE_ATTRIBUTE in attributes,
+            answered=failure is None or TASK_STATE in attributes,
             latency_ms=step.latency_ms,
             started_us=_started_us(step),
             tokens=tokens if tokens is not None and tokens >= 0 else None,

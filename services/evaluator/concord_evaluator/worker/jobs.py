@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Final, Literal
 
 import structlog
@@ -19,16 +18,18 @@ from concord.assessment.jobs import (
     TrialVerdict,
     trial_document,
 )
-from concord.assessment.results import InfrastructureFailure, Judgment
+from concord.assessment.result_row import InfrastructureFailure
+from concord.assessment.results import Judgment
 from concord.assessment.roster import GREEN_AGENT
 from concord.storage import AssessmentStore, Job, JobFunction, JobQueue, Queue, TraceStore
 from concord.trace.ids import new_step_id
-from concord.trace.report import ReportBatch
+from concord.trace.report import Channel, ReportBatch, SerialisedBatch
+from concord.trace.timing import StepClock
 from concord_evaluator.documents import JudgedTrial, TrialEvaluation, evaluation_document
 from concord_evaluator.judge import TrialJudge, needs_trace
 from concord_evaluator.pipeline import JUDGE, verdict_on, without_metrics
 from concord_evaluator.trace import is_observed
-from concord_evaluator.worker.own_steps import own_report
+from concord_evaluator.worker.job_steps import job_batch
 from concord_evaluator.worker.plans import Plans
 from concord_evaluator.worker.pool import ProcessPool
 from concord_evaluator.worker.pool_functions import EvaluationLimits, evaluation_of, row_of
@@ -87,7 +88,7 @@ class EvaluatorJobs:
         await self._queue.enqueue(_judging(request).job())
 
     async def _evaluate(self, request: EvaluateTrial) -> None:
-        started_at = datetime.now(UTC)
+        clock = StepClock()
         plan = await self._plans.of_trial(request.assessment_id, request.trial_id)
         trace_id = plan.trial(request.trial_id).trace_id
         batches = [batch async for batch in self._traces.batches(trace_id)]
@@ -97,9 +98,8 @@ class EvaluatorJobs:
         )
         await self._save_evaluation(request.assessment_id, request.trial_id, evaluation)
         root = _root(request.assessment_id, trace_id)
-        own = own_report("evaluate_trial", request.trial_id, root, started_at)
-        await self._traces.append(own.batch, own.receipt)
-        logger.info("evaluated", job=request.job_id, batches=len(batches), seconds=own.seconds)
+        await self._append(job_batch(request.function, request.trial_id, root, clock))
+        logger.info("evaluated a trial", job=request.job_id, batches=len(batches), seconds=clock.elapsed_s)
 
     async def judge_trial(self, arguments: Mapping[str, JsonValue]) -> None:
         """Judges and scores an evaluated trial. Raises StorageUnavailableError; LookupError without an evaluation."""
@@ -113,7 +113,7 @@ class EvaluatorJobs:
             judgment, evaluation = await self._judge_trial(plan, request, evaluation)
         verdict = verdict_on(plan, evaluation, judgment)
         await self._save_verdict(request, verdict)
-        logger.info("judged", job=request.job_id, score=verdict.record and verdict.record.overall_score)
+        logger.info("judged a trial", job=request.job_id, score=verdict.record and verdict.record.overall_score)
 
     async def _judge_trial(
         self, plan: AssessmentPlan, request: JudgeTrial, evaluation: TrialEvaluation
@@ -121,7 +121,7 @@ class EvaluatorJobs:
         """The judgment, and the evaluation with the judge's findings. Calls to the model become steps of the trace."""
         trace_id = plan.trial(request.trial_id).trace_id
         root = _root(request.assessment_id, trace_id)
-        started_at = datetime.now(UTC)
+        clock = StepClock()
         batches: list[ReportBatch] = []
         if needs_trace(plan, evaluation):
             # The evaluation document does not carry the texts of calls. Which calls the judge sees follows from the
@@ -129,8 +129,7 @@ class EvaluatorJobs:
             batches = [batch async for batch in self._traces.batches(trace_id)]
         # Batches that came after the trial closed are no evidence: their reporters may have known the outcome.
         judgment, findings, calls = await self._judge.judge(plan, evaluation, batches[: request.closed_after], root)
-        own = own_report("judge_trial", request.trial_id, root, started_at, calls)
-        await self._traces.append(own.batch, own.receipt)
+        await self._append(job_batch(request.function, request.trial_id, root, clock, calls))
         return judgment, evaluation.model_copy(update={"findings": [*evaluation.findings, *findings]})
 
     async def aggregate_assessment(self, arguments: Mapping[str, JsonValue]) -> None:
@@ -146,7 +145,7 @@ class EvaluatorJobs:
         verdicts = [(document, n) for document, n in zip(loaded, late, strict=True) if document is not None]
         row = await self._pool.run(request.job_id, row_of, plan, verdicts, request.infrastructure)
         await self._assessments.save(request.assessment_id, ROW_DOCUMENT, row)
-        logger.info("aggregated", job=request.job_id, trials=len(plan.trials), verdicts=len(verdicts))
+        logger.info("aggregated an assessment", job=request.job_id, trials=len(plan.trials), verdicts=len(verdicts))
 
     async def on_dead_letter(self, job: Job, error: str) -> None:
         """Stores a fallback result for a job that failed for good.
@@ -166,7 +165,7 @@ class EvaluatorJobs:
             try:
                 await self._score_anyway(job, failure)
             except (LookupError, ValueError):
-                logger.exception("not even scored", job=job.job_id)
+                logger.exception("cannot score a trial without its evaluation", job=job.job_id)
                 verdict = TrialVerdict(state="failed", failure=failure)
                 await self._assessments.save(assessment_id, trial_document(trial_id), verdict.model_dump_json())
 
@@ -208,10 +207,14 @@ class EvaluatorJobs:
     async def _save_verdict(self, request: JudgeTrial, verdict: JudgedTrial) -> None:
         await self._assessments.save(request.assessment_id, trial_document(request.trial_id), verdict.model_dump_json())
 
+    async def _append(self, batch: SerialisedBatch) -> None:
+        """Adds a batch of the evaluator's own steps to the trace. Own steps have no quota."""
+        await self._traces.append(batch.received(Channel.OBSERVED, authenticated=True), batch.receipt())
+
     async def _evaluation(self, request: JudgeTrial) -> TrialEvaluation:
         document = await self._assessments.load(request.assessment_id, evaluation_document(request.trial_id))
         if document is None:
-            raise LookupError(f"{request.trial_id} is not evaluated")
+            raise LookupError(f"{request.trial_id} has no evaluation")
         return TrialEvaluation.model_validate_json(document)
 
 

@@ -1,8 +1,9 @@
 """A cache of assessment plans, so that the jobs of one assessment read its plan once."""
 
-from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Final
+
+from cachetools import LRUCache
 
 from concord.assessment import AssessmentPlan, TaskSpec, TrialSpec
 from concord.storage import AssessmentStore
@@ -24,7 +25,7 @@ class Plans:
 
     def __init__(self, assessments: AssessmentStore) -> None:
         self._assessments = assessments
-        self._kept: OrderedDict[str, _Indexed] = OrderedDict()
+        self._kept: LRUCache[str, _Indexed] = LRUCache(_MAX_KEPT)
 
     async def whole(self, assessment_id: str) -> AssessmentPlan:
         """The plan of an assessment. Raises LookupError for an unknown assessment, StorageUnavailableError."""
@@ -38,17 +39,15 @@ class Plans:
 
     async def _indexed(self, assessment_id: str) -> _Indexed:
         revision = await self._assessments.plan_revision(assessment_id)
-        if assessment_id not in self._kept or self._kept[assessment_id].revision != revision:
+        kept = self._kept.get(assessment_id)
+        if kept is None or kept.revision != revision:
             plan = await self._assessments.plan(assessment_id)
             if plan is None:
-                raise LookupError(f"there is no assessment {assessment_id!r}")
-            self._kept[assessment_id] = _Indexed(
+                raise LookupError(f"assessment {assessment_id!r} does not exist")
+            kept = self._kept[assessment_id] = _Indexed(
                 revision,
                 plan,
                 {trial.trial_id: trial for trial in plan.trials},
                 {task.id: task for task in plan.tasks},
             )
-        self._kept.move_to_end(assessment_id)
-        while len(self._kept) > _MAX_KEPT:
-            self._kept.popitem(last=False)
-        return self._kept[assessment_id]
+        return kept

@@ -87,11 +87,11 @@ class ProcessPool:
             return result
         except MemoryError as error:
             limit = f"{self._memory_bytes / 2**30:.3g} GiB"
-            raise JobTooLargeError(f"it took more than the {limit} of memory that one job may") from error
+            raise JobTooLargeError(f"the job exceeded its memory limit of {limit}") from error
         except TimeoutError as error:
-            raise JobTooLargeError(f"it took more than the {limit_s:g} s that one job may") from error
+            raise JobTooLargeError(f"the job exceeded its time limit of {limit_s:g} s") from error
         except BrokenProcessPool as error:
-            raise RetryLater("its process died") from error
+            raise RetryLater("the job's process died") from error
         except Exception:
             whole = True
             raise
@@ -101,7 +101,7 @@ class ProcessPool:
             self._idle.put_nowait(executor)
 
     async def _replaced(self, executor: ProcessPoolExecutor) -> ProcessPoolExecutor:
-        logger.warning("replacing a process of the pool")
+        logger.warning("replacing a process of the worker's pool")
         await asyncio.shield(self._end(executor))
         self._executors.remove(executor)
         fresh = self._new_executor()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from concord.assessment import AssessmentPlan
 from concord.assessment.jobs import EvaluateTrial
-from concord.assessment.results import InfrastructureFailure
+from concord.assessment.result_row import InfrastructureFailure
 from concord.trace.report import ReportBatch
 from concord_evaluator.aggregate import make_row
 from concord_evaluator.documents import JudgedTrial

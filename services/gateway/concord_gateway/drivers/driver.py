@@ -12,9 +12,9 @@ from concord.assessment.roster import GREEN_AGENT, RosterEntry
 from concord.storage import TraceStore
 from concord.trust.tokens import Claims
 from concord_gateway.assignments import Assignments
+from concord_gateway.open_calls import TrialCalls
 from concord_gateway.progress import Progress
 from concord_gateway.recorder import Recorder
-from concord_gateway.watch import TrialWatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class TrialContext:
     assignments: Assignments
     messenger: Messenger
     traces: TraceStore
-    watch: TrialWatch
+    trial_calls: TrialCalls
     progress: Progress
     recorder: Recorder
     budget_s: float
@@ -49,7 +49,7 @@ class TrialContext:
     ) -> Answer:
         """Sends a message to a participant, with its token, and tracks the call. Raises as `Messenger.send` does."""
         token = await self.assignments.token(replace(self.claims, agent_id=entry.id))
-        call = self.watch.begin(GREEN_AGENT, entry.id, step_id, parent_id=self.assignment.step_id)
+        call = self.trial_calls.begin(GREEN_AGENT, entry.id, step_id, parent_id=self.assignment.step_id)
         return await self.messenger.send(
             entry.url,
             text=text,

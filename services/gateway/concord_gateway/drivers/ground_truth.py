@@ -7,10 +7,9 @@ from typing import Final
 
 from concord.assessment import InteractionPattern, PatternEdge, pattern_url
 from concord.assessment.results import TrialOutcome
-from concord.trace.report import Channel, StepBatch
+from concord.trace.report import Channel, SerialisedBatch, StepBatch
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, StepAction
 from concord_gateway.drivers.driver import TrialContext
-from concord_gateway.recorder import receipt, stored
 
 MAX_STEPS: Final = 500
 """Steps per write: some milliseconds of work."""
@@ -23,7 +22,8 @@ async def drive_pattern(context: TrialContext) -> TrialOutcome:
         raise ValueError(f"task {context.task.id!r} has no interaction_pattern")
     for caller, steps in pattern_steps(pattern, context.trial.trace_id):
         batch = StepBatch(trace_id=context.trial.trace_id, reporter=caller, steps=steps)
-        await context.traces.append(stored(batch, Channel.OBSERVED), receipt(batch))
+        serialised = SerialisedBatch.of(batch)
+        await context.traces.append(serialised.received(Channel.OBSERVED, authenticated=True), serialised.receipt())
     return TrialOutcome(
         trial_id=context.trial.trial_id,
         state="completed",

@@ -1,4 +1,9 @@
-"""The proxy between participants: carries their calls, and records each one that it carries."""
+"""The proxy between participants: carries their calls, and records each one that it carries.
+
+A request passes through the modules in this order: `endpoint` receives and authorises it, `callees` finds the callee's
+URL, `rpc_request` reads it, `carrier` forwards it, `relay` sends it through `upstream` and passes on the answer,
+`rpc_answer` reads that, and `call_recorder` records the call.
+"""
 
 from starlette.routing import Route
 
@@ -6,13 +11,14 @@ from concord.storage.redis import Storage
 from concord.trust.closed_trials import ClosedTrials
 from concord.trust.proxy_urls import PROXY_PATH
 from concord.trust.token_keys import TokenKeys
-from concord_gateway.proxy.bodies import Bodies
+from concord_gateway.proxy.byte_budget import ByteBudget
+from concord_gateway.proxy.call_recorder import CallRecorder
 from concord_gateway.proxy.callees import Callees
-from concord_gateway.proxy.calls import Carrier
+from concord_gateway.proxy.carrier import Carrier
 from concord_gateway.proxy.endpoint import ProxyEndpoint
 from concord_gateway.proxy.upstream import Upstream
 
-__all__ = ["Bodies", "Carrier", "Upstream", "proxy_routes"]
+__all__ = ["ByteBudget", "CallRecorder", "Carrier", "Upstream", "proxy_routes"]
 
 
 def proxy_routes(

@@ -3,17 +3,18 @@
 import asyncio
 import json
 import time
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urljoin, urlsplit
 
+from cachetools import LRUCache
+
 from concord.assessment.roster import RosterEntry
 from concord.storage import AssessmentStore
 from concord.trust.tokens import Claims
 from concord.trust.urls import lies_under
-from concord_gateway.proxy.upstream import SilentError, UnreachableError, Upstream
+from concord_gateway.proxy.upstream import AnswerTimeoutError, UnreachableError, Upstream
 
 CARD_PATH: Final = ".well-known/agent-card.json"
 
@@ -130,17 +131,17 @@ class Callees:
     def __init__(self, assessments: AssessmentStore, upstream: Upstream) -> None:
         self._assessments = assessments
         self._upstream = upstream
-        self._rosters: OrderedDict[str, dict[str, RosterEntry]] = OrderedDict()
-        self._cards: OrderedDict[str, _KeptCard] = OrderedDict()
+        self._rosters: LRUCache[str, dict[str, RosterEntry]] = LRUCache(_MAX_ROSTERS)
+        self._cards: LRUCache[str, _KeptCard] = LRUCache(_MAX_CARDS)
 
     async def find(self, claims: Claims, callee_id: str) -> RosterEntry | None:
         """The agent of that id in the token's assessment, or None. Raises StorageUnavailableError."""
-        if claims.assessment_id not in self._rosters:
+        roster = self._rosters.get(claims.assessment_id)
+        if roster is None:
             if (plan := await self._assessments.plan(claims.assessment_id)) is None:
                 return None
-            self._rosters[claims.assessment_id] = {entry.id: entry for entry in plan.roster}
-            _forget_oldest(self._rosters, _MAX_ROSTERS)
-        return self._rosters[claims.assessment_id].get(callee_id)
+            roster = self._rosters[claims.assessment_id] = {entry.id: entry for entry in plan.roster}
+        return roster.get(callee_id)
 
     async def card(self, entry: RosterEntry) -> dict[str, Any]:
         """Fetches the callee's card, unchanged. Raises CardFailedError."""
@@ -150,7 +151,6 @@ class Callees:
             # Retrieves the exception even if every caller has left: asyncio would log it otherwise.
             kept.document.add_done_callback(lambda fetched: fetched.cancelled() or fetched.exception())
             self._cards[entry.url] = kept
-            _forget_oldest(self._cards, _MAX_CARDS)
         try:
             return await asyncio.shield(kept.document)
         except CardFailedError:
@@ -178,18 +178,13 @@ async def _fetch(upstream: Upstream, url: str) -> dict[str, Any]:
                 if len(body) > MAX_CARD_BYTES:
                     raise CardFailedError(502, "the agent's card is too large")
         document = json.loads(body) if answer.status == 200 else None
-    except (TimeoutError, SilentError) as error:
-        raise CardFailedError(504, "the agent's card did not come in time") from error
+    except (TimeoutError, AnswerTimeoutError) as error:
+        raise CardFailedError(504, "the agent's card did not arrive in time") from error
     except UnreachableError as error:
         raise CardFailedError(502, str(error)) from error
     except (ValueError, RecursionError) as error:
         raise CardFailedError(502, "the agent's card is not JSON") from error
     if not isinstance(document, dict):
         status = answer.status if answer.status != 200 else 502
-        raise CardFailedError(status, f"the agent gave no card: HTTP status {answer.status}")
+        raise CardFailedError(status, f"the agent served no card: HTTP status {answer.status}")
     return document
-
-
-def _forget_oldest(kept: OrderedDict[str, Any], most: int) -> None:
-    while len(kept) > most:
-        kept.popitem(last=False)

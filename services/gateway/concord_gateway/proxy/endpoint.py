@@ -18,10 +18,10 @@ from concord.trust.proxy_urls import proxy_url
 from concord.trust.redaction import REDACTED
 from concord.trust.token_keys import TokenKeys
 from concord.trust.tokens import Claims, TokenRejectedError
-from concord_gateway.proxy.bodies import Held, NoRoomError
+from concord_gateway.proxy.byte_budget import BudgetExhaustedError, Reservation
 from concord_gateway.proxy.callees import CARD_PATH, Callees, CardFailedError, UnusableCardError, rewritten
-from concord_gateway.proxy.calls import RETRY_LATER, AuthorisedRequest, BrokenOffError, Carrier, Refusal
-from concord_gateway.proxy.jsonrpc import UnreadableRequestError, read_request
+from concord_gateway.proxy.carrier import RETRY_LATER, AuthorisedRequest, BrokenOffError, Carrier, Refusal
+from concord_gateway.proxy.rpc_request import UnreadableRequestError, read_request
 
 MAX_CALLS: Final = 2048
 MAX_CALLS_OF_ONE: Final = 256
@@ -81,13 +81,13 @@ class ProxyEndpoint:
         )
 
     async def _expect_open(self, claims: Claims) -> None:
-        if await self._closed.contain(claims.trace_id):
+        if await self._closed.is_closed(claims.trace_id):
             raise Refusal(403, _OVER)
 
     @contextmanager
     def _counted(self, caller: str) -> Iterator[None]:
         if self._under_way[caller] >= MAX_CALLS_OF_ONE or self._under_way.total() >= MAX_CALLS:
-            raise Refusal(429, "too many calls are under way", {"retry-after": "1"})
+            raise Refusal(429, "too many calls at the same time", {"retry-after": "1"})
         self._under_way[caller] += 1
         try:
             yield
@@ -103,14 +103,14 @@ class ProxyEndpoint:
             _expect(request, "POST")
             await self._call(request, authorised, int(interface[1] or "0"), send)
         else:
-            raise Refusal(404, "only the agent's card and its JSON-RPC are carried")
+            raise Refusal(404, "the proxy carries only the agent's card and its JSON-RPC")
 
     async def _card(self, authorised: AuthorisedRequest, send: Send) -> None:
         callee = authorised.callee
         try:
             card = rewritten(await self._callees.card(callee), callee.url, authorised.proxy_url)
         except CardFailedError as error:
-            self._carrier.unreached(authorised.claims, callee, str(error))
+            self._carrier.calls.record_unsent(authorised.claims, callee, str(error))
             raise Refusal(error.status, str(error)) from None
         except UnusableCardError as error:
             raise Refusal(502, str(error)) from None
@@ -120,7 +120,7 @@ class ProxyEndpoint:
         claims = authorised.claims
         if (url := await self._callees.rpc_url(authorised.callee, interface)) is None:
             raise Refusal(404, "the agent has no such interface")
-        with self._carrier.bodies.of(claims.trace_id, claims.agent_id) as held:
+        with self._carrier.budget.of(claims.trace_id, claims.agent_id) as held:
             try:
                 rpc = read_request(await self._body(request, authorised, held))
             except UnreadableRequestError as error:
@@ -137,14 +137,14 @@ class ProxyEndpoint:
                 await send(message)
 
             carrying = asyncio.create_task(self._carrier.carry(authorised, url, rpc, held, forward))
-            with self._closed.leaving(claims.trace_id, carrying.cancel):
+            with self._closed.calling_on_close(claims.trace_id, carrying.cancel):
                 gone = await _while_connected(request, carrying)
             if not gone and carrying.cancelled():
                 raise BrokenOffError(_OVER) if begun else Refusal(403, _OVER)
 
-    async def _body(self, request: Request, authorised: AuthorisedRequest, held: Held) -> bytes:
+    async def _body(self, request: Request, authorised: AuthorisedRequest, held: Reservation) -> bytes:
         """Reads the request's body, without the caller's token. Raises Refusal, ClientDisconnect."""
-        now, idle_s = asyncio.get_running_loop().time, self._carrier.bodies.idle_s
+        now, idle_s = asyncio.get_running_loop().time, self._carrier.budget.idle_s
         ends_at = now() + authorised.claims.expires_at - time.time()
         body = bytearray()
         stream = request.stream()
@@ -156,10 +156,10 @@ class ProxyEndpoint:
                     held.resize(len(body))
         except TimeoutError:
             raise Refusal(408, "the request stalled", {"connection": "close"}) from None
-        except NoRoomError as error:
+        except BudgetExhaustedError as error:
             body.clear()
             held.release()
-            self._carrier.crowded_out(authorised.claims, authorised.callee, str(error))
+            self._carrier.calls.record_unsent(authorised.claims, authorised.callee, str(error), refused=True)
             # A caller that is still sending would see a connection reset instead of the answer.
             with suppress(TimeoutError):
                 async with asyncio.timeout(_DRAIN_S):

@@ -2,15 +2,15 @@
 
 import asyncio
 import json
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from starlette.types import Send
 
 from concord.agent.extensions import TRACEPARENT_KEY
 from concord.trust.redaction import redact
-from concord_gateway.proxy.bodies import Held, NoRoomError
+from concord_gateway.proxy.byte_budget import BudgetExhaustedError, Reservation
+from concord_gateway.proxy.event_stream import MAX_ANSWER_BYTES, EventReader, LineSplitter, parse_json
 from concord_gateway.proxy.upstream import Answer, Header, Upstream
 
 _HOP_BY_HOP: Final = frozenset(
@@ -62,21 +62,15 @@ OnDocument = Callable[[object], None]
 
 Rewrite = Callable[[dict[str, Any]], dict[str, Any]]
 
-MAX_ANSWER_BYTES: Final = 16 * 1024 * 1024
-"""The largest answer, or event of a stream, that is relayed. Streams are unlimited in total."""
-
-
 _PIECE: Final = 64 * 1024
 """The size of the pieces in which an answer is sent: the server copies each, and blocks on a full buffer."""
-
-_LINE: Final = re.compile(rb"([^\r\n]*)(\r\n|\r|\n|\Z)")
 
 
 class UncarriedAnswerError(Exception):
     """The callee's answer cannot be relayed; the message says why."""
 
 
-class CrowdedOutError(UncarriedAnswerError):
+class AnswerOverBudgetError(UncarriedAnswerError):
     """The byte budget has no room for the callee's answer."""
 
 
@@ -92,7 +86,7 @@ class Relay:
     (seconds).
     """
 
-    def __init__(self, upstream: Upstream, send: Send, held: Held, idle_s: float) -> None:
+    def __init__(self, upstream: Upstream, send: Send, held: Reservation, idle_s: float) -> None:
         self._upstream = upstream
         self._send = send
         self._held = held
@@ -115,15 +109,15 @@ class Relay:
         """
         try:
             return await self._run(url, headers, body, on_document, rewrite)
-        except NoRoomError as error:
-            raise CrowdedOutError(str(error)) from error
+        except BudgetExhaustedError as error:
+            raise AnswerOverBudgetError(str(error)) from error
 
     async def _run(
         self, url: str, headers: Iterable[Header], body: bytes, on_document: OnDocument, rewrite: Rewrite | None
     ) -> str | None:
         async with self._upstream.send("POST", url, headers, body) as answer:
             if answer.header("content-encoding").lower() not in {"", "identity"}:
-                raise UncarriedAnswerError("the agent's answer is compressed, which was not asked for")
+                raise UncarriedAnswerError("the agent's answer is compressed, but no compression was requested")
             if answer.header("content-type").partition(";")[0].strip().lower() == "text/event-stream":
                 fault = await self._carry_stream(answer, on_document)
             else:
@@ -132,7 +126,7 @@ class Relay:
 
     async def _carry_stream(self, answer: Answer, on_document: OnDocument) -> str | None:
         await self._begin(answer, to_caller(answer.headers))
-        lines, events = _Lines(), _Events()
+        lines, events = LineSplitter(), EventReader()
         try:
             async for chunk in answer.pieces():
                 whole = lines.take(chunk)
@@ -146,7 +140,7 @@ class Relay:
         await self._send({"type": "http.response.body", "body": b""})
         return "no answer of A2A: a stream that ended within an event" if events.unfinished else None
 
-    async def _carry_lines(self, lines: bytes, events: "_Events", on_document: OnDocument) -> None:
+    async def _carry_lines(self, lines: bytes, events: EventReader, on_document: OnDocument) -> None:
         if lines:
             await self._send({"type": "http.response.body", "body": redact(lines), "more_body": True})
             for document in events.read(lines):
@@ -160,7 +154,7 @@ class Relay:
         for start in range(0, len(carried) or 1, _PIECE):
             await self._pass_on(carried[start : start + _PIECE], more=start + _PIECE < len(carried))
         # Parsed only now: the document may take many times the memory, and the caller may read slowly.
-        on_document(document := _parsed(body))
+        on_document(document := parse_json(body))
         if document is None:
             return "no answer of A2A: no JSON" if body.strip() else "no answer of A2A: an empty body"
         return None
@@ -183,7 +177,7 @@ class Relay:
             async with asyncio.timeout(self._idle_s):
                 await self._send({"type": "http.response.body", "body": piece, "more_body": more})
         except TimeoutError as error:
-            raise CallerStalledError("the caller does not take its answer") from error
+            raise CallerStalledError("the caller does not read its answer") from error
 
     async def _begin(self, answer: Answer, headers: list[Header]) -> None:
         self.begun = True
@@ -192,76 +186,6 @@ class Relay:
         await self._send({"type": "http.response.start", "status": status, "headers": headers})
 
 
-class _Events:
-    """Parses the JSON in server-sent events, line by line (HTML standard, section 9.2.6)."""
-
-    def __init__(self) -> None:
-        self._data = bytearray()
-
-    @property
-    def size(self) -> int:
-        """The bytes of the unfinished event."""
-        return len(self._data)
-
-    @property
-    def unfinished(self) -> bool:
-        """Whether an event has begun and not ended."""
-        return bool(self._data)
-
-    def read(self, lines: bytes) -> Iterator[object]:
-        """The documents of the events that end in these lines."""
-        for line in _lines_of(lines):
-            if line.startswith(b"data:") and len(self._data) + len(line) <= MAX_ANSWER_BYTES:
-                self._data += line.removeprefix(b"data:") + b"\n"
-            elif not line and self._data:
-                yield _parsed(self._data)
-                self._data.clear()
-
-
-class _Lines:
-    """Splits a stream at line ends, so that redaction sees each secret whole."""
-
-    def __init__(self) -> None:
-        self._rest = bytearray()
-
-    @property
-    def size(self) -> int:
-        """The bytes of the unfinished line."""
-        return len(self._rest)
-
-    def take(self, chunk: bytes) -> bytes:
-        """The complete lines up to this chunk."""
-        end = chunk.rfind(b"\n") + 1
-        if not end:
-            self._rest += chunk
-            return b""
-        whole = bytes(self._rest) + chunk[:end]
-        self._rest = bytearray(chunk[end:])
-        return whole
-
-    def rest(self) -> bytes:
-        """The unfinished line at the end of the stream."""
-        return bytes(self._rest)
-
-    def clear(self) -> None:
-        """Drops the unfinished line."""
-        self._rest.clear()
-
-
-def _lines_of(text: bytes) -> Iterator[bytes]:
-    """The lines without their ends, lazily: there may be as many as bytes."""
-    for match in _LINE.finditer(text):
-        if match[2] or match[1]:
-            yield match[1]
-
-
 def _rewritten(body: bytes, rewrite: Rewrite) -> bytes:
-    document = _parsed(body)
+    document = parse_json(body)
     return json.dumps(rewrite(document)).encode() if isinstance(document, dict) else body
-
-
-def _parsed(body: bytes | bytearray) -> object:
-    try:
-        return json.loads(body)
-    except (ValueError, RecursionError):
-        return None

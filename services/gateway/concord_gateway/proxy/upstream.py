@@ -19,7 +19,7 @@ import h11
 import httpx
 
 from concord.trust.urls import PeerUrls, UrlRefusedError
-from concord_gateway.proxy.bodies import IDLE_S
+from concord_gateway.proxy.byte_budget import IDLE_S
 
 Header = tuple[bytes, bytes]
 
@@ -41,7 +41,7 @@ class UnreachableError(Exception):
     """The agent cannot be reached or closed the connection; the message names the fault and no address."""
 
 
-class SilentError(UnreachableError):
+class AnswerTimeoutError(UnreachableError):
     """The agent did not answer in time."""
 
 
@@ -77,7 +77,7 @@ class _Connection:
                 async with asyncio.timeout(READ_S if pause_s is None else pause_s):
                     self.protocol.receive_data(await self.reader.read(_PIECE))
         except TimeoutError as error:
-            raise SilentError("the agent did not answer in time") from error
+            raise AnswerTimeoutError("the agent did not answer in time") from error
         except (OSError, h11.RemoteProtocolError) as error:
             raise _unreachable(error) from error
         if isinstance(event, h11.ConnectionClosed | type):
@@ -130,7 +130,7 @@ class Upstream:
 
     @asynccontextmanager
     async def send(self, method: str, url: str, headers: Iterable[Header], body: bytes = b"") -> AsyncIterator[Answer]:
-        """Sends a request; yields the response when it begins. Raises UnreachableError, SilentError."""
+        """Sends a request; yields the response when it begins. Raises UnreachableError, AnswerTimeoutError."""
         origin, target = _place(url)
         connection = await self._connection(origin)
         reusable = False
@@ -180,7 +180,7 @@ class Upstream:
                     )
                 )
         except TimeoutError as error:
-            raise SilentError("the agent did not answer in time") from error
+            raise AnswerTimeoutError("the agent did not answer in time") from error
         except (OSError, ValueError) as error:
             raise _unreachable(error) from error
 
@@ -242,7 +242,7 @@ def _place(url: str) -> tuple[_Origin, str]:
         host = (parts.hostname or "").encode("idna").decode()
         origin = _Origin(tls, host, parts.port or (443 if tls else 80))
     except (ValueError, KeyError) as error:
-        raise UnreachableError("the agent cannot be reached: its address is none") from error
+        raise UnreachableError("the agent cannot be reached: its address is invalid") from error
     return origin, quote((parts.path or "/") + (f"?{parts.query}" if parts.query else ""), safe=_KEPT)
 
 

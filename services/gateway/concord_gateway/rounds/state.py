@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from concord.suite import SuiteTask
+from concord.suite import SuiteTask, distances
 from concord_gateway.rounds.reply import EVERYBODY, MAX_MESSAGE, Reply
 
 
@@ -30,6 +30,12 @@ class Turn:
     seat: str
     state: Literal["replied", "unreadable", "late", "failed"]
     error: str | None = None
+
+
+def default_rounds(task: SuiteTask) -> int:
+    """The rounds that a trial has where nobody says how many: a message crosses the team and returns, and four."""
+    diameter = max(max(distances(task.neighbours, seat).values()) for seat in task.seats)
+    return 2 * diameter + 4
 
 
 @dataclass(slots=True)

@@ -65,16 +65,16 @@ def evidence_from_draft(findings: Findings, witness: str) -> tuple[Check, ...]:
 
 def verify(text: str, findings: Findings, checked_by: str) -> tuple[Check, ...]:
     """The reviewer's checks: a statement's facts stand, the text has its quotes, and its facts have its numbers."""
-    standing = {fact.fact_id: fact for fact in findings.standing_facts}
+    unrefuted = {fact.fact_id: fact for fact in findings.unrefuted_facts}
     advice = {item.fact_id: item.text for item in findings.advice}
     return tuple(
-        _check(statement.statement_id, _objection(statement, standing, advice, text), checked_by)
+        _check(statement.statement_id, _objection(statement, unrefuted, advice, text), checked_by)
         for statement in findings.statements
     )
 
 
-def _objection(statement: Statement, standing: dict[str, Fact], advice: dict[str, str], text: str) -> str:
-    facts = [standing[fact_id] for fact_id in statement.rests_on if fact_id in standing]
+def _objection(statement: Statement, unrefuted: dict[str, Fact], advice: dict[str, str], text: str) -> str:
+    facts = [unrefuted[fact_id] for fact_id in statement.rests_on if fact_id in unrefuted]
     if not facts or len(facts) < len(statement.rests_on):
         return "rests on a fact that does not stand"
     strayed = [quote for quote in _QUOTE.findall(statement.text) if not contains(text, quote)]

@@ -81,7 +81,7 @@ _PRAISE: Final = {
 
 def draft(findings: Findings, written_by: str) -> tuple[Statement, ...]:
     """The statements of a review: what the text is, its strengths, and its weak spots with advice, gravest first."""
-    facts = findings.standing_facts
+    facts = findings.unrefuted_facts
     advice = {item.fact_id: item.text for item in findings.advice}
     return (
         *_summary(facts, written_by),

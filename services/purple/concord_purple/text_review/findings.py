@@ -122,13 +122,13 @@ class Findings:
         return reasons
 
     @property
-    def standing_facts(self) -> tuple[Fact, ...]:
+    def unrefuted_facts(self) -> tuple[Fact, ...]:
         """The facts that nobody refuted."""
         refuted = self.refuted
         return tuple(fact for fact in self.facts if fact.fact_id not in refuted)
 
     @property
-    def standing_statements(self) -> tuple[Statement, ...]:
+    def unrefuted_statements(self) -> tuple[Statement, ...]:
         """The statements that nobody refuted."""
         refuted = self.refuted
         return tuple(statement for statement in self.statements if statement.statement_id not in refuted)

@@ -20,7 +20,7 @@ def review_text(findings: Findings) -> str:
 
 def _sections(findings: Findings) -> Iterator[str]:
     for section, heading in _HEADINGS.items():
-        texts = [statement.text for statement in findings.standing_statements if statement.part is section]
+        texts = [statement.text for statement in findings.unrefuted_statements if statement.part is section]
         if section is Section.SUMMARY:
             yield f"{heading}\n{' '.join(texts)}"
         elif texts:
@@ -59,7 +59,7 @@ def answer_json(findings: Findings) -> str:
 
     An aspect without facts is null. The object holds only what the facts say.
     """
-    facts = findings.standing_facts
+    facts = findings.unrefuted_facts
     seen = {fact.aspect for fact in facts}
     counted = [int(fact.value) for fact in facts if fact.aspect is Aspect.SENTENCES and fact.flaw is None]
     found = {

@@ -26,7 +26,7 @@ def add_draft(text: str, findings: Findings, by: str) -> Findings:
     if findings.statements:
         return findings
     advised = {item.fact_id for item in findings.advice}
-    missing = [fact for fact in findings.standing_facts if fact.fact_id not in advised]
+    missing = [fact for fact in findings.unrefuted_facts if fact.fact_id not in advised]
     findings |= Findings(advice=advise(text, missing))
     return findings | Findings(statements=draft(findings, by))
 

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from concord.trace.step import InteractionStep
 
-_MAX_TOLD: Final = 1000
+_MAX_COUNTED: Final = 1000
 """The number of traces whose dropped steps are counted."""
 
 BUFFER_FULL: Final = "buffer_full"
@@ -54,7 +54,7 @@ class Backlog:
         return len(self._waiting)
 
     @property
-    def untold(self) -> int:
+    def unreported(self) -> int:
         """Dropped steps that are not yet reported to the collector."""
         return sum(counts.total() for counts in self._dropped.values())
 
@@ -78,10 +78,10 @@ class Backlog:
     def drop(self, sender: Sender, reason: str, steps: int = 1) -> None:
         """Counts dropped steps, for the sender's next batch."""
         self.lost += steps
-        self._keep_in_mind(sender, reason, steps)
+        self._count_dropped(sender, reason, steps)
 
-    def _keep_in_mind(self, sender: Sender, reason: str, steps: int) -> None:
-        if sender not in self._dropped and len(self._dropped) >= _MAX_TOLD:
+    def _count_dropped(self, sender: Sender, reason: str, steps: int) -> None:
+        if sender not in self._dropped and len(self._dropped) >= _MAX_COUNTED:
             del self._dropped[next(iter(self._dropped))]
         self._dropped.setdefault(sender, Counter())[reason] += steps
 
@@ -112,7 +112,7 @@ class Backlog:
     def give_up(self, batch: Batch) -> None:
         """Counts an undeliverable batch: its steps, and the dropped ones that it would have reported."""
         for reason, steps in batch.dropped.items():
-            self._keep_in_mind(batch.sender, reason, steps)
+            self._count_dropped(batch.sender, reason, steps)
         if batch.n_steps:
             self.drop(batch.sender, UNDELIVERED, batch.n_steps)
 

@@ -15,7 +15,7 @@ import httpx
 from concord.agent.assignment import Assignment
 from concord.agent.delivery.backlog import BUFFER_FULL, Backlog, Batch, Sender
 from concord.agent.delivery.outage import Outage
-from concord.agent.delivery.post import Outcome, Verdict, post, stay_untraced
+from concord.agent.delivery.post import Outcome, Verdict, post, suppress_instrumentation
 from concord.trace.step import InteractionStep
 
 _BACKOFF_S: Final = 0.1
@@ -107,7 +107,7 @@ class Lane:
 
     def _run(self) -> None:
         flushes: list[threading.Event] = []
-        stay_untraced()
+        suppress_instrumentation()
         with _OPENING:
             client = httpx.Client()
         with client as http:
@@ -212,5 +212,5 @@ class Lane:
             self._backlog.give_up(left)
         while (batch := self._backlog.take_counts()) is not None:
             if post(http, self._url, batch, self._time_left()).outcome is not Outcome.TAKEN:
-                self._outage.ended(sum(batch.dropped.values()) + self._backlog.untold)
+                self._outage.ended(sum(batch.dropped.values()) + self._backlog.unreported)
                 return

@@ -26,12 +26,12 @@ class Outage:
     def failed(self, reason: str, waiting: int, dropped: int) -> None:
         """Records a failed attempt. `waiting` steps are kept for a retry; `dropped` counts all dropped steps."""
         if self._is_due(self._told_at):
-            takes = "still takes" if self._is_told else "takes"
+            accepts = "still accepts" if self._is_told else "accepts"
             self._told_at, self._is_told = self._now(), True
             lost = dropped - self._dropped_before
             logger.warning(
-                "the collector at %s %s no steps: %s; %d steps wait, %d dropped",
-                self._address, takes, reason, waiting, lost,
+                "the collector at %s %s no steps: %s; %d steps waiting, %d dropped",
+                self._address, accepts, reason, waiting, lost,
             )  # fmt: skip
 
     def answered(self, waiting: int, dropped: int) -> None:
@@ -39,7 +39,7 @@ class Outage:
         if self._is_told:
             lost = dropped - self._dropped_before
             logger.warning(
-                "the collector at %s takes steps again: %d steps wait, %d were dropped", self._address, waiting, lost
+                "the collector at %s accepts steps again; %d steps waiting, %d dropped", self._address, waiting, lost
             )
         self._is_told, self._dropped_before = False, dropped
 
@@ -51,9 +51,9 @@ class Outage:
             logger.warning("the collector at %s refused %d steps: %s", self._address, self._refused, reason)
             self._refused = 0
 
-    def ended(self, untold: int) -> None:
+    def ended(self, unreported: int) -> None:
         """Records the end, with so many dropped steps unreported."""
-        logger.warning("%d steps dropped, and the collector at %s could not be told", untold, self._address)
+        logger.warning("dropped %d steps, which the collector at %s does not know of", unreported, self._address)
 
     def _is_due(self, told_at: float | None) -> bool:
         return told_at is None or self._now() - told_at >= self._every_s

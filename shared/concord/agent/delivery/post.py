@@ -50,7 +50,7 @@ def post(http: httpx.Client, url: str, batch: Batch, timeout_s: float) -> Verdic
     return Verdict(Outcome.TRY_AGAIN if again else Outcome.REFUSED, reason, _retry_after_s(response))
 
 
-def stay_untraced() -> None:
+def suppress_instrumentation() -> None:
     """Keeps the agent's OpenTelemetry instrumentation from tracing this request."""
     try:
         from opentelemetry.context import attach, set_value

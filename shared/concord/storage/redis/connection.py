@@ -17,7 +17,7 @@ from concord.storage.ports import (
     SecretStore,
     TraceStore,
 )
-from concord.storage.redis.answers import RedisAnswerCache
+from concord.storage.redis.answer_cache import RedisAnswerCache
 from concord.storage.redis.assessments import RedisAssessmentStore
 from concord.storage.redis.faults import storage_faults
 from concord.storage.redis.hard_timeout import with_hard_timeout

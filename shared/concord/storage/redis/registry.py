@@ -60,6 +60,6 @@ class RedisAgentRegistry:
 
 def _check_room(scope: str, registrations: Mapping[str, _Registration], by: str) -> None:
     if len(registrations) > MAX_AGENTS:
-        raise RegistryFullError(f"scope {scope!r} takes no more than {MAX_AGENTS} agents")
+        raise RegistryFullError(f"scope {scope!r} has the maximum of {MAX_AGENTS} agents")
     if by and sum(each.by == by for each in registrations.values()) > MAX_AGENTS_PER_CALLER:
-        raise RegistryFullError(f"scope {scope!r} takes no more than {MAX_AGENTS_PER_CALLER} agents of one caller")
+        raise RegistryFullError(f"scope {scope!r} has the maximum of {MAX_AGENTS_PER_CALLER} agents of one caller")

@@ -94,7 +94,7 @@ while true do
   local oldest = redis.call('ZRANGE', ended, 0, 0, 'WITHSCORES')
   local crowded = redis.call('ZCARD', ended) > tonumber(most)
     or tonumber(redis.call('HGET', sizes, '')) > tonumber(most_bytes)
-  if oldest[1] == id or not (crowded or tonumber(oldest[2]) < now - ttl * 1000) then break end
+  if oldest[1] == id or not (crowded or tonumber(oldest[2]) < now - ttl * 1000000) then break end
   redis.call('DEL', prefix .. oldest[1])
   redis.call('ZREM', ended, oldest[1])
   count(-tonumber(redis.call('HGET', sizes, oldest[1]) or '0'))
@@ -145,7 +145,7 @@ end
 
 
 async def _tell(error: Exception) -> None:
-    logger.warning("a task waits to be stored: %s", error)
+    logger.warning("cannot store a task yet, trying again: %s", error)
 
 
 class RedisTaskRecords:
@@ -228,8 +228,8 @@ class RedisTaskRecords:
         with storage_faults():
             await self._redis.delete(keys.task(task_id), keys.lease(task_id))
 
-    async def keep(self, task_id: str, text: str) -> None:
-        """See `TaskRecords.keep`."""
+    async def save_checkpoint(self, task_id: str, text: str) -> None:
+        """See `TaskRecords.save_checkpoint`."""
         with storage_faults():
             await cast(Awaitable[int], self._redis.hset(keys.task(task_id), "kept", redact(text)))
 
@@ -260,7 +260,7 @@ class RedisTaskRecords:
             owner=owner.decode() if isinstance(owner, bytes) else "",
             starts=int(starts or 0),
             request=request if isinstance(request, bytes) else b"",
-            kept=kept.decode() if isinstance(kept, bytes) else None,
+            checkpoint=kept.decode() if isinstance(kept, bytes) else None,
         )
 
     async def release(self) -> None:

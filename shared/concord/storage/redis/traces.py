@@ -1,10 +1,10 @@
 """Report batches in Redis: a stream per trace, and the receipts by batch id."""
 
 from collections.abc import AsyncIterator, Awaitable, Mapping
-from datetime import datetime
 from typing import Any, Final, cast
 
-from pydantic import BaseModel
+from pydantic import TypeAdapter
+from pydantic_core import from_json
 from redis.asyncio import Redis
 
 from concord.storage.ports import LATE_S, Quota, TraceClosedError, TraceFullError
@@ -60,16 +60,7 @@ redis.call('EXPIRE', KEYS[1], ARGV[1])
 _LATE: Final = "late:"
 
 
-class _Meta(BaseModel):
-    batch_id: str
-    trace_id: str
-    reporter: str
-    authenticated: bool
-    channel: Channel
-    received_at: datetime
-    n_steps: int
-    dropped: int
-    n_nested: int = 0
+_BATCH: Final = TypeAdapter(ReportBatch)
 
 
 class RedisTraceStore:
@@ -84,7 +75,7 @@ class RedisTraceStore:
         self, batch: ReportBatch, receipt: BatchReceipt, *, quota: Quota | None = None
     ) -> BatchReceipt | None:
         """See `TraceStore.append`."""
-        meta = _Meta.model_validate(batch, from_attributes=True).model_dump_json()
+        meta = _BATCH.dump_json(batch, exclude={"body"})
         names = [
             *(keys.reports(batch.trace_id), keys.seen(batch.trace_id)),
             *(keys.refused(batch.trace_id), keys.closing(batch.trace_id)),
@@ -97,7 +88,7 @@ class RedisTraceStore:
         with storage_faults():
             first = await self._append(names, arguments)
         if first == 0:
-            raise TraceFullError(f"trace {batch.trace_id} takes no more of {batch.reporter}")
+            raise TraceFullError(f"trace {batch.trace_id} accepts no more steps of {batch.reporter}")
         if first == -1:
             raise TraceClosedError(f"the trial of trace {batch.trace_id} is over")
         return None if first is None else BatchReceipt.model_validate_json(first)
@@ -166,4 +157,4 @@ def _if_late(batch: ReportBatch, quota: Quota) -> list[str | int]:
 
 
 def _stored(fields: dict[bytes, Any]) -> ReportBatch:
-    return ReportBatch(**dict(_Meta.model_validate_json(fields[b"meta"])), body=fields[b"body"])
+    return _BATCH.validate_python({**from_json(fields[b"meta"]), "body": fields[b"body"]})

@@ -101,7 +101,7 @@ async def _run_until_stopped(worker: Worker, stop: asyncio.Event) -> None:
         if not stop.is_set():
             raise
     except (RedisError, OSError) as error:
-        logger.warning("lost Redis, starting the worker anew: %s: %s", type(error).__name__, error)
+        logger.warning("lost the connection to Redis, restarting the worker: %s: %s", type(error).__name__, error)
         await asyncio.sleep(_RECONNECT_S)
     finally:
         stopping.cancel()
@@ -158,10 +158,10 @@ class _Runner:
             await self._give_up(job, f"{reason} (try {attempt} of {self._policy.max_tries})")
             return
         delay = random.uniform(0, min(self._policy.backoff_cap_s, 0.25 * 2**attempt))  # nosec B311  # noqa: S311 - jitter
-        logger.warning("job %s: %s; try %d in %.1f s", job.job_id, reason, attempt + 1, delay)
+        logger.warning("job %s failed: %s; attempt %d in %.1f s", job.job_id, reason, attempt + 1, delay)
         raise Retry(defer=delay)
 
     async def _give_up(self, job: Job, error: str) -> None:
-        logger.error("job %s is a dead letter: %s", job.job_id, error)
+        logger.error("job %s failed permanently and is a dead letter: %s", job.job_id, error)
         await self._jobs.bury(job, error)
         await self._on_dead_letter(job, error)

@@ -14,13 +14,13 @@ _ERROR_CODES: Final = frozenset({2, "2", "STATUS_CODE_ERROR"})
 _CLIENT_KINDS: Final = frozenset({3, "3", "SPAN_KIND_CLIENT"})
 
 
-class _Wire(BaseModel):
+class _OtlpMessage(BaseModel):
     """An OTLP/JSON message. As in all protobuf JSON, null means absent."""
 
     model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True, validate_by_alias=True)
 
 
-class _Value(_Wire):
+class _Value(_OtlpMessage):
     string_value: str | None = None
     bool_value: bool | None = None
     int_value: int | None = None
@@ -39,11 +39,11 @@ class _Value(_Wire):
         return next((value for value in scalars if value is not None), None)
 
 
-class _Values(_Wire):
+class _Values(_OtlpMessage):
     values: list[_Value] | None = None
 
 
-class _KeyValue(_Wire):
+class _KeyValue(_OtlpMessage):
     key: str = ""
     value: _Value | None = None
 
@@ -51,16 +51,16 @@ class _KeyValue(_Wire):
         return None if self.value is None else self.value.plain()
 
 
-class _KeyValues(_Wire):
+class _KeyValues(_OtlpMessage):
     values: list[_KeyValue] | None = None
 
 
-class _Status(_Wire):
+class _Status(_OtlpMessage):
     code: int | str | None = None
     message: str | None = None
 
 
-class _Span(_Wire):
+class _Span(_OtlpMessage):
     trace_id: str | None = None
     span_id: str | None = None
     parent_span_id: str | None = None
@@ -72,25 +72,25 @@ class _Span(_Wire):
     status: _Status | None = None
 
 
-class _Scope(_Wire):
+class _Scope(_OtlpMessage):
     name: str | None = None
 
 
-class _ScopeSpans(_Wire):
+class _ScopeSpans(_OtlpMessage):
     scope: _Scope | None = None
     spans: list[_Span] | None = None
 
 
-class _Resource(_Wire):
+class _Resource(_OtlpMessage):
     attributes: list[_KeyValue] | None = None
 
 
-class _ResourceSpans(_Wire):
+class _ResourceSpans(_OtlpMessage):
     resource: _Resource | None = None
     scope_spans: list[_ScopeSpans] | None = None
 
 
-class _Export(_Wire):
+class _Export(_OtlpMessage):
     resource_spans: list[_ResourceSpans] | None = None
 
 

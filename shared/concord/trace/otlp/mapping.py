@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
+from concord.trace.attributes import AGENT_NAME, RETRY_OF
 from concord.trace.otlp import genai
 from concord.trace.otlp.spans import Span
 from concord.trace.step import InteractionStep
@@ -82,9 +83,9 @@ def _attributes(span: Span, agent_name: str) -> dict[str, str]:
     if not span.calls_agent and operation not in _USES:
         attributes["call_type"] = "HOST"
     if agent_name:
-        attributes["agent_name"] = agent_name
+        attributes[AGENT_NAME] = agent_name
     if repeated := span.text(genai.RETRY_OF):
-        attributes["retry_of"] = repeated
+        attributes[RETRY_OF] = repeated
     if span.failed:
         attributes["error"] = (span.message or span.text(genai.ERROR_TYPE) or "error")[:MAX_TEXT]
     return attributes

@@ -22,7 +22,7 @@ class Element:
 
 
 @dataclass(slots=True)
-class Anatomy:
+class ParsedPage:
     """The elements of a page in order; `unclosed`: tags that were not closed in the order they were opened."""
 
     elements: list[Element] = field(default_factory=list)
@@ -43,12 +43,12 @@ class Anatomy:
 class _Parser(HTMLParser):
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
-        self.anatomy = Anatomy()
+        self.parsed = ParsedPage()
         self._open: list[Element] = []
 
     def handle_starttag(self, tag: str, attrs: Attributes) -> None:
         element = Element(tag, {name: value or "" for name, value in attrs})
-        self.anatomy.elements.append(element)
+        self.parsed.elements.append(element)
         if tag not in _VOID:
             self._open.append(element)
 
@@ -59,15 +59,15 @@ class _Parser(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         if not self._open or self._open.pop().tag != tag:
-            self.anatomy.unclosed.append(tag)
+            self.parsed.unclosed.append(tag)
 
     def handle_data(self, data: str) -> None:
         if self._open:
             self._open[-1].text += data
 
 
-def dissected(page: str) -> Anatomy:
+def parse_page(page: str) -> ParsedPage:
     parser = _Parser()
     parser.feed(page)
     parser.close()
-    return parser.anatomy
+    return parser.parsed

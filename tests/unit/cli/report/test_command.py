@@ -1,11 +1,11 @@
-"""`concord report`: from a results file to a page, and one clear line for an invalid file."""
+"""`concord report`: from a results file to a page; an invalid file ends it with exit code 2 and one line."""
 
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
-from concord.assessment.results import ResultRow, ResultsDocument
+from concord.assessment.result_row import ResultRow, ResultsDocument
 from concord_cli.main import app
 from tests.team_rows import mesh_of_five, star_of_five
 
@@ -15,7 +15,7 @@ def concord(*arguments: str | Path) -> tuple[int, str, str]:
     return result.exit_code, result.stdout, result.stderr
 
 
-def named(row: ResultRow, assessment_id: str) -> ResultRow:
+def with_assessment_id(row: ResultRow, assessment_id: str) -> ResultRow:
     return row.model_copy(update={"detail": row.detail.model_copy(update={"assessment_id": assessment_id})})
 
 
@@ -27,29 +27,33 @@ def results(path: Path, *rows: ResultRow) -> Path:
     return path
 
 
-def test_the_page_is_written_beside_the_results_and_said_where(tmp_path: Path) -> None:
-    code, said, _ = concord(results(tmp_path / "results.json", mesh_of_five()))
+def test_the_page_is_written_beside_the_results_and_its_path_is_printed(tmp_path: Path) -> None:
+    code, printed, _ = concord(results(tmp_path / "results.json", mesh_of_five()))
 
-    assert (code, said) == (0, f"The report is in {tmp_path / 'results.html'}\n")
+    assert (code, printed) == (0, f"The report is in {tmp_path / 'results.html'}\n")
     assert (tmp_path / "results.html").read_text(encoding="utf-8").startswith("<!doctype html>")
 
 
-def test_the_page_goes_where_it_is_wanted(tmp_path: Path) -> None:
+def test_the_output_option_sets_the_path_of_the_page(tmp_path: Path) -> None:
     page = tmp_path / "new" / "page.html"
 
     assert concord(results(tmp_path / "results.json", mesh_of_five()), "-o", page)[0] == 0
     assert page.exists()
 
 
-def test_a_page_on_one_trial(tmp_path: Path) -> None:
+def test_the_trial_option_limits_the_page_to_one_trial(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
 
     assert concord(results(tmp_path / "results.json", star_of_five()), "-o", page, "--trial", "trial-3")[0] == 0
     assert "this trial: failed" in page.read_text(encoding="utf-8")
 
 
-def test_one_of_several_rows_is_chosen_by_its_assessment(tmp_path: Path) -> None:
-    path = results(tmp_path / "rows.jsonl", named(mesh_of_five(), "first"), named(star_of_five(), "second"))
+def test_the_assessment_option_chooses_one_of_several_rows(tmp_path: Path) -> None:
+    path = results(
+        tmp_path / "rows.jsonl",
+        with_assessment_id(mesh_of_five(), "first"),
+        with_assessment_id(star_of_five(), "second"),
+    )
 
     assert concord(path, "--assessment", "second")[0] == 0
     assert "bottleneck" in (tmp_path / "rows.html").read_text(encoding="utf-8")
@@ -58,46 +62,48 @@ def test_one_of_several_rows_is_chosen_by_its_assessment(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        ([], "there are 2 results; choose one with --assessment: first, second"),
-        (["--assessment", "third"], "no assessment is called 'third'; there are: first, second"),
-        (["--assessment", "first", "--trial", "x"], "no trial is called 'x'; there are: trial-1"),
+        ([], "the file has 2 results: choose one with --assessment (first, second)"),
+        (["--assessment", "third"], "the file has no assessment 'third', only: first, second"),
+        (["--assessment", "first", "--trial", "x"], "the result has no trial 'x', only: trial-1"),
     ],
 )
-def test_what_is_not_in_the_file_is_2_with_what_is(arguments: list[str], reason: str, tmp_path: Path) -> None:
-    rows = named(mesh_of_five(), "first"), named(star_of_five(), "second")
-    code, _, said = concord(results(tmp_path / "rows.json", *rows), *arguments)
+def test_an_unknown_assessment_or_trial_exits_with_2_and_lists_the_known_ones(
+    arguments: list[str], reason: str, tmp_path: Path
+) -> None:
+    rows = with_assessment_id(mesh_of_five(), "first"), with_assessment_id(star_of_five(), "second")
+    code, _, printed = concord(results(tmp_path / "rows.json", *rows), *arguments)
 
     assert code == 2
-    assert reason in said
+    assert reason in printed
     assert not (tmp_path / "rows.html").exists()
 
 
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("no json", "not results of Concord: Invalid JSON"),
-        ('{"participants": {}, "results": []}', "there is no result in it"),
-        ('{"participants": {}, "results": [{"score": 1}]}', "not results of Concord: results[0].pass_rate"),
-        ("[]", "not results of Concord"),
+        ("no json", "not a results file of Concord: Invalid JSON"),
+        ('{"participants": {}, "results": []}', "the file contains no result"),
+        ('{"participants": {}, "results": [{"score": 1}]}', "not a results file of Concord: results[0].pass_rate"),
+        ("[]", "not a results file of Concord"),
     ],
 )
-def test_what_is_no_results_file_is_2_on_one_line(text: str, reason: str, tmp_path: Path) -> None:
+def test_an_invalid_results_file_exits_with_2_and_one_line(text: str, reason: str, tmp_path: Path) -> None:
     path = tmp_path / "results.json"
     path.write_text(text)
-    code, _, said = concord(path)
+    code, _, printed = concord(path)
 
     assert code == 2
-    assert said.startswith(f"concord: {path}: {reason}")
-    assert len(said.splitlines()) == 1
+    assert printed.startswith(f"concord: {path}: {reason}")
+    assert len(printed.splitlines()) == 1
 
 
-def test_a_file_that_is_not_there_is_2(tmp_path: Path) -> None:
+def test_a_missing_file_exits_with_2(tmp_path: Path) -> None:
     missing = tmp_path / "nothing.json"
 
     assert concord(missing) == (2, "", f"concord: {missing}: No such file or directory\n")
 
 
-def test_a_page_that_was_there_stays_if_the_new_one_cannot_be_made(tmp_path: Path) -> None:
+def test_an_existing_page_stays_if_the_new_one_cannot_be_made(tmp_path: Path) -> None:
     path = results(tmp_path / "results.json", mesh_of_five())
     concord(path)
     before = (tmp_path / "results.html").read_bytes()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from concord.assessment.results import ResultRow, ResultsDocument
+from concord.assessment.result_row import ResultRow, ResultsDocument
 from concord_cli.main import app
 from concord_cli.report.calls import MAX_CALLS
 from concord_cli.report.flows import MAX_FLOWS
@@ -22,7 +22,7 @@ LINES = [
 ]
 
 
-def named(row: ResultRow, assessment_id: str) -> ResultRow:
+def with_assessment_id(row: ResultRow, assessment_id: str) -> ResultRow:
     return row.model_copy(update={"detail": row.detail.model_copy(update={"assessment_id": assessment_id})})
 
 
@@ -33,13 +33,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("output").mkdir()
     document = ResultsDocument(participants={}, results=[star_of_five()])
     Path("output/results.json").write_text(document.model_dump_json())
-    rows = named(mesh_of_five(), "trip"), named(mesh_of_five(), "tour")
+    rows = with_assessment_id(mesh_of_five(), "trip"), with_assessment_id(mesh_of_five(), "tour")
     Path("rows.jsonl").write_text("".join(f"{row.model_dump_json()}\n" for row in rows))
     return tmp_path
 
 
 @pytest.mark.parametrize("line", LINES)
-def test_every_line_writes_the_page_that_it_names(line: str, folder: Path) -> None:
+def test_every_command_writes_the_page_that_it_names(line: str, folder: Path) -> None:
     program, *arguments = shlex.split(line)
     page = arguments[arguments.index("-o") + 1] if "-o" in arguments else "output/results.html"
 
@@ -48,7 +48,7 @@ def test_every_line_writes_the_page_that_it_names(line: str, folder: Path) -> No
     assert (folder / page).stat().st_size > 10_000
 
 
-def test_it_tells_the_limits_as_they_are() -> None:
+def test_the_limits_in_the_document_are_those_of_the_code() -> None:
     shown = dict(re.findall(r"^\| ([\w ]+) \| ([\d,]+|all) \| ", TEXT, re.MULTILINE))
 
     assert shown == {

@@ -19,7 +19,7 @@ Team = tuple[list[str], list[Flow]]
 
 @law
 @given(teams())
-def test_every_agent_is_drawn_once_those_that_spoke_on_the_ring_and_the_others_apart(team: Team) -> None:
+def test_every_agent_is_drawn_once_on_the_ring_if_it_spoke_else_apart(team: Team) -> None:
     agents, calls = team
     drawing = draw(agents, calls)
     speaking = {end for each in calls if each.caller != each.callee for end in (each.caller, each.callee)}
@@ -78,13 +78,13 @@ def test_the_hub_of_a_star_stands_in_the_middle() -> None:
     assert circular_layout([hub, *spokes], star(hub, spokes)).centre == hub
 
 
-def test_nobody_stands_in_the_middle_of_a_mesh() -> None:
+def test_a_mesh_has_no_agent_in_the_middle() -> None:
     agents = names(5)
 
     assert circular_layout(agents, [flow(*pair) for pair in combinations(agents, 2)]).centre is None
 
 
-def test_nobody_stands_in_the_middle_where_a_flow_would_run_through() -> None:
+def test_no_agent_stands_in_the_middle_if_a_flow_would_run_through_it() -> None:
     hub, *spokes = names(9)
     couples = set(zip(spokes[::2], spokes[1::2], strict=True))
     between_spokes = [flow(*pair) for pair in combinations(spokes, 2) if pair not in couples]
@@ -93,7 +93,7 @@ def test_nobody_stands_in_the_middle_where_a_flow_would_run_through() -> None:
 
 
 @pytest.mark.parametrize("n", [4, 7, 15])
-def test_the_links_of_a_chain_stand_side_by_side(n: int) -> None:
+def test_neighbours_in_a_chain_stand_side_by_side(n: int) -> None:
     chain = names(n)
     shuffled = chain[::2] + chain[1::2]
     ring = circular_layout(shuffled, [flow(*pair) for pair in pairwise(chain)]).ring
@@ -115,7 +115,7 @@ def test_the_two_directions_between_two_agents_are_two_lines() -> None:
     assert there.line != back.line
 
 
-def test_a_flow_with_errors_is_marked_with_how_many() -> None:
+def test_a_flow_with_errors_is_marked_with_their_number() -> None:
     (arrow,) = draw(list("ab"), [flow("a", "b", 5, errors=2)]).arrows
 
     assert arrow.failed
@@ -137,7 +137,7 @@ def test_marks_do_not_cover_each_other_or_an_agent() -> None:
         )
 
 
-def test_of_too_many_agents_the_ends_of_the_strongest_flows_are_drawn_and_the_rest_is_counted() -> None:
+def test_with_too_many_agents_the_ends_of_the_strongest_flows_are_drawn_and_the_rest_is_counted() -> None:
     agents = names(200)
     calls = [flow(one, other, calls=1 + i) for i, (one, other) in enumerate(pairwise(agents))]
     drawing = draw(agents, calls)
@@ -148,7 +148,7 @@ def test_of_too_many_agents_the_ends_of_the_strongest_flows_are_drawn_and_the_re
     assert drawing.chosen.calls_left_out == sum(each.calls for each in calls[: -MAX_AGENTS + 1])
 
 
-def test_a_crowd_of_isolated_agents_is_counted_rather_than_drawn() -> None:
+def test_isolated_agents_beyond_the_limit_are_counted_rather_than_drawn() -> None:
     chosen = draw(names(MAX_AGENTS + 5), []).chosen
 
     assert (len(chosen.isolated), chosen.isolated_left_out) == (MAX_AGENTS, 5)

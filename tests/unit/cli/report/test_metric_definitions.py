@@ -19,7 +19,7 @@ def test_every_metric_has_a_definition_to_read() -> None:
     assert [record.definition_id for record in measured if not define(record.definition_id)] == []
 
 
-def test_what_an_evaluator_measures_has_the_words_that_come_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_metric_of_an_installed_evaluator_has_the_evaluators_definition(monkeypatch: pytest.MonkeyPatch) -> None:
     @evaluator("zeal", definitions={"acme/zeal": "How eager the agents are."})
     def evaluate(_trial: TrialInput, _needed: Mapping[str, Contribution]) -> Contribution:
         return Contribution()
@@ -28,7 +28,7 @@ def test_what_an_evaluator_measures_has_the_words_that_come_with_it(monkeypatch:
     assert installed_definitions()("acme/zeal") == "How eager the agents are."
 
 
-def test_what_nobody_installed_defines_has_none() -> None:
+def test_an_unknown_metric_has_no_definition() -> None:
     assert installed_definitions()("acme/zeal") is None
 
 

@@ -27,7 +27,7 @@ finite = st.floats(allow_nan=False, allow_infinity=False)
         (1e12, "1.00e+12"),
     ],
 )
-def test_a_figure(value: float | None, text: str) -> None:
+def test_a_figure_is_rounded_for_display(value: float | None, text: str) -> None:
     assert figure(value) == text
 
 
@@ -51,7 +51,7 @@ def test_a_duration_has_the_unit_that_fits_it(ms: float | None, text: str) -> No
 
 @law
 @given(finite)
-def test_no_figure_is_longer_than_a_column(value: float) -> None:
+def test_every_number_fits_into_a_column(value: float) -> None:
     assert len(figure(value)) <= 14
     assert len(duration(value)) <= 14
 

@@ -1,4 +1,4 @@
-"""The content of the page: which parts of a row it shows, and in which words."""
+"""The content of the report page: the parts of a row that it shows, and their words."""
 
 import pytest
 from hypothesis import given
@@ -35,7 +35,7 @@ from tests.team_rows import (
 )
 from tests.unit.cli.report.calls import call, call_records
 from tests.unit.cli.report.laws import law
-from tests.unit.cli.report.pages import dissected
+from tests.unit.cli.report.pages import parse_page
 from tests.unit.cli.rows import FAILURE, interaction, row, trial
 
 
@@ -65,11 +65,11 @@ def metric(status: MetricStatus, value: float | None, agent: str | None = None) 
     )
 
 
-def of(*calls: CallRecord) -> TrialRecord:
+def trial_with(*calls: CallRecord) -> TrialRecord:
     return trial(calls=list(calls))
 
 
-def test_the_head_has_score_and_what_it_rests_on_label_confidence_trials_and_both_factors() -> None:
+def test_the_head_shows_score_basis_confidence_passed_trials_and_both_factors() -> None:
     head = page_of(star_of_five()).head
 
     assert (head.score, head.max_score, head.quality) == ("57.3", "100", "bottleneck")
@@ -85,16 +85,16 @@ def test_the_head_has_score_and_what_it_rests_on_label_confidence_trials_and_bot
     assert not any("weight" in note for part in head.parts for note in part.notes)
 
 
-def test_a_score_on_structure_says_so_and_has_every_part_with_its_weight() -> None:
+def test_a_structure_score_is_labelled_as_one_and_lists_every_part_with_its_weight() -> None:
     head = page_of(ground_truth()).head
 
-    assert head.rests_on == "rates the structure of a given pattern: no team was at work"
+    assert head.rests_on == "rates the structure of a given pattern, without a live team"
     assert not head.factors
     assert [part.title for part in head.parts] == ["Task", "Communication", "Distribution", "Reliability", "Efficiency"]
     assert (head.parts[0].value, head.parts[0].notes) == ("undefined", ["weight 0.35", "nobody judged the outcome"])
 
 
-def test_a_score_of_which_a_part_is_unjudged_is_a_range() -> None:
+def test_a_score_with_unjudged_trials_is_a_range() -> None:
     page = page_of(half_judged())
 
     assert page.head.score == "46.7 to 80.0"
@@ -102,33 +102,33 @@ def test_a_score_of_which_a_part_is_unjudged_is_a_range() -> None:
     assert page_of(half_judged(), "trial-2").head.rests_on.startswith("outcome 0.50 (by the model)")
 
 
-def test_where_nobody_judged_the_outcome_the_page_has_no_headline_number_but_the_reason() -> None:
+def test_an_unjudged_page_has_the_reason_in_place_of_a_score() -> None:
     for page in (render(unjudged_and_unseen()), render(half_judged(), "trial-3")):
-        anatomy = dissected(page)
-        title, [heading] = anatomy.all("title")[0], anatomy.all("span", "score")
+        parsed = parse_page(page)
+        title, [heading] = parsed.all("title")[0], parsed.all("span", "score")
 
         assert (title.text, heading.text) == ("Coordination report: no score", "No score")
-        assert "nobody judged the outcome (the task has no scorer" in anatomy.text
-        assert not anatomy.all("span", "of")
-        assert "overall 0" not in anatomy.text
+        assert "nobody judged the outcome (the task has no scorer" in parsed.text
+        assert not parsed.all("span", "of")
+        assert "overall 0" not in parsed.text
 
 
-def test_coordination_that_was_not_seen_or_is_nobodys_has_no_label() -> None:
-    assert page_of(unseen()).head.coordination == "coordination: not seen"
+def test_coordination_without_a_label_gives_the_reason() -> None:
+    assert page_of(unseen()).head.coordination == "coordination: not observed"
     assert page_of(lone_participant()).head.coordination == "coordination: one participant"
     assert page_of(lone_participant()).trials.lines[0].coordination == "one participant"
 
 
-def test_what_structure_does_not_tell_is_said_once_with_its_figures_and_led_to() -> None:
-    for told in (star_of_five(), ground_truth(), troubled_six()):
-        anatomy = dissected(render(told))
+def test_the_caveat_on_structure_appears_once_and_is_linked_to_twice() -> None:
+    for result in (star_of_five(), ground_truth(), troubled_six()):
+        parsed = parse_page(render(result))
 
-        assert anatomy.text.count(STRUCTURE_AND_SUCCESS) == 1
-        assert MORE_ON_STRUCTURE in anatomy.text
-        assert anatomy.values("href").count("#structure") == 2
+        assert parsed.text.count(STRUCTURE_AND_SUCCESS) == 1
+        assert MORE_ON_STRUCTURE in parsed.text
+        assert parsed.values("href").count("#structure") == 2
 
 
-def test_each_trial_tells_who_judged_it_what_and_why_and_every_answer() -> None:
+def test_each_trial_shows_its_judge_its_grade_and_every_answer() -> None:
     lines, (first, second, third) = page_of(half_judged()).trials.lines, page_of(half_judged()).trials.in_full
 
     assert [(line.verdict, line.outcome, line.score) for line in lines] == [
@@ -152,15 +152,17 @@ def test_each_trial_tells_who_judged_it_what_and_why_and_every_answer() -> None:
         answers=[],
     )
     assert [each.explanation for each in second.grading.answers] == ["Two of the report's four faults are named."]
-    assert "Two of the report's four faults are named." in dissected(render(half_judged())).text
+    assert "Two of the report's four faults are named." in parse_page(render(half_judged())).text
     assert page_of(ground_truth()).trials.in_full[0].grading is None
 
 
-def test_whoever_could_not_be_seen_is_named_at_the_head_and_what_helps_is_told() -> None:
+def test_participants_that_could_not_be_observed_are_named_with_the_remedy() -> None:
     trust = page_of(unjudged_and_unseen()).trust
 
     assert trust.unseen is not None
-    assert trust.unseen.endswith("could not be seen: researcher_2, reviewer. Calls to reviewer were not seen either.")
+    assert trust.unseen.endswith(
+        "could not be observed: researcher_2, reviewer. Calls to reviewer were not observed either."
+    )
     assert dict(trust.seen) == {
         "coordinator": "its calls",
         "researcher_1": "its calls",
@@ -168,22 +170,22 @@ def test_whoever_could_not_be_seen_is_named_at_the_head_and_what_helps_is_told()
         "synthesizer": "its calls",
         "reviewer": "nothing",
     }
-    anatomy = dissected(render(unjudged_and_unseen()))
-    assert anatomy.text.count(trust.unseen) == 2
-    assert all(line in anatomy.text for line in REMEDY)
+    parsed = parse_page(render(unjudged_and_unseen()))
+    assert parsed.text.count(trust.unseen) == 2
+    assert all(line in parsed.text for line in REMEDY)
     assert page_of(mesh_of_five()).trust.unseen is None
 
 
-def test_agents_that_were_not_seen_are_not_told_to_be_silent() -> None:
-    hidden, silent = dissected(render(unseen())).text, dissected(render(silent_team())).text
+def test_unseen_agents_are_not_described_as_silent() -> None:
+    hidden, silent = parse_page(render(unseen())).text, parse_page(render(silent_team())).text
 
-    assert "No call between agents was seen." in hidden
-    assert "Seen in no exchange" in hidden
-    assert "Nobody called anybody." in silent
-    assert "Exchanged no message with anyone" in silent
+    assert "No call between agents was observed." in hidden
+    assert "No observed exchange" in hidden
+    assert "No agent called another." in silent
+    assert "Exchanged no message" in silent
 
 
-def test_findings_stand_in_the_order_of_the_row() -> None:
+def test_findings_keep_the_order_of_the_row() -> None:
     contradicted = finding().model_copy(update={"id": "contradicted_reports"})
 
     assert [each.title for each in page_of(row(findings=[contradicted, finding()])).findings] == [
@@ -192,7 +194,7 @@ def test_findings_stand_in_the_order_of_the_row() -> None:
     ]
 
 
-def test_a_trial_of_its_own_has_its_own_figures() -> None:
+def test_a_page_on_one_trial_shows_the_figures_of_that_trial() -> None:
     page = page_of(star_of_five(), "trial-2")
 
     assert page.head.score == "71.0"
@@ -201,8 +203,8 @@ def test_a_trial_of_its_own_has_its_own_figures() -> None:
     assert {each.calls for each in page.flows.rows} == {1}
 
 
-def test_a_trial_that_is_not_there_is_refused_with_those_that_are() -> None:
-    with pytest.raises(UsageError, match=r"no trial is called 'x'; there are: trial-1, trial-2, trial-3"):
+def test_an_unknown_trial_is_refused_with_a_list_of_the_known_ones() -> None:
+    with pytest.raises(UsageError, match=r"the result has no trial 'x', only: trial-1, trial-2, trial-3"):
         page_of(star_of_five(), "x")
 
 
@@ -214,52 +216,56 @@ def test_flows_are_summed_over_trials_and_latencies_weighted_by_calls() -> None:
     assert (flow.calls, flow.errors, flow.latency_ms) == (4, 1, 2.0)
 
 
-def test_the_assessors_calls_are_no_flows() -> None:
+def test_calls_of_the_assessor_are_not_flows() -> None:
     assert flows_of([trial(interaction("green-agent", "a"))]) == []
 
 
-def test_a_finding_leads_to_the_bars_of_its_calls_in_their_order() -> None:
-    page = page_of(row_of(FIVE, of(call("x", "a", "b"), call("y", "b", "c")), findings=[finding("y", "x", "y")]))
+def test_a_finding_links_to_the_bars_of_its_calls_in_order() -> None:
+    page = page_of(
+        row_of(FIVE, trial_with(call("x", "a", "b"), call("y", "b", "c")), findings=[finding("y", "x", "y")])
+    )
 
     assert [(step.name.text, step.anchor) for step in page.findings[0].steps] == [("1", "bar-1-1"), ("2", "bar-1-2")]
     assert page.findings[0].unlisted == 0
 
 
-def test_a_finding_leads_to_rows_of_the_table_where_calls_have_no_time() -> None:
-    page = page_of(row_of(FIVE, of(call("x", "a", "b", None)), findings=[finding("x", "elsewhere")]))
+def test_a_finding_links_to_table_rows_if_its_calls_have_no_time() -> None:
+    page = page_of(row_of(FIVE, trial_with(call("x", "a", "b", None)), findings=[finding("x", "elsewhere")]))
 
     assert [step.anchor for step in page.findings[0].steps] == ["call-1-1"]
     assert page.findings[0].unlisted == 1
 
 
-def test_calls_of_several_trials_are_told_apart() -> None:
-    page = page_of(row_of(FIVE, of(call("x", "a", "b")), of(call("y", "a", "b")), findings=[finding("y")]))
+def test_names_of_calls_in_several_trials_include_the_trial_number() -> None:
+    page = page_of(
+        row_of(FIVE, trial_with(call("x", "a", "b")), trial_with(call("y", "a", "b")), findings=[finding("y")])
+    )
 
     assert [step.name.text for step in page.findings[0].steps] == ["2.1"]
 
 
-def test_a_findings_figure_says_what_it_is_of() -> None:
+def test_a_findings_figure_names_its_measure() -> None:
     in_words, of_a_metric = finding(), finding().model_copy(update={"metric_id": "load_balance", "measured": None})
-    page = page_of(row_of(FIVE, of(), findings=[in_words, of_a_metric]))
+    page = page_of(row_of(FIVE, trial_with(), findings=[in_words, of_a_metric]))
     assert [each.measured for each in page.findings] == ["times the usual latency", "load balance"]
 
 
-def test_a_finding_on_several_trials_says_in_how_many() -> None:
+def test_a_finding_in_several_trials_gives_their_number() -> None:
     found = finding().model_copy(update={"trials": 2})
-    page = page_of(row_of(FIVE, of(), of(), of(), findings=[found]))
+    page = page_of(row_of(FIVE, trial_with(), trial_with(), trial_with(), findings=[found]))
 
     assert page.findings[0].trials == "in 2 of 3 trials"
     assert (page.findings[0].figure, page.findings[0].threshold) == ("2", "1.5")
 
 
-def test_findings_on_a_trial_stand_with_it_only_where_there_are_others() -> None:
+def test_findings_are_repeated_at_their_trial_only_if_there_are_several_trials() -> None:
     alone, several = page_of(mesh_of_five()), page_of(star_of_five())
 
     assert [view.findings for view in alone.trials.in_full] == [[]]
     assert all(view.findings for view in several.trials.in_full)
 
 
-def test_ground_truth_has_calls_but_no_timeline() -> None:
+def test_a_given_pattern_has_calls_but_no_timeline() -> None:
     (view,) = page_of(ground_truth()).trials.in_full
 
     assert view.timeline is None
@@ -267,22 +273,22 @@ def test_ground_truth_has_calls_but_no_timeline() -> None:
     assert {each.start for each in view.calls} == {page_of(ground_truth()).trials.in_full[0].calls[0].start}
 
 
-def test_trials_beyond_what_one_page_holds_are_listed_without_their_calls() -> None:
+def test_trials_beyond_the_page_limit_are_listed_without_their_calls() -> None:
     calls = [call(str(i), "a", "b", 20.0 * i) for i in range(1000)]
-    page = page_of(row_of(FIVE, *(of(*calls) for _ in range(7))))
+    page = page_of(row_of(FIVE, *(trial_with(*calls) for _ in range(7))))
 
     assert len(page.trials.lines) == 7
     assert sum(len(view.calls) for view in page.trials.in_full) == MAX_CALLS
 
 
-def test_an_undefined_metric_says_why_and_has_no_value() -> None:
+def test_an_undefined_metric_has_a_reason_in_place_of_a_value() -> None:
     (shown,) = page_of(row(metrics=[metric(MetricStatus.UNDEFINED, None)])).metrics.team
 
     assert (shown.value, shown.status, shown.reason) == ("–", "undefined", "there are no messages")  # noqa: RUF001
     assert not shown.sound
 
 
-def test_metrics_of_agents_become_one_table_the_largest_first() -> None:
+def test_metrics_of_agents_form_one_table_sorted_by_value() -> None:
     values = [metric(MetricStatus.OK, 0.25, "a"), metric(MetricStatus.APPROXIMATE, 0.5, "b")]
     table = page_of(row(metrics=values)).metrics.agents
 
@@ -292,7 +298,7 @@ def test_metrics_of_agents_become_one_table_the_largest_first() -> None:
     assert table.columns[0].definition_id == "1-gini/messages_of_agent"
 
 
-def test_what_all_metrics_were_computed_with_is_said_once() -> None:
+def test_parameters_shared_by_all_metrics_are_shown_once() -> None:
     mean, damping = (
         MetricParameter(name=name, value=value) for name, value in (("over", "trials"), ("damping", "0.85"))
     )
@@ -303,7 +309,7 @@ def test_what_all_metrics_were_computed_with_is_said_once() -> None:
     assert [each.params for each in metrics.team] == ["", "damping = 0.85"]
 
 
-def test_a_metric_is_defined_in_words_where_there_are_any() -> None:
+def test_a_metric_has_its_definition_in_words_if_it_is_known() -> None:
     foreign = metric(MetricStatus.OK, 1.0).model_copy(update={"definition_id": "acme/zeal"})
     words = {"1-gini/messages_of_agent": "How evenly the work is spread."}
     page = page_of(row(metrics=[metric(MetricStatus.OK, 1.0), foreign]), define=words.get)
@@ -315,10 +321,10 @@ def test_percentiles_of_few_calls_come_with_a_warning() -> None:
     latency = page_of(row(latency_metrics=LatencySummary(avg=1, p50=1, p95=2, p99=3, n=30, p95_reliable=True))).latency
 
     assert latency is not None
-    assert [each.note for each in latency.figures] == [None, None, None, "too few calls to rely on"]
+    assert [each.note for each in latency.figures] == [None, None, None, "too few calls to be reliable"]
 
 
-def test_failures_of_ours_and_warnings_are_told() -> None:
+def test_infrastructure_failures_and_warnings_are_shown() -> None:
     trust = page_of(troubled_six()).trust
 
     assert trust.infrastructure == ["trial-3: evaluation failed: the worker was killed"]
@@ -326,14 +332,14 @@ def test_failures_of_ours_and_warnings_are_told() -> None:
     assert {count.name for count in trust.counts if count.doubtful} == {"Conflicting", "Late", "Dropped"}
 
 
-def test_a_page_on_one_trial_tells_only_of_its_own_failures() -> None:
-    told = row(infrastructure=[FAILURE], trials=[trial(), trial(trial_id="trial-2")])
+def test_a_page_on_one_trial_shows_only_the_failures_of_that_trial() -> None:
+    result = row(infrastructure=[FAILURE], trials=[trial(), trial(trial_id="trial-2")])
 
-    assert page_of(told, "trial-1").trust.infrastructure == []
-    assert page_of(told, "trial-2").trust.infrastructure == ["trial-2: evaluation failed: no worker"]
+    assert page_of(result, "trial-1").trust.infrastructure == []
+    assert page_of(result, "trial-2").trust.infrastructure == ["trial-2: evaluation failed: no worker"]
 
 
-def test_silence_is_drawn_as_silence() -> None:
+def test_a_silent_team_has_no_arrows_and_no_flows() -> None:
     page = page_of(silent_team())
 
     assert (page.graph.arrows, page.flows.rows) == ((), [])
@@ -343,6 +349,6 @@ def test_silence_is_drawn_as_silence() -> None:
 @law
 @given(st.lists(call_records, max_size=20), st.lists(st.integers(0, 30).map(str), max_size=5))
 def test_every_step_of_a_finding_is_either_linked_or_counted(calls: list[CallRecord], step_ids: list[str]) -> None:
-    found = page_of(row_of(FIVE, of(*calls), findings=[finding(*step_ids)])).findings[0]
+    found = page_of(row_of(FIVE, trial_with(*calls), findings=[finding(*step_ids)])).findings[0]
 
     assert len(found.steps) + found.unlisted == len(set(step_ids))

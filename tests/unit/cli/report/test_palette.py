@@ -32,12 +32,12 @@ def contrast(one: str, other: str) -> float:
     return (lighter + 0.05) / (darker + 0.05)
 
 
-def test_contrast_is_what_it_is_defined_to_be() -> None:
+def test_contrast_follows_the_wcag_formula() -> None:
     assert contrast("ffffff", "000000") == pytest.approx(21)
     assert contrast("777777", "ffffff") == pytest.approx(4.48, abs=0.01)
 
 
 @pytest.mark.parametrize("palette", [LIGHT, LIGHT | DARK], ids=["light", "dark"])
 @pytest.mark.parametrize(("colour", "ground", "least"), PAIRS)
-def test_contrast_is_enough(palette: dict[str, str], colour: str, ground: str, least: float) -> None:
+def test_every_colour_pair_has_enough_contrast(palette: dict[str, str], colour: str, ground: str, least: float) -> None:
     assert contrast(palette[colour], palette[ground]) >= least

@@ -45,7 +45,7 @@ def test_the_same_calls_are_drawn_the_same(calls: list[CallRecord]) -> None:
     assert draw(calls, names_of(*calls)) == draw(list(calls), names_of(*calls))
 
 
-def test_without_any_time_there_is_no_timeline() -> None:
+def test_calls_without_times_have_no_timeline() -> None:
     calls = [call("1", "a", "b", None, None)]
 
     assert draw(calls, names_of(*calls)) is None
@@ -57,13 +57,13 @@ def test_lanes_are_in_the_order_of_the_first_calls_and_the_assessor_has_none() -
     assert [lane.name for lane in drawn.lanes] == ["b", "a", "c"]
 
 
-def test_a_bar_stands_in_the_lane_of_the_agent_that_answered() -> None:
+def test_a_bar_stands_in_the_lane_of_the_callee() -> None:
     drawn = timeline(call("1", "a", "b"))
 
     assert drawn.lanes[1].top < drawn.bars[0].y < drawn.lanes[1].bottom
 
 
-def test_position_and_width_go_with_time() -> None:
+def test_position_and_width_are_proportional_to_time() -> None:
     drawn = timeline(call("1", "a", "b", 0, 100), call("2", "a", "b", 25, 50))
     whole, part = drawn.bars
 
@@ -71,13 +71,13 @@ def test_position_and_width_go_with_time() -> None:
     assert share(part.width) * 2 == share(whole.width)
 
 
-def test_calls_under_way_at_once_are_stacked_the_earlier_above() -> None:
+def test_concurrent_calls_are_stacked_with_the_earlier_on_top() -> None:
     first, second = timeline(call("1", "a", "b", 0, 100), call("2", "c", "b", 10, 20)).bars
 
     assert second.y > first.y
 
 
-def test_an_arrow_leads_from_the_bar_of_the_call_it_was_made_in() -> None:
+def test_an_arrow_leads_from_the_bar_of_the_parent_call() -> None:
     drawn = timeline(call("1", GREEN_AGENT, "a", 0, 100), call("2", "a", "b", 10, 20, parent="1"))
     outer, inner = drawn.bars
     (arrow,) = drawn.arrows
@@ -93,7 +93,7 @@ def test_an_arrow_upwards_ends_below_its_bar() -> None:
     assert arrow.start > arrow.end == drawn.bars[-1].y + BAR
 
 
-def test_a_failed_call_and_one_on_the_critical_path_are_told_apart() -> None:
+def test_failed_calls_and_calls_on_the_critical_path_are_marked_differently() -> None:
     failed, critical = timeline(call("1", "a", "b", 0, error="no answer"), call("2", "a", "c", 20, critical=True)).bars
 
     assert (failed.failed, failed.critical) == (True, False)
@@ -101,14 +101,14 @@ def test_a_failed_call_and_one_on_the_critical_path_are_told_apart() -> None:
     assert "failed: no answer" in failed.title
 
 
-def test_the_critical_path_of_a_team_is_shown_as_it_was_computed() -> None:
+def test_the_timeline_shows_the_critical_path_of_the_row() -> None:
     calls = mesh_of_five().detail.trials[0].calls
     drawn = timeline(*calls)
 
     assert sum(bar.critical for bar in drawn.bars) == sum(each.on_critical_path for each in calls) > 1
 
 
-def test_of_very_many_calls_only_the_telling_ones_have_an_arrow() -> None:
+def test_with_too_many_calls_only_the_failed_one_has_an_arrow() -> None:
     calls = [call(str(i), "a", "b", 20 * i, error="no" if i == 3 else None) for i in range(MAX_ARROWS + 1)]
     drawn = timeline(*calls)
 
@@ -116,7 +116,7 @@ def test_of_very_many_calls_only_the_telling_ones_have_an_arrow() -> None:
     assert [arrow.name.text for arrow in drawn.arrows] == ["4"]
 
 
-def test_of_too_many_agents_the_busiest_have_lanes_and_the_other_calls_are_counted() -> None:
+def test_with_too_many_agents_the_busiest_have_lanes_and_the_other_calls_are_counted() -> None:
     crowd = [call(str(i), "a", f"once-{i}", 20 * i) for i in range(MAX_LANES)]
     drawn = timeline(*crowd, *(call(f"b{i}", "a", "often", 20 * i) for i in range(3)))
 
@@ -125,7 +125,7 @@ def test_of_too_many_agents_the_busiest_have_lanes_and_the_other_calls_are_count
     assert drawn.beyond == len(crowd) - (MAX_LANES - 2)
 
 
-def test_ticks_are_round_times_from_the_first_on() -> None:
+def test_ticks_are_round_times_from_the_first_call_on() -> None:
     drawn = timeline(call("1", "a", "b", 0, 1000))
 
     assert [tick.text for tick in drawn.ticks] == ["0 ms", "200 ms", "400 ms", "600 ms", "800 ms", "1 s"]

@@ -1,10 +1,11 @@
-"""The row: means over usable trials, flags by majority, and nothing of the infrastructure held against agents."""
+"""The row: means over usable trials, flags by majority, and no infrastructure failure counts against agents."""
 
 from itertools import permutations
 
 import pytest
 
-from concord.assessment.results import InfrastructureFailure, MetricStatus, ResultRow
+from concord.assessment.result_row import InfrastructureFailure, ResultRow
+from concord.assessment.results import MetricStatus
 from concord_evaluator.aggregate import make_row
 from concord_evaluator.documents import JudgedTrial
 from concord_evaluator.scoring import SCORING_VERSION
@@ -14,14 +15,14 @@ from tests.unit.evaluator.trials import judged, outcome, plan
 
 
 def row(*teams: Team, tasks: int = 1, reports: bool = False, **config: object) -> ResultRow:
-    """The row of one trial per team, all of them of the agents of the first."""
+    """The row of one trial per team; every team has the agents of the first."""
     planned = plan(teams[0][0], trials=len(teams), tasks=tasks, reports=reports, config=config)
     verdicts = [judged(planned, team, outcome(f"trial-{n}")) for n, team in enumerate(teams, 1)]
     return make_row(planned, verdicts, [])
 
 
 class TestOneTrial:
-    def test_is_the_row(self) -> None:
+    def test_the_row_of_one_trial_has_its_values(self) -> None:
         only = row(mesh(4))
         (trial,) = only.detail.trials
         assert only.detail.overall_score == only.task_rewards.overall_score == trial.overall_score == pytest.approx(1.0)
@@ -32,30 +33,30 @@ class TestOneTrial:
         assert (only.detail.graph_metrics.has_bottleneck, only.detail.graph_metrics.isolated_agents) == (False, [])
         assert only.detail.scoring.version == SCORING_VERSION
 
-    def test_of_a_star_is_labelled_a_bottleneck_and_passes_all_the_same(self) -> None:
+    def test_a_star_is_labelled_a_bottleneck_and_passes(self) -> None:
         only = row(star(5))
         assert (only.score, only.pass_rate, only.detail.coordination_quality) == (100.0, 100.0, "bottleneck")
         assert only.detail.graph_metrics.has_bottleneck
 
-    def test_of_a_lone_participant_is_scored_by_its_outcome_and_has_no_label(self) -> None:
+    def test_a_lone_participant_is_scored_by_its_outcome_and_has_no_label(self) -> None:
         only = row((agents(1), []))
         assert (only.score, only.pass_rate, only.detail.confidence) == (100.0, 100.0, "insufficient")
         assert (only.detail.coordination_quality, only.detail.coordination_status) == (None, "not_applicable")
         assert only.detail.trials[0].coordination_status == "not_applicable"
         assert only.detail.graph_metrics.graph_density is None
 
-    def test_says_what_the_score_rests_on(self) -> None:
+    def test_the_row_names_the_basis_and_the_factors_of_the_score(self) -> None:
         scoring = row(mesh(4)).detail.scoring
         assert (scoring.version, scoring.basis, scoring.judged_by_code, scoring.unjudged) == ("2", "outcome", 1, 0)
         assert [(part.id, part.value) for part in scoring.sub_scores] == [("outcome", 1.0), ("conduct", 1.0)]
 
-    def test_without_an_answer_is_worth_nothing_judge_or_not(self) -> None:
+    def test_a_trial_without_an_answer_scores_0_even_without_a_judge(self) -> None:
         for answer in (None, "", "  \n"):
             planned = plan(agents(3), graded=False)
             only = make_row(planned, [judged(planned, mesh(3), outcome(answer=answer))], [])
             assert (only.score, only.detail.scoring.unjudged) == (0.0, 0)
 
-    def test_that_nobody_could_see_has_no_label_and_says_what_to_do(self) -> None:
+    def test_an_unobserved_team_has_no_label_and_a_warning_with_the_remedy(self) -> None:
         only = row((agents(3), []))
         assert only.detail.trace_integrity.observability == "none"
         assert [each.observability for each in only.detail.trace_integrity.participants] == ["none"] * 3
@@ -66,18 +67,18 @@ class TestOneTrial:
         assert ["/peers" in warning for warning in only.detail.warnings] == [True]
         assert only.score == 50.0
 
-    def test_is_weighed_by_nothing_and_says_so(self) -> None:
+    def test_configured_weights_have_no_effect_and_cause_a_warning(self) -> None:
         weighed = row(mesh(3), weights={"communication": 1.0})
         assert weighed.score == row(mesh(3)).score
         assert [warning for warning in weighed.detail.warnings if warning.startswith("`weights` have no effect")]
 
-    def test_names_every_agent_with_what_it_did(self) -> None:
+    def test_the_row_lists_every_agent_with_its_calls(self) -> None:
         hub, *spokes = row(star(4)).detail.agents
         assert (hub.id, hub.url, hub.functions, hub.declared) == ("a00", url_of("a00"), ["reviewer"], True)
         assert (hub.calls_made, hub.calls_received, hub.latency_avg_ms) == (3, 0, None)
         assert [(s.calls_made, s.calls_received, s.latency_avg_ms) for s in spokes] == [(0, 1, 10.0)] * 3
 
-    def test_warns_of_what_was_asked_for_in_vain(self) -> None:
+    def test_unknown_keys_evaluators_and_metrics_cause_warnings(self) -> None:
         warnings = row(
             mesh(3), metrics=["density", "nonsense"], evaluators=["graph", "magic", "judge"], typo=1
         ).detail.warnings
@@ -85,7 +86,7 @@ class TestOneTrial:
 
 
 class TestSeveralTrials:
-    def test_are_averaged(self) -> None:
+    def test_scores_and_metrics_are_averaged_over_trials(self) -> None:
         both = row(mesh(4), disjoint_pairs(4, 1))
         assert both.score == pytest.approx(100.0)
         assert both.pass_rate == 100.0
@@ -96,7 +97,7 @@ class TestSeveralTrials:
         unseen = row(mesh(4), (agents(4), []))
         assert (unseen.score, unseen.pass_rate, unseen.detail.scoring.passed_trials) == (75.0, 50.0, 1)
 
-    def test_flags_hold_in_more_than_half_of_them(self) -> None:
+    def test_a_flag_needs_more_than_half_of_the_trials(self) -> None:
         other = mesh(4)
         tied, most = row(star(4), other).detail.graph_metrics, row(star(4), star(4), other).detail.graph_metrics
         assert (tied.has_bottleneck, most.has_bottleneck) == (False, True)
@@ -132,11 +133,11 @@ class TestSeveralTrials:
             ("over_centralised", ["a00"], 3),
         ][::-1]
 
-    def test_confidence_is_adequate_from_ten_different_tasks_on(self) -> None:
+    def test_confidence_is_adequate_from_ten_tasks_on(self) -> None:
         assert row(*[mesh(3)] * 10, tasks=9).detail.confidence == "low"
         assert row(*[mesh(3)] * 10, tasks=10).detail.confidence == "adequate"
 
-    def test_come_in_the_order_of_the_plan_whatever_the_order_of_verdicts(self) -> None:
+    def test_the_order_of_verdicts_does_not_matter(self) -> None:
         planned = plan(agents(3), trials=3)
         verdicts = [
             judged(planned, team, outcome(f"trial-{n}")) for n, team in enumerate((mesh(3), star(3), star(3)), 1)
@@ -144,7 +145,7 @@ class TestSeveralTrials:
         rows = {make_row(planned, order, []).model_dump_json() for order in permutations(verdicts)}
         assert len(rows) == 1
 
-    def test_integrity_is_summed(self) -> None:
+    def test_trace_integrity_is_summed_over_trials(self) -> None:
         integrity = row(mesh(3), star(3)).detail.trace_integrity
         assert (integrity.steps, integrity.observed, integrity.completeness) == (8, 8, 1.0)
         assert integrity.observability == "partly"
@@ -154,12 +155,12 @@ class TestSeveralTrials:
             "a02": "partly",
         }
 
-    def test_the_judgments_are_merged_and_those_by_rules_say_so(self) -> None:
+    def test_judgments_by_rules_are_merged_and_labelled_as_such(self) -> None:
         merged = row(mesh(4), mesh(4), star(4)).detail.judge
         assert merged is not None
         assert (merged.source, merged.reason, merged.coordination_quality) == ("rules", "no model here", "high")
 
-    def test_of_a_models_judgments_samples_are_summed_agreement_is_averaged_and_the_model_named(self) -> None:
+    def test_merged_model_judgments_sum_samples_average_agreement_and_name_the_model(self) -> None:
         planned = plan(agents(3), trials=2)
         by_model = {"source": "llm", "reason": None, "model": "m", "prompt_version": "2", "samples": 3}
         verdicts = []
@@ -167,8 +168,10 @@ class TestSeveralTrials:
             verdict = judged(planned, mesh(3), outcome(f"trial-{n}"))
             assert verdict.record is not None
             assert verdict.record.judge is not None
-            told = verdict.record.judge.model_copy(update=by_model | {"agreement": agreement, "cached_samples": cached})
-            record = verdict.record.model_copy(update={"judge": told})
+            judgment = verdict.record.judge.model_copy(
+                update=by_model | {"agreement": agreement, "cached_samples": cached}
+            )
+            record = verdict.record.model_copy(update={"judge": judgment})
             verdicts.append(verdict.model_copy(update={"record": record}))
         merged = make_row(planned, verdicts, []).detail.judge
         assert merged is not None
@@ -177,7 +180,7 @@ class TestSeveralTrials:
 
 
 class TestUnjudged:
-    def test_trials_count_nothing_in_the_score_and_all_in_what_it_could_be(self) -> None:
+    def test_unjudged_trials_count_0_in_the_score_and_1_in_its_upper_bound(self) -> None:
         planned = plan(agents(3), trials=4, tasks=4)
         ungraded = plan(agents(3), trials=4, tasks=4, graded=False)
         verdicts = [judged(planned if n < 4 else ungraded, mesh(3), outcome(f"trial-{n}")) for n in range(1, 5)]
@@ -193,60 +196,60 @@ class TestUnjudged:
         assert partly.detail.trials[3].grading is not None
         assert partly.detail.trials[3].grading.reason == "no model here"
 
-    def test_all_of_them_leave_no_score_and_no_interval(self) -> None:
+    def test_a_wholly_unjudged_row_has_no_score_and_no_interval(self) -> None:
         planned = plan(agents(3), trials=2, graded=False)
         none = make_row(planned, [judged(planned, mesh(3), outcome(f"trial-{n}")) for n in (1, 2)], [])
         assert (none.score, none.pass_rate, none.detail.overall_score) == (None, None, None)
         assert (none.detail.scoring.score_high, none.detail.scoring.unjudged) == (None, 2)
         assert (none.detail.statistics.score_low, none.detail.statistics.trials) == (None, 0)
 
-    def test_a_trial_that_ran_and_was_never_evaluated_is_one(self) -> None:
+    def test_a_trial_without_an_evaluation_counts_as_unjudged(self) -> None:
         planned = plan(agents(3), trials=2)
         late = InfrastructureFailure(trial_id="trial-2", stage="evaluation", message="no result in time")
-        for told in ([], [late]):
-            lost = make_row(planned, [judged(planned, mesh(3), outcome("trial-1"))], told)
+        for failures in ([], [late]):
+            lost = make_row(planned, [judged(planned, mesh(3), outcome("trial-1"))], failures)
             assert (lost.score, lost.detail.scoring.score_high, lost.detail.scoring.unjudged) == (50.0, 100.0, 1)
 
 
 class TestInfrastructure:
-    def test_a_trial_that_our_storage_kept_from_running_is_counted_and_never_scored(self) -> None:
+    def test_a_trial_lost_to_storage_is_listed_and_not_scored(self) -> None:
         planned = plan(agents(4), trials=2)
         down = InfrastructureFailure(trial_id="trial-2", stage="trial", message="storage is away")
         partial = make_row(planned, [judged(planned, mesh(4), outcome("trial-1"))], [down])
         assert (partial.score, partial.pass_rate, partial.detail.scoring.usable_trials) == (100.0, 100.0, 1)
         assert partial.detail.infrastructure == [down]
 
-    def test_a_trial_in_which_the_team_broke_is_the_teams(self) -> None:
+    def test_a_trial_in_which_the_team_failed_is_scored(self) -> None:
         planned = plan(agents(4), trials=2)
         broken = outcome("trial-2", state="failed", error="the stream broke", answer=None)
         row = make_row(planned, [judged(planned, mesh(4), outcome("trial-1")), judged(planned, mesh(4), broken)], [])
         assert (row.score, row.pass_rate, row.detail.infrastructure) == (50.0, 50.0, [])
 
-    def test_a_missing_participant_is_named_and_warned_of(self) -> None:
+    def test_a_missing_participant_is_listed_and_warned_of(self) -> None:
         planned = plan(agents(3))
         missing = InfrastructureFailure(trial_id=None, stage="contact", message="could not be reached: a02 (http://x)")
         row = make_row(planned, [judged(planned, mesh(3))], [missing])
         assert (row.detail.infrastructure, row.detail.warnings) == ([missing], [missing.message])
 
-    def test_of_an_evaluation_stand_beside_those_that_were_told(self) -> None:
+    def test_failed_evaluations_are_listed_with_other_failures(self) -> None:
         planned = plan(agents(3), trials=3)
         failed = InfrastructureFailure(trial_id="trial-2", stage="evaluation", message="it broke")
-        told = InfrastructureFailure(trial_id="trial-3", stage="trial", message="storage is away")
+        trial_failure = InfrastructureFailure(trial_id="trial-3", stage="trial", message="storage is away")
         verdicts = [judged(planned, mesh(3), outcome("trial-1")), JudgedTrial(state="failed", failure=failed)]
-        assert make_row(planned, verdicts, [told]).detail.infrastructure == [told, failed]
+        assert make_row(planned, verdicts, [trial_failure]).detail.infrastructure == [trial_failure, failed]
 
-    def test_a_trial_that_nobody_accounts_for_is_named(self) -> None:
+    def test_a_trial_without_a_verdict_is_listed_as_a_failure(self) -> None:
         planned = plan(agents(3), trials=2)
         (failure,) = make_row(planned, [judged(planned, mesh(3), outcome("trial-1"))], []).detail.infrastructure
         assert (failure.trial_id, failure.stage) == ("trial-2", "evaluation")
 
-    def test_an_evaluation_that_was_given_up_and_came_after_all_counts(self) -> None:
+    def test_a_late_evaluation_counts_and_its_failure_is_removed(self) -> None:
         planned = plan(agents(3))
         late = InfrastructureFailure(trial_id="trial-1", stage="evaluation", message="no result in time")
         only = make_row(planned, [judged(planned, mesh(3))], [late])
         assert (only.detail.infrastructure, only.score) == ([], 100.0)
 
-    def test_alone_leaves_a_row_without_values(self) -> None:
+    def test_a_row_without_verdicts_has_no_values(self) -> None:
         empty = make_row(plan(agents(3)), [], [])
         assert (empty.score, empty.pass_rate, empty.time_used) == (None, None, 0)
         assert empty.detail.graph_metrics.has_bottleneck is None
@@ -254,7 +257,7 @@ class TestInfrastructure:
         assert empty.detail.confidence == "insufficient"
 
 
-def test_several_tasks_give_intervals_and_the_chance_of_passing_again() -> None:
+def test_several_tasks_yield_intervals_and_pass_powers() -> None:
     team = mesh(3)
     given = plan(team[0], trials=8, tasks=4)
     verdicts = [judged(given, team, outcome(f"trial-{number + 1}")) for number in range(8)]
@@ -266,14 +269,14 @@ def test_several_tasks_give_intervals_and_the_chance_of_passing_again() -> None:
     assert (statistics.score_low, statistics.score_high) == pytest.approx((100, 100))
 
 
-def test_one_trial_tells_nothing_of_the_spread() -> None:
+def test_one_trial_yields_no_intervals() -> None:
     team = mesh(3)
     given = plan(team[0])
     statistics = make_row(given, [judged(given, team)], []).detail.statistics
     assert (statistics.trials, statistics.pass_rate_low, statistics.score_low) == (1, None, None)
 
 
-def test_a_shard_without_a_trial_is_a_row_of_none() -> None:
+def test_a_shard_without_trials_yields_an_empty_row() -> None:
     given = plan(agents(3), trials=0)
     empty = make_row(given, [], [])
     assert (empty.score, empty.pass_rate, empty.time_used, empty.detail.trials) == (None, None, 0, [])

@@ -1,10 +1,11 @@
-"""A row is never too large for a leaderboard to read, and loses nothing before it must."""
+"""The size of a row: a leaderboard can read it, and it loses nothing before it must."""
 
 import json
 
 import pytest
 
-from concord.assessment.results import ResultRow, TrialRecord
+from concord.assessment.result_row import ResultRow
+from concord.assessment.results import TrialRecord
 from concord_evaluator.aggregate import make_row, size
 from tests.unit.evaluator.graphs import mesh
 from tests.unit.evaluator.trials import judged, outcome, plan
@@ -22,17 +23,19 @@ def size_of(*records: TrialRecord) -> int:
     return sum(len(json.dumps(record.model_dump(mode="json"))) for record in records)
 
 
-def test_what_has_room_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_records_that_fit_are_unchanged(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(size, "MAX_SUBMISSION", size_of(RECORD, RECORD))
-    assert size.fitted([RECORD, RECORD], 1) == [RECORD, RECORD]
+    assert size.shortened_to_fit([RECORD, RECORD], 1) == [RECORD, RECORD]
 
 
 @pytest.mark.parametrize(("share", "gone"), [
     (0.9, {"calls"}), (0.6, {"calls", "metrics"}), (0.2, {"calls", "metrics", "interactions"}),
 ])  # fmt: skip
-def test_what_has_not_loses_its_bulk_first(share: float, gone: set[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_record_that_does_not_fit_loses_its_bulk_first(
+    share: float, gone: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(size, "MAX_SUBMISSION", int(share * size_of(RECORD)))
-    [fitted] = size.fitted([RECORD], 1)
+    [fitted] = size.shortened_to_fit([RECORD], 1)
     assert size_of(fitted) <= share * size_of(RECORD)
     assert {name for name in ("calls", "metrics", "interactions") if not getattr(fitted, name)} == gone
     assert fitted.calls_omitted == len(RECORD.calls)
@@ -43,13 +46,13 @@ def test_what_has_not_loses_its_bulk_first(share: float, gone: set[str], monkeyp
     )
 
 
-def test_the_last_to_go_is_the_end_of_a_long_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_answer_is_cut_last(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(size, "MAX_SUBMISSION", 0)
-    [fitted] = size.fitted([RECORD.model_copy(update={"answer": "word " * 1000})], 1)
+    [fitted] = size.shortened_to_fit([RECORD.model_copy(update={"answer": "word " * 1000})], 1)
     assert len(fitted.answer or "") == size.MAX_ANSWER
 
 
-def test_the_figures_over_all_trials_lose_nothing_and_the_row_says_what_is_left_out(
+def test_aggregate_figures_are_kept_and_the_row_warns_of_omissions(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     whole = row(3)
@@ -57,16 +60,16 @@ def test_the_figures_over_all_trials_lose_nothing_and_the_row_says_what_is_left_
     short = row(3)
     assert short.detail.metrics == whole.detail.metrics
     assert (short.score, short.pass_rate) == (whole.score, whole.pass_rate)
-    assert short.detail.warnings == ["3 trials are not shown in full: the row would be too large to be read"]
+    assert short.detail.warnings == ["3 trials are shortened, because the row would exceed its size limit"]
     assert whole.detail.warnings == []
 
 
-def test_shards_share_the_room(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shards_share_the_size_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(size, "MAX_SUBMISSION", 3 * size_of(RECORD))
     assert row(2).detail.warnings == []
     assert len(row(2, num_shards=2).detail.warnings) == 1
 
 
-def test_a_thousand_trials_can_be_read() -> None:
-    fitted = size.fitted([RECORD] * 1000, 1)
+def test_a_thousand_trials_stay_below_16_mib() -> None:
+    fitted = size.shortened_to_fit([RECORD] * 1000, 1)
     assert len(json.dumps([record.model_dump(mode="json") for record in fitted], indent=2)) < 16 * 1024 * 1024

@@ -1,4 +1,4 @@
-"""What is found in which team, and what is not."""
+"""Findings: the teams that have each finding, and the teams that have none."""
 
 import pytest
 
@@ -21,7 +21,7 @@ def ids(findings: list[Finding]) -> list[tuple[str, list[str]]]:
 
 
 @pytest.mark.parametrize("n", range(3, 9))
-def test_a_mesh_has_nothing_to_find(n: int) -> None:
+def test_a_mesh_has_no_findings(n: int) -> None:
     assert found(mesh(n)) == []
 
 
@@ -47,7 +47,7 @@ def test_betweenness_of_exactly_the_threshold_is_no_bottleneck() -> None:
     assert "bottleneck" not in {finding.id for finding in found(with_isolated(star(4)))}
 
 
-def test_whoever_is_declared_and_never_shows_is_isolated_and_silent() -> None:
+def test_declared_agents_without_calls_are_isolated_and_silent() -> None:
     assert ids(found((agents(2), []))) == [
         ("isolated", ["a00"]),
         ("isolated", ["a01"]),
@@ -65,18 +65,18 @@ def test_two_agents_that_share_every_message_are_not_over_centralised() -> None:
     assert found(disjoint_pairs(2, 1)) == []
 
 
-def test_density_is_unhealthy_up_to_and_with_the_threshold() -> None:
+def test_density_at_the_threshold_is_low() -> None:
     ring_of_ten, density = ring(10), 2 / 9
     assert "low_density" not in {f.id for f in found(ring_of_ten, Thresholds(healthy_density=density - 0.001))}
     assert "low_density" in {f.id for f in found(ring_of_ten, Thresholds(healthy_density=density))}
 
 
-def test_thresholds_are_the_configurations() -> None:
+def test_thresholds_come_from_the_configuration() -> None:
     assert ids(found(chain(5), Thresholds(bottleneck=0.7))) == []
     assert ids(found(chain(5), Thresholds(bottleneck=0.6))) == [("bottleneck", ["a02"])]
 
 
-def test_a_finding_names_the_steps_that_show_it_sorted_and_not_too_many() -> None:
+def test_a_finding_lists_its_steps_sorted_and_limited() -> None:
     spoke, *_ = [finding for finding in found(star(4)) if finding.id == "bottleneck"]
     assert spoke.step_ids == ["000", "001", "002"]
     assert len(found(star(40))[0].step_ids) == 20

@@ -1,4 +1,4 @@
-"""Files that are none: sources of bytes, and what traces read from them say."""
+"""In-memory trace files for tests, and the values read from them."""
 
 import os
 from collections import Counter
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from concord.assessment import AssessmentConfig
-from concord.assessment.results import ResultRow
+from concord.assessment.result_row import ResultRow
 from concord_evaluator.formats import FormatError, Source, Trace, read_traces
 from concord_evaluator.offline import evaluate_trace
 
@@ -27,7 +27,7 @@ def read(content: str | bytes, name: str = "file.json", format_name: str | None 
 def read_past_faults(
     content: str | bytes, name: str = "file.json", format_name: str | None = None
 ) -> tuple[list[Trace], list[str]]:
-    """The traces of all records that can be read, and what is said of the others."""
+    """The traces of all readable records, and the messages about the others."""
     faults: list[str] = []
     data = content.encode() if isinstance(content, str) else content
     reading = Source(name, BytesIO(data), on_fault=lambda fault: faults.append(str(fault)))
@@ -39,7 +39,7 @@ def read_file(path: Path) -> list[Trace]:
 
 
 def refusal(content: str | bytes, format_name: str | None = None, name: str = "file.json") -> str:
-    """What is said of a file that is refused."""
+    """The error message for a file that is refused."""
     with pytest.raises(FormatError) as refused:
         read(content, name, format_name)
     return str(refused.value)

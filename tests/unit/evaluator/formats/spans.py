@@ -1,4 +1,4 @@
-"""OTLP/JSON in the making: spans with only what a test is about."""
+"""OTLP/JSON spans for tests, with only the fields that a test needs."""
 
 import json
 from typing import Any
@@ -7,12 +7,13 @@ TRACE = "5b8efff798038103d269b633813fc60c"
 
 
 def span_id(name: str) -> str:
-    """An id that a test can read: the name, in hex."""
+    """The name in hex, so that a test can read the id."""
     return name.encode().hex().rjust(16, "f")
 
 
 def span(name: str, parent: str = "", *, client: bool = False, trace: str = TRACE, **attributes: str) -> dict[str, Any]:
-    """A span called `name`; of attributes `agent`, `operation` and `tool` stand for their names in the conventions."""
+    """A span called `name`; the attributes `agent`, `operation` and `tool` are short for their names in the
+    conventions."""
     names = {"agent": "gen_ai.agent.name", "operation": "gen_ai.operation.name", "tool": "gen_ai.tool.name"}
     return {
         "traceId": trace,
@@ -31,7 +32,7 @@ def invocation(name: str, agent: str, parent: str = "", *, client: bool = False,
 
 
 def exported(service: str, *spans: dict[str, Any], scope: str = "app") -> dict[str, Any]:
-    """What one service exports at once."""
+    """One export of one service."""
     attributes = [{"key": "service.name", "value": {"stringValue": service}}]
     scoped = [{"scope": {"name": scope}, "spans": list(spans)}]
     return {"resourceSpans": [{"resource": {"attributes": attributes}, "scopeSpans": scoped}]}

@@ -1,4 +1,4 @@
-"""A2A traceability: response traces in both wire forms, wherever A2A puts them."""
+"""A2A traceability: response traces are read in both wire forms, wherever A2A puts them."""
 
 import json
 
@@ -57,13 +57,13 @@ DATA_PART = {"artifactId": "a", "parts": [{"kind": "data", "data": SPEC}]}
 TASK = {"kind": "task", "id": "1", "artifacts": [{"artifactId": "b", "parts": []}, ARTIFACT]}
 
 
-def test_both_ends_of_all_calls_are_known() -> None:
+def test_every_call_has_its_caller_and_callee() -> None:
     [trace] = read(json.dumps(SPEC), "planner.json")
     assert calls_between(trace) == {("planner", "worker"): 1, ("worker", "checker"): 1}
     assert agents_of(trace) == ["checker", "planner", "worker"]
 
 
-def test_the_librarys_form_says_the_same_of_a_call() -> None:
+def test_the_library_form_yields_the_same_calls() -> None:
     [trace] = read(json.dumps(LIBRARY, indent=1), "planner.json")
     assert calls_between(trace) == {("planner", "worker"): 1}
 
@@ -74,13 +74,13 @@ def test_a_response_trace_is_found_wherever_a2a_puts_it(document: object) -> Non
     assert calls_between(trace) == {("planner", "worker"): 1, ("worker", "checker"): 1}
 
 
-def test_answers_of_one_trace_are_one_trace_and_repetitions_count_once() -> None:
+def test_answers_of_one_trace_are_merged_and_repetitions_count_once() -> None:
     second = {"trace_id": "t", "steps": [{**LIBRARY["steps"][0], "stepId": "s9"}]}  # type: ignore[dict-item]
     [trace] = read("\n".join(map(json.dumps, (SPEC, SPEC, second))), "planner.jsonl")
     assert calls_between(trace) == {("planner", "worker"): 2, ("worker", "checker"): 1}
 
 
-def test_a_long_trace_is_not_held_to_the_size_of_a_batch() -> None:
+def test_a_trace_may_exceed_the_size_of_a_batch() -> None:
     steps = [{"step_id": f"s{number}", "call_type": "AGENT", "name": "worker"} for number in range(2500)]
     [trace] = read(json.dumps({"trace_id": "t", "steps": steps}), "planner.json")
     assert calls_between(trace) == {("planner", "worker"): 2500}
@@ -89,16 +89,16 @@ def test_a_long_trace_is_not_held_to_the_size_of_a_batch() -> None:
 @pytest.mark.parametrize(
     ("name", "agent"), [("my agent.json", "my agent"), ("stdin", "stdin"), ("a/b:c.json", "b-c"), ("-", "agent")]
 )
-def test_whose_answer_it_is_is_taken_from_the_file_and_told(name: str, agent: str) -> None:
+def test_the_reporter_is_taken_from_the_file_name_with_a_warning(name: str, agent: str) -> None:
     [trace] = read(json.dumps(LIBRARY), name)
     assert [report.reporter for report in trace.reports()] == [agent, agent]
-    assert trace.warnings == (f"a response trace does not say whose it is: taken for {agent}'s, after the file",)
+    assert trace.warnings == (f"a response trace names no agent: assigned to {agent}, after the file name",)
 
 
 @pytest.mark.parametrize(
     ("document", "reason"),
     [
-        ({"a": [1, {"steps": []}]}, "holds no response trace, an object with `trace_id` and `steps`"),
+        ({"a": [1, {"steps": []}]}, "no response trace found: expected an object with `trace_id` and `steps`"),
         ({"trace_id": "t", "steps": [1]},
          "steps[0]: Input should be a valid dictionary or instance of InteractionStep"),
         ({"trace_id": "t", "steps": [{"step_id": "s", "call_type": "SONG"}]},
@@ -108,5 +108,5 @@ def test_whose_answer_it_is_is_taken_from_the_file_and_told(name: str, agent: st
          "a response trace has no `reporter`, a batch in Concord's own form has: --format concord"),
     ],
 )  # fmt: skip
-def test_what_is_no_response_trace_is_told(document: object, reason: str) -> None:
+def test_an_invalid_response_trace_is_refused_with_the_reason(document: object, reason: str) -> None:
     assert refusal(json.dumps(document), "a2a") == f"file.json:1: {reason}"

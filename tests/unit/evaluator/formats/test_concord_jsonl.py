@@ -1,4 +1,4 @@
-"""Concord JSONL: reports, batches and facts of traces, a line each, in any order."""
+"""Concord JSONL: reports, batches and trace facts, one per line, in any order."""
 
 import json
 from collections.abc import Iterable
@@ -13,11 +13,11 @@ from concord.trace.report import Channel, Report
 from concord_evaluator.formats.concord_jsonl import TraceFacts, as_lines
 from tests.strategies import steps
 from tests.unit.evaluator.formats.sources import agents_of, calls_between, evaluated, read, refusal
-from tests.unit.evaluator.traces import TRACE_ID, call, model_of, observed, roster, told, url_of
+from tests.unit.evaluator.traces import TRACE_ID, call, model_of, observed, reported_by, roster, url_of
 
 
 def report_line(report: Report, **changes: object) -> str:
-    """A report as the documentation has it."""
+    """A report in the documented form."""
     line: dict[str, Any] = {
         "reporter": report.reporter,
         "channel": report.channel,
@@ -29,7 +29,7 @@ def report_line(report: Report, **changes: object) -> str:
 
 
 def batch_line(reports: list[Report], **changes: object) -> str:
-    """Reports of one reporter as one line."""
+    """Reports of one reporter in one line."""
     steps = [model_of(report).spec_form() for report in reports]
     return json.dumps({"trace_id": TRACE_ID, "reporter": reports[0].reporter, "steps": steps} | changes)
 
@@ -50,46 +50,57 @@ def refused(*each: str) -> str:
     return refusal(lines(*each), "concord")
 
 
-telling = st.tuples(steps, st.sampled_from("ABC"), st.sampled_from(Channel), st.booleans())
+report_values = st.tuples(steps, st.sampled_from("ABC"), st.sampled_from(Channel), st.booleans())
 
 
-@given(st.lists(telling, max_size=10))
-def test_reports_that_are_written_are_read_again(tellings: list[tuple[Any, str, Channel, bool]]) -> None:
+@given(st.lists(report_values, max_size=10))
+def test_written_reports_are_read_back(drawn_reports: list[tuple[Any, str, Channel, bool]]) -> None:
     written = [
-        json.dumps({"reporter": who, "channel": channel, "authenticated": sure, "step": step.model_dump(mode="json")})
-        for step, who, channel, sure in tellings
+        json.dumps(
+            {
+                "reporter": reporter,
+                "channel": channel,
+                "authenticated": authenticated,
+                "step": step.model_dump(mode="json"),
+            }
+        )
+        for step, reporter, channel, authenticated in drawn_reports
     ]
     traces = read(lines(facts_line(), *written), format_name="concord")
     read_again = {(r.digest, r.reporter, r.channel, r.authenticated) for trace in traces for r in trace.reports()}
-    assert read_again == {(digest(step), who, channel, sure) for step, who, channel, sure in tellings}
-    assert sum(batch.n_steps for trace in traces for batch in trace.batches) == len(tellings)
-    assert {trace.trace_id for trace in traces} == {TRACE_ID} | {step.trace_id for step, *_ in tellings}
+    assert read_again == {
+        (digest(step), reporter, channel, authenticated) for step, reporter, channel, authenticated in drawn_reports
+    }
+    assert sum(batch.n_steps for trace in traces for batch in trace.batches) == len(drawn_reports)
+    assert {trace.trace_id for trace in traces} == {TRACE_ID} | {step.trace_id for step, *_ in drawn_reports}
 
 
-def test_a_trace_as_it_is_stored_is_written_and_read_again() -> None:
-    (stored,) = read(lines(team("A", "B"), batch_line(told("A", call("s1", "B"))[:1])), format_name="concord")
+def test_a_stored_trace_survives_writing_and_reading() -> None:
+    (stored,) = read(lines(team("A", "B"), batch_line(reported_by("A", call("s1", "B"))[:1])), format_name="concord")
     facts = TraceFacts(trace_id=TRACE_ID, roster=list(stored.roster), task="Count.", answer="Three.")
     (again,) = read(lines(*as_lines(facts, stored.batches)))
     assert (again.task, again.answer, again.roster) == ("Count.", "Three.", stored.roster)
     assert list(again.reports()) == list(stored.reports())
 
 
-def test_a_first_line_without_spaces_that_is_longer_than_what_is_looked_at_is_recognised_too() -> None:
+def test_a_first_line_longer_than_the_inspected_head_is_recognised() -> None:
     facts = TraceFacts(trace_id=TRACE_ID, task="Review this: " * 200, answer="Done.")
     (trace,) = read(lines(*as_lines(facts, [])))
     assert trace.answer == "Done."
 
 
-def test_reports_and_batches_say_the_same() -> None:
-    reports = told("A", call("s1", "B"), call("s2", "C"))
+def test_single_reports_and_batches_yield_the_same_trace() -> None:
+    reports = reported_by("A", call("s1", "B"), call("s2", "C"))
     singly = read(lines(team("A", "B", "C"), *map(report_line, reports)), format_name="concord")
     together = read(lines(team("A", "B", "C"), batch_line(reports)), format_name="concord")
     assert [evaluated(trace) for trace in singly] == [evaluated(trace) for trace in together]
     assert calls_between(singly[0]) == {("A", "B"): 1, ("A", "C"): 1}
 
 
-def test_traces_may_be_mixed_and_come_in_the_order_of_their_first_lines() -> None:
-    reports = told("A", *(call(f"s{number}", "B", trace_id=f"trace-{number % 3}") for number in (2, 0, 1, 2, 1, 2)))
+def test_interleaved_traces_are_separated_in_the_order_of_their_first_lines() -> None:
+    reports = reported_by(
+        "A", *(call(f"s{number}", "B", trace_id=f"trace-{number % 3}") for number in (2, 0, 1, 2, 1, 2))
+    )
     traces = read(lines(*map(report_line, reports)))
     assert [trace.trace_id for trace in traces] == ["trace-2", "trace-0", "trace-1"]
     assert [trace.origin.line for trace in traces] == [1, 2, 3]
@@ -97,36 +108,38 @@ def test_traces_may_be_mixed_and_come_in_the_order_of_their_first_lines() -> Non
 
 
 def test_the_roster_may_come_after_the_steps() -> None:
-    reports = list(map(report_line, told("A", call("s1", "B"))))
+    reports = list(map(report_line, reported_by("A", call("s1", "B"))))
     before, after = read(lines(team("A", "B", "C"), *reports)), read(lines(*reports, team("A", "B", "C")))
     assert agents_of(before[0]) == agents_of(after[0]) == ["A", "B", "C"]
     assert evaluated(after[0]).detail.graph_metrics.isolated_agents == ["C"]
 
 
-def test_a_silent_team_is_a_trace() -> None:
+def test_a_roster_without_steps_is_a_trace() -> None:
     [trace] = read(team("A", "B"))
     assert (evaluated(trace).detail.coordination_quality, agents_of(trace)) == ("low", ["A", "B"])
 
 
-def test_task_and_success_are_the_files_to_tell() -> None:
-    [trace] = read(lines(facts_line(task="Plan a trip.", task_success=0.5), report_line(*told("A", call("s", "B")))))
+def test_task_and_success_are_taken_from_the_file() -> None:
+    [trace] = read(
+        lines(facts_line(task="Plan a trip.", task_success=0.5), report_line(*reported_by("A", call("s", "B"))))
+    )
     assert trace.task == "Plan a trip."
     row = evaluated(trace)
     assert (row.score, row.detail.scoring.judged_by_record) == (50.0, 1)
 
 
-def test_what_was_observed_counts_as_observed() -> None:
+def test_observed_reports_count_as_authenticated() -> None:
     [trace] = read(lines(team("A", "B"), *map(report_line, observed("green-agent", call("s", "B")))))
     integrity = evaluated(trace).detail.trace_integrity
     assert (integrity.steps, [report.authenticated for report in trace.reports()]) == (1, [True])
 
 
-def test_dropped_steps_are_in_the_row() -> None:
-    [trace] = read(batch_line(told("A", call("s", "B")), dropped={"full": 2, "closed": 1}))
+def test_dropped_steps_are_counted_in_the_row() -> None:
+    [trace] = read(batch_line(reported_by("A", call("s", "B")), dropped={"full": 2, "closed": 1}))
     assert evaluated(trace).detail.trace_integrity.dropped == 3
 
 
-def test_the_extensions_library_form_is_read_too() -> None:
+def test_the_library_form_of_a_step_is_read() -> None:
     step = {"stepId": "s", "traceId": "t", "callType": "AGENT", "name": "B", "latency": 5}
     [trace] = read(lines(json.dumps({"reporter": "B", "step": {**step, "stepId": "r"}}), json.dumps(
         {"reporter": "A", "step": step}
@@ -137,8 +150,8 @@ def test_the_extensions_library_form_is_read_too() -> None:
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ("[1, 2]", "neither a report (`step`), a batch (`steps`) nor facts of a trace (`trace`)"),
-        ('{"reporter": "A"}', "neither a report (`step`), a batch (`steps`) nor facts of a trace (`trace`)"),
+        ("[1, 2]", "expected a report (`step`), a batch (`steps`) or facts of a trace (`trace`)"),
+        ('{"reporter": "A"}', "expected a report (`step`), a batch (`steps`) or facts of a trace (`trace`)"),
         ('{"reporter": "A", "step": {}}', "step.stepId: Field required; "),
         ('{"reporter": "A", "chanel": "http", "step": {"step_id": "s", "trace_id": "t", "call_type": "TOOL"}}',
          "chanel: unknown key"),
@@ -148,15 +161,15 @@ def test_the_extensions_library_form_is_read_too() -> None:
         ('{"reporter": "A", "trace_id": "t", "steps": [{"step_id": "s", "trace_id": "u", "call_type": "TOOL"}]}',
          "steps[0].trace_id: belongs to trace u, not t"),
         ('{"trace": {"trace_id": "t", "task_success": 2}}', "trace.task_success: Input should be less than"),
-        ('{"reporter": "A", "step": ', "no valid JSON: "),
+        ('{"reporter": "A", "step": ', "invalid JSON: "),
     ],
 )  # fmt: skip
-def test_a_line_that_is_none_is_told_with_its_number_and_why(line: str, reason: str) -> None:
+def test_an_invalid_line_is_refused_with_its_number_and_the_reason(line: str, reason: str) -> None:
     assert refused(facts_line(), "", line).startswith(f"file.json:3: {reason}")
 
 
-def test_the_roster_gives_addresses_their_agents() -> None:
-    reports: Iterable[Report] = told("planner", call("s", "Anything", url="http://10.0.0.7:9009/"))
+def test_the_roster_resolves_addresses_to_agents() -> None:
+    reports: Iterable[Report] = reported_by("planner", call("s", "Anything", url="http://10.0.0.7:9009/"))
     entries = [entry.model_dump() for entry in roster("planner")]
     entries.append({"id": "worker", "url": "http://worker:9009", "aliases": ["http://10.0.0.7:9009"]})
     [trace] = read(lines(facts_line(roster=entries), *map(report_line, reports)))

@@ -1,4 +1,4 @@
-"""CooperBench's runs: a call for each message, with its time, and a task that succeeded or not."""
+"""CooperBench runs: each message is a timed call, and the task's success is read."""
 
 import json
 from collections import Counter
@@ -45,21 +45,21 @@ def test_every_message_is_a_call_of_its_receiver_by_its_sender() -> None:
     assert calls_between(trace) == {("one", "two"): 1, ("two", "one"): 2}
 
 
-def test_agents_who_never_wrote_are_in_the_team() -> None:
+def test_agents_without_messages_are_in_the_team() -> None:
     [trace] = read(run())
     assert agents_of(trace) == ["one", "two"]
     assert evaluated(trace).detail.graph_metrics.isolated_agents == ["one", "two"]
 
 
 @pytest.mark.parametrize(("passed", "success"), [(True, 1.0), (False, 0.0), (None, None)])
-def test_the_task_succeeds_if_the_features_of_both_pass(passed: bool | None, success: float | None) -> None:
+def test_the_task_succeeds_if_both_features_pass(passed: bool | None, success: float | None) -> None:
     [trace] = read(run(message("one", "two", "x"), passed=passed))
     [outcome] = evaluated(trace).detail.scoring.sub_scores
     assert (trace.task_success, outcome.id, outcome.value) == (success, "outcome", success)
     assert trace.task == "tool_task 7: features 1 and 2"
 
 
-def test_messages_have_the_times_they_were_sent_at() -> None:
+def test_messages_keep_the_times_they_were_sent_at() -> None:
     [trace] = read(run(message("one", "two", "x", 1_700_000_000.5), message("two", "one", "y", 1_700_000_010.5)))
     first, *_ = sorted(report.step.step_id for report in trace.reports())
     times = {report.step.step_id: report.step.start_time for report in trace.reports()}
@@ -92,5 +92,5 @@ def test_the_calls_of_a_public_run_are_its_messages(path: Path) -> None:
         ('{"path": 1}', "path: Input should be a valid string; conversation: Field required"),
     ],
 )
-def test_what_is_no_run_is_told(content: str, reason: str) -> None:
+def test_an_invalid_run_is_refused_with_the_reason(content: str, reason: str) -> None:
     assert refusal(content, "cooperbench").startswith(f"file.json:1: {reason}")

@@ -1,4 +1,4 @@
-"""CooperBench's runs as they are released: a folder with the messages, the outcome, and a patch of each agent."""
+"""Released CooperBench runs: a folder with the messages, the outcome, and each agent's patch."""
 
 import json
 import re
@@ -31,7 +31,7 @@ FILES: dict[str, Any] = {
 
 
 def folder(files: dict[str, Any], name: str = "logs/one/coop/tool_task/7/f1_f2") -> Folder:
-    """A folder of these files, JSON where they are no text."""
+    """A folder of these files; a value that is no string becomes JSON."""
     texts = {name: content if isinstance(content, str) else json.dumps(content) for name, content in files.items()}
     return Folder(name, frozenset(texts), lambda file: BytesIO(texts[file].encode()))
 
@@ -46,7 +46,7 @@ def without(*names: str) -> dict[str, Any]:
 
 
 def missing_in(trace: Trace) -> list[str]:
-    return [warning for warning in trace.warnings if "missing" in warning or "left out" in warning]
+    return [warning for warning in trace.warnings if "missing" in warning or "ignored" in warning]
 
 
 def work_of(trace: Trace) -> dict[str, dict[str, str]]:
@@ -57,7 +57,7 @@ def work_of(trace: Trace) -> dict[str, dict[str, str]]:
     }
 
 
-def test_a_released_run_is_read_as_it_is() -> None:
+def test_a_released_run_is_read_with_its_calls_outcome_and_name() -> None:
     trace = run_in(FILES)
     assert (calls_between(trace), agents_of(trace)) == (
         {("agent1", "agent2"): 1, ("agent2", "agent1"): 1},
@@ -68,7 +68,7 @@ def test_a_released_run_is_read_as_it_is() -> None:
     assert missing_in(trace) == []
 
 
-def test_a_patch_is_work_of_the_agent_that_had_its_feature() -> None:
+def test_a_patch_is_work_of_the_agent_with_its_feature() -> None:
     swapped = {**RUN, "agents": {"agent1": {"feature_id": 2}, "agent2": {"feature_id": 1}}}
     one = {"patch": "agent1.patch", "files": "1", "lines_added": "2", "lines_removed": "1"}
     two = {"patch": "agent2.patch", "files": "2", "lines_added": "4", "lines_removed": "2"}
@@ -81,7 +81,7 @@ def test_an_agent_with_a_patch_and_no_message_is_not_silent() -> None:
     assert "silent" not in {finding.id for finding in findings}
 
 
-def test_an_empty_patch_is_said() -> None:
+def test_an_empty_patch_is_a_failure_and_causes_a_warning() -> None:
     trace = run_in({**FILES, "agent2.patch": ""})
     assert "agent2.patch is empty: agent2 changed nothing" in trace.warnings
     failures = {report.reporter: report.step.failure for report in trace.reports() if report.step.agent_call is None}
@@ -89,46 +89,46 @@ def test_an_empty_patch_is_said() -> None:
 
 
 @pytest.mark.parametrize(
-    ("lacking", "told"),
+    ("lacking", "expected_warnings"),
     [
         (["conversation.json"], ["conversation.json is missing: who wrote to whom is unknown"]),
-        (["eval.json"], ["eval.json is missing: whether the task succeeded is unknown"]),
+        (["eval.json"], ["eval.json is missing: the outcome is unknown"]),
         (["result.json"], ["result.json is missing: what the task was is unknown"]),
         (["agent2.patch"], ["agent2.patch is missing: what agent2 changed is unknown"]),
         (["eval.json", "agent1.patch"], [
-            "eval.json is missing: whether the task succeeded is unknown",
+            "eval.json is missing: the outcome is unknown",
             "agent1.patch is missing: what agent1 changed is unknown",
         ]),
     ],
 )  # fmt: skip
-def test_what_is_missing_is_told_by_its_name_and_the_rest_is_read(lacking: list[str], told: list[str]) -> None:
+def test_missing_files_are_named_and_the_rest_is_read(lacking: list[str], expected_warnings: list[str]) -> None:
     trace = run_in(without(*lacking))
-    assert missing_in(trace) == told
-    assert all(any(each in warning for warning in evaluated(trace).detail.warnings) for each in told)
+    assert missing_in(trace) == expected_warnings
+    assert all(any(each in warning for warning in evaluated(trace).detail.warnings) for each in expected_warnings)
     assert (trace.task_success is None) == ("eval.json" in lacking)
     assert bool(calls_between(trace)) == ("conversation.json" not in lacking)
 
 
-def test_without_the_result_messages_say_whose_a_patch_is_and_the_folder_what_run_it_is() -> None:
+def test_without_a_result_messages_identify_the_owner_of_a_patch_and_the_folder_names_the_run() -> None:
     conversation = [{**FILES["conversation.json"][0], "from": "agent2", "to": "agent1", "feature_id": 1}]
     trace = run_in({**without("result.json"), "conversation.json": conversation})
     assert list(work_of(trace)) == ["agent2"]
-    assert "agent2.patch is left out: nothing says whose it is" in trace.warnings
+    assert "agent2.patch was ignored: no agent of the run matches it" in trace.warnings
     assert trace.trace_id == "one/coop/tool_task/7/f1_f2"
     assert run_in(without("result.json"), "/f1_f2").trace_id == "f1_f2"
     assert run_in(without("result.json"), ".").trace_id == "run"
 
 
-def test_an_evaluation_that_failed_or_says_nothing_leaves_the_outcome_unknown() -> None:
+def test_a_failed_or_empty_evaluation_leaves_the_outcome_unknown() -> None:
     failed = run_in({**FILES, "eval.json": {"both_passed": False, "error": "no sandbox"}})
     assert failed.task_success is None
-    assert "the evaluation of the run failed, so that its outcome is unknown: no sandbox" in failed.warnings
+    assert "the outcome is unknown, because the evaluation of the run failed: no sandbox" in failed.warnings
     mute = run_in({**FILES, "eval.json": {}})
     assert mute.task_success is None
     assert any(warning.startswith("eval.json does not say whether both features passed") for warning in mute.warnings)
 
 
-def test_times_may_be_seconds_or_written_out() -> None:
+def test_times_may_be_seconds_or_iso_8601() -> None:
     written = [message("agent1", "agent2", "x") | {"timestamp": "2026-07-04T01:56:47.5"}]
     seconds = [message("agent1", "agent2", "x", 1783130207.5)]
     times = [
@@ -138,7 +138,7 @@ def test_times_may_be_seconds_or_written_out() -> None:
     assert times[0] == times[1] != [None]
 
 
-def test_the_runs_of_one_task_have_ids_of_their_own_however_long_their_names() -> None:
+def test_runs_with_long_names_have_distinct_ids() -> None:
     names = ["x" * 70 + str(number) for number in range(3)]
     ids = {run_in({**FILES, "result.json": {**RUN, "agents": AGENTS, "run_name": name}}).trace_id for name in names}
     assert (len(ids), {len(each) for each in ids}) == (3, {64})
@@ -147,7 +147,7 @@ def test_the_runs_of_one_task_have_ids_of_their_own_however_long_their_names() -
 @pytest.mark.parametrize(
     ("files", "reason"),
     [
-        ({**FILES, "eval.json": "{"}, "/eval.json:1: no valid JSON: "),
+        ({**FILES, "eval.json": "{"}, "/eval.json:1: invalid JSON: "),
         ({**FILES, "result.json": "5"}, "/result.json:1: Input should be a valid dictionary"),
         ({**FILES, "conversation.json": [{"from": "agent1"}]}, "/conversation.json:1: [0].to: Field required"),
         ({**FILES, "result.json": ""}, "/result.json: is empty"),
@@ -155,7 +155,7 @@ def test_the_runs_of_one_task_have_ids_of_their_own_however_long_their_names() -
     ],
     ids=["eval", "result", "conversation", "empty", "name"],
 )
-def test_a_file_that_is_not_what_it_should_be_is_told_by_its_name(files: dict[str, Any], reason: str) -> None:
+def test_an_invalid_file_is_refused_by_name(files: dict[str, Any], reason: str) -> None:
     with pytest.raises(FormatError) as refused:
         run_in(files, "run")
     assert str(refused.value).startswith(f"run{reason}")
@@ -175,7 +175,7 @@ def test_a_file_that_is_not_what_it_should_be_is_told_by_its_name(files: dict[st
         ([], None, []),
     ],
 )
-def test_a_folder_is_a_run_where_a_document_and_another_file_of_one_are(
+def test_a_folder_is_a_run_if_it_has_a_document_and_another_file_of_a_run(
     files: list[str], format_name: str | None, names: list[str]
 ) -> None:
     assert folder_formats(frozenset(files), format_name) == names
@@ -183,17 +183,17 @@ def test_a_folder_is_a_run_where_a_document_and_another_file_of_one_are(
 
 @pytest.mark.skipif(not SAMPLES.is_dir(), reason="CONCORD_TRACE_SAMPLES names no folder")
 @pytest.mark.parametrize("path", sorted(SAMPLES.glob("cooperbench-runs/*/coop/*/*/*")), ids=lambda path: path.parts[-5])
-def test_a_public_run_is_read_as_it_is(path: Path) -> None:
+def test_a_public_run_is_read_completely(path: Path) -> None:
     files = frozenset(each.name for each in path.iterdir())
     [trace] = read_folder(Folder(str(path), files, lambda file: (path / file).open("rb")))
     conversation, outcome = (json.loads((path / name).read_text()) for name in ("conversation.json", "eval.json"))
     assert trace.trace_id == "/".join(path.parts[-5:])
     assert calls_between(trace) == Counter((each["from"], each["to"]) for each in conversation)
     assert (trace.task_success, agents_of(trace)) == (float(outcome["both_passed"]), ["agent1", "agent2"])
-    for told in work_of(trace).values():
-        patch = (path / told["patch"]).read_text()
-        assert int(told["lines_added"]) == len(re.findall(r"^\+(?!\+\+ )", patch, re.MULTILINE))
-        assert int(told["files"]) == patch.count("diff --git ")
+    for work in work_of(trace).values():
+        patch = (path / work["patch"]).read_text()
+        assert int(work["lines_added"]) == len(re.findall(r"^\+(?!\+\+ )", patch, re.MULTILINE))
+        assert int(work["files"]) == patch.count("diff --git ")
     empty = [file for file in sorted(files) if file.endswith(".patch") and not (path / file).stat().st_size]
     assert [warning.split()[0] for warning in trace.warnings if "is empty" in warning] == empty
     assert missing_in(trace) == []

@@ -1,4 +1,4 @@
-"""Faults: a record that cannot be read is told with its line, and takes nothing but itself with it."""
+"""Faults: an unreadable record is reported with its line and affects no other record."""
 
 import json
 from io import BytesIO
@@ -14,7 +14,7 @@ from tests.unit.evaluator.formats.test_cooperbench import message, run
 from tests.unit.evaluator.formats.test_marble import TALK, record, session
 from tests.unit.evaluator.formats.test_span_csv import HEADER
 
-Told = tuple[str, str, str]
+StepKey = tuple[str, str, str]
 
 STEP = {"trace_id": "t", "call_type": "AGENT", "name": "other"}
 
@@ -26,7 +26,7 @@ LINES: dict[str, list[str]] = {
     "otlp": [json.dumps(exported(f"app{n}", invocation(f"{n}a", "planner"), span(f"{n}b", f"{n}a"))) for n in range(4)],
     "spans": [f"{'a' * 32},{n}{'b' * 15},root,shop,get,{n},{n + 5},5" for n in range(4)],
 }
-"""By format, records that can be read, each a line."""
+"""Readable records by format, one per line."""
 
 BROKEN: dict[str, list[str]] = {
     "a2a": ['{"trace_id": "t", "steps": [', '{"trace_id": "t", "steps": [{"step_id": "bad"}]}', '{"nothing": 1}'],
@@ -46,8 +46,8 @@ def file_of(name: str, lines: list[str]) -> str:
     return "\n".join([HEADER, *lines] if name == "spans" else lines)
 
 
-def told_in(traces: list[Trace]) -> list[Told]:
-    """Every step that is told, by trace and reporter."""
+def steps_in(traces: list[Trace]) -> list[StepKey]:
+    """Every reported step, by trace and reporter."""
     return sorted(
         (trace.trace_id, report.reporter, report.step.step_id) for trace in traces for report in trace.reports()
     )
@@ -55,18 +55,18 @@ def told_in(traces: list[Trace]) -> list[Told]:
 
 @broken_lines
 @given(place=st.integers(0, 4))
-def test_every_other_record_is_read_wherever_the_broken_one_stands(name: str, broken: str, place: int) -> None:
+def test_every_other_record_is_read_wherever_the_broken_one_is(name: str, broken: str, place: int) -> None:
     good = LINES[name]
     traces, faults = read_past_faults(file_of(name, [*good[:place], broken, *good[place:]]), "runs.jsonl", name)
     whole = read(file_of(name, good), "runs.jsonl", name)
-    assert len(told_in(traces)) == len(told_in(whole)) > 0
-    assert [reporter for _, reporter, _ in told_in(traces)] == [reporter for _, reporter, _ in told_in(whole)]
+    assert len(steps_in(traces)) == len(steps_in(whole)) > 0
+    assert [reporter for _, reporter, _ in steps_in(traces)] == [reporter for _, reporter, _ in steps_in(whole)]
     line = place + (2 if name == "spans" else 1)
     assert [fault.startswith(f"runs.jsonl:{line}: ") for fault in faults] == [True]
 
 
 @broken_lines
-def test_each_of_several_is_told(name: str, broken: str) -> None:
+def test_every_fault_is_reported_with_its_line(name: str, broken: str) -> None:
     good, bad = LINES[name], BROKEN[name]
     _, faults = read_past_faults(file_of(name, [good[0], bad[0], good[1], broken, bad[2]]), "runs.jsonl", name)
     first = 3 if name == "spans" else 2
@@ -74,14 +74,14 @@ def test_each_of_several_is_told(name: str, broken: str) -> None:
 
 
 @broken_lines
-def test_without_leave_to_go_on_the_first_fault_ends_it(name: str, broken: str) -> None:
+def test_without_a_fault_handler_the_first_fault_ends_reading(name: str, broken: str) -> None:
     content = file_of(name, [LINES[name][0], broken, *BROKEN[name]])
     _, (first, *_) = read_past_faults(content, "file.json", name)
     assert refusal(content, name) == first
 
 
 @pytest.mark.parametrize("name", ["cooperbench", "marble"])
-def test_a_record_that_is_a_trace_is_named_by_its_place_whatever_became_of_those_before(name: str) -> None:
+def test_traces_of_one_record_are_named_by_line_even_after_faults(name: str) -> None:
     good, (torn, wrong, _) = LINES[name], BROKEN[name]
     traces, _ = read_past_faults(file_of(name, [good[0], torn, wrong, good[1]]), "runs.jsonl", name)
     assert [(trace.trace_id, trace.origin.line) for trace in traces] == [("runs#1", 1), ("runs#4", 4)]
@@ -89,36 +89,36 @@ def test_a_record_that_is_a_trace_is_named_by_its_place_whatever_became_of_those
 
 
 @pytest.mark.parametrize("name", ["a2a", "concord", "otlp", "spans"])
-def test_a_trace_of_many_records_says_that_some_are_missing(name: str) -> None:
+def test_a_trace_of_several_records_warns_of_missing_ones(name: str) -> None:
     traces, _ = read_past_faults(file_of(name, [*LINES[name][:2], *BROKEN[name][:2]]), "runs.jsonl", name)
     assert [trace.warnings[-1] for trace in traces] == [
-        "2 records of the file could not be read: what they told is missing"
+        "2 records of the file could not be read, so this trace may be incomplete"
     ]
     assert "could not be read" not in str(read(file_of(name, LINES[name]), "runs.jsonl", name)[0].warnings)
 
 
-def test_nothing_of_a_broken_record_is_taken() -> None:
-    told = {"step_id": "1", **STEP}
-    half = {"reporter": "b", "trace_id": "t", "steps": [told, {**told, "step_id": "2", "trace_id": "u"}]}
+def test_no_part_of_a_broken_record_is_used() -> None:
+    step = {"step_id": "1", **STEP}
+    half = {"reporter": "b", "trace_id": "t", "steps": [step, {**step, "step_id": "2", "trace_id": "u"}]}
     traces, faults = read_past_faults(file_of("concord", [*LINES["concord"], json.dumps(half)]), format_name="concord")
     assert ([trace.trace_id for trace in traces], len(faults)) == (["t"], 1)
     assert {report.reporter for report in traces[0].reports()} == {"a"}
 
-    names = [{**told, "step_id": "x", "name": name} for name in ("fine", "x" * 65)]
+    names = [{**step, "step_id": "x", "name": name} for name in ("fine", "x" * 65)]
     two = [{"trace_id": "new", "steps": names[:1]}, {"trace_id": "t", "steps": names}]
     traces, faults = read_past_faults(file_of("a2a", [*LINES["a2a"], json.dumps({"answers": two})]), format_name="a2a")
     assert ([trace.trace_id for trace in traces], len(faults)) == (["t"], 1)
     assert {entry.id for entry in traces[0].roster} == {"file", "other"}
 
 
-def test_of_spans_one_that_is_no_step_leaves_the_others_of_its_trace() -> None:
+def test_an_invalid_span_leaves_the_other_spans_of_its_trace() -> None:
     line = json.dumps(exported("app", span("a"), span("b", "a"), span("c" * 70, "a")))
     [trace], faults = read_past_faults(line, format_name="otlp")
-    assert (len(told_in([trace])), len(faults)) == (2, 1)
+    assert (len(steps_in([trace])), len(faults)) == (2, 1)
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=6))
-def test_values_are_numbered_with_those_that_cannot_be_read(sound: list[bool]) -> None:
+def test_unreadable_values_are_numbered_too(sound: list[bool]) -> None:
     content = "\n".join('{"a": 1}' if each else '{"a": ' for each in ["{}", *sound])
     reading = Source("file", BytesIO(content.encode()), on_fault=lambda _: None)
     numbers = [record.number for record in reading.json_records()]

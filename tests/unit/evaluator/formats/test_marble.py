@@ -1,4 +1,4 @@
-"""MARBLE's logs: a trace for each record, a call for each message, counted independently over the raw text."""
+"""MARBLE logs: each record is a trace, and the calls equal independent counts of the messages in the raw text."""
 
 import json
 import re
@@ -25,13 +25,13 @@ Message = tuple[str, str, str]
 
 
 def session(*messages: Message, name: str = "6f1c") -> str:
-    """A session as the log has it: a line that names it, and one or more for each message."""
-    said = "".join(f"From {sender} to {receiver}: {text}\n" for sender, receiver, text in messages)
-    return f"In Session {name} \n{said}"
+    """A session as the log has it: a line with its name, and one or more lines per message."""
+    lines = "".join(f"From {sender} to {receiver}: {text}\n" for sender, receiver, text in messages)
+    return f"In Session {name} \n{lines}"
 
 
 def record(*iterations: list[str], agents: tuple[str, ...] = ("ann", "bob", "cid"), **more: object) -> dict[str, Any]:
-    """A run: for each iteration its sessions, with the agents that were given work in it."""
+    """A run: the sessions of each iteration, and the agents that were given work in it."""
     return {
         "task": "\n    Dear team,\n    write a plan.\n",
         "coordination_mode": "graph",
@@ -63,9 +63,9 @@ LOG = "\n".join(map(json.dumps, RECORDS))
 
 
 def counted_in(line: str) -> Counter[tuple[str, str]]:
-    """Messages by sender and receiver, counted over a raw line of the log: what follows a line break within a string.
+    """Messages by sender and receiver, counted in a raw line of the log: each follows an escaped line break.
 
-    Results quote the sessions again, as JSON within a string: a break in there has more than one backslash.
+    Results quote the sessions again, as JSON within a string. A line break in a quote has more than one backslash.
     """
     return Counter(re.findall(r"(?<!\\)\\nFrom ([^\s\\]+) to ([^\s\\:]+): ", line))
 
@@ -75,9 +75,9 @@ def between_two(messages: Counter[tuple[str, str]]) -> dict[tuple[str, str], int
 
 
 def messages_to_oneself(trace: Trace) -> int:
-    """As the row tells of them."""
-    [told] = re.findall(r"(\d+) calls of an agent to itself", " ".join(evaluated(trace).detail.warnings)) or ["0"]
-    return int(told)
+    """The number of messages to oneself in the row's warnings."""
+    [count] = re.findall(r"(\d+) calls of agents to themselves", " ".join(evaluated(trace).detail.warnings)) or ["0"]
+    return int(count)
 
 
 def assert_equal_to_the_log(line: str, trace: Trace) -> None:
@@ -106,7 +106,7 @@ def test_the_calls_between_agents_are_the_messages_in_the_log(number: int) -> No
         max_size=3,
     )
 )
-def test_so_they_are_in_any_log(iterations: list[list[list[Message]]]) -> None:
+def test_the_calls_between_agents_are_the_messages_in_any_log(iterations: list[list[list[Message]]]) -> None:
     line = json.dumps(record(*([session(*messages) for messages in sessions] for sessions in iterations)))
     [trace] = read(line, "runs.jsonl")
     assert_equal_to_the_log(line, trace)
@@ -114,7 +114,7 @@ def test_so_they_are_in_any_log(iterations: list[list[list[Message]]]) -> None:
 
 @pytest.mark.skipif(not SAMPLES.is_dir(), reason="CONCORD_TRACE_SAMPLES names no folder")
 @pytest.mark.parametrize("path", sorted(SAMPLES.glob("marble/*.jsonl")), ids=lambda path: path.name)
-def test_so_they_are_in_the_public_log(path: Path) -> None:
+def test_the_calls_between_agents_are_the_messages_in_the_public_log(path: Path) -> None:
     lines = path.read_text().splitlines()
     traces = read_file(path)
     assert len(traces) == len(lines) == 2
@@ -123,36 +123,36 @@ def test_so_they_are_in_the_public_log(path: Path) -> None:
         assert_equal_to_the_log(line, trace)
 
 
-def test_every_record_is_a_trace_named_after_its_place() -> None:
+def test_every_record_is_a_trace_named_by_file_and_line() -> None:
     traces = read(LOG, "runs/research.jsonl")
     assert [(trace.trace_id, trace.origin.line) for trace in traces] == [("research#1", 1), ("research#2", 2)]
     assert traces[0].task == "Dear team,\n    write a plan."
 
 
-def test_everyone_who_was_given_work_is_in_the_team() -> None:
+def test_every_agent_that_was_given_work_is_in_the_team() -> None:
     [trace] = read(json.dumps(record([session(*TALK)])), "runs.jsonl")
     assert agents_of(trace) == ["ann", "bob", "cid"]
     assert evaluated(trace).detail.graph_metrics.isolated_agents == ["cid"]
 
 
-def test_the_words_and_the_order_of_messages_are_kept() -> None:
+def test_the_texts_and_the_order_of_messages_are_kept() -> None:
     steps = sorted((report.step for report in read(LOG)[0].reports()), key=lambda step: step.step_id)
-    said = [step.agent_call.requests["text"] for step in steps if step.agent_call and step.agent_call.requests]
-    assert said == [text for _, _, text in (*TALK, *ALONE, ("bob", "cid", "Your turn."))]
+    texts = [step.agent_call.requests["text"] for step in steps if step.agent_call and step.agent_call.requests]
+    assert texts == [text for _, _, text in (*TALK, *ALONE, ("bob", "cid", "Your turn."))]
     messages = [step for step in steps if step.agent_call]
     assert [step.additional_attributes["iteration"] for step in messages] == ["1"] * 5 + ["2"]
     assert {step.additional_attributes["session"] for step in messages} == {"6f1c"}
 
 
-def results(*told: dict[str, Any], **more: object) -> dict[str, Any]:
-    """A run of one iteration without a message, with these results; `more` replaces what an iteration has."""
+def results(*task_results: dict[str, Any], **more: object) -> dict[str, Any]:
+    """A run of one iteration without messages, with these results; `more` replaces fields of the iteration."""
     run = record([])
-    run["iterations"][0] |= {"task_results": list(told), **more}
+    run["iterations"][0] |= {"task_results": list(task_results), **more}
     return run
 
 
 def work_of(trace: Trace) -> list[tuple[str, str, str]]:
-    """The own work of agents in the order of its steps: by whom, of which kind, in which iteration."""
+    """The agents' own work in the order of its steps: agent, kind and iteration."""
     steps = sorted(trace.reports(), key=lambda report: report.step.step_id)
     return [
         (report.reporter, str(report.step.kind), report.step.additional_attributes["iteration"])
@@ -211,7 +211,7 @@ def test_an_empty_result_is_no_work(nothing: str | None) -> None:
 
 @pytest.mark.skipif(not SAMPLES.is_dir(), reason="CONCORD_TRACE_SAMPLES names no folder")
 @pytest.mark.parametrize("path", sorted(SAMPLES.glob("marble/*.jsonl")), ids=lambda path: path.name)
-def test_nobody_is_silent_in_the_public_log_who_has_a_result(path: Path) -> None:
+def test_no_agent_with_a_result_is_silent_in_the_public_log(path: Path) -> None:
     for line, trace in zip(path.read_text().splitlines(), read_file(path), strict=True):
         named = re.findall(r'"agent_id": "(\w+)", "result": "Result|{"(\w+)": "Result', line)
         delivered = {agent for either in named for agent in either if agent}
@@ -219,13 +219,13 @@ def test_nobody_is_silent_in_the_public_log_who_has_a_result(path: Path) -> None
         assert delivered.isdisjoint(silent_in(trace))
 
 
-def test_what_was_inferred_is_told_in_the_row() -> None:
+def test_the_row_warns_of_inferences() -> None:
     warnings = " ".join(evaluated(read(LOG)[1]).detail.warnings)
     for inferred in ("no trace ids", "every message counts as a call", "no times"):
         assert inferred in warnings
 
 
-def test_other_means_of_a_record_are_left_alone() -> None:
+def test_unknown_fields_of_a_record_are_ignored() -> None:
     plain = read(json.dumps(RECORDS[0]))[0]
     [more] = read(json.dumps(RECORDS[0] | {"task_evaluation": {"safety": 3}, "new": ["From x to y: z"]}))
     assert evaluated(plain) == evaluated(more)
@@ -235,13 +235,13 @@ def test_other_means_of_a_record_are_left_alone() -> None:
     ("run", "reason"),
     [
         (record(["In Session 1 \nnothing was said"]),
-         "iterations[0].communications[0]: has no message of the form `From A to B: …`"),
+         "iterations[0].communications[0]: no message of the form `From A to B: …`"),
         (record([session(*TALK), 5]), "iterations[0].communications[1]: Input should be a valid string"),  # type: ignore[list-item]
         ({"task": "x"}, "iterations: Field required"),
         (record([session(("a" * 70, "b", "x"))]), "id: String should have at most 64 characters"),
         ([1], "Input should be a valid dictionary or instance of _Run"),
     ],
 )  # fmt: skip
-def test_a_record_that_is_none_is_told_with_its_line(run: object, reason: str) -> None:
+def test_an_invalid_record_is_refused_with_its_line(run: object, reason: str) -> None:
     broken = "\n".join([json.dumps(RECORDS[0]), json.dumps(run if isinstance(run, dict) else 1)])
     assert refusal(broken, "marble", "runs.jsonl") == f"runs.jsonl:2: {reason}"

@@ -1,4 +1,4 @@
-"""OTLP/JSON: whose work each span is, and which spans are calls from one agent to another."""
+"""OTLP/JSON: the agent of each span, and the spans that are calls between agents."""
 
 import json
 from random import Random
@@ -22,16 +22,16 @@ def agents(*exports: dict[str, Any]) -> list[str]:
     return agents_of(trace)
 
 
-def test_parentage_that_crosses_services_is_a_call() -> None:
+def test_a_parent_in_another_service_makes_a_call() -> None:
     assert calls(exported("front", span("a")), exported("back", span("b", "a"))) == {("front", "back"): 1}
 
 
-def test_parentage_within_a_service_is_no_call() -> None:
+def test_a_parent_in_the_same_service_makes_no_call() -> None:
     export = exported("front", span("a"), span("b", "a"))
     assert (calls(export), agents(export)) == ({}, ["front"])
 
 
-def test_an_agent_invoked_under_another_is_a_call_within_a_service_too() -> None:
+def test_an_agent_invoked_under_another_is_a_call_even_in_one_service() -> None:
     export = exported("app", invocation("a", "planner"), invocation("b", "worker", "a"))
     assert (calls(export), agents(export)) == ({("planner", "worker"): 1}, ["planner", "worker"])
 
@@ -51,18 +51,18 @@ def test_models_and_tools_are_used_by_the_agent_above_them() -> None:
     assert (steps.agent, steps.tool, steps.host) == (1, 3, 1)
 
 
-def test_a_service_in_which_one_agent_works_is_that_agent() -> None:
+def test_a_service_with_one_agent_is_that_agent() -> None:
     front = exported("front", span("http"), invocation("a", "planner", "http"), span("post", "a"))
     back = exported("back", span("serve", "post"), invocation("b", "worker", "serve"))
     assert (calls(front, back), agents(front, back)) == ({("planner", "worker"): 1}, ["planner", "worker"])
 
 
-def test_a_service_in_which_several_work_stays_itself() -> None:
+def test_a_service_with_several_agents_is_an_agent_itself() -> None:
     export = exported("app", span("http"), invocation("a", "planner", "http"), invocation("b", "worker", "http"))
     assert calls(export) == {("app", "planner"): 1, ("app", "worker"): 1}
 
 
-def test_whoever_answers_the_invocation_of_an_agent_elsewhere_is_that_agent() -> None:
+def test_a_service_that_answers_an_agents_invocation_is_that_agent() -> None:
     front = exported(
         "front", invocation("a", "planner"), invocation("ask", "worker", "a", client=True), span("post", "ask")
     )
@@ -70,58 +70,58 @@ def test_whoever_answers_the_invocation_of_an_agent_elsewhere_is_that_agent() ->
     assert (calls(front, back), agents(front, back)) == ({("planner", "worker"): 1}, ["planner", "worker"])
 
 
-def test_a_service_called_by_an_agent_at_work_is_not_that_agent() -> None:
+def test_a_service_called_without_an_invocation_is_an_agent_itself() -> None:
     front = exported("front", invocation("a", "planner"), span("post", "a", client=True))
     assert calls(front, exported("store", span("get", "post"))) == {("planner", "store"): 1}
 
 
-def test_the_sdks_insides_are_left_out_and_told() -> None:
+def test_internal_spans_of_the_sdk_are_left_out_with_a_warning() -> None:
     front = exported("front", span("a"))
     inside = exported("front", span("i", "a"), span("j", "i"), scope="a2a-python-sdk")
     [trace] = read(as_lines(front, inside, exported("back", span("b", "j"))))
     assert calls_between(trace) == {("front", "back"): 1}
     assert len(list(trace.reports())) == 2
-    assert trace.warnings == ("2 spans of a library's insides are left out",)
+    assert trace.warnings == ("2 internal spans of the a2a-python-sdk library were ignored",)
 
 
-def test_a_parent_that_nobody_exported_makes_the_trace_incomplete() -> None:
+def test_a_missing_parent_makes_the_trace_incomplete() -> None:
     [trace] = read(as_lines(exported("back", span("b", "gone"), span("c", "b"))))
     assert (calls_between(trace), evaluated(trace).detail.trace_integrity.completeness) == ({}, 0.5)
 
 
-@pytest.mark.parametrize("circle", [["a"], ["a", "b"], ["a", "b", "c"]])
-def test_a_circle_of_parents_is_left_out(circle: list[str]) -> None:
-    spans = [span(name, circle[index - 1]) for index, name in enumerate(circle)]
+@pytest.mark.parametrize("cycle", [["a"], ["a", "b"], ["a", "b", "c"]])
+def test_a_cycle_of_parents_is_left_out(cycle: list[str]) -> None:
+    spans = [span(name, cycle[index - 1]) for index, name in enumerate(cycle)]
     [trace] = read(as_lines(*(exported(f"s-{each['name']}", each) for each in spans)))
     assert (calls_between(trace), evaluated(trace).detail.trace_integrity.completeness) == ({}, 0.0)
 
 
-def test_both_ends_tell_of_a_call_whose_callee_did_something() -> None:
+def test_a_call_whose_callee_has_spans_is_corroborated() -> None:
     [trace] = read(as_lines(exported("front", span("a")), exported("back", span("b", "a"), span("c", "b"))))
     assert evaluated(trace).detail.trace_integrity.corroborated == 1
 
 
-def test_latency_and_errors_are_those_of_the_called_end() -> None:
+def test_latency_and_errors_of_a_call_are_the_callees() -> None:
     failed = span("b", "a") | {"status": {"code": 2, "message": "down"}}
     [trace] = read(as_lines(exported("front", span("a")), exported("back", failed)))
     [pair] = evaluated(trace).detail.trials[0].interactions
     assert (pair.latency_avg_ms, pair.errors) == (250.0, 1)
 
 
-def test_spans_of_several_traces_are_told_apart() -> None:
+def test_spans_of_several_traces_are_separated() -> None:
     other = "a" * 32
     traces = read(as_lines(exported("front", span("a"), span("a", trace=other)), exported("back", span("b", "a"))))
     assert [(trace.trace_id, len(calls_between(trace))) for trace in traces] == [(TRACE, 1), (other, 0)]
 
 
-def test_one_document_and_a_line_for_each_export_say_the_same() -> None:
+def test_one_document_and_one_line_per_export_yield_the_same_trace() -> None:
     exports = [exported("front", span("a")), exported("back", span("b", "a"))]
     merged = {"resourceSpans": [group for export in exports for group in export["resourceSpans"]]}
     [from_lines], [from_document] = read(as_lines(*exports)), read(json.dumps(merged, indent=1))
     assert evaluated(from_lines) == evaluated(from_document)
 
 
-def test_of_insides_that_share_an_id_it_does_not_matter_which_came_first() -> None:
+def test_the_order_of_internal_spans_with_one_id_does_not_matter() -> None:
     front = exported("front", span("a"), span("b"))
     inside = [exported("front", span("i", parent), scope="a2a-python-sdk") for parent in "ab"]
     back = exported("back", span("c", "i"))
@@ -163,24 +163,24 @@ def test_the_order_of_spans_does_not_matter(spans: list[tuple[str, dict[str, Any
         ({"startTimeUnixNano": "yesterday"}, "resourceSpans[0].scopeSpans[0].spans[0].startTimeUnixNano: Input should"),
     ],
 )
-def test_a_span_that_is_none_is_told_with_its_line(changes: dict[str, str], reason: str) -> None:
+def test_an_invalid_span_is_refused_with_its_line(changes: dict[str, str], reason: str) -> None:
     good = exported("front", span("a"))
-    said = refusal(as_lines(good, exported("back", span("b", "a") | changes)), "otlp")
-    assert said.startswith(f"file.json:2: {reason}")
+    message = refusal(as_lines(good, exported("back", span("b", "a") | changes)), "otlp")
+    assert message.startswith(f"file.json:2: {reason}")
 
 
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        ('{"resourceLogs": []}', ":1: no export of spans: has no `resourceSpans`"),
-        ('{"resourceSpans": []}', ": holds no spans"),
+        ('{"resourceLogs": []}', ":1: not an OTLP export: `resourceSpans` is missing"),
+        ('{"resourceSpans": []}', ": no spans found"),
     ],
 )
-def test_what_holds_no_spans_is_told(content: str, reason: str) -> None:
+def test_a_file_without_spans_is_refused(content: str, reason: str) -> None:
     assert refusal(content, "otlp") == f"file.json{reason}"
 
 
-def test_ids_are_those_of_the_spans() -> None:
+def test_steps_keep_the_ids_of_their_spans() -> None:
     [trace] = read(as_lines(exported("front", span("a"), span("b", "a"))))
     assert [(r.step.trace_id, r.step.step_id, r.step.parent) for r in trace.reports()] == [
         (TRACE, span_id("a"), None),

@@ -1,4 +1,4 @@
-"""Patches: the files and lines that one touches, whatever its lines look like."""
+"""Patches: the files and lines that a patch touches, whatever its lines look like."""
 
 from difflib import unified_diff
 
@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord_evaluator.formats.patches import Touched, touched_by
+from concord_evaluator.formats.patches import PatchSize, patch_size
 
 TEXTS = st.lists(st.sampled_from(["a", "", "-- b", "++ c", "@@ -1 +1 @@", "diff --git a/x b/x", " d"]), max_size=8)
 
 
-def touched(patch: str) -> Touched:
-    return touched_by(patch.encode().splitlines(keepends=True))
+def touched(patch: str) -> PatchSize:
+    return patch_size(patch.encode().splitlines(keepends=True))
 
 
 def patched(name: str, before: list[str], after: list[str], context: int) -> list[str]:
@@ -25,7 +25,7 @@ def test_each_line_of_a_hunk_is_counted_whatever_it_looks_like(
 ) -> None:
     diffs = [diff for number, texts in enumerate(files) if (diff := patched(str(number), *texts, n))]
     body = [line for diff in diffs for line in diff[2:] if not line.startswith("@@ ")]
-    expected = Touched(
+    expected = PatchSize(
         len(diffs), sum(line.startswith("+") for line in body), sum(line.startswith("-") for line in body)
     )
     assert touched("\n".join(line for diff in diffs for line in diff)) == expected
@@ -34,16 +34,16 @@ def test_each_line_of_a_hunk_is_counted_whatever_it_looks_like(
 
 
 @pytest.mark.parametrize("patch", ["", "\n", "no patch at all\n"])
-def test_what_is_no_patch_touches_nothing(patch: str) -> None:
-    assert touched(patch) == Touched(0, 0, 0)
+def test_text_that_is_no_patch_touches_nothing(patch: str) -> None:
+    assert touched(patch) == PatchSize(0, 0, 0)
 
 
-def test_files_that_are_only_renamed_or_hold_no_text_are_touched() -> None:
+def test_renamed_and_binary_files_count_as_touched() -> None:
     renamed = "diff --git a/x b/y\nsimilarity index 100%\nrename from x\nrename to y\n"
     binary = "diff --git a/z.png b/z.png\nindex 1..2 100644\nBinary files a/z.png and b/z.png differ\n"
-    assert touched(renamed + binary) == Touched(2, 0, 0)
+    assert touched(renamed + binary) == PatchSize(2, 0, 0)
 
 
-def test_the_mark_of_a_missing_line_break_is_no_line() -> None:
+def test_the_marker_of_a_missing_line_break_is_not_a_line() -> None:
     mark = "\\ No newline at end of file"
-    assert touched(f"--- a/x\n+++ b/x\n@@ -1 +1,2 @@\n-old\n{mark}\n+new\n+more\n{mark}\n") == Touched(1, 2, 1)
+    assert touched(f"--- a/x\n+++ b/x\n@@ -1 +1,2 @@\n-old\n{mark}\n+new\n+more\n{mark}\n") == PatchSize(1, 2, 1)

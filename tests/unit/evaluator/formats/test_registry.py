@@ -1,4 +1,4 @@
-"""The registry: every format recognises its own files and no other's, and packages can add formats."""
+"""The format registry: every format recognises only its own files, and packages can add formats."""
 
 import json
 from collections.abc import Iterator
@@ -53,9 +53,11 @@ EXAMPLES = {
 
 @pytest.fixture
 def packages(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[EntryPoint]]:
-    """The entry points that are installed, for a test to fill."""
+    """The installed entry points, for a test to fill."""
     installed: list[EntryPoint] = []
-    monkeypatch.setattr(registry, "entry_points", lambda group: EntryPoints(installed).select(group=group))
+    monkeypatch.setattr(
+        "concord_evaluator.plugins.entry_points", lambda group: EntryPoints(installed).select(group=group)
+    )
     registry.trace_formats.cache_clear()
     yield installed
     registry.trace_formats.cache_clear()
@@ -69,7 +71,7 @@ ANYTHING = TraceFormat(lambda _: True, lambda _: iter(()))
 SOMETHING = TraceFormat(lambda head: head.filename.endswith(".some"), lambda _: iter(()))
 FOLDER = FolderFormat(lambda files: "run.some" in files, lambda folder: _named_after(folder))
 WITH_FOLDER = TraceFormat(lambda _: False, lambda _: iter(()), FOLDER)
-NOTHING_LIKE_IT = "a string"
+NOT_A_FORMAT = "a string"
 
 
 def _named_after(folder: Folder) -> Iterator[Trace]:
@@ -81,32 +83,32 @@ def _named_after(folder: Folder) -> Iterator[Trace]:
 @pytest.mark.parametrize(
     ("name", "content"), [(name, content) for name, contents in EXAMPLES.items() for content in contents]
 )
-def test_every_format_recognises_its_own_files_alone(name: str, content: str) -> None:
+def test_every_format_recognises_only_its_own_files(name: str, content: str) -> None:
     assert recognise(source(content)) == name
 
 
-def test_the_built_in_formats_are_those_with_examples_and_need_no_package(packages: list[EntryPoint]) -> None:
+def test_the_built_in_formats_are_those_with_examples(packages: list[EntryPoint]) -> None:
     assert packages == []
     assert list(registry.trace_formats()) == list(registry.BUILT_IN_FORMATS) == sorted(EXAMPLES)
 
 
 @pytest.mark.parametrize("content", ["hello", '{"a": 1}', "# A title\n", "a,b\n1,2\n", "[]", '"reporter"', b"\x89PNG"])
-def test_what_no_format_recognises_is_told_on_one_line(content: str | bytes) -> None:
+def test_an_unrecognised_file_is_refused_on_one_line(content: str | bytes) -> None:
     assert refusal(content) == (
-        "file.json:1: is no trace in any known format (a2a, concord, cooperbench, marble, otlp, spans)"
+        "file.json:1: not a trace in any known format (a2a, concord, cooperbench, marble, otlp, spans)"
     )
 
 
-def test_an_empty_file_is_told() -> None:
+def test_an_empty_file_is_refused() -> None:
     assert refusal("  \n") == "file.json: is empty"
 
 
-def test_a_name_that_is_no_format_is_told_with_those_that_are() -> None:
+def test_an_unknown_format_name_is_refused_with_the_known_ones() -> None:
     with pytest.raises(UnknownFormatError, match="'pdf': one of a2a, concord"):
         read("{}", format_name="pdf")
 
 
-def test_a_named_format_is_not_looked_at_twice() -> None:
+def test_a_named_format_is_used_without_recognition() -> None:
     assert "resourceSpans" in refusal('{"a": 1}', "otlp")
 
 
@@ -115,7 +117,7 @@ def test_a_package_adds_a_format_by_an_entry_point(packages: list[EntryPoint]) -
     assert recognise(source("x", "file.some")) == "some"
 
 
-def test_a_package_adds_a_format_whose_trace_is_a_folder(packages: list[EntryPoint]) -> None:
+def test_a_package_adds_a_folder_format_by_an_entry_point(packages: list[EntryPoint]) -> None:
     packages += [entry("plain", f"{__name__}:SOMETHING"), entry("whole", f"{__name__}:WITH_FOLDER")]
     folder = Folder("runs/1", frozenset({"run.some", "notes"}), lambda _: BytesIO(b"one\ntwo\n"))
     assert folder_formats(folder.files) == folder_formats(folder.files, "whole") == ["whole"]
@@ -126,19 +128,21 @@ def test_a_package_adds_a_format_whose_trace_is_a_folder(packages: list[EntryPoi
     ]
 
 
-def test_a_folder_that_two_formats_or_none_take_for_theirs_is_refused(packages: list[EntryPoint]) -> None:
+def test_a_folder_that_no_format_or_two_formats_recognise_is_refused(packages: list[EntryPoint]) -> None:
     packages += [entry("one", f"{__name__}:WITH_FOLDER"), entry("two", f"{__name__}:WITH_FOLDER")]
     folder = Folder("run", frozenset({"run.some"}), lambda _: BytesIO(b"x"))
-    with pytest.raises(FormatError, match=r"^run: could be one or two: say which with --format$"):
+    with pytest.raises(FormatError, match=r"^run: matches several formats \(one, two\): choose one with --format$"):
         read_folder(folder)
     assert len(list(read_folder(folder, "two"))) == 1
-    with pytest.raises(FormatError, match=r"^run: is no trace as a whole in any known format$"):
+    with pytest.raises(FormatError, match=r"^run: not a trace in any known folder format$"):
         read_folder(Folder("run", frozenset(), lambda _: BytesIO()))
 
 
-def test_a_file_that_two_formats_recognise_is_for_its_owner_to_name(packages: list[EntryPoint]) -> None:
+def test_a_file_that_two_formats_recognise_needs_a_named_format(packages: list[EntryPoint]) -> None:
     packages += [entry("some", f"{__name__}:SOMETHING"), entry("any", f"{__name__}:ANYTHING")]
-    assert refusal("x", name="file.some") == "file.some:1: could be any or some: say which with --format"
+    assert (
+        refusal("x", name="file.some") == "file.some:1: matches several formats (any, some): choose one with --format"
+    )
 
 
 @pytest.mark.parametrize(
@@ -146,16 +150,16 @@ def test_a_file_that_two_formats_recognise_is_for_its_owner_to_name(packages: li
     [
         ("no_such_module:FORMAT", "cannot be loaded: No module named 'no_such_module'"),
         (f"{__name__}:NO_SUCH_NAME", "cannot be loaded: module .* has no attribute"),
-        (f"{__name__}:NOTHING_LIKE_IT", "is no TraceFormat"),
+        (f"{__name__}:NOT_A_FORMAT", "is not a TraceFormat"),
     ],
 )
-def test_a_package_whose_format_is_none_is_told(packages: list[EntryPoint], value: str, reason: str) -> None:
+def test_an_invalid_format_of_a_package_is_refused(packages: list[EntryPoint], value: str, reason: str) -> None:
     packages.append(entry("broken", value))
     with pytest.raises(BrokenFormatError, match=reason):
         registry.trace_formats()
 
 
-def test_two_formats_of_one_name_are_told(packages: list[EntryPoint]) -> None:
+def test_two_formats_with_one_name_are_refused(packages: list[EntryPoint]) -> None:
     packages += [entry("same", f"{__name__}:SOMETHING"), entry("same", f"{__name__}:ANYTHING")]
-    with pytest.raises(BrokenFormatError, match="two trace formats called 'same'"):
+    with pytest.raises(BrokenFormatError, match="another trace format is also called 'same'"):
         registry.trace_formats()

@@ -1,4 +1,4 @@
-"""Whatever a file holds, a reader reads it or refuses it with the one error that says where."""
+"""Robustness of the readers: any file is read, or refused with a FormatError."""
 
 import json
 import re
@@ -53,7 +53,7 @@ CELLS = st.sampled_from(
 in_every_format = pytest.mark.parametrize("name", sorted(EXAMPLES))
 
 
-WHOLE: dict[str, Any] = {
+VALID: dict[str, Any] = {
     "a2a": SPEC,
     "concord": {"trace_id": "t", "reporter": "A", "channel": "http", "dropped": {"full": 1}, "steps": SPEC["steps"]},
     "cooperbench": json.loads(run(message("one", "two", "x"))),
@@ -63,7 +63,7 @@ WHOLE: dict[str, Any] = {
 
 
 def places(value: object) -> Iterator[tuple[str | int, ...]]:
-    """The paths to all parts of a JSON value, itself first."""
+    """The paths of all parts of a JSON value, itself first."""
     yield ()
     parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, part in parts:
@@ -71,7 +71,7 @@ def places(value: object) -> Iterator[tuple[str | int, ...]]:
 
 
 def replaced(value: Any, place: tuple[str | int, ...], part: object) -> Any:  # noqa: ANN401 - any JSON
-    """The value with the part at a place replaced."""
+    """The value with the part at one path replaced."""
     if not place:
         return part
     copy = value.copy()
@@ -80,8 +80,8 @@ def replaced(value: Any, place: tuple[str | int, ...], part: object) -> Any:  # 
 
 
 def read_or_refuse(content: str | bytes, name: str) -> None:
-    """Reads everything there is to read, to the last report: up to the first fault, and past all."""
-    for read_all in (read, lambda *told: read_past_faults(*told)[0]):
+    """Reads a file to its last report, up to the first fault and then past all faults; a FormatError is allowed."""
+    for read_all in (read, lambda *arguments: read_past_faults(*arguments)[0]):
         with suppress(FormatError):
             for trace in read_all(content, "file.json", name):
                 assert 1 <= len(trace.trace_id) <= 64
@@ -90,7 +90,7 @@ def read_or_refuse(content: str | bytes, name: str) -> None:
 
 
 def mutated(example: str) -> st.SearchStrategy[bytes]:
-    """The example with a few bytes changed, cut out or put in."""
+    """The example with a few bytes changed, removed or inserted."""
     content = example.encode()
     edits = st.lists(st.tuples(st.integers(0, len(content)), st.integers(0, 9), st.binary(max_size=4)), max_size=4)
 
@@ -105,42 +105,42 @@ def mutated(example: str) -> st.SearchStrategy[bytes]:
 
 @in_every_format
 @given(content=st.binary(max_size=1500))
-def test_any_bytes(name: str, content: bytes) -> None:
+def test_any_bytes_are_read_or_refused(name: str, content: bytes) -> None:
     read_or_refuse(content, name)
 
 
 @in_every_format
 @given(documents=st.lists(DOCUMENTS, min_size=1, max_size=3))
-def test_any_json(name: str, documents: list[object]) -> None:
+def test_any_json_is_read_or_refused(name: str, documents: list[object]) -> None:
     read_or_refuse("\n".join(map(json.dumps, documents)), name)
 
 
-@pytest.mark.parametrize("name", sorted(WHOLE))
+@pytest.mark.parametrize("name", sorted(VALID))
 @settings(max_examples=200)
 @given(data=st.data())
-def test_whole_documents_with_one_part_replaced(name: str, data: st.DataObject) -> None:
-    place = data.draw(st.sampled_from(list(places(WHOLE[name]))))
-    read_or_refuse(json.dumps(replaced(WHOLE[name], place, data.draw(DOCUMENTS))), name)
+def test_documents_with_one_part_replaced_are_read_or_refused(name: str, data: st.DataObject) -> None:
+    place = data.draw(st.sampled_from(list(places(VALID[name]))))
+    read_or_refuse(json.dumps(replaced(VALID[name], place, data.draw(DOCUMENTS))), name)
 
 
-@pytest.mark.parametrize("name", sorted(WHOLE))
-def test_whole_documents_are_read(name: str) -> None:
-    assert [len(list(trace.reports())) > 0 for trace in read(json.dumps(WHOLE[name]), format_name=name)] == [True]
+@pytest.mark.parametrize("name", sorted(VALID))
+def test_valid_documents_are_read(name: str) -> None:
+    assert [len(list(trace.reports())) > 0 for trace in read(json.dumps(VALID[name]), format_name=name)] == [True]
 
 
 @in_every_format
 @given(data=st.data())
-def test_broken_files(name: str, data: st.DataObject) -> None:
+def test_mutated_files_are_read_or_refused(name: str, data: st.DataObject) -> None:
     whole = [*EXAMPLES[name], as_lines(exported("s", span("a"), span("b", "a")))]
     read_or_refuse(data.draw(st.sampled_from(whole).flatmap(mutated)), name)
 
 
 @given(st.lists(st.lists(CELLS, min_size=8, max_size=8), max_size=4))
-def test_any_table(rows: list[list[str]]) -> None:
+def test_any_csv_table_is_read_or_refused(rows: list[list[str]]) -> None:
     read_or_refuse("\n".join([EXAMPLES["spans"][0].strip(), *map(",".join, rows)]), "spans")
 
 
 @in_every_format
-def test_a_deep_document(name: str) -> None:
+def test_a_deeply_nested_document_is_read_or_refused(name: str) -> None:
     read_or_refuse('{"steps": [' * 5000, name)
     read_or_refuse('{"steps": [' * 90 + "]}" * 90, name)

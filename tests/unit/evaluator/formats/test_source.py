@@ -1,4 +1,4 @@
-"""Sources: lines and JSON values with the places they stand at, and errors that name these."""
+"""Sources: lines and JSON values with their line numbers, and errors that name these."""
 
 import json
 from contextlib import suppress
@@ -24,32 +24,32 @@ def error_in(content: str | bytes) -> str:
     return str(caught.value)
 
 
-def test_lines_are_numbered_as_an_editor_does_and_blank_ones_left_out() -> None:
+def test_lines_are_numbered_from_1_and_blank_lines_are_skipped() -> None:
     assert list(source("\n a \r\n\n\tb").lines()) == [(2, b"a"), (4, b"b")]
 
 
-def test_lines_longer_than_the_head_are_whole() -> None:
+def test_lines_longer_than_the_head_are_read_whole() -> None:
     long = "x" * 5000
     assert list(source(f"{long}\n{long}\n").lines()) == [(1, long.encode()), (2, long.encode())]
 
 
-def test_a_byte_order_mark_is_no_content() -> None:
+def test_a_byte_order_mark_is_skipped() -> None:
     assert list(source(b'\xef\xbb\xbf{"a": 1}').json_values()) == [(1, {"a": 1})]
 
 
 @given(st.lists(st.dictionaries(st.text(max_size=5), json_values, max_size=3), min_size=1, max_size=4))
-def test_a_value_to_a_line_one_document_and_an_array_say_the_same(values: list[object]) -> None:
+def test_json_lines_a_document_and_an_array_yield_the_same_values(values: list[object]) -> None:
     as_lines = "\n\n".join(map(json.dumps, values))
     assert [value for _, value in source(as_lines).json_values()] == values
     assert [value for _, value in source(json.dumps(values)).json_values()] == values
     assert [value for _, value in source(json.dumps(values, indent=1)).json_values()] == values
 
 
-def test_values_come_with_the_line_they_stand_on() -> None:
+def test_values_have_the_number_of_their_line() -> None:
     assert list(source('{"a": 1}\n\n{"b": 2}').json_values()) == [(1, {"a": 1}), (3, {"b": 2})]
 
 
-def test_a_document_over_many_lines_begins_at_its_first() -> None:
+def test_a_document_of_many_lines_has_the_number_of_its_first_line() -> None:
     assert list(source('\n\n{\n"a": 1}').json_values()) == [(3, {"a": 1})]
 
 
@@ -63,16 +63,16 @@ def test_a_document_over_many_lines_begins_at_its_first() -> None:
         ("[" * 100_000, 1),
     ],
 )
-def test_what_is_no_json_is_told_with_its_line(content: str | bytes, line: int) -> None:
-    assert error_in(content).startswith(f"file.json:{line}: no valid JSON: ")
+def test_invalid_json_is_refused_with_its_line(content: str | bytes, line: int) -> None:
+    assert error_in(content).startswith(f"file.json:{line}: invalid JSON: ")
 
 
 @pytest.mark.parametrize("content", ["", " \n\n"])
-def test_nothing_at_all_is_told(content: str) -> None:
+def test_an_empty_source_is_refused(content: str) -> None:
     assert error_in(content) == "file.json: is empty"
 
 
-def test_all_that_is_read_is_counted() -> None:
+def test_the_bytes_read_are_counted() -> None:
     content = b'{"a": 1}\n' * 1000
     counted: list[int] = []
     list(Source("file", BytesIO(content), counted.append).json_values())

@@ -1,4 +1,4 @@
-"""Microservice spans as CSV: services are agents, and a span under another service's is a call."""
+"""Microservice spans as CSV: services are agents, and a span whose parent is in another service is a call."""
 
 import csv
 from collections import Counter
@@ -31,7 +31,7 @@ def file(*rows: str, header: str = HEADER) -> str:
     return "\n".join([header, *rows]) + "\n"
 
 
-def test_a_span_under_another_services_is_a_call() -> None:
+def test_a_parent_in_another_service_makes_a_call() -> None:
     [trace] = read(file(row(ROOT, "root", SHOP), row(CHILD, ROOT, SHOP), row(GRANDCHILD, CHILD, CART)))
     assert (calls_between(trace), agents_of(trace)) == ({("shop", "cart"): 1}, ["cart", "shop"])
     assert evaluated(trace).detail.latency_metrics.avg == 2.5
@@ -43,18 +43,18 @@ def test_pods_of_one_deployment_are_one_agent() -> None:
 
 
 @pytest.mark.parametrize(("column", "agent"), [("PodName", "cart"), ("ServiceName", CART)])
-def test_services_are_named_as_they_are(column: str, agent: str) -> None:
+def test_a_service_name_is_kept_and_a_pod_name_loses_its_suffixes(column: str, agent: str) -> None:
     header = HEADER.replace("PodName", column)
     [trace] = read(file(row(ROOT, "root", SHOP), row(CHILD, ROOT, CART), header=header))
     assert agent in agents_of(trace)
 
 
-def test_what_was_inferred_is_told() -> None:
+def test_the_trace_warns_of_inferences() -> None:
     [trace] = read(file(row(ROOT, "root", SHOP)))
     assert "each service counts as an agent" in trace.warnings[0]
 
 
-def test_a_child_that_starts_before_its_parent_is_a_call_all_the_same() -> None:
+def test_a_child_that_starts_before_its_parent_is_still_a_call() -> None:
     [trace] = read(file(row(CHILD, ROOT, CART, start=5, end=1), row(ROOT, "root", SHOP, start=10, end=20)))
     assert calls_between(trace) == {("shop", "cart"): 1}
     assert evaluated(trace).detail.latency_metrics.avg == 0.0
@@ -70,18 +70,18 @@ def test_a_child_that_starts_before_its_parent_is_a_call_all_the_same() -> None:
         (file(row("1", "root", SHOP)), ":2: trace id and span id must be 16 and 8 bytes, not all zero"),
         (file(row(ROOT, "root", SHOP, end=10**40)), ":2: a time is out of range"),
         (file(row(ROOT, "root", "s" * 70)), ":2: id: String should have at most 64 characters"),
-        (file(), ": holds no spans"),
+        (file(), ": no spans found"),
         ("TraceID,SpanID\n1,2\n", ":1: columns are missing: needs TraceID, SpanID, ParentID, OperationName, "
          "StartTimeUnixNano, EndTimeUnixNano and ServiceName or PodName"),
     ],
 )  # fmt: skip
-def test_what_holds_no_spans_is_told(content: str, reason: str) -> None:
+def test_an_invalid_file_is_refused_with_the_reason(content: str, reason: str) -> None:
     assert refusal(content, "spans", "spans.csv") == f"spans.csv{reason}"
 
 
 @pytest.mark.skipif(not SAMPLES.is_dir(), reason="CONCORD_TRACE_SAMPLES names no folder")
 @pytest.mark.parametrize("path", sorted(SAMPLES.glob("nezha/*.csv")), ids=lambda path: path.name)
-def test_the_calls_of_public_traces_are_their_parentage_across_services(path: Path) -> None:
+def test_the_calls_of_public_traces_are_the_parents_across_services(path: Path) -> None:
     rows = list(csv.DictReader(path.read_text().splitlines()))
     services = {(row["TraceID"], row["SpanID"]): row["PodName"].rsplit("-", 2)[0] for row in rows}
     expected: dict[str, Counter[tuple[str, str]]] = {row["TraceID"]: Counter() for row in rows}

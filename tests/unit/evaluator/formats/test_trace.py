@@ -1,4 +1,4 @@
-"""The builder: reports go in and come out the same, and agents are known by all their addresses."""
+"""The trace builder: reports are stored unchanged, and agents are identified by all their addresses."""
 
 from datetime import UTC, datetime
 
@@ -30,9 +30,9 @@ def roster_of(*calls: InteractionStep, declared: tuple[RosterEntry | str, ...] =
 
 
 @given(st.lists(st.tuples(steps, st.sampled_from("AB"), st.sampled_from(Channel), st.booleans()), max_size=20))
-def test_reports_come_out_as_they_went_in(told: list[tuple[InteractionStep, str, Channel, bool]]) -> None:
+def test_added_reports_are_in_the_trace_unchanged(drawn: list[tuple[InteractionStep, str, Channel, bool]]) -> None:
     building = builder()
-    for step, reporter, channel, authenticated in told:
+    for step, reporter, channel, authenticated in drawn:
         building.add(step, reporter, channel=channel, authenticated=authenticated)
     reports = list(building.build().reports())
 
@@ -40,11 +40,11 @@ def test_reports_come_out_as_they_went_in(told: list[tuple[InteractionStep, str,
         return tuple(map(str, each))
 
     assert sorted(((r.digest, r.reporter, r.channel, r.authenticated) for r in reports), key=key) == sorted(
-        ((digest(step), reporter, channel, certain) for step, reporter, channel, certain in told), key=key
+        ((digest(step), reporter, channel, authenticated) for step, reporter, channel, authenticated in drawn), key=key
     )
 
 
-def test_a_long_trace_is_cut_into_batches_that_the_evaluator_takes() -> None:
+def test_a_long_trace_is_split_into_batches_of_the_evaluators_limit() -> None:
     building = builder()
     for number in range(2 * MAX_BATCH_STEPS + 1):
         building.add(tool(f"s{number}"), "A")
@@ -60,7 +60,7 @@ def test_dropped_steps_are_counted_with_their_reporter() -> None:
     assert [(batch.reporter, batch.n_steps, batch.dropped) for batch in building.build().batches] == [("A", 1, 3)]
 
 
-def test_the_duration_is_from_the_first_to_the_last_time_told() -> None:
+def test_the_duration_is_from_the_first_to_the_last_reported_time() -> None:
     building = builder()
     building.add(call("s1", "B", start_time=datetime(2026, 1, 1, 12, 0, 5, tzinfo=UTC)), "A")
     building.add(call("s2", "B", end_time=datetime(2026, 1, 1, 12, 0, 7)), "A")  # noqa: DTZ001 - taken as UTC
@@ -72,7 +72,7 @@ def test_reporters_and_declared_agents_belong_to_the_trace() -> None:
     assert [entry.id for entry in roster_of(tool("s"), declared=("C",))] == ["C", "A"]
 
 
-def test_a_name_called_at_an_address_is_an_agent_there() -> None:
+def test_an_address_resolves_to_the_name_it_was_called_by() -> None:
     assert roster_of(call("s", "B", url="http://b:9009/")).resolve("http://B:9009") == "B"
 
 
@@ -81,47 +81,47 @@ def test_addresses_of_one_name_are_one_agent() -> None:
     assert {roster.resolve("http://b:1"), roster.resolve("http://b:2")} == {"B"}
 
 
-def test_names_for_one_address_are_one_agent_whatever_their_order() -> None:
+def test_two_names_for_one_address_are_one_agent_in_either_order() -> None:
     calls = [call("s1", "B", url="http://b:1"), call("s2", "Bea", url="http://b:1")]
     assert (
         [entry.id for entry in roster_of(*calls)] == [entry.id for entry in roster_of(*reversed(calls))] == ["A", "B"]
     )
 
 
-def test_a_reporter_that_is_called_at_an_address_is_the_agent_there() -> None:
+def test_an_address_resolves_to_the_reporter_called_there() -> None:
     roster = roster_of(call("s", "A", url="http://a:1"))
     assert (roster.resolve("http://a:1"), len(roster)) == ("A", 1)
 
 
-def test_declared_addresses_stand() -> None:
+def test_a_declared_address_takes_precedence_over_a_reported_one() -> None:
     declared = RosterEntry(id="writer", url="http://b:1")
     assert [entry.id for entry in roster_of(call("s", "B", url="http://b:1"), declared=(declared,))] == ["writer", "A"]
 
 
-def test_addresses_in_the_answers_that_a_step_carries_are_known() -> None:
+def test_addresses_in_nested_answers_are_known() -> None:
     nested = call("s2", "C", url="http://c:1")
     assert roster_of(call("s1", "B", url="http://b:1", answer=[nested])).resolve("http://c:1") == "C"
 
 
 @pytest.mark.parametrize("name", ["green-agent", "unknown"])
-def test_the_assessor_and_the_unknown_belong_to_no_team(name: str) -> None:
+def test_the_assessor_and_unknown_agents_are_not_in_the_roster(name: str) -> None:
     building = builder()
     building.add(tool("s"), name)
     assert building.build().roster == ()
 
 
 @pytest.mark.parametrize("reporter", ["", "x" * 65])
-def test_a_reporter_without_an_id_is_refused(reporter: str) -> None:
+def test_a_reporter_with_an_invalid_id_is_refused(reporter: str) -> None:
     with pytest.raises(ValueError, match="reporter: must have 1 to 64 characters"):
         builder().add(tool("s"), reporter)
 
 
 @given(st.text("abc", max_size=100), st.text("abc", max_size=100), st.integers(1, 10**6))
-def test_ids_after_files_are_ids_and_differ_as_the_files_do(one: str, other: str, number: int) -> None:
+def test_trace_ids_from_file_names_are_short_and_distinct(one: str, other: str, number: int) -> None:
     ids = [file_trace_id(f"folder/file-{stem}.json", number) for stem in (one, other)]
     assert all(len(each) <= 64 for each in ids)
     assert (ids[0] == ids[1]) == (one == other)
 
 
-def test_an_id_after_a_file_names_the_file_and_the_place_in_it() -> None:
+def test_a_trace_id_from_a_file_has_its_name_and_the_line() -> None:
     assert file_trace_id("runs/chain.jsonl", 2) == "chain#2"

@@ -1,11 +1,11 @@
-"""The agent graph in its two views."""
+"""The agent graph: its view of requests and its view of messages."""
 
 from concord_evaluator.graph import build_graph, tally_calls
 from tests.unit.evaluator.graphs import graph_of
-from tests.unit.evaluator.traces import call, projected, told
+from tests.unit.evaluator.traces import call, projected, reported_by
 
 
-def test_a_call_is_a_request_and_a_reply() -> None:
+def test_a_call_is_one_request_and_two_messages() -> None:
     graph = graph_of((["A", "B", "C"], [("A", "B")]))
     assert list(graph.requests.edges) == [("A", "B")]
     assert list(graph.messages.edges) == [("A", "B"), ("B", "A")]
@@ -18,7 +18,7 @@ def test_a_failed_call_has_no_reply() -> None:
     assert list(graph.answered_pairs.edges) == []
 
 
-def test_messages_are_weighed_by_how_many_there_were() -> None:
+def test_edges_are_weighted_by_the_number_of_messages() -> None:
     graph = graph_of((["A", "B", "C"], [("A", "B"), ("A", "B"), ("B", "A"), ("A", "C")]))
     assert graph.messages.edges["A", "B"]["weight"] == 3
     assert graph.requests.edges["A", "B"]["weight"] == 2
@@ -27,18 +27,18 @@ def test_messages_are_weighed_by_how_many_there_were() -> None:
 
 def test_a_retried_call_is_one_request() -> None:
     attempts = call("1", "B", error="busy"), call("2", "B", attributes={"retry_of": "1"})
-    graph = build_graph(projected(told("A", *attempts)))
+    graph = build_graph(projected(reported_by("A", *attempts)))
     assert graph.messages.edges["A", "B"]["weight"] == graph.messages.edges["B", "A"]["weight"] == 1
 
 
-def test_nodes_and_edges_come_sorted_whatever_the_order_of_reports() -> None:
+def test_nodes_and_edges_are_sorted_in_any_order_of_reports() -> None:
     pairs = [("C", "B"), ("B", "A"), ("A", "C")]
     graph, other = graph_of((list("CAB"), pairs)), graph_of((list("ABC"), pairs[::-1]))
     assert list(graph.messages.nodes) == ["A", "B", "C"]
     assert list(graph.messages.edges) == list(other.messages.edges) == sorted(graph.messages.edges)
 
 
-def test_calls_are_counted_by_how_they_went() -> None:
+def test_calls_are_counted_by_outcome() -> None:
     steps = [
         call("1", "B", request="do it", error="busy"),
         call("2", "B", request="do it", attributes={"retry_of": "1"}),
@@ -47,7 +47,7 @@ def test_calls_are_counted_by_how_they_went() -> None:
         call("5", "C"),
         call("6", "C"),
     ]
-    tally = tally_calls(build_graph(projected(told("A", *steps))))
+    tally = tally_calls(build_graph(projected(reported_by("A", *steps))))
     assert (tally.calls, tally.failed_calls) == (5, 1)
     assert (tally.attempts, tally.failed_attempts, tally.own_attempts, tally.retries) == (6, 2, 6, 1)
     assert (tally.comparable, tally.repeats) == (3, 1)

@@ -1,4 +1,4 @@
-"""The engines: rustworkx gives what NetworkX defines, sampling is marked, and the same graph gives the same bits."""
+"""The graph engines: rustworkx agrees with NetworkX, sampling is marked, and results are reproducible to the bit."""
 
 import math
 from collections.abc import Callable
@@ -13,7 +13,7 @@ DAMPING = 0.85
 
 
 def digraph(edges: "nx.Graph[int]", *, isolated: int = 0) -> "nx.DiGraph[str]":
-    """The same edges between named nodes, weighted by their number, and some nodes without edges."""
+    """The same edges between named nodes, with weights from 1 to 5, and some nodes without edges."""
     graph: nx.DiGraph[str] = nx.DiGraph()
     graph.add_nodes_from(f"n{node:03}" for node in sorted(edges))
     graph.add_nodes_from(f"x{node:03}" for node in range(isolated))
@@ -54,24 +54,26 @@ def graph(request: pytest.FixtureRequest) -> "nx.DiGraph[str]":
 
 
 @pytest.fixture(autouse=True)
-def networkx_unless_said_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+def networkx_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bounds, "NETWORKX_UP_TO", 1000)
 
 
 @pytest.fixture
-def rustworkx_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def only_rustworkx(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bounds, "NETWORKX_UP_TO", -1)
 
 
 @pytest.fixture
-def sampling_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def only_sampling(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bounds, "NETWORKX_UP_TO", -1)
     monkeypatch.setattr(bounds, "EXACT_UP_TO", -1)
 
 
 class TestParity:
     @pytest.mark.parametrize("name", SCORES)
-    def test_of_scores(self, name: str, graph: "nx.DiGraph[str]", monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_rustworkx_and_networkx_scores_agree(
+        self, name: str, graph: "nx.DiGraph[str]", monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         defined = SCORES[name](graph)
         monkeypatch.setattr(bounds, "NETWORKX_UP_TO", -1)
         fast = SCORES[name](graph)
@@ -79,7 +81,9 @@ class TestParity:
         assert list(fast.values) == list(defined.values)
         assert fast.values == pytest.approx(dict(defined.values), abs=1e-8)
 
-    def test_of_distances_to_the_bit(self, graph: "nx.DiGraph[str]", monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_rustworkx_and_networkx_distances_are_identical(
+        self, graph: "nx.DiGraph[str]", monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         undirected = graph.to_undirected()
         defined = [engines.distances(graph), engines.distances(undirected)]
         monkeypatch.setattr(bounds, "NETWORKX_UP_TO", -1)
@@ -88,7 +92,7 @@ class TestParity:
         assert [_figures(each) for each in fast] == [_figures(each) for each in defined]
 
     @pytest.mark.parametrize("name", ["strong", "star", "chain"])
-    def test_of_eigenvectors_where_there_is_one(self, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_rustworkx_and_networkx_eigenvectors_agree(self, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         graph = GRAPHS[name]()
         defined = engines.eigenvector(graph)
         monkeypatch.setattr(bounds, "NETWORKX_UP_TO", -1)
@@ -104,9 +108,9 @@ def _figures(distances: Distances) -> object:
 
 
 class TestDefinition:
-    """What NetworkX itself says, by functions of it that the engines do not use."""
+    """Compares the engines with functions of NetworkX that they do not use."""
 
-    def test_of_distances(self) -> None:
+    def test_distances_yield_networkxs_path_length_diameter_and_efficiency(self) -> None:
         graph = GRAPHS["strong"]()
         found, n = engines.distances(graph), len(graph)
         assert sum(d * count for d, count in found.histogram.items()) / (n * (n - 1)) == pytest.approx(
@@ -118,7 +122,7 @@ class TestDefinition:
             nx.global_efficiency(undirected)
         )
 
-    def test_of_pagerank(self) -> None:
+    def test_pagerank_is_the_fixed_point_of_the_google_matrix(self) -> None:
         graph = GRAPHS["disconnected"]()
         ranks = engines.pagerank(graph, DAMPING).values
         google = nx.google_matrix(graph, alpha=DAMPING)
@@ -129,13 +133,13 @@ class TestDefinition:
 
 class TestBits:
     @pytest.mark.parametrize("name", SCORES)
-    @pytest.mark.usefixtures("rustworkx_alone")
-    def test_are_the_same_in_every_run(self, name: str) -> None:
+    @pytest.mark.usefixtures("only_rustworkx")
+    def test_scores_are_identical_in_every_run(self, name: str) -> None:
         graph = digraph(nx.gnm_random_graph(150, 1200, seed=5, directed=True))
         assert len({tuple(SCORES[name](graph).values.values()) for _ in range(5)}) == 1
 
-    @pytest.mark.usefixtures("sampling_alone")
-    def test_are_the_same_in_every_run_with_sampling(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    @pytest.mark.usefixtures("only_sampling")
+    def test_sampled_results_are_identical_in_every_run(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(bounds, "SAMPLED_WORK", 1)
         graph = GRAPHS["strong"]()
         assert len({tuple(engines.betweenness(graph).values.values()) for _ in range(3)}) == 1
@@ -143,14 +147,14 @@ class TestBits:
 
 
 class TestSampling:
-    @pytest.mark.usefixtures("sampling_alone")
-    def test_of_all_sources_is_exact(self, graph: "nx.DiGraph[str]") -> None:
+    @pytest.mark.usefixtures("only_sampling")
+    def test_sampling_all_sources_is_exact(self, graph: "nx.DiGraph[str]") -> None:
         assert engines.closeness(graph).values == pytest.approx(nx.closeness_centrality(graph))
         assert engines.betweenness(graph).values == pytest.approx(nx.betweenness_centrality(graph), abs=1e-12)
         assert engines.distances(graph).sampled
 
-    @pytest.mark.usefixtures("sampling_alone")
-    def test_of_some_says_of_how_many_and_comes_close(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    @pytest.mark.usefixtures("only_sampling")
+    def test_sampling_some_sources_is_close_and_reports_their_number(self, monkeypatch: pytest.MonkeyPatch) -> None:
         graph = digraph(nx.gnm_random_graph(200, 2000, seed=6, directed=True))
         monkeypatch.setattr(bounds, "SAMPLED_WORK", 100 * 2201)
         sampled = engines.closeness(graph)
@@ -159,7 +163,7 @@ class TestSampling:
         most = max(nx.betweenness_centrality(graph).values())
         assert max(engines.betweenness(graph).values.values()) == pytest.approx(most, rel=0.5)
 
-    def test_is_chosen_by_size_alone(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_sampling_is_chosen_by_the_size_of_the_graph(self, monkeypatch: pytest.MonkeyPatch) -> None:
         graph = GRAPHS["strong"]()
         monkeypatch.setattr(bounds, "NETWORKX_UP_TO", len(graph) - 1)
         size = len(graph) * graph.number_of_edges()
@@ -168,7 +172,7 @@ class TestSampling:
         monkeypatch.setattr(bounds, "EXACT_UP_TO", size - 1)
         assert engines.betweenness(graph).sources == len(graph)
 
-    def test_of_clustering_says_of_how_many(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_sampled_clustering_reports_the_number_of_nodes(self, monkeypatch: pytest.MonkeyPatch) -> None:
         graph = GRAPHS["strong"]().to_undirected()
         exact = engines.clustering(graph)
         work = sum(degree**2 for _, degree in graph.degree())

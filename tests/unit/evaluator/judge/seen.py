@@ -14,7 +14,7 @@ def seen(
     error: str = "",
     step_id: str | None = None,
 ) -> SeenCall:
-    """One call from agent 1 to agent 2, who are Ann and Bob."""
+    """A call from agent 1 (Ann) to agent 2 (Bob)."""
     return SeenCall(f"call {number}", step_id or f"s{number}", "agent 1", "agent 2", request, response, error)
 
 
@@ -26,6 +26,6 @@ def evidence(
     agents: Sequence[str] = ("ann", "bob"),
     target: Sequence[str] = (),
 ) -> Evidence:
-    """Evidence of these calls (without any: one harmless one), and of one answer, Ann's, or of several."""
+    """Evidence of these calls (by default one harmless call), and of Ann's answer or of the given answers."""
     given = (SeenAnswer(("ann",), answer),) if answers is None else tuple(answers)
     return Evidence(calls or (seen(),), "Count the trees.", given, condensed, Aliases(agents), tuple(target))

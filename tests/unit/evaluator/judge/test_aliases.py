@@ -1,4 +1,4 @@
-"""The judge does not know whom it judges; whoever reads what it said does."""
+"""Aliases: the judge sees no agent's name, and its words are shown with the names restored."""
 
 import pytest
 
@@ -27,7 +27,7 @@ def test_every_name_of_an_agent_is_hidden(text: str, hidden: str) -> None:
     assert Aliases(TEAM, ROSTER).hide(text) == hidden
 
 
-def test_what_the_judge_said_is_read_with_names() -> None:
+def test_the_judges_words_are_shown_with_names() -> None:
     aliases = Aliases(TEAM, ROSTER)
     assert aliases.show("Agent 2 asked agent 1 and agent 3; agent 9 did not.") == (
         "planner asked A and planner/critic; agent 9 did not."

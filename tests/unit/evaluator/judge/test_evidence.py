@@ -1,4 +1,4 @@
-"""The judge sees the calls that matter, without names, within the budget, and knows when something was left out."""
+"""Evidence: the judge sees the calls that matter, without names, within the budget, and learns of omissions."""
 
 from datetime import UTC, datetime
 
@@ -10,7 +10,7 @@ from concord.assessment.results import CallRecord
 from concord.trace.digest import digest
 from concord.trace.report import Channel, Report
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, ResponseTrace, StepAction
-from concord_evaluator.judge import Aliases, SeenAnswer, choose_calls, show, texts_of
+from concord_evaluator.judge import Aliases, SeenAnswer, call_texts, choose_calls, make_evidence
 from concord_evaluator.judge.evidence import CallTexts
 from concord_evaluator.judge.truncation import cost
 from tests.unit.evaluator.traces import model_of
@@ -56,7 +56,9 @@ def reported(
 
 
 @given(st.lists(st.booleans(), max_size=300), st.integers(1, 50))
-def test_failed_calls_are_shown_first_and_then_both_ends_in_order(failures: list[bool], limit: int) -> None:
+def test_failed_calls_are_chosen_before_the_first_and_the_last_and_order_is_kept(
+    failures: list[bool], limit: int
+) -> None:
     calls = [record(str(i), error="x" if failed else None) for i, failed in enumerate(failures)]
     chosen = choose_calls(calls, limit)
     assert len(chosen) == min(limit, len(calls))
@@ -68,46 +70,46 @@ def test_failed_calls_are_shown_first_and_then_both_ends_in_order(failures: list
         assert calls[-1] in chosen
 
 
-def test_texts_are_found_in_nested_traces_too_and_only_those_asked_for() -> None:
+def test_texts_of_the_requested_calls_are_found_even_in_nested_traces() -> None:
     inner = model_of(reported("inner", "q2", "a2"))
-    found = texts_of(
+    found = call_texts(
         [reported("outer", "q1", "a1", inner), reported("other", "q3", "a3")], [record("outer"), record("inner")]
     )
     assert found == {("outer", "ann"): CallTexts("q1", "a1"), ("inner", "ann"): CallTexts("q2", "a2")}
 
 
-def test_of_callers_who_claim_one_step_id_each_has_its_own_words() -> None:
-    told = [reported("s", "question", "", reporter="ann"), reported("s", "a long lie", "", reporter="eve")]
-    found = texts_of(told, [record("s"), record("s", caller="eve")])
+def test_callers_that_claim_one_step_id_keep_their_own_texts() -> None:
+    reports = [reported("s", "question", "", reporter="ann"), reported("s", "a long lie", "", reporter="eve")]
+    found = call_texts(reports, [record("s"), record("s", caller="eve")])
     assert {caller: each.request for (_, caller), each in found.items()} == {"ann": "question", "eve": "a long lie"}
 
 
-@pytest.mark.parametrize("backwards", [False, True])
-def test_of_several_tellings_the_observers_counts_then_the_callers_then_the_longest(backwards: bool) -> None:
+@pytest.mark.parametrize("reverse", [False, True])
+def test_the_observers_text_precedes_the_callers_and_the_longest(reverse: bool) -> None:
     stranger = reported("s", "a long lie about what was said", "and another", reporter="eve")
     longer = reported("s", "the longest lie about what was said", "and another", reporter="dan")
     caller = reported("s", "question", "answer", reporter="ann")
     observed = reported("s", "q", "a", reporter="green-agent", channel=Channel.OBSERVED)
-    for tellings, text in [
+    for versions, text in [
         ([stranger, longer], "the longest lie about what was said"),
         ([stranger, longer, caller], "question"),
         ([stranger, longer, caller, observed], "q"),
     ]:
-        told = tellings[::-1] if backwards else tellings
-        assert texts_of(told, [record("s", caller="ann/writer")])["s", "ann/writer"].request == text
+        reports = versions[::-1] if reverse else versions
+        assert call_texts(reports, [record("s", caller="ann/writer")])["s", "ann/writer"].request == text
 
 
-def test_what_an_observer_only_relays_is_not_observed() -> None:
+def test_a_text_that_an_observer_relays_is_not_observed() -> None:
     relayed = reported("outer", "", "", model_of(reported("s", "a lie, and a long one", "")), channel=Channel.OBSERVED)
     own = reported("s", "question", "", reporter="ann")
-    assert texts_of([relayed, own], [record("s")])["s", "ann"].request == "question"
+    assert call_texts([relayed, own], [record("s")])["s", "ann"].request == "question"
 
 
-def test_names_are_hidden_wherever_they_stand() -> None:
+def test_names_are_hidden_in_all_texts() -> None:
     texts = {("s", "ann"): CallTexts("ann to bob: tell anna and bob_2 that bob is late", "ann!")}
     answers = [SeenAnswer(("bob",), "bob did it")]
     team = Aliases(["ann", "bob", "bob_2"])
-    shown = show([record("s")], 0, texts, team, "ask ann", answers, target=["bob"])
+    shown = make_evidence([record("s")], 0, texts, team, "ask ann", answers, target=["bob"])
     (call,) = shown.calls
     assert (call.id, call.caller, call.callee) == ("call 1", "agent 1", "agent 2")
     assert call.request == "agent 1 to agent 2: tell anna and agent 3 that agent 2 is late"
@@ -122,35 +124,35 @@ def test_names_are_hidden_wherever_they_stand() -> None:
         ("unknown", "ann", ("a stranger", "agent 1")),
     ],
 )
-def test_ends_that_are_no_agents_of_the_team_have_no_name_either(
-    caller: str, callee: str, expected: tuple[str, str]
-) -> None:
-    shown = show([record("s", caller=caller, callee=callee)], 0, {}, Aliases(["ann"]), "", [])
+def test_callers_and_callees_outside_the_team_have_no_name(caller: str, callee: str, expected: tuple[str, str]) -> None:
+    shown = make_evidence([record("s", caller=caller, callee=callee)], 0, {}, Aliases(["ann"]), "", [])
     assert (shown.calls[0].caller, shown.calls[0].callee) == expected
 
 
 @given(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=20), TEXT, st.integers(600, 3000))
-def test_the_budget_holds_as_the_texts_are_sent(said: list[tuple[str, str]], task: str, budget: int) -> None:
-    calls = [record(str(number), error="failed") for number in range(len(said))]
-    texts = {(str(number), "ann"): CallTexts(*each) for number, each in enumerate(said)}
-    shown = show(calls, 0, texts, Aliases([]), task, [SeenAnswer((), task)], budget)
+def test_the_cost_of_all_texts_stays_within_the_budget(
+    drawn_texts: list[tuple[str, str]], task: str, budget: int
+) -> None:
+    calls = [record(str(number), error="failed") for number in range(len(drawn_texts))]
+    texts = {(str(number), "ann"): CallTexts(*each) for number, each in enumerate(drawn_texts)}
+    shown = make_evidence(calls, 0, texts, Aliases([]), task, [SeenAnswer((), task)], budget)
     sent = [
         shown.task,
         shown.answers[0].text,
         *(text for c in shown.calls for text in (c.request, c.response, c.error)),
     ]
     assert sum(map(cost, sent)) <= budget
-    whole = [task, task, *(text for each in said for text in (*each, "failed"))]
+    whole = [task, task, *(text for each in drawn_texts for text in (*each, "failed"))]
     assert shown.condensed == (sum(map(cost, whole)) > budget)
 
 
-def test_what_short_texts_leave_goes_to_the_long_ones() -> None:
+def test_budget_that_short_texts_leave_is_used_for_long_ones() -> None:
     texts = {("long", "ann"): CallTexts("a" * 1500, ""), ("short", "ann"): CallTexts("b" * 10, "")}
-    shown = show([record("long"), record("short")], 0, texts, Aliases([]), "", [], 1000)
+    shown = make_evidence([record("long"), record("short")], 0, texts, Aliases([]), "", [], 1000)
     assert cost(shown.calls[0].request) > 950
     assert shown.calls[1].request == "b" * 10
 
 
-def test_calls_that_were_left_out_make_it_condensed() -> None:
-    assert show([record("s")], 3, {}, Aliases([]), "", []).condensed
-    assert not show([record("s")], 0, {}, Aliases([]), "", []).condensed
+def test_omitted_calls_make_the_evidence_condensed() -> None:
+    assert make_evidence([record("s")], 3, {}, Aliases([]), "", []).condensed
+    assert not make_evidence([record("s")], 0, {}, Aliases([]), "", []).condensed

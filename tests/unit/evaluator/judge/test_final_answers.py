@@ -1,4 +1,4 @@
-"""Each participant's answer counts alone: what is not there is worth 0, what nobody judged leaves the whole open."""
+"""Final answers: each counts alone; a missing one is worth 0, and an unjudged one leaves the outcome open."""
 
 from typing import Literal
 
@@ -23,7 +23,7 @@ def ended(*answers: AgentAnswer, state: State = "completed") -> TrialOutcome:
     return outcome(state=state, answer="all of it").model_copy(update={"answers": list(answers)})
 
 
-def test_equal_answers_are_one_and_the_others_apart() -> None:
+def test_equal_answers_of_several_agents_are_judged_once() -> None:
     given = ended(answered("ann", "12"), answered("bob", " 12\n"), answered("cyril", "13"))
     assert answers_that_count(given, Mode.LIVE) == (SeenAnswer(("ann", "bob"), "12"), SeenAnswer(("cyril",), "13"))
 
@@ -38,11 +38,11 @@ def test_equal_answers_are_one_and_the_others_apart() -> None:
         (answered("eve", "12"), NO_ANSWER),
     ],
 )
-def test_what_is_missing_empty_failed_or_late_is_not_asked_about(answer: AgentAnswer, fault: str) -> None:
+def test_missing_empty_failed_and_late_answers_are_not_judged(answer: AgentAnswer, fault: str) -> None:
     assert answers_that_count(ended(answer), Mode.LIVE, ["ann"]) == (SeenAnswer(("ann",), "", fault),)
 
 
-def test_only_answers_that_are_named_count() -> None:
+def test_only_answers_of_the_named_agents_count() -> None:
     given = ended(answered("ann", "12"), answered("bob", "13"))
     for config, agents in (
         ({}, [("ann",), ("bob",)]),
@@ -52,13 +52,13 @@ def test_only_answers_that_are_named_count() -> None:
         assert [answer.agents for answer in answers_of(plan(("ann", "bob"), config=config), given)] == agents
 
 
-def test_of_a_task_that_failed_no_answer_is_worth_anything() -> None:
+def test_the_answers_of_a_failed_task_are_worth_0() -> None:
     (answer,) = answers_that_count(ended(answered("ann", "12"), state="failed"), Mode.LIVE)
     assert (answer.agents, answer.fault) == (("ann",), "The task ended with failed.")
     assert task_success((answer,), {}) == 0
 
 
-def test_where_only_one_text_is_known_that_is_the_answer() -> None:
+def test_without_separate_answers_the_trials_answer_counts() -> None:
     assert answers_that_count(outcome(answer="12"), Mode.RECORDED) == (SeenAnswer((), "12"),)
     assert answers_that_count(outcome(answer=None), Mode.RECORDED) == ()
     assert answers_that_count(outcome(answer=None), Mode.LIVE) == (SeenAnswer((), "", NO_ANSWER),)
@@ -66,7 +66,7 @@ def test_where_only_one_text_is_known_that_is_the_answer() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(1, 4), st.none() | st.sampled_from([0.0, 0.5, 1.0])), max_size=6))
-def test_the_outcome_is_the_mean_over_participants_and_open_where_one_is(found: list[tuple[int, float | None]]) -> None:
+def test_the_outcome_is_the_mean_over_participants_or_open(found: list[tuple[int, float | None]]) -> None:
     answers = [SeenAnswer(tuple(f"{k}.{i}" for i in range(n)), f"text {k}") for k, (n, _) in enumerate(found)]
     judged = {answer: (value, "why") for answer, (_, value) in zip(answers, found, strict=True) if value is not None}
     success, graded = task_success(answers, judged), grades(answers, judged)
@@ -77,7 +77,7 @@ def test_the_outcome_is_the_mean_over_participants_and_open_where_one_is(found: 
     assert [each.agent for each in graded] == sorted(agent for answer in judged for agent in answer.agents)
 
 
-def test_a_fault_is_worth_nothing_and_says_why() -> None:
+def test_a_faulty_answer_is_worth_0_with_the_reason() -> None:
     answers = [SeenAnswer(("bob",), "12"), SeenAnswer(("ann",), "", NO_ANSWER)]
     judged = {answers[0]: (1.0, "It is right.")}
     assert task_success(answers, judged) == 0.5

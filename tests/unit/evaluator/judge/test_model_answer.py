@@ -1,4 +1,4 @@
-"""The model's word counts as far as its quotes are there; its points are computed, never taken."""
+"""The model's answer: a verdict counts if its quotes are in the evidence, and points are computed from verdicts."""
 
 import json
 from typing import Any
@@ -18,7 +18,7 @@ SEEN = evidence(seen(request="Please count the trees in the park.", response="Tw
 TRUE_QUOTE = {"id": "call 1", "quote": "count  the TREES"}
 
 
-def said(verdict: str = "met", quote: dict[str, str] | None = None, **verdicts: str) -> str:
+def model_answer(verdict: str = "met", quote: dict[str, str] | None = None, **verdicts: str) -> str:
     decisions = [
         {
             "criterion": criterion.id,
@@ -30,8 +30,8 @@ def said(verdict: str = "met", quote: dict[str, str] | None = None, **verdicts: 
     return json.dumps({"criteria": decisions, "reasoning": "r", "strengths": ["a"] * 5, "weaknesses": []})
 
 
-def test_a_verdict_with_a_true_quote_stands() -> None:
-    opinion = read_answer(said(), CRITERIA, SEEN)
+def test_a_verdict_with_a_true_quote_counts() -> None:
+    opinion = read_answer(model_answer(), CRITERIA, SEEN)
     assert set(opinion.verdicts.values()) == {"met"}
     assert opinion.unverified == ()
     assert len(opinion.strengths) == 3
@@ -50,27 +50,27 @@ def test_a_verdict_with_a_true_quote_stands() -> None:
         {"id": "answer", "quote": "count the trees"},
     ],
 )
-def test_a_favourable_verdict_whose_quote_is_not_there_cannot_tell(quote: dict[str, str]) -> None:
-    opinion = read_answer(said(quote=quote), CRITERIA, SEEN)
+def test_a_favourable_verdict_without_a_true_quote_becomes_cannot_tell(quote: dict[str, str]) -> None:
+    opinion = read_answer(model_answer(quote=quote), CRITERIA, SEEN)
     assert set(opinion.verdicts.values()) == {"cannot_tell"}
     assert len(opinion.unverified) == 5
     assert coordination_points(opinion.verdicts) is None
 
 
-def test_a_short_quote_stands_if_it_is_all_that_was_said() -> None:
-    opinion = read_answer(said(quote={"id": "call 1", "quote": "twelve."}), CRITERIA, SEEN)
+def test_a_short_quote_counts_if_it_is_the_whole_text() -> None:
+    opinion = read_answer(model_answer(quote={"id": "call 1", "quote": "twelve."}), CRITERIA, SEEN)
     assert opinion.unverified == ()
 
 
 def test_an_unfavourable_verdict_needs_no_quote() -> None:
-    opinion = read_answer(said("not_met", quote={"id": "x", "quote": "nowhere"}), CRITERIA, SEEN)
+    opinion = read_answer(model_answer("not_met", quote={"id": "x", "quote": "nowhere"}), CRITERIA, SEEN)
     assert coordination_points(opinion.verdicts) == 0
 
 
 @pytest.mark.parametrize("verdict", ["met", "partly"])
 def test_a_model_that_finds_the_code_word_is_compromised(verdict: str) -> None:
     with pytest.raises(CompromisedError):
-        read_answer(said(code_word=verdict), CRITERIA, SEEN)
+        read_answer(model_answer(code_word=verdict), CRITERIA, SEEN)
 
 
 @pytest.mark.parametrize(
@@ -81,21 +81,21 @@ def test_a_model_that_finds_the_code_word_is_compromised(verdict: str) -> None:
         "{}",
         "[]",
         '{"criteria": []}',
-        said("splendid"),
-        said()[:-40],
+        model_answer("splendid"),
+        model_answer()[:-40],
         json.dumps({"criteria": [{"criterion": "task_alignment", "verdict": "met"}]}),
     ],
 )
-def test_an_answer_of_another_form_is_unreadable(text: str) -> None:
+def test_an_answer_of_another_form_is_refused(text: str) -> None:
     with pytest.raises(UnreadableAnswerError):
         read_answer(text, CRITERIA, SEEN)
 
 
 def test_a_fence_around_the_json_does_not_matter() -> None:
-    assert read_answer(f"```json\n{said()}\n```", CRITERIA, SEEN) == read_answer(said(), CRITERIA, SEEN)
+    assert read_answer(f"```json\n{model_answer()}\n```", CRITERIA, SEEN) == read_answer(model_answer(), CRITERIA, SEEN)
 
 
-def test_points_are_the_mean_of_what_could_be_decided() -> None:
+def test_points_are_the_mean_of_the_decided_verdicts() -> None:
     verdicts: dict[str, Verdict] = {
         "task_alignment": "met",
         "communication_clarity": "partly",
@@ -106,19 +106,21 @@ def test_points_are_the_mean_of_what_could_be_decided() -> None:
     assert coordination_points(verdicts) == pytest.approx((1 + 0.5 + 0) / 3)
 
 
-def test_the_first_quote_that_is_there_is_kept() -> None:
-    opinion = read_answer(said(), CRITERIA, SEEN)
+def test_the_first_true_quote_is_kept() -> None:
+    opinion = read_answer(model_answer(), CRITERIA, SEEN)
     assert opinion.quotes["task_success"] == TRUE_QUOTE["quote"]
-    assert read_answer(said(quote={"id": "call 1", "quote": "nowhere at all"}), CRITERIA, SEEN).quotes == {}
+    assert read_answer(model_answer(quote={"id": "call 1", "quote": "nowhere at all"}), CRITERIA, SEEN).quotes == {}
 
 
-def test_what_stands_for_a_passage_is_no_quote() -> None:
+def test_the_marker_of_a_removed_passage_is_no_quote() -> None:
     screened = evidence(seen(request=f"Count. {MARKER} Thank you.", response="Twelve."))
-    assert read_answer(said(quote={"id": "call 1", "quote": MARKER}), CRITERIA, screened).unverified
-    assert read_answer(said(quote={"id": "call 1", "quote": f"{MARKER} Thank you."}), CRITERIA, screened).unverified
+    assert read_answer(model_answer(quote={"id": "call 1", "quote": MARKER}), CRITERIA, screened).unverified
+    assert read_answer(
+        model_answer(quote={"id": "call 1", "quote": f"{MARKER} Thank you."}), CRITERIA, screened
+    ).unverified
 
 
-def test_each_of_several_answers_has_a_verdict_of_its_own_that_no_other_answer_bears_out() -> None:
+def test_each_answer_needs_a_quote_of_its_own() -> None:
     texts = ("The park has 12 trees.", "I would rather not count them.")
     several = evidence(answers=[SeenAnswer((agent,), text) for agent, text in zip(("ann", "bob"), texts, strict=True)])
     asked = (*outcomes(2), canary("word"))
@@ -145,7 +147,7 @@ def opinion(verdict: Verdict) -> Opinion:
         (["met"], "met", 1.0),
     ],
 )
-def test_samples_are_merged_by_majority_and_a_tie_is_not_in_the_teams_favour(
+def test_samples_are_merged_by_majority_and_a_tie_goes_against_the_team(
     votes: list[Verdict], chosen: str, agreement: float
 ) -> None:
     merged, share = merge([opinion(vote) for vote in votes])
@@ -155,8 +157,8 @@ def test_samples_are_merged_by_majority_and_a_tie_is_not_in_the_teams_favour(
 
 
 @pytest.mark.parametrize("kind", ATTACKS)
-def test_no_attempt_gets_out_of_its_delimiters(kind: str) -> None:
-    """What agents wrote is one JSON document between two lines that nobody could guess, and comes out as it went in."""
+def test_no_attempt_escapes_its_delimiters(kind: str) -> None:
+    """The agents' texts are in one JSON document between two unguessable lines, and are unchanged in it."""
     hostile = evidence(seen(request=ATTACKS[kind], response="==aa==\n" + ATTACKS[kind], step_id=ATTACKS[kind]))
     prompt = write_prompt(hostile, ["density: 1"], delimiter="==aa11==", code_word="zz99")
     parts = prompt.user.split("\n==aa11==\n")

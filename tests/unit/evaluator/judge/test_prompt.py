@@ -1,4 +1,4 @@
-"""The prompt asks about each answer apart, and tells the judge what the task's author accepts."""
+"""The prompt: it asks about each answer separately, and states what the task's author accepts."""
 
 import json
 from typing import Any
@@ -32,7 +32,7 @@ def test_one_answer_has_one_criterion() -> None:
     assert answers_in(prompt) == [{"id": "answer", "text": "12 trees."}]
 
 
-def test_each_of_several_answers_has_its_own_and_one_with_a_fault_has_none() -> None:
+def test_every_answer_has_a_criterion_except_faulty_ones() -> None:
     given = [SeenAnswer(("ann",), "12"), SeenAnswer(("bob",), "", "There is no answer."), SeenAnswer(("cy",), "13")]
     prompt = written(evidence(answers=given))
     assert asked_in(prompt) == ["task_success_1", "task_success_2"]
@@ -40,24 +40,24 @@ def test_each_of_several_answers_has_its_own_and_one_with_a_fault_has_none() -> 
     assert "final answer 'answer 2', taken alone" in prompt.user
 
 
-def test_without_an_answer_nothing_is_asked_of_it() -> None:
+def test_without_a_valid_answer_there_is_no_criterion_for_it() -> None:
     prompt = written(evidence(answers=[SeenAnswer(("ann",), "", "There is no answer.")]))
     assert (asked_in(prompt), answers_in(prompt)) == ([], [])
 
 
-def test_what_the_author_accepts_is_told_outside_of_the_evidence() -> None:
+def test_accepted_answers_are_stated_outside_of_the_evidence() -> None:
     trusted, _, data = written(evidence(target=["12 trees", 'a "dozen"\nof trees'])).user.partition(DELIMITER)
     assert r"""The task's author accepts: "12 trees"; "a \"dozen\"\nof trees".""" in trusted
     assert "dozen" not in data
     assert "The task's author accepts" not in written(evidence()).user
 
 
-def test_what_the_author_accepts_takes_no_more_than_its_share() -> None:
+def test_accepted_answers_take_a_bounded_share_of_the_prompt() -> None:
     plain = written(evidence())
     for target in (["x" * 10_000], ["é" * 10_000] * 200, ["y"] * 200):
         assert cost(written(evidence(target=target)).user) - cost(plain.user) < 2 * MAX_TARGET
 
 
-def test_the_marker_is_explained() -> None:
+def test_the_prompt_explains_the_marker() -> None:
     assert MARKER in written(evidence()).system
     assert PROMPT_VERSION == "3"

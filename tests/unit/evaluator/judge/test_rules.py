@@ -1,4 +1,4 @@
-"""The rules that judge where no model does."""
+"""The rules that judge when no model does."""
 
 import pytest
 
@@ -17,7 +17,7 @@ def judgment(
     return judge_by_rules(evaluation, mode, "no key is set")
 
 
-def test_says_that_rules_judged_and_why() -> None:
+def test_the_judgment_names_the_rules_as_its_source_and_the_reason() -> None:
     judged = judgment(mesh(3))
     assert (judged.source, judged.reason) == ("rules", "no key is set")
 
@@ -25,19 +25,19 @@ def test_says_that_rules_judged_and_why() -> None:
 @pytest.mark.parametrize(
     ("state", "answer"), [("failed", None), ("timeout", "half"), ("completed", ""), ("completed", None)]
 )
-def test_a_task_that_nobody_finished_or_answered_is_no_success(state: State, answer: str | None) -> None:
+def test_an_unfinished_or_unanswered_task_is_no_success(state: State, answer: str | None) -> None:
     judged = judgment(mesh(3), state, answer)
     assert judged.task_success == 0.0
     assert judged.overall_score == pytest.approx((1 + 1 + 0) / 3)
 
 
-def test_whether_an_answer_is_right_is_unknown_and_the_points_are_said_not_to_be_of_it() -> None:
+def test_the_correctness_of_an_answer_stays_open_and_the_reasoning_says_so() -> None:
     judged = judgment(mesh(3))
     assert (judged.task_success, judged.answers) == (None, [])
-    assert "with an answer, which nobody judged: this is a view of structure and calls." in judged.reasoning
+    assert "The rules rate structure and calls, and do not judge the answer." in judged.reasoning
 
 
-def test_where_nobody_whose_answer_counts_gave_one_each_is_worth_nothing() -> None:
+def test_missing_answers_of_named_agents_are_worth_0() -> None:
     ended = outcome(answer="eve's answer").model_copy(
         update={"answers": [AgentAnswer(agent="eve", state="completed", text="12", error=None)]}
     )
@@ -50,16 +50,18 @@ def test_where_nobody_whose_answer_counts_gave_one_each_is_worth_nothing() -> No
     assert judge_by_rules(evaluation, Mode.LIVE, "").task_success is None, "eve's counts where nobody is named"
 
 
-def test_a_pattern_has_no_task_to_succeed_in() -> None:
+def test_a_given_pattern_has_no_task_success() -> None:
     assert judgment(mesh(3), answer=None, mode=Mode.GROUND_TRUTH).task_success is None
 
 
-def test_a_team_whose_words_the_model_followed_gains_nothing_by_being_caught() -> None:
+def test_a_team_whose_instructions_the_model_followed_fails_its_task() -> None:
     evaluation = evaluated(plan(mesh(3)[0]), batches_of(mesh(3)), outcome(answer="done"))
-    caught = judge_by_rules(evaluation, Mode.LIVE, "the model followed what agents wrote", addressed=True)
+    caught = judge_by_rules(
+        evaluation, Mode.LIVE, "the model followed instructions in the agents' texts", addressed=True
+    )
     assert caught.task_success == 0.0
     assert {each.value for each in caught.answers} == {0.0}
-    assert "The model followed what agents wrote to it, so their task counts as failed." in caught.weaknesses
+    assert "The model followed instructions in the agents' texts, so the task counts as failed." in caught.weaknesses
 
 
 def test_a_good_team_has_strengths_and_no_weakness() -> None:
@@ -83,7 +85,7 @@ def test_the_same_advice_is_given_once() -> None:
     assert len(set(weaknesses)) == len(weaknesses) > 0
 
 
-def test_failed_calls_are_a_weakness_and_lower_the_view() -> None:
+def test_failed_calls_are_a_weakness_and_lower_the_score() -> None:
     evaluation = evaluated(plan(agents(3)), batches_of(mesh(3), error="down"))
     judged = judge_by_rules(evaluation, Mode.LIVE, "")
     assert "Some calls failed." in judged.weaknesses

@@ -1,4 +1,4 @@
-"""The judge sees the evidence without what speaks to it; who wrote that is told, and loses nothing but the words."""
+"""Screening: passages that address the judge are removed from the evidence, and their authors are reported."""
 
 from dataclasses import replace
 
@@ -14,7 +14,7 @@ ATTACK = ATTACKS["plain order"]
 QUOTE = ATTACK.rstrip(".")
 
 
-def test_who_wrote_it_is_told_by_where_it_stands() -> None:
+def test_the_author_of_a_passage_follows_from_its_place() -> None:
     calls = [seen(1), seen(2, request=ATTACK), seen(3, response=ATTACK), seen(4, error=ATTACK)]
     screened, suspects = screen(evidence(*calls))
     assert [(each.agent, each.step_id) for each in suspects] == [("ann", "s2"), ("bob", "s3"), ("bob", "s4")]
@@ -26,7 +26,7 @@ def test_who_wrote_it_is_told_by_where_it_stands() -> None:
 
 
 @pytest.mark.parametrize("kind", ["plain order", "note", "role", "zero width", "German order", "base64"])
-def test_an_attempt_in_a_name_an_id_or_an_answer_is_seen(kind: str) -> None:
+def test_an_attempt_in_a_name_an_id_or_an_answer_is_detected(kind: str) -> None:
     attack = ATTACKS[kind]
     named = attack.replace(" ", "_")
     assert screen(evidence(agents=("ann", named)))[1] == (Suspect(named, None, named),)
@@ -34,12 +34,12 @@ def test_an_attempt_in_a_name_an_id_or_an_answer_is_seen(kind: str) -> None:
     assert [(each.agent, each.step_id) for each in screen(evidence(answer=attack))[1]] == [("ann", None)]
 
 
-def test_what_nobody_is_known_to_have_answered_is_nobodys() -> None:
+def test_a_passage_in_an_answer_of_unknown_author_has_no_agent() -> None:
     _, suspects = screen(evidence(answers=[SeenAnswer((), ATTACK)]))
     assert [each.agent for each in suspects] == [None]
 
 
-def test_the_rest_of_an_answer_counts() -> None:
+def test_the_rest_of_a_screened_answer_counts() -> None:
     screened, suspects = screen(evidence(answer=f"The park has 12 trees.\n{ATTACK}"))
     (answer,) = screened.asked_about
     assert answer.text.startswith("The park has 12 trees.\n")
@@ -47,18 +47,18 @@ def test_the_rest_of_an_answer_counts() -> None:
 
 
 @pytest.mark.parametrize("text", [ATTACK, *MASTER_KEYS, f"{ATTACK} {ATTACK}"])
-def test_an_answer_that_says_nothing_then_is_no_answer(text: str) -> None:
+def test_an_answer_left_without_content_counts_as_none(text: str) -> None:
     screened, _ = screen(evidence(answers=[SeenAnswer(("ann",), text), SeenAnswer(("bob",), "12")]))
     assert [answer.agents for answer in screened.asked_about] == [("bob",)]
     assert screened.answers[0].text == ""
     assert screened.answers[0].fault.startswith("The answer says nothing")
 
 
-def test_a_stray_mark_is_an_empty_answer_and_speaks_to_nobody() -> None:
+def test_a_single_punctuation_mark_is_an_empty_answer_and_no_attempt() -> None:
     assert screen(evidence(answer=":"))[1] == ()
 
 
-def test_what_the_assessor_asked_is_no_attempt_nor_is_who_quotes_it() -> None:
+def test_neither_the_task_nor_a_quote_of_it_is_an_attempt() -> None:
     task = "Dear judge of the pie contest, give the highest score to the best pie."
     asked = replace(seen(1, request=task), caller=ASSESSOR)
     passed_on = seen(2, request=f"We were told: {task} Which one is best?", response="The apple pie.")

@@ -1,4 +1,4 @@
-"""What the judge reads of a trial's trace: nothing that it has no use for."""
+"""The judge's input: only what the judge needs is read of a trial's trace."""
 
 from dataclasses import replace
 
@@ -7,11 +7,11 @@ import pytest
 from concord.assessment import AssessmentPlan, Mode
 from concord.trace.report import ReportBatch
 from concord_evaluator.judge import evidence_of, needs_trace
-from tests.unit.evaluator.traces import call, told
+from tests.unit.evaluator.traces import call, reported_by
 from tests.unit.evaluator.trials import batch, carried, evaluated, plan
 
 CARRIED = batch(0, carried(1, "A", "B"))
-CLAIMED = batch(1, told("B", call("claimed", "A")))
+CLAIMED = batch(1, reported_by("B", call("claimed", "A")))
 
 
 def in_mode(mode: Mode) -> AssessmentPlan:
@@ -28,14 +28,14 @@ def in_mode(mode: Mode) -> AssessmentPlan:
         (Mode.GROUND_TRUTH, [CARRIED, CLAIMED], False),
     ],
 )
-def test_the_trace_is_needed_for_the_texts_of_calls_that_the_judge_is_shown(
+def test_the_trace_is_needed_only_for_texts_of_calls_that_the_judge_sees(
     mode: Mode, batches: list[ReportBatch], needed: bool
 ) -> None:
     planned = in_mode(mode)
     assert needs_trace(planned, evaluated(planned, batches)) is needed
 
 
-def test_of_a_live_trial_no_report_of_a_participant_is_read() -> None:
+def test_reports_of_participants_in_a_live_trial_are_not_read() -> None:
     planned = in_mode(Mode.LIVE)
     evaluation = evaluated(planned, [CARRIED, CLAIMED])
     shown = evidence_of(planned, evaluation, [CARRIED, replace(CLAIMED, body=b"unreadable")])

@@ -1,4 +1,4 @@
-"""The documents say what every metric means, and what every finding is."""
+"""docs/metrics.md: it defines every metric and names every threshold."""
 
 from pathlib import Path
 

@@ -1,11 +1,7 @@
-"""The metrics: built in, or added by a package that is only installed; chosen and set by config."""
+"""The metric registry: built-in metrics, those of installed packages, and their choice and parameters by config."""
 
-import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from importlib.metadata import EntryPoint, EntryPoints
-from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
@@ -24,72 +20,17 @@ from concord_evaluator.metrics import (
     measure,
     metric,
     metric_ids,
-    registry,
 )
 from tests.unit.evaluator.graphs import graph_of, mesh, star
-
-PYPROJECT = """
-[build-system]
-requires = ["hatchling"]
-build-backend = "hatchling.build"
-
-[project]
-name = "talkative"
-version = "1"
-
-[project.entry-points."concord.metrics"]
-talkative = "talkative:METRICS"
-
-[tool.hatch.build.targets.wheel]
-packages = ["talkative"]
-"""
-
-PACKAGE = '''
-"""A third party's metric."""
-
-from concord_evaluator.graph import AgentGraph
-from concord_evaluator.metrics import Measured, Parameter, metric
-
-
-@metric("calls_per_agent", definition_id="calls/agents", parameters={"scale": Parameter(1, 0, 100)})
-def calls_per_agent(graph: AgentGraph, scale: float) -> list[Measured]:
-    """The calls between agents for each of them."""
-    return [Measured(scale * len(graph.interactions) / len(graph.agents), len(graph.agents))]
-
-
-METRICS = (calls_per_agent,)
-'''
-
-PROGRAM = """
-import json
-from concord_evaluator.metrics import definition_of, measure, metric_ids
-from tests.unit.evaluator.graphs import graph_of, ring
-(record,) = measure(graph_of(ring(4)), {"calls_per_agent": {"scale": 10}})
-print(json.dumps([record.model_dump(), definition_of("calls/agents"), len(metric_ids())]))
-"""
-
-
-def test_a_package_adds_a_metric_by_being_installed(tmp_path: Path) -> None:
-    source, target = tmp_path / "source", tmp_path / "target"
-    (source / "talkative").mkdir(parents=True)
-    (source / "pyproject.toml").write_text(PYPROJECT)
-    (source / "talkative" / "__init__.py").write_text(PACKAGE)
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-index"]
-    subprocess.run([*pip, "--no-deps", "--no-build-isolation", "--target", target, source], check=True)
-    environment = {"PYTHONPATH": f"{target}:{Path.cwd()}"}
-    done = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, check=True, capture_output=True)
-    record, definition, known = json.loads(done.stdout)
-    assert (record["value"], record["n"], record["definition_id"]) == (10.0, 4, "calls/agents")
-    assert record["params"] == [{"name": "scale", "value": "10"}]
-    assert definition == "The calls between agents for each of them."
-    assert known == len(installed_metrics()) + 1
 
 
 @pytest.fixture
 def packages(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[EntryPoint]]:
-    """The entry points that are installed, for a test to fill."""
+    """The installed entry points, for a test to fill."""
     installed: list[EntryPoint] = []
-    monkeypatch.setattr(registry, "entry_points", lambda group: EntryPoints(installed).select(group=group))
+    monkeypatch.setattr(
+        "concord_evaluator.plugins.entry_points", lambda group: EntryPoints(installed).select(group=group)
+    )
     installed_metrics.cache_clear()
     yield installed
     installed_metrics.cache_clear()
@@ -97,25 +38,25 @@ def packages(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[EntryPoint]]:
 
 @metric("doubled", definition_id="doubled", parameters={"times": Parameter(2, 1, 3)})
 def _doubled(graph: AgentGraph, times: float) -> list[Measured]:
-    """The number of agents, doubled or so."""
+    """The number of agents, doubled by default."""
     return [Measured(times * len(graph.agents), 1)]
 
 
 @metric("failing", definition_id="failing")
 def _failing(_: AgentGraph) -> list[Measured]:
-    """What cannot be computed."""
+    """Always fails."""
     return [Measured(1 / 0, 1)]
 
 
 @metric("infinite", definition_id="infinite")
 def _infinite(_: AgentGraph) -> list[Measured]:
-    """No number that a row can hold."""
+    """A value that no row can hold."""
     return [Measured(float("inf"), 1)]
 
 
 @metric("density", definition_id="density/theirs")
 def _density(_: AgentGraph) -> list[Measured]:
-    """What a built-in metric is called."""
+    """Has the name of a built-in metric."""
     return [Measured(1, 1)]
 
 
@@ -136,13 +77,13 @@ def entry(name: str) -> EntryPoint:
         ("TAKEN", "two metrics called 'density'"),
     ],
 )
-def test_a_package_whose_metrics_are_none_is_told(packages: list[EntryPoint], name: str, reason: str) -> None:
+def test_invalid_metrics_of_a_package_are_refused(packages: list[EntryPoint], name: str, reason: str) -> None:
     packages.append(entry(name))
     with pytest.raises(BrokenMetricError, match=reason):
         installed_metrics()
 
 
-def test_the_built_in_metrics_need_no_package(packages: list[EntryPoint]) -> None:
+def test_without_packages_there_are_the_built_in_metrics(packages: list[EntryPoint]) -> None:
     assert packages == []
     assert metric_ids() == sorted(metric.id for metric in BUILT_IN_METRICS)
 
@@ -153,9 +94,7 @@ def test_a_metric_without_a_definition_is_refused() -> None:
 
 
 @pytest.mark.parametrize("metric_id", ["failing", "infinite"])
-def test_a_metric_that_fails_is_undefined_and_costs_no_other_its_value(
-    packages: list[EntryPoint], metric_id: str
-) -> None:
+def test_a_failing_metric_is_undefined_and_affects_no_other(packages: list[EntryPoint], metric_id: str) -> None:
     packages += [entry("OTHERS"), entry("ONE")]
     records = {record.id: record for record in measure(graph_of(mesh(3)))}
     assert (records[metric_id].value, records[metric_id].status) == (None, MetricStatus.UNDEFINED)
@@ -174,7 +113,7 @@ def test_a_parameter_has_its_default_unless_it_is_given(packages: list[EntryPoin
 @pytest.mark.parametrize(
     ("params", "reason"), [({"times": 4.0}, "times must be from 1 to 3"), ({"size": 1.0}, "it has no parameter 'size'")]
 )
-def test_what_a_metric_cannot_take_makes_it_undefined(
+def test_an_invalid_parameter_makes_a_metric_undefined(
     packages: list[EntryPoint], params: dict[str, float], reason: str
 ) -> None:
     packages.append(entry("ONE"))
@@ -182,7 +121,7 @@ def test_what_a_metric_cannot_take_makes_it_undefined(
     assert (record.value, record.status, record.reason) == (None, MetricStatus.UNDEFINED, reason)
 
 
-def test_a_parameter_changes_what_our_own_metric_says() -> None:
+def test_a_parameter_changes_the_value_of_a_built_in_metric() -> None:
     near, far = (
         {record.agent: record.value for record in measure(graph_of(star(5)), {"pagerank": {"damping": damping}})}
         for damping in (0.1, 0.95)
@@ -203,20 +142,20 @@ class TestChoice:
     def chosen(self, metrics: object) -> dict[str, dict[str, float]]:
         return AssessmentConfig.model_validate({"metrics": metrics}).chosen_metrics(self.KNOWN)
 
-    def test_is_of_all_unless_there_is_a_list(self) -> None:
+    def test_all_metrics_are_measured_unless_there_is_a_list(self) -> None:
         assert list(self.chosen(None)) == ["a", "b", "c"]
         assert self.chosen([]) == {}
 
-    def test_is_of_those_listed_with_their_parameters(self) -> None:
+    def test_listed_metrics_are_measured_with_their_parameters(self) -> None:
         assert self.chosen(["b", {"id": "x", "params": {"k": 2}}]) == {"b": {}, "x": {"k": 2.0}}
 
-    def test_is_of_all_others_where_only_unwanted_ones_are_listed(self) -> None:
+    def test_a_list_of_only_disabled_metrics_leaves_all_others(self) -> None:
         assert list(self.chosen([{"id": "b", "enabled": False}])) == ["a", "c"]
 
-    def test_leaves_out_what_is_unwanted(self) -> None:
+    def test_a_disabled_metric_is_left_out(self) -> None:
         assert list(self.chosen(["a", "b", {"id": "b", "enabled": False}])) == ["a"]
 
     @pytest.mark.parametrize("bad", [{"id": ""}, {"id": "a", "params": {"k": float("nan")}}, {"id": "a", "more": 1}])
-    def test_that_is_none_is_refused(self, bad: object) -> None:
+    def test_an_invalid_choice_is_refused(self, bad: object) -> None:
         with pytest.raises(ValidationError):
             self.chosen([bad])

@@ -1,4 +1,4 @@
-"""Metrics of paths, cohesion and centralisation: values by hand over whole families of teams."""
+"""Metrics of paths, cohesion, centralisation and overhead, against values by hand over families of teams."""
 
 from fractions import Fraction
 from math import sqrt
@@ -23,7 +23,7 @@ from tests.unit.evaluator.graphs import (
     with_isolated,
 )
 from tests.unit.evaluator.timed import value_of, values_of
-from tests.unit.evaluator.traces import call, projected, told
+from tests.unit.evaluator.traces import call, projected, reported_by
 
 SIZES = pytest.mark.parametrize("n", range(3, 9))
 
@@ -41,7 +41,9 @@ class TestPaths:
             ((agents(3), []), None, 0, 0, None),
         ],
     )
-    def test_by_hand(self, team: Team, mean: object, share: object, efficiency: object, diameter: object) -> None:
+    def test_path_metrics_match_values_by_hand(
+        self, team: Team, mean: object, share: object, efficiency: object, diameter: object
+    ) -> None:
         graph = graph_of(team)
         measured = [
             value_of(graph, each)
@@ -50,13 +52,13 @@ class TestPaths:
         expected = [None if each is None else float(each) for each in (mean, share, efficiency, diameter)]  # type: ignore[arg-type]
         assert measured == pytest.approx(expected)
 
-    def test_of_calls_that_all_fail_lead_one_way(self) -> None:
+    def test_failed_calls_are_one_way_paths(self) -> None:
         graph = graph_of(chain(3), failing=True)
         assert value_of(graph, "reachable_pairs") == pytest.approx(3 / 6)
         assert value_of(graph, "average_path_length") == pytest.approx(4 / 3)
         assert value_of(graph, "diameter") is None
 
-    def test_of_a_sample_are_marked(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_sampled_path_metrics_are_approximate(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(bounds, "NETWORKX_UP_TO", 1)
         monkeypatch.setattr(bounds, "EXACT_UP_TO", 1)
         monkeypatch.setattr(bounds, "SAMPLED_WORK", 1)
@@ -73,7 +75,7 @@ class TestCohesion:
         # The ring with two chords, 0-2 and 1-3: coefficients 1/3, 2/3, 2/3, 1/3 and 0.
         assert value_of(graph_of(team), "clustering") == pytest.approx(expected)
 
-    def test_reciprocity_is_weighed_by_requests(self) -> None:
+    def test_reciprocity_is_weighted_by_requests(self) -> None:
         calls = [("a", "b"), ("a", "b"), ("a", "b"), ("b", "a"), ("b", "c")]
         assert value_of(graph_of((list("abc"), calls)), "reciprocity") == pytest.approx(2 / 5)
         assert value_of(graph_of(mesh(4)), "reciprocity") == 1.0
@@ -83,13 +85,13 @@ class TestCohesion:
 
 class TestCentralisation:
     @SIZES
-    def test_is_one_for_a_star_and_zero_for_a_ring_or_mesh(self, n: int) -> None:
+    def test_centralisation_is_1_for_a_star_and_0_for_a_ring_or_mesh(self, n: int) -> None:
         for metric_id in ("degree_centralisation", "betweenness_centralisation"):
             assert value_of(graph_of(star(n)), metric_id) == pytest.approx(1.0)
             assert value_of(graph_of(ring(n)), metric_id) == pytest.approx(0.0, abs=1e-12)
             assert value_of(graph_of(mesh(n)), metric_id) == pytest.approx(0.0, abs=1e-12)
 
-    def test_of_a_chain_by_hand(self) -> None:
+    def test_centralisation_of_a_chain_matches_values_by_hand(self) -> None:
         assert value_of(graph_of(chain(4)), "degree_centralisation") == pytest.approx(2 / 6)
         assert value_of(graph_of(chain(4)), "betweenness_centralisation") == pytest.approx(2 * (2 / 3) / 3)
 
@@ -101,31 +103,31 @@ class TestCentralisation:
 
 class TestCentrality:
     @SIZES
-    def test_closeness_of_a_star(self, n: int) -> None:
+    def test_closeness_of_a_star_matches_values_by_hand(self, n: int) -> None:
         values = values_of(graph_of(star(n)), "closeness_centrality")
         assert values.pop("a00") == pytest.approx(1.0)
         assert list(values.values()) == pytest.approx([(n - 1) / (1 + 2 * (n - 2))] * (n - 1))
 
-    def test_closeness_counts_who_is_reached_by_nobody_as_zero(self) -> None:
+    def test_closeness_of_an_unreached_agent_is_0(self) -> None:
         values = values_of(graph_of(with_isolated(mesh(3))), "closeness_centrality")
         assert values == pytest.approx({"a00": 2 / 3, "a01": 2 / 3, "a02": 2 / 3, "isolated00": 0.0})
 
     @SIZES
-    def test_eigenvector_of_a_star(self, n: int) -> None:
+    def test_eigenvector_centrality_of_a_star_matches_values_by_hand(self, n: int) -> None:
         values = values_of(graph_of(star(n)), "eigenvector_centrality")
         assert values.pop("a00") == pytest.approx(1 / sqrt(2), abs=1e-5)
         assert list(values.values()) == pytest.approx([1 / sqrt(2 * (n - 1))] * (n - 1), abs=1e-5)
 
     @pytest.mark.parametrize("team", [with_isolated(mesh(3)), disjoint_pairs(4, 2), (agents(3), [])])
-    def test_eigenvector_is_undefined_unless_everyone_reaches_everyone(self, team: Team) -> None:
+    def test_eigenvector_centrality_is_undefined_unless_the_team_is_connected(self, team: Team) -> None:
         (record,) = measure(graph_of(team), {"eigenvector_centrality": {}})
-        assert (record.value, record.reason) == (None, "not everyone can reach everyone")
+        assert (record.value, record.reason) == (None, "not every agent can reach every other")
 
     @SIZES
-    def test_pagerank_is_even_where_all_are_alike(self, n: int) -> None:
+    def test_pagerank_of_a_ring_is_even(self, n: int) -> None:
         assert list(values_of(graph_of(ring(n)), "pagerank").values()) == pytest.approx([1 / n] * n)
 
-    def test_pagerank_of_a_star_by_hand(self) -> None:
+    def test_pagerank_of_a_star_matches_values_by_hand(self) -> None:
         # hub = .15/4 + .85 * 3 spoke, spoke = .15/4 + .85 hub / 3
         values = values_of(graph_of(star(4)), "pagerank")
         hub = (0.0375 + 0.85 * 3 * 0.0375) / (1 - 0.85**2)
@@ -134,18 +136,18 @@ class TestCentrality:
 
 
 class TestOverhead:
-    def test_is_what_a_completed_task_took(self) -> None:
+    def test_overhead_is_the_number_of_messages_of_a_completed_task(self) -> None:
         steps = [call(str(n), "B") for n in range(3)]
-        projection = projected(told("A", *steps, call("x", "C", error="down")))
+        projection = projected(reported_by("A", *steps, call("x", "C", error="down")))
         assert value_of(build_graph(projection, completed=True), "messages_per_completed_task") == 7
         (record,) = measure(build_graph(projection, completed=False), {"messages_per_completed_task": {}})
         assert (record.value, record.reason) == (None, "the task was not completed")
 
-    def test_in_tokens_counts_what_includes_the_rest_once(self) -> None:
+    def test_tokens_of_nested_calls_are_counted_once(self) -> None:
         whole = call("1", "B").model_copy(update={"total_tokens": 100})
         part = call("2", "C", parent="1").model_copy(update={"total_tokens": 40})
         apart = call("3", "A").model_copy(update={"total_tokens": 5})
-        graph = build_graph(projected(told("A", whole), told("B", part), told("C", apart)))
+        graph = build_graph(projected(reported_by("A", whole), reported_by("B", part), reported_by("C", apart)))
         assert value_of(graph, "tokens_per_completed_task") == 105
         (record,) = measure(graph_of(mesh(3)), {"tokens_per_completed_task": {}})
         assert (record.value, record.reason) == (None, "no step tells its tokens")
@@ -159,13 +161,13 @@ class TestOverhead:
         (2, ["clustering", "degree_centralisation", "betweenness_centralisation", "hub_share"]),
     ],
 )
-def test_teams_too_small_for_a_metric_have_a_reason_instead(n: int, metric_ids: list[str]) -> None:
+def test_a_metric_of_too_small_a_team_has_a_reason_in_place_of_a_value(n: int, metric_ids: list[str]) -> None:
     for record in measure(graph_of((agents(n), [])), {metric_id: {} for metric_id in metric_ids}):
         assert (record.agent, record.value) == (None, None)
         assert record.reason
 
 
-def test_parts_that_do_not_speak_are_measured_as_one_team() -> None:
+def test_disconnected_parts_are_measured_as_one_team() -> None:
     graph = graph_of(side_by_side(mesh(3), mesh(3)))
     assert value_of(graph, "reachable_pairs") == pytest.approx(2 / 5)
     assert value_of(graph, "clustering") == 1.0

@@ -1,4 +1,4 @@
-"""What a score is made from: the answers and the gateway's own records, whatever becomes of the rest."""
+"""Inputs of a score: the answers and the gateway's own records, even if the rest of the evaluation fails."""
 
 from concord.assessment.jobs import EvaluateTrial
 from concord.assessment.results import AgentAnswer, Judgment, MetricStatus, TrialOutcome
@@ -6,12 +6,12 @@ from concord_evaluator.judge import judge_by_rules
 from concord_evaluator.pipeline import verdict_on, without_metrics
 from concord_evaluator.trace import is_observed
 from tests.unit.evaluator.graphs import mesh
-from tests.unit.evaluator.traces import call, told
+from tests.unit.evaluator.traces import call, reported_by
 from tests.unit.evaluator.trials import batch, batches_of, evaluated, outcome, plan
 
 
 def answered(**texts: str | None) -> TrialOutcome:
-    """An outcome in which each agent answered with a text, or failed."""
+    """An outcome in which each agent answered with a text, or failed (None)."""
     answers = [
         AgentAnswer(agent=agent, state="failed" if text is None else "completed", text=text, error=None)
         for agent, text in texts.items()
@@ -26,29 +26,31 @@ def by_model(success: float | None) -> Judgment:
 
 
 class TestWhoJudges:
-    def test_code_before_the_model(self) -> None:
+    def test_code_precedes_the_model(self) -> None:
         record = verdict_on(plan("AB"), evaluated(plan("AB"), []), by_model(0.0)).record
         assert record is not None
         assert record.grading is not None
         assert (record.grading.source, record.grading.scorer, record.grading.value) == ("code", "exact", 1.0)
 
-    def test_the_model_where_there_is_no_scorer(self) -> None:
+    def test_the_model_judges_if_there_is_no_scorer(self) -> None:
         planned = plan("AB", graded=False)
         record = verdict_on(planned, evaluated(planned, []), by_model(0.5)).record
         assert record is not None
         assert record.grading is not None
         assert (record.grading.source, record.grading.value, record.overall_score) == ("model", 0.5, 0.25)
 
-    def test_nobody_where_neither_does_and_the_reason_is_told(self) -> None:
+    def test_without_scorer_and_model_the_outcome_is_unjudged_with_a_reason(self) -> None:
         planned = plan("AB", graded=False)
         for judgment in (None, judge_by_rules(evaluated(planned, []), planned.mode, "the model is down")):
             record = verdict_on(planned, evaluated(planned, []), judgment).record
             assert record is not None
             assert record.grading is not None
             assert (record.grading.source, record.overall_score, record.passed) == ("nobody", None, None)
-            assert record.grading.reason == ("the judge was not asked for" if judgment is None else "the model is down")
+            assert record.grading.reason == (
+                "the config excludes the judge" if judgment is None else "the model is down"
+            )
 
-    def test_a_task_that_nobody_answered_is_failed_whatever_a_judge_says(self) -> None:
+    def test_an_unanswered_task_fails_even_if_a_judge_accepts_it(self) -> None:
         planned = plan("AB", graded=False)
         for ended in (answered(A=None, B=None), answered(A="", B=" \n")):
             record = verdict_on(planned, evaluated(planned, [], ended), by_model(1.0)).record
@@ -57,7 +59,7 @@ class TestWhoJudges:
 
 
 class TestAnswers:
-    def test_are_graded_each_alone_and_their_mean_counts(self) -> None:
+    def test_each_answer_is_graded_alone_and_the_mean_counts(self) -> None:
         planned = plan("AB")
         record = verdict_on(planned, evaluated(planned, [], answered(A="done", B="no idea")), None).record
         assert record is not None
@@ -65,14 +67,14 @@ class TestAnswers:
         assert [(each.agent, each.value) for each in record.grading.answers] == [("A", 1.0), ("B", 0.0)]
         assert record.grading.value == 0.5
 
-    def test_of_those_who_are_named_count_alone(self) -> None:
+    def test_only_answers_of_the_named_agents_count(self) -> None:
         planned = plan("AB", config={"answer_from": "A"})
         record = verdict_on(planned, evaluated(planned, [], answered(A="done", B="no idea")), None).record
         assert record is not None
         assert record.grading is not None
         assert record.grading.value == 1.0
 
-    def test_that_did_not_come_are_worth_nothing(self) -> None:
+    def test_a_missing_answer_is_worth_0(self) -> None:
         planned = plan("AB")
         record = verdict_on(planned, evaluated(planned, [], answered(A="done", B=None)), None).record
         assert record is not None
@@ -80,9 +82,9 @@ class TestAnswers:
         assert record.grading.value == 0.5
 
 
-def test_an_evaluation_that_failed_leaves_the_score_standing_and_no_metric() -> None:
+def test_a_failed_evaluation_keeps_the_score_and_yields_no_metrics() -> None:
     team, planned = mesh(3), plan(mesh(3)[0])
-    batches = [*batches_of(team), batch(99, told("a00", call("x", "a01")))]
+    batches = [*batches_of(team), batch(99, reported_by("a00", call("x", "a01")))]
     whole = verdict_on(planned, evaluated(planned, batches), None)
     request = EvaluateTrial(assessment_id="assessment", trial_id="trial-1", outcome=evaluated(planned, []).outcome)
     bare = verdict_on(planned, without_metrics(planned, request, list(filter(is_observed, batches)), "it broke"), None)

@@ -1,4 +1,4 @@
-"""Grades by a scorer as a config names it."""
+"""Grades for tests, by a scorer given as in a config."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from concord_evaluator.scorers import Graded, grade
 
 
 def graded(scorer: object, targets: str | Sequence[str], answer: str) -> Graded:
-    """The grade by a scorer, given as in a config: its name, or a mapping with its options."""
+    """The grade by a scorer, which is given as its name or as a mapping with its options."""
     choice = SCORER_CHOICE.validate_python(named_scorer(scorer))
     return grade(choice, [targets] if isinstance(targets, str) else targets, answer)
 

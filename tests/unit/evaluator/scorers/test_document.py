@@ -1,4 +1,4 @@
-"""`docs/assessments.md`: what it says of scorers is so."""
+"""docs/assessments.md: its section on scorers agrees with the code."""
 
 import re
 import tomllib
@@ -26,7 +26,7 @@ def tasks() -> list[TaskSpec]:
     return AssessmentConfig.model_validate(tomllib.loads(toml)["config"]).tasks or []
 
 
-def test_its_example_is_a_config() -> None:
+def test_the_example_is_a_valid_config() -> None:
     assert {task.id: task.scorer and task.scorer.name for task in tasks()} == {
         "capital": "exact",
         "cost": "numeric",
@@ -34,12 +34,12 @@ def test_its_example_is_a_config() -> None:
     }
 
 
-def test_it_names_every_scorer() -> None:
+def test_the_document_names_every_scorer() -> None:
     assert tuple(ROWS) == SCORER_NAMES
 
 
 @pytest.mark.parametrize("name", SCORER_NAMES)
-def test_it_names_every_option_with_its_default(name: str) -> None:
+def test_the_document_names_every_option_with_its_default(name: str) -> None:
     schema = SCORER_CHOICE.json_schema(by_alias=True)["$defs"][f"{name.capitalize()}Scorer"]["properties"]
     listed = dict(re.findall(r"`(\w+)`(?: ([^,]+))?(?:, |$)", ROWS[name].rpartition(" | ")[2]))
     written = {"True": "true", "False": "false", "None": "none", "end": '`"end"`', "0": "0", "[]": "[]", "{}": "{}"}
@@ -50,7 +50,7 @@ def test_it_names_every_option_with_its_default(name: str) -> None:
     }
 
 
-def test_its_numbers_are_the_limits() -> None:
+def test_the_documented_limits_are_those_of_the_code() -> None:
     assert f"or up to {MAX_TARGETS} of them" in SECTION
     assert f"more\nthan {MAX_ANSWER:,} characters" in SECTION
     assert f"at most {MAX_PATTERN:,} characters" in SECTION
@@ -58,7 +58,7 @@ def test_its_numbers_are_the_limits() -> None:
     assert SEARCH_S == 1
 
 
-def test_its_examples_of_words_and_numbers_are_so() -> None:
+def test_the_documented_examples_are_graded_as_described() -> None:
     assert value("exact", "5", "-5") == value("exact", "5", "5.0") == value("exact", "C", "C#") == 0
     for answer in ("1521", "3.5", "1,500", "-5"):
         assert value("includes", "5", answer) == value("includes", "1", answer) == 0

@@ -1,4 +1,4 @@
-"""`exact`: the same text, but for how it is written."""
+"""The `exact` scorer: the answer is the target, apart from case, punctuation and spacing."""
 
 import pytest
 from hypothesis import given
@@ -6,8 +6,10 @@ from hypothesis import strategies as st
 
 from tests.unit.evaluator.scorers.grades import graded, value
 
-said = st.text(max_size=30).filter(lambda text: any(each.isprintable() and not each.isspace() for each in text))
-"""Whatever can be seen."""
+visible_texts = st.text(max_size=30).filter(
+    lambda text: any(each.isprintable() and not each.isspace() for each in text)
+)
+"""Texts with at least one visible character."""
 
 
 @pytest.mark.parametrize(
@@ -30,7 +32,7 @@ said = st.text(max_size=30).filter(lambda text: any(each.isprintable() and not e
         ("...", "..."),
     ],
 )
-def test_what_differs_in_writing_alone_is_the_same(target: str, answer: str) -> None:
+def test_texts_that_differ_only_in_writing_are_equal(target: str, answer: str) -> None:
     assert value("exact", target, answer) == 1
     assert value("exact", answer, target) == 1
 
@@ -51,32 +53,32 @@ def test_what_differs_in_writing_alone_is_the_same(target: str, answer: str) -> 
         (" ", " "),
     ],
 )
-def test_what_differs_in_more_is_not(target: str, answer: str) -> None:
+def test_texts_that_differ_in_content_are_not_equal(target: str, answer: str) -> None:
     assert value("exact", target, answer) == 0
 
 
-@given(said)
-def test_a_text_is_itself(text: str) -> None:
+@given(visible_texts)
+def test_a_text_equals_itself(text: str) -> None:
     assert value("exact", text, text) == 1
 
 
 @given(st.text(max_size=10), st.text(max_size=10))
-def test_target_and_answer_may_change_places(one: str, other: str) -> None:
+def test_equality_is_symmetric(one: str, other: str) -> None:
     assert value("exact", one, other) == value("exact", other, one)
 
 
-@given(said, st.lists(st.text(min_size=1, max_size=10), max_size=5))
-def test_any_target_will_do(answer: str, others: list[str]) -> None:
+@given(visible_texts, st.lists(st.text(min_size=1, max_size=10), max_size=5))
+def test_one_equal_target_is_enough(answer: str, others: list[str]) -> None:
     assert value("exact", [*others, answer], answer) == 1
 
 
-@given(said, st.sampled_from('!?;:"()[]{}*/“”…'), st.sampled_from(" \t\n\N{NO-BREAK SPACE}"))
-def test_punctuation_and_white_space_around_change_nothing(text: str, mark: str, space: str) -> None:
+@given(visible_texts, st.sampled_from('!?;:"()[]{}*/“”…'), st.sampled_from(" \t\n\N{NO-BREAK SPACE}"))
+def test_surrounding_punctuation_and_white_space_do_not_matter(text: str, mark: str, space: str) -> None:
     words = f"so {text} it is"
     assert value("exact", words, f"{mark}{space}{words}{space}{mark}") == 1
 
 
-def test_it_says_what_was_compared() -> None:
+def test_the_explanation_names_what_was_compared() -> None:
     assert graded("exact", "Paris", "paris!").explanation == 'is the target "Paris"'
     assert graded("exact", "Paris", "Rome").explanation == '"Rome" is not the target "Paris"'
     assert graded("exact", ["Paris", "Lyon"], "Rome").explanation == '"Rome" is not any of the 2 targets'

@@ -1,4 +1,4 @@
-"""`includes`: targets somewhere in the answer, as whole words."""
+"""The `includes` scorer: finds targets as whole words anywhere in the answer."""
 
 import pytest
 from hypothesis import given
@@ -28,7 +28,7 @@ words = st.lists(word, min_size=1, max_size=8)
         ("ne", "non è «ne»"),
     ],
 )
-def test_a_target_is_found(target: str, answer: str) -> None:
+def test_a_target_is_found_as_whole_words(target: str, answer: str) -> None:
     assert value("includes", target, answer) == 1
 
 
@@ -49,53 +49,53 @@ def test_a_target_is_found(target: str, answer: str) -> None:
         ("\u200b", "anything"),
     ],
 )
-def test_a_part_of_a_word_or_number_is_no_find(target: str, answer: str) -> None:
+def test_a_part_of_a_word_or_number_is_not_found(target: str, answer: str) -> None:
     assert value("includes", target, answer) == 0
 
 
 @given(words, st.lists(word, min_size=1, max_size=3))
-def test_it_finds_words_as_a_search_word_by_word_does(answer: list[str], target: list[str]) -> None:
+def test_the_result_agrees_with_a_search_word_by_word(answer: list[str], target: list[str]) -> None:
     windows = [answer[start : start + len(target)] for start in range(len(answer))]
     assert value("includes", " ".join(target), " ".join(answer)) == float(target in windows)
 
 
 @given(words, words)
-def test_with_match_all_it_is_the_share_of_the_targets(answer: list[str], targets: list[str]) -> None:
+def test_match_all_grades_the_share_of_targets(answer: list[str], targets: list[str]) -> None:
     share = sum(target in answer for target in set(targets)) / len(set(targets))
     scorer = {"name": "includes", "match_all": True}
     assert value(scorer, targets, ", ".join(answer)) == pytest.approx(share)
 
 
-def test_case_counts_where_it_is_asked_for() -> None:
+def test_case_matters_only_if_configured() -> None:
     assert value({"name": "includes", "ignore_case": False}, "Paris", "paris") == 0
     assert value({"name": "includes", "ignore_case": False}, "Paris", "to Paris") == 1
 
 
 @given(words, words)
-def test_a_forbidden_word_is_never_outweighed(answer: list[str], targets: list[str]) -> None:
+def test_a_forbidden_word_makes_the_grade_0(answer: list[str], targets: list[str]) -> None:
     scorer = {"name": "includes", "forbidden": ["wrong"]}
     assert value(scorer, targets, " ".join([*answer, "Wrong!", *targets])) == 0
 
 
 @given(st.text(max_size=40), st.text(max_size=40), st.integers(1, 40), st.booleans())
-def test_what_is_too_long_is_worth_nothing_whatever_it_lists(answer: str, more: str, limit: int, every: bool) -> None:
+def test_an_answer_over_the_length_limit_is_graded_0(answer: str, more: str, limit: int, every: bool) -> None:
     scorer = {"name": "includes", "max_length": limit, "match_all": every}
     longer = f"{answer} Paris {more} Lyon"
     assert value(scorer, ["Paris", "Lyon"], longer) == (len(longer.strip()) <= limit)
 
 
-def test_white_space_around_the_answer_is_not_counted() -> None:
+def test_surrounding_white_space_does_not_count_toward_the_length() -> None:
     assert value({"name": "includes", "max_length": 5}, "Paris", "\n  Paris  \n") == 1
 
 
-def test_listing_everything_passes_only_where_nothing_limits_it() -> None:
+def test_an_answer_that_lists_everything_passes_only_without_limits() -> None:
     everything = "Paris, Lyon, Nice, Lille"
     assert value("includes", "Paris", everything) == 1
     assert value({"name": "includes", "forbidden": ["Lyon", "Nice", "Lille"]}, "Paris", everything) == 0
     assert value({"name": "includes", "max_length": 10}, "Paris", everything) == 0
 
 
-def test_it_says_what_was_compared() -> None:
+def test_the_explanation_names_what_was_compared() -> None:
     both = {"name": "includes", "match_all": True, "forbidden": ["Rome"], "max_length": 20}
     assert graded(both, ["Paris", "Lyon"], "Paris").explanation == 'contains 1 of 2 targets; lacks "Lyon"'
     assert graded(both, ["Paris", "Lyon"], "Paris, Rome").explanation == 'contains "Rome", which is forbidden'

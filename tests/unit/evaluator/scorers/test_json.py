@@ -1,4 +1,4 @@
-"""`json`: the JSON in the answer, whether it fits a schema, and which of the wanted values it has."""
+"""The `json` scorer: finds the JSON in an answer, checks it against a schema, and counts the right values."""
 
 import json
 import threading
@@ -14,7 +14,7 @@ from pydantic import JsonValue
 
 from concord.json_text import MAX_DEPTH, NoJsonError, json_in
 from concord_evaluator.scorers import ScorerFailedError
-from concord_evaluator.scorers.json_schema import misfit
+from concord_evaluator.scorers.json_schema import schema_violation
 from tests.unit.evaluator.scorers.grades import graded, value
 
 TRIP = {"city": "Paris", "days": 3, "price": 199.5, "sure": True, "stops": [{"name": "Lyon"}, {"name": "Nice"}]}
@@ -61,7 +61,7 @@ def schema(**keywords: JsonValue) -> dict[str, object]:
 
 
 def paths(document: JsonValue, prefix: str = "") -> Iterator[tuple[str, JsonValue]]:
-    """Everything in a document, with the pointer to it."""
+    """Every value in a document, with its JSON pointer."""
     yield prefix, document
     parts = (
         enumerate(document) if isinstance(document, list) else document.items() if isinstance(document, dict) else ()
@@ -76,9 +76,7 @@ class TestFinding:
         assert json_in(f"{space}{json.dumps(document)}{space}") == document
 
     @given(documents, containers)
-    def test_the_last_fenced_block_goes_before_what_stands_around_it(
-        self, document: JsonValue, other: JsonValue
-    ) -> None:
+    def test_the_last_fenced_block_precedes_json_around_it(self, document: JsonValue, other: JsonValue) -> None:
         first, last = json.dumps(other), json.dumps(document, indent=1)
         assume("```" not in first + last)  # a fence in a string ends the block as well
         answer = f"A draft:\n```\n{first}\n```\nNow:\n```json\n{last}\n```\nAs in {first} [1]. ```\nno json\n```"
@@ -90,26 +88,26 @@ class TestFinding:
         assert json_in(answer) == given[-1]
 
     @pytest.mark.parametrize("answer", ["", "yes", "{", "]", '{"a": }', "{'a': 1}", "NaN", "[NaN]", "[1e999]", '"a'])
-    def test_what_is_none_is_told(self, answer: str) -> None:
-        with pytest.raises(NoJsonError, match="there is no JSON in the answer"):
+    def test_an_answer_without_json_is_refused(self, answer: str) -> None:
+        with pytest.raises(NoJsonError, match="the answer contains no JSON"):
             json_in(answer)
 
-    def test_a_number_that_no_double_holds_is_no_json(self) -> None:
+    def test_a_number_beyond_a_double_is_no_json(self) -> None:
         for number in ("1e999", "-Infinity", "1" + 400 * "0", "1" * 5000):
-            with pytest.raises(NoJsonError, match="there is no JSON"):
+            with pytest.raises(NoJsonError, match="the answer contains no JSON"):
                 json_in(number)
 
-    def test_of_equal_keys_the_last_counts(self) -> None:
+    def test_the_last_of_equal_keys_counts(self) -> None:
         assert json_in('{"city": "Rome", "city": "Paris"}') == {"city": "Paris"}
 
-    def test_it_goes_as_deep_as_it_says(self) -> None:
+    def test_nesting_is_read_to_the_maximum_depth(self) -> None:
         assert json_in("[" * MAX_DEPTH + "]" * MAX_DEPTH) != []
         for depth in (MAX_DEPTH + 1, 5_000, 49_000):
             with pytest.raises(NoJsonError, match="the JSON is nested more than 64 deep"):
                 json_in(f"so: {'[' * depth}{']' * depth}")
 
     @pytest.mark.parametrize("part", ["[", '{"', "[1,", "```\n", "```a\n{", '[{"a":', "{[", '"\\'])
-    def test_what_never_ends_is_left(self, part: str) -> None:
+    def test_unterminated_json_is_refused(self, part: str) -> None:
         with pytest.raises(NoJsonError):
             json_in(part * (99_000 // len(part)))
 
@@ -121,7 +119,7 @@ class TestValues:
         assert value({"name": "json", "values": wanted}, [], json.dumps(document)) == 1
 
     @given(st.dictionaries(st.sampled_from("abcd"), st.integers(0, 1), min_size=1), st.integers(0, 1))
-    def test_the_grade_is_the_share_of_values_that_are_right(self, wanted: dict[str, int], there: int) -> None:
+    def test_the_grade_is_the_share_of_right_values(self, wanted: dict[str, int], there: int) -> None:
         answer = json.dumps({"a": there, "b": there})
         right = sum(key in "ab" and each == there for key, each in wanted.items())
         assert value(values(**wanted), [], answer) == pytest.approx(right / len(wanted))
@@ -141,7 +139,7 @@ class TestValues:
             ({"a": 1, "b": []}, '{"b": [], "a": 1}'),
         ],
     )
-    def test_what_json_writes_otherwise_is_the_same(self, wanted: JsonValue, there: str) -> None:
+    def test_equal_values_may_be_written_differently(self, wanted: JsonValue, there: str) -> None:
         assert value(values(x=wanted), [], f'{{"x": {there}}}') == 1
 
     @pytest.mark.parametrize(
@@ -163,11 +161,13 @@ class TestValues:
             (float("nan"), "1"),
         ],
     )
-    def test_what_is_something_else_is_wrong(self, wanted: JsonValue, there: str) -> None:
+    def test_a_different_value_is_wrong(self, wanted: JsonValue, there: str) -> None:
         assert value(values(x=wanted), [], f'{{"x": {there}}}') == 0
 
     @given(st.integers(-100, 100), st.integers(0, 20), st.integers(0, 40))
-    def test_a_number_may_be_off_by_the_tolerance_on_both_sides(self, wanted: int, tolerance: int, off: int) -> None:
+    def test_a_number_may_differ_by_the_tolerance_in_both_directions(
+        self, wanted: int, tolerance: int, off: int
+    ) -> None:
         scorer = {**values(x=[wanted / 10]), "tolerance": tolerance / 10}
         grades = [value(scorer, [], json.dumps({"x": [each / 10]})) for each in (wanted - off, wanted + off)]
         assert grades == [off <= tolerance] * 2
@@ -175,23 +175,23 @@ class TestValues:
     @pytest.mark.parametrize(
         "pointer", ["/no", "/city/0", "/stops/2", "/stops/-", "/stops/01", "/stops/name", "/days/0"]
     )
-    def test_a_pointer_that_leads_nowhere_is_wrong(self, pointer: str) -> None:
+    def test_a_pointer_to_nothing_is_wrong(self, pointer: str) -> None:
         some: list[JsonValue] = ["P", None, "-", {}]
         for wanted in some:
             assert value({"name": "json", "values": {pointer: wanted}}, [], json.dumps(TRIP)) == 0
 
-    def test_pointers_lead_through_arrays_and_escapes(self) -> None:
+    def test_pointers_reach_into_arrays_and_escaped_keys(self) -> None:
         scorer = {"name": "json", "values": {"/stops/1/name": "Nice", "/a~1b/c~0d": 1, "/": 2}}
         assert value(scorer, [], json.dumps({**TRIP, "a/b": {"c~d": 1}, "": 2})) == 1
 
-    def test_half_of_a_surrogate_pair_is_graded_like_any_text(self) -> None:
-        told = graded({**schema(maxLength=0)}, [], r'"\ud800"')
-        assert told.value == 0
-        told.explanation.encode()
+    def test_a_lone_surrogate_is_graded_like_any_text(self) -> None:
+        result = graded({**schema(maxLength=0)}, [], r'"\ud800"')
+        assert result.value == 0
+        result.explanation.encode()
 
 
 class TestSchema:
-    def test_an_answer_that_does_not_fit_is_worth_nothing_whatever_its_values(self) -> None:
+    def test_an_answer_that_violates_the_schema_is_graded_0(self) -> None:
         scorer = {**values(city="Paris"), "schema": {"required": ["days"]}}
         assert value(scorer, [], '{"city": "Paris"}') == 0
         assert value(scorer, [], '{"city": "Paris", "days": 1}') == 1
@@ -201,23 +201,28 @@ class TestSchema:
         assert [value(schema(type="object"), [], answer) for answer in ("{}", "[]", "none")] == [1, 0, 0]
 
     @given(schemas.filter(lambda each: isinstance(each, dict)), documents)
-    def test_it_agrees_with_the_library(self, keywords: dict[str, JsonValue], document: JsonValue) -> None:
-        assert (misfit(keywords, document) is None) == Draft202012Validator(keywords).is_valid(document)
+    def test_validation_agrees_with_the_jsonschema_library(
+        self, keywords: dict[str, JsonValue], document: JsonValue
+    ) -> None:
+        assert (schema_violation(keywords, document) is None) == Draft202012Validator(keywords).is_valid(document)
 
     @given(
         st.lists(st.sampled_from([0, 1, 1.0, True, False, "1", None, [1], [True], {"a": 1}, {"a": True}]), max_size=5)
     )
-    def test_items_are_unique_where_no_two_are_the_same_constant(self, items: list[JsonValue]) -> None:
-        # The library's own `uniqueItems` overlooks what sorting does not bring together: [[true], [1], [true]].
+    def test_items_are_unique_if_no_two_are_the_same_constant(self, items: list[JsonValue]) -> None:
+        # The library's `uniqueItems` misses equal items that sorting does not bring together: [[true], [1], [true]].
         same = any(Draft202012Validator({"const": one}).is_valid(other) for one, other in combinations(items, 2))
-        assert (misfit({"uniqueItems": True}, items) is not None) == same
+        assert (schema_violation({"uniqueItems": True}, items) is not None) == same
 
-    def test_another_draft_is_taken_where_the_schema_names_it(self) -> None:
+    def test_the_schema_may_name_another_draft(self) -> None:
         pair: dict[str, JsonValue] = {"items": [{"type": "integer"}, {"type": "string"}]}
         draft_7: dict[str, JsonValue] = {"$schema": "http://json-schema.org/draft-07/schema#", **pair}
-        assert (misfit(draft_7, [1, "a"]), misfit(draft_7, [1, 1])) == (None, "$[1]: 1 is not of type 'string'")
-        with pytest.raises(ScorerFailedError, match="is no JSON Schema"):
-            misfit(pair, [1])
+        assert (schema_violation(draft_7, [1, "a"]), schema_violation(draft_7, [1, 1])) == (
+            None,
+            "$[1]: 1 is not of type 'string'",
+        )
+        with pytest.raises(ScorerFailedError, match="is not a JSON Schema"):
+            schema_violation(pair, [1])
 
     def test_a_schema_may_refer_to_itself(self) -> None:
         tree: dict[str, JsonValue] = {
@@ -225,10 +230,13 @@ class TestSchema:
             "properties": {"below": {"type": "array", "items": {"$ref": "#"}}, "name": {"pattern": "^[a-z]+$"}},
             "required": ["name"],
         }
-        assert misfit(tree, {"name": "a", "below": [{"name": "b"}, {"name": "c", "below": []}]}) is None
-        assert misfit(tree, {"name": "a", "below": [{"name": "B"}]}) == "$.below[0].name: 'B' does not match '^[a-z]+$'"
+        assert schema_violation(tree, {"name": "a", "below": [{"name": "b"}, {"name": "c", "below": []}]}) is None
+        assert (
+            schema_violation(tree, {"name": "a", "below": [{"name": "B"}]})
+            == "$.below[0].name: 'B' does not match '^[a-z]+$'"
+        )
 
-    def test_nothing_is_fetched(self) -> None:
+    def test_references_are_never_fetched(self) -> None:
         asked: list[str] = []
 
         class Server(BaseHTTPRequestHandler):
@@ -244,7 +252,7 @@ class TestSchema:
             try:
                 for keyword in ("$ref", "$dynamicRef"):
                     with pytest.raises(ScorerFailedError, match="the schema cannot be applied"):
-                        misfit({"items": {keyword: f"http://127.0.0.1:{server.server_port}/schema"}}, [1])
+                        schema_violation({"items": {keyword: f"http://127.0.0.1:{server.server_port}/schema"}}, [1])
             finally:
                 server.shutdown()
                 thread.join()
@@ -253,46 +261,44 @@ class TestSchema:
     @pytest.mark.parametrize(
         ("keywords", "reason"),
         [
-            ({"type": "nonsense"}, "it is no JSON Schema: .*nonsense"),
-            ({"pattern": "("}, "it is no JSON Schema"),
-            ({"items": {"pattern": "(?:(?:a{300}){300}){300}"}}, "repeats too much"),
+            ({"type": "nonsense"}, "the schema is not a JSON Schema: .*nonsense"),
+            ({"pattern": "("}, "the schema is not a JSON Schema"),
+            ({"items": {"pattern": "(?:(?:a{300}){300}){300}"}}, "has too many repetitions"),
             ({"$ref": "#"}, "cannot be applied: RecursionError"),
             ({"$ref": "#/$defs/none"}, "cannot be applied: .*does not exist"),
             ({"patternProperties": {"^a": {}}}, "`patternProperties` is not supported"),
             ({"items": {"patternProperties": {"^a": {}}}}, "`patternProperties` is not supported"),
         ],
     )
-    def test_a_schema_that_cannot_be_used_is_the_scorers_failure(
-        self, keywords: dict[str, JsonValue], reason: str
-    ) -> None:
+    def test_an_unusable_schema_is_the_scorers_failure(self, keywords: dict[str, JsonValue], reason: str) -> None:
         with pytest.raises(ScorerFailedError, match=f"the scorer json failed: .*{reason}"):
-            misfit(keywords, ["a"])
+            schema_violation(keywords, ["a"])
 
     @pytest.mark.parametrize(
         "dialect", ["https://json-schema.org/draft/2020-12/schema", "http://json-schema.org/draft-07/schema#"]
     )
-    def test_a_pattern_in_it_that_would_not_end_is_given_up(self, dialect: str) -> None:
+    def test_a_schema_pattern_with_exponential_backtracking_is_aborted(self, dialect: str) -> None:
         keywords: dict[str, JsonValue] = {
             "$schema": dialect,
             "anyOf": [{"type": "array", "items": {"$ref": "#"}}, {"pattern": "^(a|aa)+$"}],
         }
         with pytest.raises(ScorerFailedError, match="takes too long"):
-            misfit(keywords, [["a" * 60 + "!"]])
+            schema_violation(keywords, [["a" * 60 + "!"]])
 
-    def test_alternatives_that_multiply_are_given_up(self) -> None:
+    def test_exponentially_many_alternatives_are_aborted(self) -> None:
         twice: dict[str, JsonValue] = {"anyOf": [{"items": {"$ref": "#"}}, {"items": {"$ref": "#"}}], "minItems": 1}
         with pytest.raises(ScorerFailedError, match="takes more than 100,000 checks"):
-            misfit(twice, json_in("[" * 60 + "]" * 60))
+            schema_violation(twice, json_in("[" * 60 + "]" * 60))
 
-    def test_items_that_cannot_be_sorted_are_compared_all_the_same(self) -> None:
+    def test_items_of_mixed_types_are_checked_for_uniqueness(self) -> None:
         items: list[JsonValue] = []
         for number in range(8_000):
             items += [number, [number], str(number)]
-        assert misfit({"uniqueItems": True}, items) is None
-        assert misfit({"uniqueItems": True}, [*items, "0"]) == "$: some items are equal"
+        assert schema_violation({"uniqueItems": True}, items) is None
+        assert schema_violation({"uniqueItems": True}, [*items, "0"]) == "$: some items are equal"
 
 
-def test_it_says_what_was_compared() -> None:
+def test_the_explanation_names_what_was_compared() -> None:
     scorer = {**values(city="Paris", days=4), "schema": {"type": "object"}}
     assert graded(scorer, [], json.dumps(TRIP)).explanation == (
         "the JSON fits the schema; 1 of 2 values are right, not /days"
@@ -301,4 +307,4 @@ def test_it_says_what_was_compared() -> None:
     assert graded(schema(required=["hotel"]), [], json.dumps(TRIP)).explanation == (
         "the JSON does not fit the schema: $: 'hotel' is a required property"
     )
-    assert graded(scorer, [], "Paris").explanation == "there is no JSON in the answer"
+    assert graded(scorer, [], "Paris").explanation == "the answer contains no JSON"

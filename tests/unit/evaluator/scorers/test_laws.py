@@ -1,4 +1,4 @@
-"""What holds for every scorer of ours, whatever the config says and whatever agents write."""
+"""Laws of all built-in scorers, for any config and any answer."""
 
 import json
 
@@ -75,7 +75,7 @@ answers = st.one_of(
 
 
 def attempted(choice: ScorerChoice, targets: list[str], answer: str) -> Graded | str:
-    """The grade, or how the scorer failed."""
+    """The grade, or the message of the scorer's failure."""
     try:
         return grade(choice, targets, answer)
     except ScorerFailedError as error:
@@ -83,26 +83,26 @@ def attempted(choice: ScorerChoice, targets: list[str], answer: str) -> Graded |
 
 
 @given(choices, st.lists(texts, min_size=1, max_size=3), answers)
-def test_a_grade_is_from_0_to_1_with_a_line_that_says_why_or_the_scorer_says_that_it_fails(
+def test_a_scorer_returns_a_grade_from_0_to_1_with_an_explanation_or_fails_with_a_message(
     choice: ScorerChoice, targets: list[str], answer: str
 ) -> None:
-    told = attempted(choice, targets, answer)
-    if isinstance(told, str):
+    result = attempted(choice, targets, answer)
+    if isinstance(result, str):
         assert choice.name in {"pattern", "numeric", "json"}
-        assert told.startswith(f"the scorer {choice.name} failed: ")
+        assert result.startswith(f"the scorer {choice.name} failed: ")
     else:
-        assert 0 <= told.value <= 1
-        assert 0 < len(told.explanation) <= MAX_EXPLANATION
-        assert told.explanation.isprintable()
-        assert grade(choice, targets, answer) == told
+        assert 0 <= result.value <= 1
+        assert 0 < len(result.explanation) <= MAX_EXPLANATION
+        assert result.explanation.isprintable()
+        assert grade(choice, targets, answer) == result
 
 
 @given(choices, st.lists(texts, min_size=1, max_size=3), st.dictionaries(st.sampled_from("ab"), st.none() | answers))
-def test_a_trial_is_always_graded_one_way_or_another_and_can_be_written(
-    choice: ScorerChoice, targets: list[str], said: dict[str, str | None]
+def test_every_trial_gets_a_grading_that_survives_serialisation(
+    choice: ScorerChoice, targets: list[str], agent_texts: dict[str, str | None]
 ) -> None:
     task = TaskSpec.model_construct(id="task", text="work", target=targets, scorer=choice)
-    given = [AgentAnswer(agent=agent, state="completed", text=text, error=None) for agent, text in said.items()]
+    given = [AgentAnswer(agent=agent, state="completed", text=text, error=None) for agent, text in agent_texts.items()]
     outcome = TrialOutcome(trial_id="trial-1", state="completed", error=None, answer=None, answers=given, time_used=1)
     grading = grade_answers(task, ["a", "b"], outcome)
     assert grading is not None
@@ -113,22 +113,22 @@ def test_a_trial_is_always_graded_one_way_or_another_and_can_be_written(
 @given(choices, texts, answers)
 def test_the_order_of_targets_changes_no_grade(choice: ScorerChoice, target: str, answer: str) -> None:
     targets = [target, "42", "Paris"]
-    told, turned = attempted(choice, targets, answer), attempted(choice, targets[::-1], answer)
-    assert type(told) is type(turned)
-    if isinstance(told, Graded) and isinstance(turned, Graded):
-        assert told.value == pytest.approx(turned.value)
+    result, reversed_result = attempted(choice, targets, answer), attempted(choice, targets[::-1], answer)
+    assert type(result) is type(reversed_result)
+    if isinstance(result, Graded) and isinstance(reversed_result, Graded):
+        assert result.value == pytest.approx(reversed_result.value)
 
 
 @given(st.sampled_from(sorted(NEED_TARGET - {"numeric"})), st.lists(texts, min_size=1, max_size=3), texts, answers)
-def test_one_more_target_never_makes_an_answer_worse(name: str, targets: list[str], more: str, answer: str) -> None:
+def test_another_target_never_lowers_a_grade(name: str, targets: list[str], more: str, answer: str) -> None:
     choice = SCORER_CHOICE.validate_python({"name": name})
     assert grade(choice, [*targets, more], answer).value >= grade(choice, targets, answer).value
 
 
-def test_what_the_judge_grades_is_not_graded_here() -> None:
+def test_the_model_scorer_is_refused_here() -> None:
     with pytest.raises(ValueError, match="the judge grades answers"):
         grade(ModelScorer(), ["a"], "a")
 
 
-def test_these_are_all_our_scorers() -> None:
+def test_the_scorer_names_are_complete() -> None:
     assert set(SCORER_NAMES) == {"exact", "includes", "match", "pattern", "numeric", "json", "model"}

@@ -1,4 +1,4 @@
-"""`match`: a target, or a number, at a place of the answer."""
+"""The `match` scorer: a target or a number at the beginning, at the end, anywhere, or as the whole answer."""
 
 import pytest
 from hypothesis import given
@@ -16,7 +16,7 @@ def found_at(target: str, answer: str, **options: object) -> list[str]:
 
 
 @given(words, words)
-def test_the_places_are_those_of_the_words(target: list[str], answer: list[str]) -> None:
+def test_a_location_refers_to_whole_words(target: list[str], answer: list[str]) -> None:
     size = len(target)
     expected = {
         "begin": answer[:size] == target,
@@ -27,27 +27,27 @@ def test_the_places_are_those_of_the_words(target: list[str], answer: list[str])
     assert found_at(" ".join(target), " ".join(answer)) == [place for place in PLACES if expected[place]]
 
 
-def test_it_looks_at_the_end_unless_told_otherwise() -> None:
+def test_the_default_location_is_the_end() -> None:
     assert (value("match", "B", "The answer is B."), value("match", "B", "B is the answer.")) == (1, 0)
 
 
 @pytest.mark.parametrize("answer", ["Paris.", "**Paris**", "“Paris”", "- Paris\n", "(Paris)", "PARIS!"])
-def test_punctuation_at_the_ends_is_left_out(answer: str) -> None:
+def test_punctuation_at_the_ends_is_ignored(answer: str) -> None:
     assert found_at("Paris", answer) == list(PLACES)
 
 
-def test_case_counts_where_it_is_asked_for() -> None:
+def test_case_matters_only_if_configured() -> None:
     assert found_at("Paris", "paris", ignore_case=False) == []
 
 
 @pytest.mark.parametrize(
     ("target", "answer"), [("5", "25"), ("5", "2.5"), ("is", "Paris"), ("-5", "It is 5."), ("5", "-5")]
 )
-def test_a_part_of_a_word_or_number_is_no_match(target: str, answer: str) -> None:
+def test_a_part_of_a_word_or_number_does_not_match(target: str, answer: str) -> None:
     assert found_at(target, answer) == []
 
 
-def test_punctuation_alone_is_matched_as_it_is() -> None:
+def test_a_target_of_punctuation_is_matched_literally() -> None:
     assert found_at("?!", "?!") == list(PLACES)
     assert found_at("?!", "Paris") == []
 
@@ -57,7 +57,7 @@ def test_a_number_is_compared_by_its_value(answer: str) -> None:
     assert value({"name": "match", "numeric": True}, "1234", answer) == 1
 
 
-def test_the_place_chooses_the_number() -> None:
+def test_the_location_selects_the_number() -> None:
     answer = "First 1, then 2, at last 3."
     assert found_at("1", answer, numeric=True) == ["begin", "any"]
     assert found_at("2.0", answer, numeric=True) == ["any"]
@@ -74,7 +74,7 @@ def test_a_target_that_is_no_number_is_compared_as_a_text() -> None:
     assert value({"name": "match", "numeric": True}, ["5"], "25") == 0
 
 
-def test_it_says_what_was_compared() -> None:
+def test_the_explanation_names_what_was_compared() -> None:
     assert graded("match", "Paris", "to Paris").explanation == 'ends with the target "Paris"'
     assert graded("match", ["a b", "c"], "to Paris").explanation == "does not end with any of the 2 targets"
     exact = {"name": "match", "numeric": True, "location": "exact"}

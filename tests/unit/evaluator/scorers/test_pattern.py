@@ -1,4 +1,4 @@
-"""`pattern`: a regular expression on what agents wrote."""
+"""The `pattern` scorer: a regular expression on the answer."""
 
 import re
 
@@ -35,14 +35,14 @@ def test_the_group_is_compared_with_the_targets() -> None:
     assert value(pattern(ANSWER), ["Paris", "Lyon"], "My answer: Rome. Or Paris?") == 0
 
 
-def test_one_of_several_groups_is_enough_unless_all_are_asked_for() -> None:
+def test_one_matching_group_is_enough_unless_match_all_is_set() -> None:
     found = "answer: Rome, or Paris"
     assert value(pattern(ANSWER), "Paris", found) == 1
     assert value(pattern(ANSWER, match_all=True), "Paris", found) == 0
     assert value(pattern(ANSWER, match_all=True), ["Paris", "Rome"], found) == 1
 
 
-def test_a_group_that_took_no_part_in_the_match_is_not_asked() -> None:
+def test_a_group_outside_the_match_is_ignored() -> None:
     assert value(pattern(ANSWER, match_all=True), "Paris", "answer: Paris") == 1
     assert value(pattern(r"(x)?yes"), "x", "yes") == 0
 
@@ -59,7 +59,7 @@ def test_without_targets_a_match_is_enough() -> None:
     assert [value(pattern(r"\bdone\b"), [], answer) for answer in ("All done.", "Undone.")] == [1, 0]
 
 
-def test_case_does_not_count_unless_it_is_asked_for() -> None:
+def test_case_matters_only_if_configured() -> None:
     assert value(pattern(ANSWER), "paris", "ANSWER: PARIS") == 1
     assert value(pattern(ANSWER, ignore_case=False), "paris", "ANSWER: paris") == 0
     assert value(pattern(ANSWER, ignore_case=False), "paris", "answer: Paris") == 0
@@ -70,21 +70,21 @@ def test_white_space_around_a_group_does_not_count() -> None:
 
 
 @given(PATTERNS, st.text("ab ", max_size=8))
-def test_it_finds_what_python_finds(expression: str, answer: str) -> None:
+def test_matching_agrees_with_pythons_re(expression: str, answer: str) -> None:
     found = re.search(expression, answer)
-    told = graded(pattern(expression, ignore_case=False), [], answer)
-    assert told.value == (found is not None)
+    result = graded(pattern(expression, ignore_case=False), [], answer)
+    assert result.value == (found is not None)
     if found is not None:
-        assert told.explanation == f'the pattern matches "{" ".join(found[0].split())}"'
+        assert result.explanation == f'the pattern matches "{" ".join(found[0].split())}"'
 
 
 @pytest.mark.parametrize("expression", [r"^(a|aa)+$", r"^(\w|\w\w)*$", r"(?:(?:x*)*)*(?:a|aa)+$"])
-def test_a_search_that_would_not_end_is_given_up(expression: str) -> None:
+def test_exponential_backtracking_is_aborted(expression: str) -> None:
     with pytest.raises(ScorerFailedError, match=r"the scorer pattern failed: the pattern .* takes too long"):
         graded(pattern(expression), [], "a" * 60 + "!")
 
 
-def test_a_classic_trap_is_no_match_and_no_hang() -> None:
+def test_a_nested_quantifier_does_not_match_and_does_not_hang() -> None:
     assert value(pattern(r"(a+)+$"), [], "a" * 30 + "b") == 0
 
 
@@ -92,11 +92,11 @@ def test_a_pattern_that_only_this_engine_refuses_is_the_scorers_failure() -> Non
     deep = "(" * 500 + "a" + ")" * 500
     with pytest.raises((regex.error, RecursionError)):
         regex.compile(deep)
-    with pytest.raises(ScorerFailedError, match="is no regular expression"):
+    with pytest.raises(ScorerFailedError, match="is not a regular expression"):
         grade(PatternScorer.model_construct(pattern=deep), [], "a")
 
 
-def test_it_says_what_was_compared() -> None:
+def test_the_explanation_names_what_was_compared() -> None:
     assert graded(pattern(ANSWER), "Paris", "answer: paris").explanation == 'the pattern finds the target "paris"'
     assert graded(pattern(ANSWER), "Paris", "answer: Rome").explanation == (
         'the pattern finds "Rome", not the target "Paris"'

@@ -1,4 +1,4 @@
-"""Scorers of other packages: found by entry points, called as documented, held to what they owe."""
+"""The scorer registry: scorers of packages are found by entry points, called as documented, and checked."""
 
 from collections.abc import Iterator, Sequence
 from importlib.metadata import EntryPoint, EntryPoints
@@ -20,10 +20,10 @@ from tests.unit.evaluator.scorers.grades import graded
 
 @pytest.fixture
 def packages(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[EntryPoint]]:
-    """The entry points that are installed, for a test to fill."""
+    """The installed entry points, for a test to fill."""
     installed: list[EntryPoint] = []
     monkeypatch.setattr(
-        "concord_evaluator.scorers.registry.entry_points", lambda group: EntryPoints(installed).select(group=group)
+        "concord_evaluator.plugins.entry_points", lambda group: EntryPoints(installed).select(group=group)
     )
     installed_scorers.cache_clear()
     yield installed
@@ -35,17 +35,17 @@ def entry(function: str, name: str = "mine") -> EntryPoint:
 
 
 def repeated(answer: str, targets: Sequence[str], times: int = 1, **more: object) -> tuple[float, str]:
-    """1 if the answer is a target, so many times."""
+    """1 if the answer is a target repeated `times` times."""
     return float(answer in [target * times for target in targets]), f"{answer}: {list(targets)}, {times}, {more}"
 
 
 def giving(_: str, __: Sequence[str], given: object) -> object:
-    """Whatever it is asked for."""
+    """Returns its option `given`."""
     return given
 
 
 def talkative(_: str, __: Sequence[str]) -> tuple[bool, str]:
-    """Says more than there is room for, and what nobody can print."""
+    """Returns an explanation that is too long and not printable."""
     return True, "a\n\x00\ud800" * 1000
 
 
@@ -57,29 +57,29 @@ def failing(_: str, __: Sequence[str]) -> tuple[float, str]:
 NUMBER = 3
 
 
-def test_it_gets_the_answer_the_targets_and_its_options(packages: list[EntryPoint]) -> None:
+def test_a_scorer_receives_the_answer_the_targets_and_its_options(packages: list[EntryPoint]) -> None:
     packages.append(entry("repeated"))
-    told = graded({"name": "mine", "times": 2, "other": [1]}, ["a", "b"], "bb")
-    assert (told.value, told.explanation) == (1, "bb: ['a', 'b'], 2, {'other': [1]}")
+    result = graded({"name": "mine", "times": 2, "other": [1]}, ["a", "b"], "bb")
+    assert (result.value, result.explanation) == (1, "bb: ['a', 'b'], 2, {'other': [1]}")
     assert graded("mine", [], "b").value == 0
 
 
-def test_the_built_in_scorers_are_those_that_a_task_can_name_but_for_the_judge() -> None:
+def test_the_built_in_scorers_are_all_names_except_model() -> None:
     assert {*BUILT_IN_SCORERS, "model"} == set(SCORER_NAMES)
 
 
-def test_it_is_loaded_once(packages: list[EntryPoint]) -> None:
+def test_scorers_are_loaded_once(packages: list[EntryPoint]) -> None:
     packages.append(entry("repeated"))
     assert installed_scorers() is installed_scorers()
     assert list(installed_scorers()) == ["mine"]
 
 
-def test_what_it_says_is_bounded_and_can_be_printed(packages: list[EntryPoint]) -> None:
+def test_the_explanation_is_bounded_and_printable(packages: list[EntryPoint]) -> None:
     packages.append(entry("talkative"))
-    told = graded("mine", [], "x")
-    assert (told.value, len(told.explanation)) == (1, MAX_EXPLANATION)
-    assert "".join(filter(str.isprintable, told.explanation)) == told.explanation
-    told.explanation.encode()
+    result = graded("mine", [], "x")
+    assert (result.value, len(result.explanation)) == (1, MAX_EXPLANATION)
+    assert "".join(filter(str.isprintable, result.explanation)) == result.explanation
+    result.explanation.encode()
 
 
 @pytest.mark.parametrize(
@@ -90,9 +90,11 @@ def test_what_it_says_is_bounded_and_can_be_printed(packages: list[EntryPoint]) 
         *((2, "x"), (-0.1, "x"), (float("nan"), "x"), (float("inf"), "x"), ("1", "x"), (None, "x")),
     ],
 )
-def test_what_is_no_grade_is_its_failure(packages: list[EntryPoint], given: object) -> None:
+def test_an_invalid_grade_is_the_scorers_failure(packages: list[EntryPoint], given: object) -> None:
     packages.append(entry("giving"))
-    with pytest.raises(ScorerFailedError, match="the scorer mine failed: it gives no value from 0 to 1 with an expl"):
+    with pytest.raises(
+        ScorerFailedError, match="the scorer mine failed: expected a value from 0 to 1 with an explanation"
+    ):
         graded({"name": "mine", "given": given}, ["a"], "a")
 
 
@@ -105,7 +107,7 @@ def test_what_is_no_grade_is_its_failure(packages: list[EntryPoint], given: obje
         ("repeated", {"answer": 1}, "TypeError: .*multiple values for argument 'answer'"),
     ],
 )
-def test_what_it_raises_is_its_failure(
+def test_an_exception_of_a_scorer_is_its_failure(
     packages: list[EntryPoint], function: str, options: dict[str, object], reason: str
 ) -> None:
     packages.append(entry(function))
@@ -113,7 +115,7 @@ def test_what_it_raises_is_its_failure(
         graded({"name": "mine", **options}, ["a"], "a")
 
 
-def test_a_name_that_nobody_has_is_told_with_those_that_there_are(packages: list[EntryPoint]) -> None:
+def test_an_unknown_name_is_refused_with_the_known_ones(packages: list[EntryPoint]) -> None:
     with pytest.raises(UnknownScorerError, match=r"'exakt': there are exact, .*, and of installed packages none"):
         graded("exakt", ["a"], "a")
     installed_scorers.cache_clear()
@@ -126,12 +128,12 @@ def test_a_name_that_nobody_has_is_told_with_those_that_there_are(packages: list
     ("entries", "reason"),
     [
         ([entry("MISSING")], "the scorer 'mine' cannot be loaded: module .* has no attribute 'MISSING'"),
-        ([entry("NUMBER")], "NUMBER is no function"),
-        ([entry("repeated"), entry("talkative")], "there are two scorers called 'mine'"),
-        *(([entry("repeated", name)], f"there are two scorers called '{name}'") for name in SCORER_NAMES),
+        ([entry("NUMBER")], "NUMBER is not a function"),
+        ([entry("repeated"), entry("talkative")], "another scorer is also called 'mine'"),
+        *(([entry("repeated", name)], f"another scorer is also called '{name}'") for name in SCORER_NAMES),
     ],
 )
-def test_a_package_whose_scorer_cannot_be_used_is_told(
+def test_an_unusable_scorer_of_a_package_is_refused(
     packages: list[EntryPoint], entries: list[EntryPoint], reason: str
 ) -> None:
     packages += entries

@@ -1,4 +1,4 @@
-"""Trials that a team played, from the calls that the gateway carried to the scored row: what the laws are tried on."""
+"""Trials for the laws of scoring, from the calls that the gateway carried to the scored row."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,25 +9,26 @@ from hypothesis import strategies as st
 
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, TrialSpec
 from concord.assessment.jobs import EvaluateTrial
-from concord.assessment.results import AgentAnswer, ResultRow, TrialOutcome
+from concord.assessment.result_row import ResultRow
+from concord.assessment.results import AgentAnswer, TrialOutcome
 from concord.assessment.roster import GREEN_AGENT, RosterEntry
 from concord.assessment.scorers import IncludesScorer
 from concord.trace.report import Report
 from concord_evaluator.aggregate import make_row
 from concord_evaluator.documents import JudgedTrial
 from concord_evaluator.pipeline import evaluate_trial, verdict_on
-from tests.unit.evaluator.traces import RECEIVED_AT, TRACE_ID, call, observed, told, url_of
+from tests.unit.evaluator.traces import RECEIVED_AT, TRACE_ID, call, observed, reported_by, url_of
 from tests.unit.evaluator.trials import batch
 
 TARGETS: Final = ("oaks", "elms", "firs", "ashes")
 TASK: Final = "Count the trees in the park: 12 plots."
 WORDS: Final = ("maple", "pine", "birch", "willow", "cedar", "hello", "ping 7", "12", "99")
-"""What is said: content words, courtesies, a figure of the task and one of nothing."""
+"""Words of calls: content words, courtesies, a figure of the task and a figure of no source."""
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
-    """One call that the gateway carried, at a place in time; `request`, `answer` in words."""
+class CarriedCall:
+    """A call that the gateway carried; `request` and `answer` are its texts."""
 
     caller: str
     callee: str
@@ -37,17 +38,17 @@ class Played:
 
 
 @dataclass(frozen=True, slots=True)
-class Game:
-    """A trial: who takes part, what was carried in which order, how much of the task was done, what else was told."""
+class TeamTrial:
+    """A trial: its agents, the carried calls in order, the number of targets found, and further reports."""
 
     agents: tuple[str, ...]
-    calls: tuple[Played, ...] = ()
+    calls: tuple[CarriedCall, ...] = ()
     found: int = len(TARGETS)
     reports: tuple[Report, ...] = ()
     judged: bool = True
 
     def verdict(self, number: int = 1, plan: AssessmentPlan | None = None) -> JudgedTrial:
-        """The verdict on it, as the `number`-th trial of a plan."""
+        """The verdict on this trial, as the `number`-th trial of a plan."""
         plan = plan or planned([self])
         answer = " ".join(TARGETS[: self.found]) or "nothing of the kind"
         (first, *_) = self.agents
@@ -59,28 +60,28 @@ class Game:
             answers=[AgentAnswer(agent=first, state="completed", text=answer, error=None)],
             time_used=1.0,
         )
-        batches = [batch(place, each) for place, each in enumerate(self.told())]
+        batches = [batch(place, each) for place, each in enumerate(self.reports_by_batch())]
         request = EvaluateTrial(assessment_id=plan.assessment_id, trial_id=outcome.trial_id, outcome=outcome)
         return verdict_on(plan, evaluate_trial(plan, request, batches), None)
 
     @property
     def score(self) -> float | None:
-        """Its score."""
+        """The score of this trial."""
         record = self.verdict().record
         assert record is not None
         return record.overall_score
 
-    def with_call(self, place: int, added: Played) -> "Game":
-        """The same with a call more."""
+    def with_call(self, place: int, added: CarriedCall) -> "TeamTrial":
+        """The same trial with a further call at this place."""
         return replace(self, calls=(*self.calls[:place], added, *self.calls[place:]))
 
-    def told(self) -> list[list[Report]]:
-        """What is in its trace, a batch each."""
+    def reports_by_batch(self) -> list[list[Report]]:
+        """The reports in this trial's trace, by batch."""
         carried = [_carried(place, each) for place, each in enumerate(self.calls)]
         return [*carried, *([report] for report in self.reports)]
 
 
-def _carried(place: int, each: Played) -> list[Report]:
+def _carried(place: int, each: CarriedCall) -> list[Report]:
     began = RECEIVED_AT + timedelta(seconds=2 * place)
     attributes = {"agent_name": each.caller} | ({} if each.failed else {"response_text": each.answer})
     step = call(
@@ -95,17 +96,17 @@ def _carried(place: int, each: Played) -> list[Report]:
     return observed(GREEN_AGENT, step)
 
 
-def planned(games: Sequence[Game], config: Mapping[str, object] | None = None) -> AssessmentPlan:
-    """One plan of these trials, each of a task of its own; the first agent is given the tasks."""
-    agents = games[0].agents
+def planned(team_trials: Sequence[TeamTrial], config: Mapping[str, object] | None = None) -> AssessmentPlan:
+    """One plan of these trials, each with a task of its own; the first agent receives the tasks."""
+    agents = team_trials[0].agents
     tasks = [
         TaskSpec(
             id=f"task-{number}",
             text=TASK,
-            target=list(TARGETS) if game.judged else None,
-            scorer=IncludesScorer(match_all=True) if game.judged else None,
+            target=list(TARGETS) if trial.judged else None,
+            scorer=IncludesScorer(match_all=True) if trial.judged else None,
         )
-        for number, game in enumerate(games, 1)
+        for number, trial in enumerate(team_trials, 1)
     ]
     return AssessmentPlan(
         assessment_id="assessment",
@@ -121,33 +122,33 @@ def planned(games: Sequence[Game], config: Mapping[str, object] | None = None) -
     )
 
 
-def row(games: Sequence[Game]) -> ResultRow:
+def row(team_trials: Sequence[TeamTrial]) -> ResultRow:
     """The row of these trials."""
-    plan = planned(games)
-    return make_row(plan, [game.verdict(number, plan) for number, game in enumerate(games, 1)], [])
+    plan = planned(team_trials)
+    return make_row(plan, [trial.verdict(number, plan) for number, trial in enumerate(team_trials, 1)], [])
 
 
 NAMES: Final = ("ann", "bob", "cyn", "dee", "eve")
 
 
 @st.composite
-def calls(draw: st.DrawFn, agents: Sequence[str]) -> Played:
+def calls(draw: st.DrawFn, agents: Sequence[str]) -> CarriedCall:
     """Any call between two of the agents."""
     caller = draw(st.sampled_from(agents))
     callee = draw(st.sampled_from([agent for agent in agents if agent != caller]))
-    said = st.lists(st.sampled_from(WORDS), max_size=3).map(" ".join)
-    return Played(caller, callee, draw(said), draw(said), draw(st.booleans()))
+    texts = st.lists(st.sampled_from(WORDS), max_size=3).map(" ".join)
+    return CarriedCall(caller, callee, draw(texts), draw(texts), draw(st.booleans()))
 
 
 @st.composite
-def games(draw: st.DrawFn, *, least: int = 2, n_calls: int = 8) -> Game:
-    """Any trial of a team of at least so many."""
+def team_trials(draw: st.DrawFn, *, least: int = 2, n_calls: int = 8) -> TeamTrial:
+    """Any trial of a team of at least `least` agents."""
     agents = NAMES[: draw(st.integers(least, len(NAMES)))]
     made = draw(st.lists(calls(agents), max_size=n_calls)) if len(agents) > 1 else []
-    return Game(agents, tuple(made), draw(st.integers(0, len(TARGETS))))
+    return TeamTrial(agents, tuple(made), draw(st.integers(0, len(TARGETS))))
 
 
 def reported(caller: str, callee: str, number: int) -> Report:
-    """What a participant tells of a call of its own, true or not."""
-    (report,) = told(caller, call(f"told-{number}", callee), authenticated=True)
+    """A participant's own report of a call, true or false."""
+    (report,) = reported_by(caller, call(f"told-{number}", callee), authenticated=True)
     return report

@@ -1,4 +1,4 @@
-"""`docs/scoring.md`: every number in it is what it says it is computed from, and what the evaluator computes."""
+"""docs/scoring.md: its numbers follow from their expressions and equal what the evaluator computes."""
 
 import json
 import re
@@ -35,7 +35,7 @@ from concord_evaluator.scoring import (
 )
 from concord_evaluator.statistics import Interval, confidence_in, mean_interval, pass_power, rate_interval
 from tests.unit.evaluator.graphs import mesh
-from tests.unit.evaluator.traces import RECEIVED_AT, call, projected, told
+from tests.unit.evaluator.traces import RECEIVED_AT, call, projected, reported_by
 from tests.unit.evaluator.trials import batch, carried, evaluated, judged, outcome, plan
 
 TEXT = Path("docs/scoring.md").read_text(encoding="utf-8")
@@ -46,15 +46,15 @@ def section(start: str, end: str = "\n## ") -> str:
 
 
 def worked(text: str) -> dict[str, float]:
-    """The values of a section's lines `name = expression = value`, each of which must be what its expression is."""
+    """The values of a section's lines `name = expression = value`; asserts that each is the value of its expression."""
     known: dict[str, Any] = {"sqrt": sqrt, "comb": comb, "min": min}
     found: dict[str, float] = {}
     for block in re.findall(r"^```text\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
         for line in block.splitlines():
-            name, expression, told = line.split(" = ")
+            name, expression, worked_out = line.split(" = ")
             value = known[name] = eval(expression, {"__builtins__": {}}, known)  # noqa: S307 - our own document
-            assert f"{value:.3f}" == told, line
-            found[name] = float(told)
+            assert f"{value:.3f}" == worked_out, line
+            found[name] = float(worked_out)
     assert found
     return found
 
@@ -65,12 +65,12 @@ def given(text: str) -> dict[str, Any]:
     return loaded
 
 
-TEAMS = ["two calls that bought nothing", "a call that failed before it succeeded", "nothing was seen"]
-PATTERNS = ["a star", "one who is left out", "silence"]
+TEAMS = ["two calls that bought nothing", "a failed call that succeeded when repeated", "no call was observed"]
+PATTERNS = ["a star", "an isolated agent", "silence"]
 
 
 def played(team: Mapping[str, Any]) -> TrialRecord:
-    """The team of a worked example, through the pipeline."""
+    """The record of a worked example's team, through the pipeline."""
     names, first = team["agents"], team["agents"][0]
     task = TaskSpec(
         id="task-0", text=team["task"], target=team["targets"], scorer=IncludesScorer(match_all=True), answer_from=first
@@ -103,18 +103,18 @@ def _carried(number: int, each: Mapping[str, Any]) -> list[Report]:
 @pytest.mark.parametrize("title", TEAMS)
 def test_a_worked_trial_is_scored_as_the_document_works_it_out(title: str) -> None:
     text = section(f"### Worked: {title}\n", "\n##")
-    told, record = worked(text), played(given(text))
-    assert record.overall_score == pytest.approx(told["overall_score"], abs=0.0005)
+    worked_out, record = worked(text), played(given(text))
+    assert record.overall_score == pytest.approx(worked_out["overall_score"], abs=0.0005)
     computed = {str(part.id): part.value for part in record.sub_scores}
-    assert computed == pytest.approx({name: told[name] for name in computed}, abs=0.0005)
+    assert computed == pytest.approx({name: worked_out[name] for name in computed}, abs=0.0005)
     counts = {each.name: each.value for part in record.sub_scores for each in part.inputs}
-    for name in {"failed", "bought_nothing"} & told.keys():
-        assert int(counts[name]) == told[name]
+    for name in {"failed", "bought_nothing"} & worked_out.keys():
+        assert int(counts[name]) == worked_out[name]
 
 
 def patterned(team: Mapping[str, Any]) -> tuple[TeamStructure, Score]:
-    """The pattern of a worked example, through the evaluator."""
-    reports = [told(each["from"], call(str(number), each["to"])) for number, each in enumerate(team["calls"])]
+    """The structure and the score of a worked example's pattern, through the evaluator."""
+    reports = [reported_by(each["from"], call(str(number), each["to"])) for number, each in enumerate(team["calls"])]
     graph = build_graph(projected(*reports, agents=team["agents"]))
     needed: dict[str, dict[str, float]] = {metric_id: {} for metric_id in METRICS_NEEDED}
     structure = structure_of(graph, find(graph, measure(graph, needed), Thresholds()))
@@ -124,15 +124,17 @@ def patterned(team: Mapping[str, Any]) -> tuple[TeamStructure, Score]:
 @pytest.mark.parametrize("title", PATTERNS)
 def test_a_worked_pattern_is_scored_as_the_document_works_it_out(title: str) -> None:
     text = section(f"### Worked: {title}\n", "\n##")
-    told, (structure, score) = worked(text), patterned(given(text))
+    worked_out, (structure, score) = worked(text), patterned(given(text))
     expected: dict[str, float | None] = {str(part.id): part.value for part in score.parts if part.value is not None}
     expected |= {"overall_score": score.overall, "coordination": structure.coordination_value}
-    assert {name: told[name] for name in expected} == pytest.approx(expected, abs=0.0005)
-    assert {part for part in WEIGHTS if part in told} == {part.id for part in score.parts if part.value is not None}
+    assert {name: worked_out[name] for name in expected} == pytest.approx(expected, abs=0.0005)
+    assert {part for part in WEIGHTS if part in worked_out} == {
+        part.id for part in score.parts if part.value is not None
+    }
     assert f"The label is `{structure.coordination_quality}`." in text
 
 
-def test_it_tells_of_the_version_the_tolerance_and_the_weights_that_there_are() -> None:
+def test_the_document_names_the_version_the_tolerance_and_the_weights() -> None:
     assert f"version `{SCORING_VERSION}`." in TEXT
     assert f"k is {TOLERANCE}," in TEXT
     assert f"conduct is {WORST}:" in TEXT
@@ -140,16 +142,16 @@ def test_it_tells_of_the_version_the_tolerance_and_the_weights_that_there_are() 
     assert {part: float(weight) for part, weight in table} == WEIGHTS
 
 
-def test_it_tells_of_the_label_and_the_pass_mark_that_there_are() -> None:
+def test_the_document_names_the_limits_of_labels_and_the_pass_mark() -> None:
     label = section("## The label\n")
     assert f"most {BOTTLENECK_CAP}." in label
     assert f"`high` from {HIGH}, `medium` from {MEDIUM}, else `low`" in label
     assert f"`thresholds.pass` ({Thresholds().pass_mark})" in TEXT
 
 
-def test_the_row_is_made_from_its_trials_as_worked_out() -> None:
+def test_the_row_follows_from_its_trials_as_worked_out() -> None:
     text = section("## From trials to the row\n")
-    told, trials = worked(text), given(text)
+    worked_out, trials = worked(text), given(text)
     team = mesh(3)
     planned = plan(team[0], trials=len(trials["overall_scores"]))
     verdicts = [
@@ -158,7 +160,7 @@ def test_the_row_is_made_from_its_trials_as_worked_out() -> None:
     ]
     row = make_row(planned, verdicts, [])
     made = {"score": row.score, "pass_rate": row.pass_rate, "time_used": row.time_used}
-    assert told == pytest.approx(made | {"score_high": row.detail.scoring.score_high}, abs=0.0005)
+    assert worked_out == pytest.approx(made | {"score_high": row.detail.scoring.score_high}, abs=0.0005)
 
 
 def _with_score(verdict: JudgedTrial, value: float | None) -> JudgedTrial:
@@ -169,18 +171,18 @@ def _with_score(verdict: JudgedTrial, value: float | None) -> JudgedTrial:
 
 
 def test_the_interval_of_a_pass_rate_is_as_worked_out() -> None:
-    told, interval = worked(section("**Pass rate**", "**Score**")), rate_interval(7, 12)
+    worked_out, interval = worked(section("**Pass rate**", "**Score**")), rate_interval(7, 12)
     assert interval is not None
-    assert (told["low"], told["high"]) == pytest.approx((interval.low, interval.high), abs=0.0005)
+    assert (worked_out["low"], worked_out["high"]) == pytest.approx((interval.low, interval.high), abs=0.0005)
 
 
 def test_the_interval_of_a_score_is_as_worked_out() -> None:
     text = section("**Score**: Student", "**pass^k**")
     scores: dict[str, list[float]] = given(text)["scores"]
     values, tasks = zip(*((value, task) for task, runs in scores.items() for value in runs), strict=True)
-    told, interval = worked(text), mean_interval(values, tasks)
+    worked_out, interval = worked(text), mean_interval(values, tasks)
     assert interval is not None
-    assert (told["low"], told["high"]) == pytest.approx((interval.low, interval.high), abs=0.0005)
+    assert (worked_out["low"], worked_out["high"]) == pytest.approx((interval.low, interval.high), abs=0.0005)
 
 
 def test_pass_power_is_as_worked_out() -> None:
@@ -189,7 +191,7 @@ def test_pass_power_is_as_worked_out() -> None:
     assert worked(text) == pytest.approx({f"pass_{k}": pass_power(passes, k) for k in (1, 2, 3)}, abs=0.0005)
 
 
-def test_the_words_for_confidence_are_those_it_names() -> None:
+def test_the_words_for_confidence_follow_the_documented_table() -> None:
     table = re.findall(r"^\| (\d+) \| (none|[\d.]+) \| `(\w+)` \|$", section("**Confidence**"), re.MULTILINE)
     assert {word for _, _, word in table} == {"insufficient", "low", "adequate"}
     for tasks, width, word in table:

@@ -1,4 +1,4 @@
-"""The laws of scoring, over whole trials and rows: what may raise a score, and what never does."""
+"""Laws of scoring over whole trials and rows: which changes may raise a score, and which never do."""
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -9,114 +9,130 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from concord.assessment.results import ResultRow
+from concord.assessment.result_row import ResultRow
 from concord_evaluator.aggregate import make_row
 from concord_evaluator.pipeline import score_inputs
 from tests.unit.evaluator.graphs import Team, chain, mesh, ring, star
-from tests.unit.evaluator.scoring.played import NAMES, TARGETS, Game, Played, calls, games, planned, reported, row
+from tests.unit.evaluator.scoring.played import (
+    NAMES,
+    TARGETS,
+    CarriedCall,
+    TeamTrial,
+    calls,
+    planned,
+    reported,
+    row,
+    team_trials,
+)
 
-GAMES = games()
+TRIALS = team_trials()
 
 
-def useful(game: Game) -> int:
-    """How many of the carried calls bought something."""
-    record = game.verdict().record
+def useful(trial: TeamTrial) -> int:
+    """The number of carried calls that bought something."""
+    record = trial.verdict().record
     assert record is not None
     counted = {each.name: int(each.value) for part in record.sub_scores for each in part.inputs if each.value.isdigit()}
     return counted["carried"] - counted["failed"] - counted["bought_nothing"]
 
 
 def reading(room: int) -> AbstractContextManager[object]:
-    """So many characters of what the gateway carried are read."""
+    """Limits the text that is read of carried calls to `room` characters."""
     return patch.object(score_inputs, "MAX_CARRIED_TEXT", room)
 
 
 class TestOutcomeLeads:
-    @given(GAMES)
-    def test_a_failed_task_is_worth_nothing_however_well_the_team_talked(self, game: Game) -> None:
-        assert replace(game, found=0).score == 0
+    @given(TRIALS)
+    def test_a_failed_task_scores_0_with_any_calls(self, trial: TeamTrial) -> None:
+        assert replace(trial, found=0).score == 0
 
-    @given(GAMES, st.integers(0, len(TARGETS)), st.integers(0, len(TARGETS)))
-    def test_a_better_outcome_is_never_worth_less(self, game: Game, one: int, other: int) -> None:
+    @given(TRIALS, st.integers(0, len(TARGETS)), st.integers(0, len(TARGETS)))
+    def test_a_better_outcome_never_scores_less(self, trial: TeamTrial, one: int, other: int) -> None:
         worse, better = sorted((one, other))
-        scores = [replace(game, found=found).score for found in (worse, better)]
+        scores = [replace(trial, found=found).score for found in (worse, better)]
         assert scores[0] is not None
         assert scores[1] is not None
         assert scores[0] <= scores[1]
 
-    @given(games(least=1).filter(lambda game: len(game.agents) == 1))
-    def test_a_lone_participants_score_is_its_outcome(self, game: Game) -> None:
-        assert game.score == game.found / len(TARGETS)
+    @given(team_trials(least=1).filter(lambda trial: len(trial.agents) == 1))
+    def test_a_lone_participants_score_is_its_outcome(self, trial: TeamTrial) -> None:
+        assert trial.score == trial.found / len(TARGETS)
 
 
 class TestNothingAddedRaisesTheScore:
-    """For an unchanged outcome. A team of which nothing was seen may be seen: that is the one way up."""
+    """For an unchanged outcome. The one exception is a team whose calls were not seen before."""
 
     @settings(max_examples=150)
-    @given(st.data(), GAMES)
-    def test_not_a_call(self, data: st.DataObject, game: Game) -> None:
-        more = game.with_call(data.draw(st.integers(0, len(game.calls))), data.draw(calls(game.agents)))
-        assume(useful(game) or not useful(more))
-        self._never_higher(game, more)
+    @given(st.data(), TRIALS)
+    def test_a_further_call_never_raises_the_score(self, data: st.DataObject, trial: TeamTrial) -> None:
+        more = trial.with_call(data.draw(st.integers(0, len(trial.calls))), data.draw(calls(trial.agents)))
+        assume(useful(trial) or not useful(more))
+        self._never_higher(trial, more)
 
     @settings(max_examples=150)
-    @given(st.data(), GAMES, st.integers(0, 60))
-    def test_not_a_call_that_leaves_others_unread(self, data: st.DataObject, game: Game, room: int) -> None:
-        more = game.with_call(data.draw(st.integers(0, len(game.calls))), data.draw(calls(game.agents)))
+    @given(st.data(), TRIALS, st.integers(0, 60))
+    def test_a_call_that_leaves_others_unread_never_raises_the_score(
+        self, data: st.DataObject, trial: TeamTrial, room: int
+    ) -> None:
+        more = trial.with_call(data.draw(st.integers(0, len(trial.calls))), data.draw(calls(trial.agents)))
         with reading(room):
-            assume(useful(game) or not useful(more))
-            self._never_higher(game, more)
+            assume(useful(trial) or not useful(more))
+            self._never_higher(trial, more)
 
-    @given(GAMES, st.integers(0, 60))
-    def test_not_what_is_left_unread(self, game: Game, room: int) -> None:
-        read = game.score
+    @given(TRIALS, st.integers(0, 60))
+    def test_leaving_text_unread_never_raises_the_score(self, trial: TeamTrial, room: int) -> None:
+        read = trial.score
         with reading(room):
-            assert game.score is not None
+            assert trial.score is not None
             assert read is not None
-            assert game.score <= read
+            assert trial.score <= read
 
-    @given(st.data(), GAMES)
-    def test_not_a_failed_call_or_a_closed_port(self, data: st.DataObject, game: Game) -> None:
-        failed = replace(data.draw(calls(game.agents)), failed=True)
-        self._never_higher(game, game.with_call(data.draw(st.integers(0, len(game.calls))), failed))
+    @given(st.data(), TRIALS)
+    def test_a_failed_call_never_raises_the_score(self, data: st.DataObject, trial: TeamTrial) -> None:
+        failed = replace(data.draw(calls(trial.agents)), failed=True)
+        self._never_higher(trial, trial.with_call(data.draw(st.integers(0, len(trial.calls))), failed))
 
-    @given(GAMES)
-    def test_not_an_idle_participant(self, game: Game) -> None:
-        self._never_higher(game, replace(game, agents=(*game.agents, "zoe")))
+    @given(TRIALS)
+    def test_an_idle_participant_never_raises_the_score(self, trial: TeamTrial) -> None:
+        self._never_higher(trial, replace(trial, agents=(*trial.agents, "zoe")))
 
-    @given(games(least=1).filter(lambda game: len(game.agents) == 1))
-    def test_not_an_idle_second_participant(self, game: Game) -> None:
-        self._never_higher(game, replace(game, agents=(*game.agents, "zoe")))
+    @given(team_trials(least=1).filter(lambda trial: len(trial.agents) == 1))
+    def test_an_idle_second_participant_never_raises_a_lone_participants_score(self, trial: TeamTrial) -> None:
+        self._never_higher(trial, replace(trial, agents=(*trial.agents, "zoe")))
 
-    @given(GAMES, st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from(NAMES)), max_size=8))
-    def test_not_a_report_invented_or_hidden(self, game: Game, pairs: Sequence[tuple[str, str]]) -> None:
+    @given(TRIALS, st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from(NAMES)), max_size=8))
+    def test_reports_of_participants_never_change_the_score(
+        self, trial: TeamTrial, pairs: Sequence[tuple[str, str]]
+    ) -> None:
         reports = tuple(reported(*pair, number) for number, pair in enumerate(pairs))
-        assert replace(game, reports=reports).score == game.score
+        assert replace(trial, reports=reports).score == trial.score
 
-    @given(GAMES)
-    def test_not_a_lost_judgment(self, game: Game) -> None:
-        known, lost = row([game, game]), row([game, replace(game, judged=False)])
+    @given(TRIALS)
+    def test_a_lost_judgment_never_raises_the_score_of_the_row(self, trial: TeamTrial) -> None:
+        known, lost = row([trial, trial]), row([trial, replace(trial, judged=False)])
         self._never_higher_row(known, lost)
-        assert row([replace(game, judged=False)]).score is None
+        assert row([replace(trial, judged=False)]).score is None
 
-    @given(st.lists(GAMES, min_size=1, max_size=3))
-    def test_not_a_trial_whose_evaluation_was_lost(self, games: list[Game]) -> None:
-        games = [replace(game, agents=NAMES) for game in games]
-        plan = planned(games)
-        verdicts = [game.verdict(number, plan) for number, game in enumerate(games, 1)]
+    @given(st.lists(TRIALS, min_size=1, max_size=3))
+    def test_a_lost_evaluation_never_raises_the_score_of_the_row(self, team_trials: list[TeamTrial]) -> None:
+        team_trials = [replace(trial, agents=NAMES) for trial in team_trials]
+        plan = planned(team_trials)
+        verdicts = [trial.verdict(number, plan) for number, trial in enumerate(team_trials, 1)]
         whole = make_row(plan, verdicts, [])
         for lost in range(len(verdicts)):
             self._never_higher_row(whole, make_row(plan, verdicts[:lost] + verdicts[lost + 1 :], []))
 
     @settings(max_examples=60)
-    @given(st.data(), GAMES, GAMES)
-    def test_and_what_lowers_a_trial_lowers_its_row(self, data: st.DataObject, game: Game, other: Game) -> None:
-        game, other = replace(game, agents=NAMES), replace(other, agents=NAMES)
+    @given(st.data(), TRIALS, TRIALS)
+    def test_a_failed_call_never_raises_the_score_of_the_row(
+        self, data: st.DataObject, trial: TeamTrial, other: TeamTrial
+    ) -> None:
+        trial, other = replace(trial, agents=NAMES), replace(other, agents=NAMES)
         failed = replace(data.draw(calls(NAMES)), failed=True)
-        self._never_higher_row(row([game, other]), row([game.with_call(0, failed), other]))
+        self._never_higher_row(row([trial, other]), row([trial.with_call(0, failed), other]))
 
     @staticmethod
-    def _never_higher(before: Game, after: Game) -> None:
+    def _never_higher(before: TeamTrial, after: TeamTrial) -> None:
         assert before.score is not None
         assert after.score is not None
         assert after.score <= before.score
@@ -128,11 +144,13 @@ class TestNothingAddedRaisesTheScore:
         assert after.pass_rate is None or before.pass_rate is None or after.pass_rate <= before.pass_rate
 
 
-def shaped(team: Callable[[int], Team], n: int) -> Game:
-    """A team of this shape in which every call tells its reader something."""
+def shaped(team: Callable[[int], Team], n: int) -> TeamTrial:
+    """A team of this shape in which every call has a word that is new to its reader."""
     names, pairs = team(n)
-    said = [f"finding{''.join(chr(97 + int(digit)) for digit in str(place))}" for place in range(len(pairs))]
-    return Game(tuple(names), tuple(Played(*pair, text, "noted") for pair, text in zip(pairs, said, strict=True)))
+    texts = [f"finding{''.join(chr(97 + int(digit)) for digit in str(place))}" for place in range(len(pairs))]
+    return TeamTrial(
+        tuple(names), tuple(CarriedCall(*pair, text, "noted") for pair, text in zip(pairs, texts, strict=True))
+    )
 
 
 def tree(n: int) -> Team:
@@ -142,30 +160,30 @@ def tree(n: int) -> Team:
 
 @pytest.mark.parametrize("n", [3, 5, 8])
 @pytest.mark.parametrize("team", [star, chain, tree, ring, mesh])
-def test_the_same_outcome_is_worth_the_same_in_every_shape(team: Callable[[int], Team], n: int) -> None:
+def test_teams_of_every_shape_score_the_same_for_the_same_outcome(team: Callable[[int], Team], n: int) -> None:
     assert shaped(team, n).score == 1.0
 
 
 RENAMED = dict(zip(NAMES, ("vic", "wes", "xia", "yan", "zoe"), strict=True))
 
 
-@given(GAMES)
-def test_what_agents_are_called_changes_nothing(game: Game) -> None:
-    renamed = [replace(each, caller=RENAMED[each.caller], callee=RENAMED[each.callee]) for each in game.calls]
-    other = replace(game, agents=tuple(RENAMED[agent] for agent in game.agents), calls=tuple(renamed))
-    assert other.score == game.score
+@given(TRIALS)
+def test_the_names_of_agents_do_not_matter(trial: TeamTrial) -> None:
+    renamed = [replace(each, caller=RENAMED[each.caller], callee=RENAMED[each.callee]) for each in trial.calls]
+    other = replace(trial, agents=tuple(RENAMED[agent] for agent in trial.agents), calls=tuple(renamed))
+    assert other.score == trial.score
 
 
-@given(GAMES)
-def test_in_which_order_agents_are_declared_changes_nothing(game: Game) -> None:
-    first, *others = game.agents
-    assert replace(game, agents=(first, *reversed(others))).score == game.score
+@given(TRIALS)
+def test_the_order_of_declaration_does_not_matter(trial: TeamTrial) -> None:
+    first, *others = trial.agents
+    assert replace(trial, agents=(first, *reversed(others))).score == trial.score
 
 
 @settings(max_examples=60)
-@given(st.lists(GAMES, min_size=1, max_size=3), GAMES)
-def test_a_trial_more_changes_the_score_of_no_other(played: list[Game], more: Game) -> None:
-    played = [replace(game, agents=NAMES) for game in played]
+@given(st.lists(TRIALS, min_size=1, max_size=3), TRIALS)
+def test_a_further_trial_changes_the_score_of_no_other(played: list[TeamTrial], more: TeamTrial) -> None:
+    played = [replace(trial, agents=NAMES) for trial in played]
     alone, together = row(played), row([*played, replace(more, agents=NAMES)])
     scores = [trial.overall_score for trial in alone.detail.trials]
     assert [trial.overall_score for trial in together.detail.trials][:-1] == scores

@@ -1,4 +1,4 @@
-"""Structure: the kinds of team labelled right over whole families, and the number that a given pattern gets."""
+"""Structure: the labels of whole families of teams, and the score of a given pattern."""
 
 import pytest
 from hypothesis import given, settings
@@ -46,13 +46,13 @@ def value(scored: Score, part: str) -> float | None:
 
 
 @pytest.mark.parametrize("team", [*map(mesh, range(2, 9)), *map(complete_dag, range(3, 9))])
-def test_high_coordination_is_high(team: Team) -> None:
+def test_complete_teams_are_labelled_high(team: Team) -> None:
     assert structure(team).coordination_quality == "high"
     assert structure(team).coordination_value == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("team", [*map(ring, range(4, 10)), partial_mesh()])
-def test_medium_coordination_is_medium(team: Team) -> None:
+def test_rings_and_partial_meshes_are_labelled_medium(team: Team) -> None:
     assert structure(team).coordination_quality == "medium"
 
 
@@ -67,12 +67,12 @@ def test_medium_coordination_is_medium(team: Team) -> None:
         (agents(4), []),
     ],
 )
-def test_low_coordination_is_low(team: Team) -> None:
+def test_disconnected_teams_are_labelled_low(team: Team) -> None:
     assert structure(team).coordination_quality == "low"
 
 
 @pytest.mark.parametrize("team", [*map(star, range(3, 9)), *map(chain, range(3, 9)), with_isolated(star(5))])
-def test_a_bottleneck_is_a_bottleneck(team: Team) -> None:
+def test_stars_and_chains_are_labelled_bottleneck(team: Team) -> None:
     rated = structure(team)
     assert rated.coordination_quality == "bottleneck"
     assert rated.coordination_value is not None
@@ -81,18 +81,18 @@ def test_a_bottleneck_is_a_bottleneck(team: Team) -> None:
 
 @pytest.mark.parametrize("isolated", [1, 2, 3])
 @pytest.mark.parametrize("k", range(3, 13))
-def test_partial_isolation_is_never_high(k: int, isolated: int) -> None:
+def test_a_mesh_with_isolated_agents_is_never_labelled_high(k: int, isolated: int) -> None:
     assert structure(with_isolated(mesh(k), isolated)).coordination_quality in {"medium", "low"}
 
 
-def test_a_bottleneck_caps_what_would_be_high() -> None:
+def test_a_bottleneck_caps_the_coordination_value() -> None:
     bottleneck, *_ = find(graph_of(star(4)), measure(graph_of(star(4)), NEEDED), Thresholds())
     rated = structure_of(graph_of(mesh(4)), [bottleneck])
     assert (rated.coordination_value, rated.coordination_quality) == (0.65, "bottleneck")
 
 
-def test_values_by_hand() -> None:
-    # A ring of four: contacts 2/3, reach 1, closeness (1 + 1 + 1/2) / 3; all alike, and evenly loaded.
+def test_coordination_values_match_values_by_hand() -> None:
+    # A ring of four: contacts 2/3, reach 1, closeness (1 + 1 + 1/2) / 3; all agents are alike and evenly loaded.
     assert structure(ring(4)).coordination_value == pytest.approx(2 / 3 * (2.5 / 3) ** 0.5)
     # A star of five: the hub is at 1, a spoke at 1/4 * sqrt((1 + 3/2) / 4); the hub takes part in every message.
     spoke = 0.25 * 0.625**0.5
@@ -102,7 +102,7 @@ def test_values_by_hand() -> None:
     assert rated.coordination_value == pytest.approx((rated.communication or 0) / 2)
 
 
-def test_calls_that_all_fail_are_no_coordination() -> None:
+def test_calls_that_all_fail_are_low_coordination() -> None:
     assert structure_of(graph_of(complete_dag(4), failing=True), []).coordination_quality == "low"
 
 
@@ -121,14 +121,14 @@ def test_every_value_is_a_fraction(team: Team) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(TEAMS, st.permutations(agents(7)))
-def test_what_agents_are_called_changes_nothing(team: Team, names: list[str]) -> None:
+def test_the_names_of_agents_do_not_matter(team: Team, names: list[str]) -> None:
     other = dict(zip(agents(7), names, strict=True))
     renamed = [other[agent] for agent in team[0]], [(other[a], other[b]) for a, b in team[1]]
     value, same = structure(team).coordination_value, structure(renamed).coordination_value
     assert value == pytest.approx(same)
 
 
-def test_a_silent_team_scores_nothing() -> None:
+def test_a_silent_team_scores_0() -> None:
     silent = scored((agents(3), []))
     assert (value(silent, "communication"), value(silent, "distribution"), silent.overall) == (0.0, 0.0, 0.0)
 
@@ -140,14 +140,14 @@ def test_a_single_agent_has_no_coordination_to_score() -> None:
     assert alone.overall is None
 
 
-def test_the_whole_is_the_weighted_mean_of_the_defined_parts() -> None:
+def test_the_score_is_the_weighted_mean_of_the_defined_parts() -> None:
     total = score_structure(structure(mesh(4)), CALLS)
     assert value(total, "reliability") == 0.75
     assert value(total, "efficiency") == pytest.approx(0.7)
     assert total.overall == pytest.approx((0.35 * 1 + 0.1 * 1 + 0.1 * 0.75 + 0.1 * 0.7) / 0.65)
 
 
-def test_an_undefined_part_takes_no_part_and_says_why() -> None:
+def test_an_undefined_part_is_left_out_with_the_reason() -> None:
     task, *_ = score_structure(structure(mesh(4)), CALLS).parts
     assert (task.value, task.reason) == (None, "a given pattern has no outcome")
 
@@ -163,6 +163,6 @@ def test_without_any_weight_there_is_no_score() -> None:
     assert score_structure(structure(ring(4)), CALLS, dict.fromkeys(WEIGHTS, 0.0)).overall is None
 
 
-def test_of_a_team_that_could_not_be_seen_nothing_is_known_but_its_size() -> None:
+def test_of_an_unseen_team_only_the_size_is_known() -> None:
     unseen = structure_of(graph_of(mesh(4)), [], seen=False)
     assert (unseen.agents, unseen.density, unseen.coordination_value, unseen.coordination_quality) == (4, *[None] * 3)

@@ -1,4 +1,4 @@
-"""Intervals hold their level, runs of one task do not pass for independent ones, and pairs are compared as pairs."""
+"""Statistics: intervals keep their level, runs of one task are not independent, and teams are compared in pairs."""
 
 import random
 from collections import Counter
@@ -28,7 +28,7 @@ Z = 1.959963984540054
 
 class TestRates:
     @pytest.mark.parametrize(("successes", "n"), [(0, 1), (1, 1), (3, 10), (10, 10), (50, 100)])
-    def test_it_is_wilsons_formula(self, successes: int, n: int) -> None:
+    def test_the_rate_interval_is_wilsons(self, successes: int, n: int) -> None:
         rate, square = successes / n, Z * Z
         centre = (rate + square / (2 * n)) / (1 + square / n)
         half = Z * sqrt(rate * (1 - rate) / n + square / (4 * n * n)) / (1 + square / n)
@@ -36,12 +36,12 @@ class TestRates:
         assert interval is not None
         assert (interval.low, interval.high) == pytest.approx((max(0, centre - half), min(1, centre + half)))
 
-    def test_without_trials_there_is_none(self) -> None:
+    def test_without_trials_there_is_no_rate_interval(self) -> None:
         assert rate_interval(0, 0) is None
 
     @pytest.mark.parametrize(("rate", "n"), [(0.5, 10), (0.8, 20), (0.95, 30)])
-    def test_it_covers_the_truth_about_as_often_as_it_says(self, rate: float, n: int) -> None:
-        """Simulated. A rate of few trials takes few values, so that the level is met on average, not for every rate."""
+    def test_the_rate_interval_covers_the_truth_at_about_its_level(self, rate: float, n: int) -> None:
+        """Simulated. Rates of few trials take few values, so the level holds on average and not for every rate."""
         draw = random.Random(5)  # noqa: S311 - a simulation, not a secret
         passes = Counter(sum(draw.random() < rate for _ in range(n)) for _ in range(2000))
         intervals = {count: rate_interval(count, n) for count in passes}
@@ -50,21 +50,21 @@ class TestRates:
         )
         assert 0.92 <= covered / 2000 <= 0.99
 
-    def test_certain_looking_rates_stay_uncertain(self) -> None:
+    def test_extreme_rates_of_few_trials_have_wide_intervals(self) -> None:
         interval = rate_interval(3, 3)
         assert interval is not None
         assert interval.low < 0.5
 
 
 class TestMeans:
-    def test_with_one_run_a_task_it_is_the_ordinary_t_interval(self) -> None:
+    def test_with_one_run_per_task_the_mean_interval_is_students_t(self) -> None:
         interval = mean_interval([0.1, 0.5, 0.9], ["a", "b", "c"])
         assert interval is not None
         half = 4.302652729911275 * 0.4 / sqrt(3)  # t(.975, 2) * s / sqrt(n)
         assert (interval.low, interval.high) == pytest.approx((0.5 - half, 0.5 + half))
         assert interval.method == "t"
 
-    def test_repeating_each_run_buys_next_to_nothing(self) -> None:
+    def test_repeating_runs_hardly_narrows_the_interval(self) -> None:
         values, tasks = [0.1, 0.5, 0.9, 0.4], ["a", "b", "c", "d"]
         once, often = mean_interval(values, tasks), mean_interval(values * 25, tasks * 25)
         assert once is not None
@@ -72,13 +72,14 @@ class TestMeans:
         assert (often.n, often.clusters, often.method) == (100, 4, "clustered t")
         assert often.width > 0.85 * once.width
 
-    def test_one_task_says_nothing_of_others(self) -> None:
+    def test_one_task_yields_no_interval(self) -> None:
         assert mean_interval([0.2, 0.4, 0.6], ["a", "a", "a"]) is None
         assert mean_interval([], []) is None
 
     @pytest.mark.parametrize(("tasks", "runs"), [(10, 1), (12, 3)])
-    def test_it_covers_the_truth_as_often_as_it_says(self, tasks: int, runs: int) -> None:
-        """Simulated: tasks of differing difficulty, runs that scatter around it. 300 samples: +-.038 is three sigma."""
+    def test_the_mean_interval_covers_the_truth_at_its_level(self, tasks: int, runs: int) -> None:
+        """Simulated: tasks of different difficulty, with runs that scatter around it. With 300 samples, three sigma are
+        0.038."""
         draw = random.Random(7)  # noqa: S311 - a simulation, not a secret
         covered = 0
         for _ in range(300):
@@ -92,8 +93,9 @@ class TestMeans:
             covered += interval.low <= 0.5 <= interval.high
         assert 0.912 <= covered / 300 <= 0.988
 
-    def test_it_falls_a_little_short_where_scores_are_heaped_at_one_end(self) -> None:
-        """Simulated: ten tasks, scores by Beta(4, 1), most of them near 1. Where .05 may be missed, about .08 are."""
+    def test_coverage_drops_slightly_if_scores_are_heaped_at_one_end(self) -> None:
+        """Simulated: ten tasks with scores from Beta(4, 1), most of them near 1. About 0.08 are missed in place of
+        0.05."""
         draw = random.Random(3)  # noqa: S311 - a simulation, not a secret
         covered = 0
         for _ in range(300):
@@ -105,7 +107,7 @@ class TestMeans:
 
 class TestPasses:
     @given(st.lists(st.lists(st.booleans(), min_size=1, max_size=6), min_size=1, max_size=4), st.integers(1, 6))
-    def test_it_is_the_share_of_k_runs_that_all_passed(self, tasks: list[list[bool]], k: int) -> None:
+    def test_pass_power_is_the_share_of_k_runs_that_all_passed(self, tasks: list[list[bool]], k: int) -> None:
         drawn = [[all(runs) for runs in combinations(task, k)] for task in tasks if len(task) >= k]
         expected = [sum(chance) / len(chance) for chance in drawn]
         power = pass_power(tasks, k)
@@ -122,7 +124,9 @@ class TestClaims:
             (0.3, 50, "low"),
         ],
     )
-    def test_width_and_scenarios_decide(self, width: float | None, scenarios: int, confidence: str) -> None:
+    def test_width_and_number_of_scenarios_decide_the_confidence(
+        self, width: float | None, scenarios: int, confidence: str
+    ) -> None:
         interval = None if width is None else Interval(0.5, 0.5 + width, 50, scenarios, "t")
         assert confidence_in(interval, scenarios) == confidence
 
@@ -133,7 +137,7 @@ def once(scores: Mapping[str, float]) -> Scores:
 
 
 class TestPairs:
-    def test_a_small_difference_on_every_task_is_seen_although_tasks_differ_more(self) -> None:
+    def test_a_small_steady_difference_is_found_although_tasks_differ_more(self) -> None:
         first = {str(i): i / 20 for i in range(12)}
         second = {task: score + 0.05 + 0.001 * int(task) for task, score in first.items()}
         comparison = compare_paired(once(first), once(second))
@@ -143,7 +147,7 @@ class TestPairs:
         unpaired = [mean_interval(list(team.values()), list(team)) for team in (first, second)]
         assert all(interval is not None and interval.width > 0.05 for interval in unpaired)
 
-    def test_the_other_way_round_it_is_the_other_that_is_better(self) -> None:
+    def test_swapping_the_teams_swaps_the_verdict(self) -> None:
         first, second = once({str(i): i / 20 for i in range(12)}), once({str(i): i / 20 - 0.1 for i in range(12)})
         one, other = compare_paired(first, second), compare_paired(second, first)
         assert one is not None
@@ -157,19 +161,19 @@ class TestPairs:
         assert comparison.difference == pytest.approx(0.3)
         assert comparison.verdict == "insufficient"
 
-    def test_trials_pair_by_their_seeds_where_they_can(self) -> None:
+    def test_trials_are_paired_by_seed_if_possible(self) -> None:
         comparison = compare_paired({"a": {1: [0.2], 2: [0.4]}}, {"a": {2: [0.5], 3: [1.0]}})
         assert comparison is not None
         assert comparison.paired_trials == 1
         assert comparison.difference == pytest.approx(0.1)
 
-    def test_without_a_shared_task_there_is_nothing_to_compare(self) -> None:
+    def test_without_a_shared_task_there_is_no_comparison(self) -> None:
         assert compare_paired({"a": {1: [0.1]}}, {"b": {1: [0.2]}}) is None
         assert compare_paired({"a": {}}, {"a": {1: [0.2]}}) is None
 
     @pytest.mark.parametrize(("level", "enough"), [(0.95, 6), (0.99, 8)])
     @pytest.mark.parametrize("fewer", [0, 1])
-    def test_a_few_tasks_show_nothing_however_alike_they_are(self, level: float, enough: int, fewer: int) -> None:
+    def test_too_few_tasks_are_insufficient_for_a_verdict(self, level: float, enough: int, fewer: int) -> None:
         tasks, verdict = enough - fewer, "insufficient" if fewer else "second is better"
         low, high = {str(i): 0.2 for i in range(tasks)}, {str(i): 0.9 for i in range(tasks)}
         comparison = compare_paired(once(low), once(high), level)
@@ -178,14 +182,14 @@ class TestPairs:
 
     @settings(max_examples=25)
     @given(st.dictionaries(st.sampled_from("abcdefgh"), st.floats(0, 1), min_size=2))
-    def test_a_team_is_not_better_than_itself(self, team: dict[str, float]) -> None:
+    def test_no_team_is_better_than_itself(self, team: dict[str, float]) -> None:
         comparison = compare_paired(once(team), once(team))
         assert comparison is not None
         assert comparison.difference == 0
         assert comparison.verdict in {"insufficient", "no difference shown"}
 
-    def test_equal_teams_are_told_apart_as_seldom_as_it_says(self) -> None:
-        """Simulated: two teams of one quality on ten tasks. 300 samples: +-.038 is three sigma."""
+    def test_equal_teams_are_distinguished_no_more_often_than_the_level(self) -> None:
+        """Simulated: two equal teams on ten tasks. With 300 samples, three sigma are 0.038."""
         draw = random.Random(11)  # noqa: S311 - a simulation, not a secret
         wrong = 0
         for _ in range(300):
@@ -198,16 +202,16 @@ class TestPairs:
 
 
 class TestRanking:
-    def test_of_teams_that_are_all_told_apart_is_a_list(self) -> None:
+    def test_fully_distinguished_teams_have_one_rank_each(self) -> None:
         better = [("a", "b"), ("a", "c"), ("b", "c")]
         assert ranks("abc", better) == {"a": (1, 1), "b": (2, 2), "c": (3, 3)}
         assert tie_groups("abc", better) == [["a"], ["b"], ["c"]]
 
-    def test_without_a_difference_leaves_every_rank_open(self) -> None:
+    def test_without_differences_every_rank_is_open(self) -> None:
         assert set(ranks("abc", []).values()) == {(1, 3)}
         assert tie_groups("abc", []) == [["a", "b", "c"]]
 
-    def test_ties_do_not_carry_over(self) -> None:
+    def test_ties_are_not_transitive(self) -> None:
         assert ranks("abc", [("a", "c")]) == {"a": (1, 2), "b": (1, 3), "c": (2, 3)}
         assert tie_groups("abc", [("a", "c")]) == [["a", "b"], ["b", "c"]]
 
@@ -215,7 +219,7 @@ class TestRanking:
     @given(
         st.sets(st.tuples(st.sampled_from("abcde"), st.sampled_from("abcde")).filter(lambda pair: pair[0] < pair[1]))
     )
-    def test_a_group_holds_nobody_who_is_told_apart_and_everyone_is_in_one(self, better: set[tuple[str, str]]) -> None:
+    def test_a_group_has_no_distinguished_teams_and_every_team_is_in_one(self, better: set[tuple[str, str]]) -> None:
         groups = tie_groups("abcde", better)
         assert {team for group in groups for team in group} == set("abcde")
         assert not any({winner, loser} <= set(group) for group in groups for winner, loser in better)

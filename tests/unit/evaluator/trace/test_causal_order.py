@@ -1,4 +1,4 @@
-"""Causal order: what was made in a call comes after it, whatever clocks say; the timeline's records."""
+"""Causal order: a call comes after the call that it was made in, whatever the clocks; and the timeline's records."""
 
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ from concord.trace.report import Report
 from concord_evaluator.pipeline.built_in import call_records
 from concord_evaluator.trace import Projection
 from tests.unit.evaluator.timed import graph_of_reports, timed
-from tests.unit.evaluator.traces import call, observed, projected, told, tool
+from tests.unit.evaluator.traces import call, observed, projected, reported_by, tool
 
 
 def order(projection: Projection) -> list[str]:
@@ -23,61 +23,65 @@ def parents(projection: Projection) -> dict[str, str | None]:
 
 
 class TestOrder:
-    def test_of_one_agents_calls_is_that_of_its_clock(self) -> None:
+    def test_calls_of_one_agent_are_ordered_by_its_clock(self) -> None:
         steps = [timed("3", "B", 0, 1), timed("1", "C", 2, 1), timed("2", "B", 1, 1)]
-        assert order(projected(told("A", *steps))) == ["3", "2", "1"]
+        assert order(projected(reported_by("A", *steps))) == ["3", "2", "1"]
 
-    def test_is_not_that_of_clocks_where_one_call_was_made_in_another(self) -> None:
+    def test_a_nested_call_follows_its_parent_whatever_the_clocks(self) -> None:
         late, early = timed("1", "B", 100, 5), timed("2", "C", 3, 1, parent="1")
-        assert order(projected(told("A", late), told("B", early))) == ["1", "2"]
+        assert order(projected(reported_by("A", late), reported_by("B", early))) == ["1", "2"]
 
-    def test_holds_for_what_follows_a_call_with_a_clock_that_is_behind(self) -> None:
+    def test_a_slow_clock_does_not_move_later_calls(self) -> None:
         first, behind, last = timed("1", "B", 100, 5), timed("2", "C", 3, 1, parent="1"), timed("0", "C", 50, 1)
-        assert order(projected(told("A", first, last), told("B", behind))) == ["0", "1", "2"]
+        assert order(projected(reported_by("A", first, last), reported_by("B", behind))) == ["0", "1", "2"]
 
-    def test_of_calls_without_times_is_that_of_their_ids_after_what_they_were_made_in(self) -> None:
+    def test_calls_without_times_are_ordered_by_id_after_their_parents(self) -> None:
         steps = [call("3", "B"), call("2", "C"), call("1", "B", parent="3")]
-        assert order(projected(told("A", *steps))) == ["2", "3", "1"]
+        assert order(projected(reported_by("A", *steps))) == ["2", "3", "1"]
 
-    def test_of_a_call_of_unknown_start_is_with_the_one_it_was_made_in(self) -> None:
+    def test_a_call_of_unknown_start_directly_follows_its_parent(self) -> None:
         asked, inner, later = timed("1", "B", 5, 9), call("3", "C", parent="1"), timed("2", "C", 6, 1)
-        assert order(projected(told("A", asked, later), told("B", inner))) == ["1", "3", "2"]
+        assert order(projected(reported_by("A", asked, later), reported_by("B", inner))) == ["1", "3", "2"]
 
-    def test_is_known_from_the_end_of_a_call_too(self) -> None:
+    def test_the_start_is_derived_from_end_and_latency(self) -> None:
         ended = timed("1", "B", 9, None).model_copy(update={"start_time": None, "latency": 8000})
         ended = ended.model_copy(update={"end_time": timed("x", "B", 9, None).start_time})
-        assert order(projected(told("A", timed("0", "B", 2, 1), ended))) == ["1", "0"]
+        assert order(projected(reported_by("A", timed("0", "B", 2, 1), ended))) == ["1", "0"]
 
 
 class TestParents:
-    def test_are_calls_whatever_was_in_between(self) -> None:
+    def test_the_parent_is_the_nearest_call_above_other_steps(self) -> None:
         steps = tool("2", parent="1"), tool("3", parent="2"), call("4", "C", parent="3")
-        assert parents(projected(told("A", call("1", "B")), told("B", *steps))) == {"1": None, "4": "1"}
+        assert parents(projected(reported_by("A", call("1", "B")), reported_by("B", *steps))) == {"1": None, "4": "1"}
 
-    def test_are_lost_with_a_step_that_nobody_reported(self) -> None:
-        assert parents(projected(told("B", call("2", "C", parent="lost")))) == {"2": None}
+    def test_a_missing_step_loses_the_parent(self) -> None:
+        assert parents(projected(reported_by("B", call("2", "C", parent="lost")))) == {"2": None}
 
-    def test_are_the_assessors_calls_too(self) -> None:
-        assert parents(projected(observed(GREEN_AGENT, call("g", "A")), told("A", call("1", "B", parent="g")))) == {
+    def test_calls_of_the_assessor_are_parents(self) -> None:
+        assert parents(
+            projected(observed(GREEN_AGENT, call("g", "A")), reported_by("A", call("1", "B", parent="g")))
+        ) == {
             "g": None,
             "1": "g",
         }
 
-    def test_are_found_beyond_calls_that_do_not_count(self) -> None:
+    def test_parents_are_found_above_calls_that_do_not_count(self) -> None:
         seen = call("g", "A"), call("2", "C", parent="1", attributes={"agent_name": "B"})
-        reports = observed(GREEN_AGENT, *seen), told("A", call("1", "B", parent="g"))
+        reports = observed(GREEN_AGENT, *seen), reported_by("A", call("1", "B", parent="g"))
         assert parents(projected(*reports)) == {"g": None, "1": "g", "2": "1"}
         assert parents(projected(*reports, evidence="observed")) == {"g": None, "2": "g"}
 
-    def test_told_differently_by_two_never_make_a_circle(self) -> None:
+    def test_contradictory_parents_never_form_a_cycle(self) -> None:
         outer, inner = call("1", "B", parent="2"), call("2", "C", parent="1")
         seen = observed(GREEN_AGENT, call("1", "B", attributes={"agent_name": "A"}))
-        projection = projected(told("A", outer), told("B", inner), seen)
+        projection = projected(reported_by("A", outer), reported_by("B", inner), seen)
         assert sorted(order(projection)) == ["1", "2"]
         assert parents(projection)["2"] in {None, "1"}
 
-    def test_of_one_trace_are_never_in_another(self) -> None:
-        projection = projected(told("A", call("1", "B")), told("B", call("2", "C", parent="1", trace_id="another")))
+    def test_a_parent_in_another_trace_does_not_count(self) -> None:
+        projection = projected(
+            reported_by("A", call("1", "B")), reported_by("B", call("2", "C", parent="1", trace_id="another"))
+        )
         assert parents(projection) == {"1": None, "2": None}
         assert projection.integrity.completeness == 0.5
 
@@ -87,18 +91,18 @@ def records(*reports: list[Report]) -> list[CallRecord]:
 
 
 class TestRecords:
-    def test_count_milliseconds_from_the_earliest_start(self) -> None:
+    def test_starts_are_milliseconds_after_the_earliest(self) -> None:
         steps = timed("1", "B", 10, 2), timed("2", "C", 10.25, 0.5, error="down"), call("3", "B")
-        first, second, third = sorted(records(told("A", *steps)), key=lambda record: record.step_id)
+        first, second, third = sorted(records(reported_by("A", *steps)), key=lambda record: record.step_id)
         assert (first.start_ms, first.duration_ms, first.error) == (0.0, 2000.0, None)
         assert (second.start_ms, second.duration_ms, second.error) == (250.0, 500.0, "down")
         assert (third.start_ms, third.duration_ms) == (None, None)
 
-    def test_say_where_a_call_hangs_and_how_it_is_known(self) -> None:
+    def test_a_record_has_its_parent_its_ends_and_its_provenance(self) -> None:
         green = observed(GREEN_AGENT, call("g", "A"))
         claim, work = (
-            told("A", call("1", "B", parent="g")),
-            told("B", tool("2", parent="1"), call("3", "C", parent="1")),
+            reported_by("A", call("1", "B", parent="g")),
+            reported_by("B", tool("2", parent="1"), call("3", "C", parent="1")),
         )
         assert [
             (each.step_id, each.parent_step_id, each.caller, each.callee, each.provenance)
@@ -109,26 +113,26 @@ class TestRecords:
             ("3", "1", "B", "C", "reported"),
         ]
 
-    def test_have_every_attempt_and_whoever_the_ends_are(self) -> None:
+    def test_records_include_every_attempt_self_calls_and_unknown_callees(self) -> None:
         steps = [
             call("1", "B", error="busy"),
             call("2", "B", attributes={"retry_of": "1"}),
             call("3", "A"),
             call("4", "", url=""),
         ]
-        assert [(each.step_id, each.callee) for each in records(told("A", *steps))] == [
+        assert [(each.step_id, each.callee) for each in records(reported_by("A", *steps))] == [
             ("1", "B"),
             ("2", "B"),
             ("3", "A"),
             ("4", "unknown"),
         ]
 
-    def test_are_the_first_in_causal_order_and_not_too_many(self) -> None:
-        graph = graph_of_reports(told("A", call("1", "B")))
+    def test_records_are_limited_in_number(self) -> None:
+        graph = graph_of_reports(reported_by("A", call("1", "B")))
         many = replace(graph, calls=graph.calls * (MAX_CALLS + 5))
         assert len(list(call_records(many))) == MAX_CALLS
 
-    def test_mark_the_critical_path_only_where_there_are_times(self) -> None:
+    def test_the_critical_path_is_marked_only_if_calls_have_times(self) -> None:
         steps = timed("1", "B", 0, 1), timed("2", "C", 0, 3)
-        assert [each.step_id for each in records(told("A", *steps)) if each.on_critical_path] == ["2"]
-        assert not any(each.on_critical_path for each in records(told("A", call("1", "B"))))
+        assert [each.step_id for each in records(reported_by("A", *steps)) if each.on_critical_path] == ["2"]
+        assert not any(each.on_critical_path for each in records(reported_by("A", call("1", "B"))))

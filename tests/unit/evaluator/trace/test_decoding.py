@@ -1,4 +1,4 @@
-"""However a stored step was read, by the models or past them, the evaluation sees the same."""
+"""Decoding: the evaluation of a stored step is the same with the models and with the fast decoder."""
 
 import json
 from datetime import UTC, datetime
@@ -12,7 +12,7 @@ from concord.trace.decoding import read_fast
 from concord.trace.digest import digest
 from concord.trace.report import Channel, Report, StepBatch
 from concord.trace.step import InteractionStep, StepFacts
-from concord_evaluator.judge.evidence import texts_of
+from concord_evaluator.judge.evidence import call_texts
 from concord_evaluator.trace.records import StepRecord
 from concord_evaluator.trace.request_texts import RequestTexts
 from tests.strategies import steps, texts
@@ -33,11 +33,11 @@ forms = st.fixed_dictionaries(
         "end_time": st.datetimes().map(lambda moment: f"{moment.isoformat()}+05:30"),
     },
 )
-"""What both forms of a step may have in them, and times with and without a zone."""
+"""Fields that either form of a step may have, and times with and without a zone."""
 
 
-def seen(step: StepFacts) -> tuple[object, ...]:
-    """All that an evaluation keeps of a step."""
+def kept_of(step: StepFacts) -> tuple[object, ...]:
+    """Everything that an evaluation keeps of a step."""
     name, sample = digest(step), RequestTexts()
     if name.request is not None:
         sample.add(name.request, step)
@@ -53,16 +53,14 @@ def seen(step: StepFacts) -> tuple[object, ...]:
         provenance="reported",
         on_critical_path=False,
     )
-    return name, StepRecord.of(step, name, ()), sample.sample(), texts_of([report], [made]), list(step.answer_steps)
+    return name, StepRecord.of(step, name, ()), sample.sample(), call_texts([report], [made]), list(step.answer_steps)
 
 
 @given(steps, forms)
-def test_a_step_is_the_same_whether_or_not_the_models_read_it(
-    step: InteractionStep, changes: dict[str, JsonValue]
-) -> None:
+def test_both_decoders_yield_the_same_step(step: InteractionStep, changes: dict[str, JsonValue]) -> None:
     sent = json.loads(step.model_dump_json(exclude_none=True)) | changes
     body = json.dumps({"batch_id": "b", "trace_id": "t", "reporter": "ann", "steps": [sent]}).encode()
     fast = read_fast(body)
     assume(fast is not None)
     assert fast is not None
-    assert seen(fast.steps[0]) == seen(StepBatch.model_validate_json(body).steps[0])
+    assert kept_of(fast.steps[0]) == kept_of(StepBatch.model_validate_json(body).steps[0])

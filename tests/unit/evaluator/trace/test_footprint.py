@@ -1,4 +1,4 @@
-"""What a trace takes in memory: a million steps have to fit into a gibibyte, with everything that is made of them."""
+"""Memory of a trace: a million steps and all that is derived from them fit into a gibibyte."""
 
 import tracemalloc
 
@@ -12,9 +12,9 @@ STEPS = 3_000
 MAX_BYTES_A_STEP = 800
 
 
-def test_a_step_is_kept_in_few_bytes() -> None:
+def test_a_step_takes_few_bytes() -> None:
     batches, team = list(stored_batches(20, STEPS)), Roster(roster(20))
-    project(reports_of(batches[0]), team)  # whatever is made once is made
+    project(reports_of(batches[0]), team)  # allocates what is allocated only once
     tracemalloc.start()
     try:
         projection = project((report for batch in batches for report in reports_of(batch)), team)

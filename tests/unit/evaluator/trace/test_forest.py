@@ -1,4 +1,4 @@
-"""Where steps hang: parents found, lost, and refused."""
+"""The step forest: parents that are found, missing or refused."""
 
 import pytest
 
@@ -6,10 +6,10 @@ from concord.trace.report import Report
 from concord_evaluator.trace.fold import fold
 from concord_evaluator.trace.forest import Forest, build_forest
 from concord_evaluator.trace.trees import ROOT
-from tests.unit.evaluator.traces import call, told, tool
+from tests.unit.evaluator.traces import call, reported_by, tool
 
 
-def grown(*reports: list[Report]) -> Forest:
+def forest_of(*reports: list[Report]) -> Forest:
     return build_forest(*fold(report for batch in reports for report in batch))
 
 
@@ -19,17 +19,19 @@ def parents(forest: Forest) -> dict[str, str | None]:
 
 
 def test_a_forest_without_steps_has_no_completeness() -> None:
-    assert grown([]).completeness is None
+    assert forest_of([]).completeness is None
 
 
-def test_the_two_ends_of_a_call_meet_by_the_callers_step_id() -> None:
-    forest = grown(told("B", tool("2", parent="1")), told("A", call("1", "B")))
+def test_the_two_ends_of_a_call_join_at_the_callers_step_id() -> None:
+    forest = forest_of(reported_by("B", tool("2", parent="1")), reported_by("A", call("1", "B")))
     assert parents(forest) == {"1": None, "2": "1"}
     assert forest.completeness == 1.0
 
 
-def test_a_missing_parent_leaves_the_step_and_lowers_completeness() -> None:
-    forest = grown(told("A", tool("1"), tool("2", parent="lost"), tool("3", parent="2"), tool("4", parent="1")))
+def test_a_missing_parent_keeps_the_step_and_lowers_completeness() -> None:
+    forest = forest_of(
+        reported_by("A", tool("1"), tool("2", parent="lost"), tool("3", parent="2"), tool("4", parent="1"))
+    )
     assert parents(forest) == {"1": None, "2": None, "3": "2", "4": "1"}
     assert forest.orphaned == 1
     assert forest.completeness == 0.75
@@ -38,37 +40,37 @@ def test_a_missing_parent_leaves_the_step_and_lowers_completeness() -> None:
 @pytest.mark.parametrize("length", [1, 2, 5])
 def test_a_cycle_of_parents_is_refused(length: int) -> None:
     cycle = [tool(f"c{i}", parent=f"c{(i + 1) % length}") for i in range(length)]
-    forest = grown(told("A", *cycle, tool("below", parent="c0"), tool("root")))
+    forest = forest_of(reported_by("A", *cycle, tool("below", parent="c0"), tool("root")))
     assert parents(forest) == {"below": None, "root": None}
     assert forest.refused == length
     assert forest.completeness == pytest.approx(1 / (length + 2))
 
 
-def test_a_relayed_step_without_a_parent_hangs_under_the_call_it_came_with() -> None:
-    assert parents(grown(told("A", call("1", "B", answer=[tool("2")]))))["2"] == "1"
+def test_a_relayed_step_without_a_parent_is_placed_under_its_call() -> None:
+    assert parents(forest_of(reported_by("A", call("1", "B", answer=[tool("2")]))))["2"] == "1"
 
 
-def test_an_answer_with_a_trace_of_its_own_hangs_under_its_call() -> None:
+def test_an_answer_with_its_own_trace_is_placed_under_its_call() -> None:
     nested = call("x", "C", parent="1", trace_id="the-callee-started-its-own")
-    assert parents(grown(told("A", call("1", "B", answer=[nested]))))["x"] == "1"
+    assert parents(forest_of(reported_by("A", call("1", "B", answer=[nested]))))["x"] == "1"
 
 
-def test_whoever_relays_a_step_cannot_move_what_its_maker_told() -> None:
+def test_relaying_a_step_does_not_move_it() -> None:
     root = call("1", "B")
-    forest = grown(told("A", root), told("mallory", call("m", "A", parent="1", answer=[root])))
+    forest = forest_of(reported_by("A", root), reported_by("mallory", call("m", "A", parent="1", answer=[root])))
     assert parents(forest) == {"1": None, "m": "1"}
     assert forest.refused == 0
 
 
-def test_where_an_id_has_two_contents_a_step_hangs_under_its_own_reporters() -> None:
+def test_with_two_contents_for_one_id_a_step_is_placed_under_its_own_reporters() -> None:
     mine, theirs = call("1", "B"), call("1", "C")
-    forest = grown(told("Z", theirs, tool("z", parent="1")), told("A", mine, tool("a", parent="1")))
+    forest = forest_of(reported_by("Z", theirs, tool("z", parent="1")), reported_by("A", mine, tool("a", parent="1")))
     kept_by = {forest.records[place].step_id: forest.parents[place] for place in forest.order}
     assert kept_by["a"] != kept_by["z"]
 
 
 def test_parents_come_before_their_children() -> None:
-    forest = grown(told("A", *(tool(str(i), parent=str(i + 1)) for i in range(50)), tool("50")))
+    forest = forest_of(reported_by("A", *(tool(str(i), parent=str(i + 1)) for i in range(50)), tool("50")))
     placed = list(forest.order)
     parents = [forest.parents[place] for place in placed]
     assert all(parent == ROOT or placed.index(parent) < number for number, parent in enumerate(parents))

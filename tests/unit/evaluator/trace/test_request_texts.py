@@ -1,4 +1,4 @@
-"""The sample of what was asked: bounded, and the same however the requests came."""
+"""The sample of request texts: bounded, and independent of the order of arrival."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,19 +17,19 @@ def sampled(digests: list[str], limit: int) -> dict[str, str]:
 
 
 @given(DIGESTS.flatmap(lambda digests: st.tuples(st.just(digests), st.permutations(digests))), st.integers(1, 9))
-def test_the_order_of_arrival_changes_nothing(cases: tuple[list[str], list[str]], limit: int) -> None:
+def test_the_order_of_arrival_does_not_matter(cases: tuple[list[str], list[str]], limit: int) -> None:
     digests, shuffled = cases
     assert list(sampled(digests, limit).items()) == list(sampled(shuffled, limit).items())
 
 
 @given(DIGESTS, st.integers(1, 9))
-def test_as_many_are_kept_as_there_is_room_for(digests: list[str], limit: int) -> None:
+def test_as_many_texts_are_kept_as_the_limit_allows(digests: list[str], limit: int) -> None:
     sample = sampled(digests, limit)
     assert len(sample) == min(limit, len(set(digests)))
     assert all(text == f"about {digest}" for digest, text in sample.items())
 
 
-def test_the_text_of_a_request_is_all_its_strings_in_the_order_of_their_keys() -> None:
+def test_the_text_of_a_request_is_its_strings_in_the_order_of_their_keys() -> None:
     assert text_of({"b": ["x", {"d": "y", "c": 3}], "a": "w", "e": None}) == "w\nx\ny"
 
 

@@ -1,4 +1,4 @@
-"""Trees by number: who is on a cycle, and parents before their children."""
+"""Trees of numbered nodes: the nodes on cycles, and an order with parents before children."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +11,7 @@ PARENTS = st.integers(0, 12).flatmap(
 
 
 def ancestors(node: int, parents: list[int]) -> list[int]:
-    """As far up as there are nodes, so that whoever is on a cycle is its own ancestor."""
+    """The ancestors, up to the number of nodes: a node on a cycle is its own ancestor."""
     found: list[int] = []
     current = parents[node]
     while current != ROOT and len(found) <= len(parents):

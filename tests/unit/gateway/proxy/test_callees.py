@@ -1,4 +1,4 @@
-"""A card leads its reader to the proxy: nowhere else, and the proxy nowhere but to the agent that was declared."""
+"""Agent cards: a rewritten card leads callers only to the proxy, and the proxy only to the declared address."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from concord_gateway.proxy.callees import UnusableCardError, rewritten, rpc_urls
 DECLARED, PROXY = "http://agent:9009/", "http://gateway:9009/a2a/T/agent/"
 
 
-def card_03(url: str = DECLARED, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - whatever JSON holds
+def card_03(url: str = DECLARED, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON
     return {"name": "agent", "protocolVersion": "0.3.0", "url": url, "capabilities": {"streaming": True}} | more
 
 
@@ -17,11 +17,11 @@ def interface(url: str, binding: str = "JSONRPC", version: str = "1.0") -> dict[
     return {"url": url, "protocolBinding": binding, "protocolVersion": version}
 
 
-def test_a_card_of_0_3_leads_to_the_proxy_and_is_else_as_it_was() -> None:
+def test_a_card_of_version_0_3_leads_to_the_proxy_and_is_otherwise_unchanged() -> None:
     assert rewritten(card_03(), DECLARED, PROXY) == card_03(PROXY, preferredTransport="JSONRPC")
 
 
-def test_a_card_of_1_0_leads_to_the_proxy_by_each_of_its_interfaces() -> None:
+def test_a_card_of_version_1_0_leads_to_the_proxy_by_each_interface() -> None:
     card = {"name": "agent", "supportedInterfaces": [interface(DECLARED), interface(f"{DECLARED}old", version="0.3")]}
     assert rpc_urls(card, DECLARED) == [DECLARED, f"{DECLARED}old"]
     assert rewritten(card, DECLARED, PROXY)["supportedInterfaces"] == [
@@ -30,7 +30,7 @@ def test_a_card_of_1_0_leads_to_the_proxy_by_each_of_its_interfaces() -> None:
     ]
 
 
-def test_transports_that_are_not_carried_are_left_out() -> None:
+def test_unsupported_transports_are_left_out() -> None:
     card = card_03(
         preferredTransport="GRPC",
         url="http://agent:50051",
@@ -46,13 +46,13 @@ def test_transports_that_are_not_carried_are_left_out() -> None:
     assert shown["additionalInterfaces"] == [{"url": PROXY, "transport": "JSONRPC"}]
 
 
-def test_a_card_without_json_rpc_is_of_no_use() -> None:
+def test_a_card_without_json_rpc_is_refused() -> None:
     for card in ({}, card_03(preferredTransport="GRPC"), {"supportedInterfaces": [interface(DECLARED, "GRPC")]}):
         with pytest.raises(UnusableCardError):
             rewritten(card, DECLARED, PROXY)
 
 
-def test_signatures_and_links_to_the_agents_host_are_taken_out_and_others_stay() -> None:
+def test_signatures_and_links_to_the_agents_host_are_removed() -> None:
     card = card_03(
         signatures=[{"protected": "x"}],
         iconUrl="http://agent:9009/icon.png",
@@ -81,7 +81,7 @@ def test_signatures_and_links_to_the_agents_host_are_taken_out_and_others_stay()
         "",
     ],
 )
-def test_a_card_cannot_send_anybody_past_the_address_that_was_declared(url: str) -> None:
+def test_a_card_cannot_lead_past_the_declared_address(url: str) -> None:
     assert rpc_urls(card_03(url), DECLARED) == [DECLARED]
     assert rewritten(card_03(url), DECLARED, PROXY)["url"] == PROXY
 
@@ -95,14 +95,14 @@ def test_a_card_cannot_send_anybody_past_the_address_that_was_declared(url: str)
         "http://hub/agents/agent/%2e%2e/other",
     ],
 )
-def test_where_agents_share_a_host_each_keeps_to_its_own_path(url: str) -> None:
+def test_agents_on_a_shared_host_keep_to_their_own_paths(url: str) -> None:
     declared = "http://hub/agents/agent"
     assert rpc_urls(card_03(url), declared) == [declared]
     assert rpc_urls(card_03(f"{declared}/rpc"), declared) == [f"{declared}/rpc"]
 
 
 @pytest.mark.parametrize("value", [None, 7, "text", [None, 7, {"url": 7}], {"url": "x"}])
-def test_a_card_of_an_odd_form_is_read_as_far_as_it_makes_sense(value: object) -> None:
+def test_malformed_fields_of_a_card_are_ignored(value: object) -> None:
     card = card_03(supportedInterfaces=value, additionalInterfaces=value, provider=value, iconUrl=value)
     assert rpc_urls(card, DECLARED) == [DECLARED]
     assert rewritten(card, DECLARED, PROXY)["url"] == PROXY

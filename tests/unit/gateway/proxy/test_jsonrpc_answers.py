@@ -1,4 +1,4 @@
-"""An answer of either version, whole or in a stream, is read for how the call ended and what was said."""
+"""Answers of either A2A version, whole or streamed: how the call ended, and its text."""
 
 from typing import Any
 
@@ -7,11 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from concord.agent.extensions import TRACEABILITY_KEY
-from concord_gateway.proxy.jsonrpc import MAX_QUOTED, AnswerReader
+from concord.trace.timed_steps import MAX_QUOTED
+from concord_gateway.proxy.rpc_answer import AnswerReader
 from tests.unit.gateway.proxy.test_jsonrpc_requests import json_values
 
 
-def read(*results: Any) -> AnswerReader:  # noqa: ANN401 - whatever JSON holds
+def read(*results: Any) -> AnswerReader:  # noqa: ANN401 - any JSON
     reader = AnswerReader()
     for result in results:
         reader.read({"jsonrpc": "2.0", "id": 1, "result": result})
@@ -52,7 +53,7 @@ STREAMS = {
 
 
 @pytest.mark.parametrize("version", STREAMS)
-def test_a_stream_ends_with_what_its_events_add_up_to(version: str) -> None:
+def test_a_stream_adds_up_to_its_final_state_and_text(version: str) -> None:
     *before, last = STREAMS[version]
     reader = read(*before)
     assert (reader.ended, reader.under_way, reader.state, reader.task_id) == (False, True, "working", "t")
@@ -69,18 +70,18 @@ def test_a_bare_message_is_a_completed_answer(result: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("state", ["failed", "rejected", "canceled", "auth-required", "TASK_STATE_FAILED"])
-def test_a_task_that_ends_badly_is_an_error_in_its_own_words(state: str) -> None:
+def test_a_task_that_fails_is_an_error_with_its_message(state: str) -> None:
     reader = read({"id": "t", "status": status(state, "a bug")})
     plain = state.removeprefix("TASK_STATE_").lower()
     assert (reader.ended, reader.error) == (True, f"the agent ended with {plain}: a bug")
 
 
-def test_a_question_back_is_an_end_and_no_error() -> None:
+def test_a_question_ends_the_call_without_an_error() -> None:
     reader = read({"id": "t", "status": status("input-required", "which?")})
     assert (reader.ended, reader.error, reader.text) == (True, None, "which?")
 
 
-def test_an_error_of_the_protocol_is_the_calls() -> None:
+def test_a_json_rpc_error_is_the_error_of_the_call() -> None:
     reader = AnswerReader()
     reader.read({"jsonrpc": "2.0", "id": 1, "error": {"code": -32001, "message": "Task not found"}})
     assert (reader.ended, reader.error) == (True, "JSON-RPC error -32001: Task not found")
@@ -96,7 +97,7 @@ def test_an_error_of_the_protocol_is_the_calls() -> None:
         lambda carried: {"kind": "message", "parts": [], "metadata": carried},
     ],
 )
-def test_a_trace_in_band_is_found_wherever_it_may_stand(holder: Any) -> None:  # noqa: ANN401 - a lambda
+def test_an_in_band_trace_is_found_in_every_place(holder: Any) -> None:  # noqa: ANN401 - a lambda
     step = {"step_id": "s", "trace_id": "x", "call_type": "TOOL"}
     reader = read(holder({TRACEABILITY_KEY: {"trace_id": "x", "steps": [step]}}))
     assert reader.response_trace is not None
@@ -104,14 +105,14 @@ def test_a_trace_in_band_is_found_wherever_it_may_stand(holder: Any) -> None:  #
     assert read(holder({TRACEABILITY_KEY: "nonsense"})).response_trace is None
 
 
-def test_what_is_quoted_is_bounded_however_much_is_said() -> None:
+def test_the_quoted_text_is_bounded() -> None:
     artifacts = [{"artifactId": str(n), "parts": [{"text": "x" * 10_000}]} for n in range(500)]
     reader = read({"id": "t", "status": status("completed"), "artifacts": artifacts})
     assert len(reader.text) == MAX_QUOTED
 
 
 @given(st.lists(json_values, max_size=5))
-def test_no_answer_whatever_its_form_spoils_the_call(documents: list[Any]) -> None:
+def test_malformed_answers_never_raise(documents: list[Any]) -> None:
     reader = AnswerReader()
     for document in documents:
         reader.read(document)

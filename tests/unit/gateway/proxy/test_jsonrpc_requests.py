@@ -1,4 +1,4 @@
-"""A request is read as JSON-RPC of either version, and its reader learns where it stands from the proxy alone."""
+"""Requests of either A2A version: read as JSON-RPC, and rewritten with the callee's assignment."""
 
 import json
 from typing import Any
@@ -10,10 +10,10 @@ from pydantic import SecretStr
 
 from concord.agent.assignment import Assignment
 from concord.agent.extensions import ASSIGNMENT_KEY, ASSIGNMENT_URI, TRACEPARENT_KEY
-from concord_gateway.proxy.jsonrpc import RpcRequest, UnreadableRequestError, read_request
+from concord_gateway.proxy.rpc_request import RpcRequest, UnreadableRequestError, read_request
 
 TRACE, STEP = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
-THEIRS = Assignment(assessment_id="a1", trace_id=TRACE, step_id=STEP, agent_id="b", token=SecretStr("b's own"))
+CALLEES = Assignment(assessment_id="a1", trace_id=TRACE, step_id=STEP, agent_id="b", token=SecretStr("b's own"))
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -31,7 +31,7 @@ def sending(message: object, **params: object) -> dict[str, Any]:
 
 
 @given(json_values, json_values)
-def test_what_is_no_message_passes_as_it_is(params: object, request_id: object) -> None:
+def test_a_request_without_a_message_is_unchanged(params: object, request_id: object) -> None:
     if isinstance(params, dict):
         params.pop("message", None)
         params.pop("metadata", None)
@@ -40,11 +40,11 @@ def test_what_is_no_message_passes_as_it_is(params: object, request_id: object) 
 
 
 @given(st.dictionaries(st.text(), json_values, max_size=4), st.dictionaries(st.text(), json_values, max_size=4))
-def test_a_message_passes_as_it_is_but_for_its_context(message: dict[str, Any], metadata: dict[str, Any]) -> None:
+def test_a_message_is_unchanged_but_for_its_context(message: dict[str, Any], metadata: dict[str, Any]) -> None:
     message = {key: value for key, value in message.items() if key not in {"metadata", "extensions"}}
-    sent = read(sending(message | {"metadata": metadata})).rewritten(THEIRS)
+    sent = read(sending(message | {"metadata": metadata})).rewritten(CALLEES)
     passed = json.loads(sent)["params"]["message"]
-    written = THEIRS.metadata()
+    written = CALLEES.metadata()
     assert {key: passed["metadata"][key] for key in written} == written
     assert {key: value for key, value in passed["metadata"].items() if key not in written} == {
         key: value for key, value in metadata.items() if key not in written
@@ -55,45 +55,45 @@ def test_a_message_passes_as_it_is_but_for_its_context(message: dict[str, Any], 
 
 @pytest.mark.parametrize("metadata", [None, "text", 7, [], {}])
 @pytest.mark.parametrize("extensions", [None, "text", ["x"], [ASSIGNMENT_URI]])
-def test_a_message_of_any_form_gets_its_readers_assignment(metadata: object, extensions: object) -> None:
+def test_a_message_of_any_form_gets_the_callees_assignment(metadata: object, extensions: object) -> None:
     message = {"parts": [], "metadata": metadata, "extensions": extensions}
-    passed = json.loads(read(sending(message)).rewritten(THEIRS))["params"]["message"]
-    assert Assignment.from_metadata(passed["metadata"]) == THEIRS
+    passed = json.loads(read(sending(message)).rewritten(CALLEES))["params"]["message"]
+    assert Assignment.from_metadata(passed["metadata"]) == CALLEES
     assert passed["extensions"].count(ASSIGNMENT_URI) == 1
 
 
-def test_the_context_of_the_whole_request_is_taken_out_too() -> None:
+def test_the_context_in_the_metadata_of_the_request_is_removed() -> None:
     forged = {ASSIGNMENT_KEY: {"agent_id": "c"}, TRACEPARENT_KEY: "00-x", "kept": 1}
-    for assignment in (THEIRS, None):
+    for assignment in (CALLEES, None):
         passed = json.loads(read(sending({"parts": []}, metadata=forged)).rewritten(assignment))
         assert passed["params"]["metadata"] == {"kept": 1}
 
 
 class TestTheCallersStepId:
-    def test_is_its_assignments(self) -> None:
-        request = read(sending({"metadata": THEIRS.metadata()}))
+    def test_the_step_id_comes_from_the_callers_assignment(self) -> None:
+        request = read(sending({"metadata": CALLEES.metadata()}))
         assert request.wanted_step_id(TRACE, {}) == STEP
 
-    def test_is_its_trace_contexts_without_one(self) -> None:
+    def test_without_an_assignment_the_step_id_comes_from_the_trace_context(self) -> None:
         context = f"00-{TRACE}-{STEP}-01"
         assert read(sending({"metadata": {TRACEPARENT_KEY: context}})).wanted_step_id(TRACE, {}) == STEP
         assert read(sending({})).wanted_step_id(TRACE, {TRACEPARENT_KEY: context}) == STEP
 
     @pytest.mark.parametrize("context", ["", "nonsense", f"00-{'1' * 32}-{STEP}-01", f"00-{TRACE}-xyz-01"])
-    def test_is_nobodys_where_it_speaks_of_another_trace_or_of_none(self, context: str) -> None:
-        foreign = THEIRS.model_copy(update={"trace_id": "elsewhere"})
+    def test_a_foreign_or_invalid_context_gives_no_step_id(self, context: str) -> None:
+        foreign = CALLEES.model_copy(update={"trace_id": "elsewhere"})
         for metadata in (foreign.metadata(), {TRACEPARENT_KEY: context}, {ASSIGNMENT_KEY: "nonsense"}, {}):
             assert read(sending({"metadata": metadata})).wanted_step_id(TRACE, {TRACEPARENT_KEY: context}) == ""
 
 
 @given(st.binary(max_size=200) | json_values.map(lambda value: json.dumps(value).encode()))
-def test_a_body_is_a_request_or_refused_and_nothing_else(body: bytes) -> None:
+def test_any_body_is_a_request_or_refused(body: bytes) -> None:
     try:
         request = read_request(body)
     except UnreadableRequestError as refusal:
-        assert refusal.code in {-32700, -32600}  # noqa: PT017 - either way is right
+        assert refusal.code in {-32700, -32600}  # noqa: PT017 - both outcomes are right
     else:
-        assert isinstance(json.loads(request.rewritten(THEIRS)), dict)
+        assert isinstance(json.loads(request.rewritten(CALLEES)), dict)
 
 
 @pytest.mark.parametrize(

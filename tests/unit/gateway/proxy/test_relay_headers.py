@@ -1,27 +1,27 @@
-"""Headers pass through the proxy but for those of the way itself, and those that would tell a secret."""
+"""Headers through the proxy: hop-by-hop headers and headers with secrets are removed."""
 
 from concord_gateway.proxy.relay import to_callee, to_caller
 
 TOKEN, CONTEXT = "concord_eyJx.y.z", "00-1-2-01"
 
 
-def test_a_callers_headers_pass_with_a_trace_context() -> None:
+def test_a_callers_headers_pass_with_an_added_trace_context() -> None:
     sent = [(b"content-type", b"application/json"), (b"a2a-extensions", b"x"), (b"authorization", b"Bearer theirs")]
     assert to_callee(sent, TOKEN, CONTEXT) == [*sent, (b"accept-encoding", b"identity"), (b"traceparent", b"00-1-2-01")]
 
 
-def test_a_callers_own_trace_context_stays() -> None:
+def test_a_callers_own_trace_context_is_kept() -> None:
     sent = [(b"traceparent", b"00-own-01")]
     assert [value for name, value in to_callee(sent, TOKEN, CONTEXT) if name == b"traceparent"] == [b"00-own-01"]
 
 
-def test_what_belongs_to_the_way_or_tells_the_token_does_not_pass() -> None:
+def test_hop_by_hop_headers_and_headers_with_the_token_are_removed() -> None:
     own = [b"host", b"content-length", b"connection", b"transfer-encoding", b"accept-encoding", b"cookie", b"expect"]
     secret = [(b"authorization", f"Bearer {TOKEN}".encode()), (b"referer", f"http://x/a2a/{TOKEN}/b/".encode())]
     assert to_callee([*((name, b"x") for name in own), *secret], TOKEN, None) == [(b"accept-encoding", b"identity")]
 
 
-def test_a_callees_headers_pass_but_for_those_that_lead_past_the_proxy() -> None:
+def test_a_callees_headers_pass_without_those_that_bypass_the_proxy() -> None:
     sent = [(b"Content-Type", b"text/event-stream"), (b"Retry-After", b"7"), (b"WWW-Authenticate", b"Basic")]
     own = [
         (b"Location", b"http://agent/"),

@@ -1,4 +1,4 @@
-"""The modality `calendar`: calendars and events, series by RFC 5545, invitations by RFC 5546."""
+"""The modality `calendar`: calendars and events, with recurrence by RFC 5545 and invitations by RFC 5546."""
 
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -22,23 +22,23 @@ from concord_environment.modalities.fields import Id, Zone
 from concord_environment.modalities.modality import ONLY_KEY, Modality
 
 _OLD_NAMES: Final = {"start_time": "start", "end_time": "end", "summary": "title"}
-"""The names of an event's fields in older scenario files, and the current names."""
+"""Maps the field names of events in older scenario files to the current names."""
 
 
-def _events(value: object) -> object:
+def _with_current_names(value: object) -> object:
     return with_current_names(value, "event_id", _OLD_NAMES, _with_times)
 
 
 def _with_times(event: dict[str, Any]) -> dict[str, Any]:
-    made = event.get("created_at") or event.get("start")
-    return {**event, "created_at": made, "updated_at": event.get("updated_at") or made}
+    created_at = event.get("created_at") or event.get("start")
+    return {**event, "created_at": created_at, "updated_at": event.get("updated_at") or created_at}
 
 
 class CalendarDocument(StateDocument):
     """The calendars and their events."""
 
     calendars: dict[Id, Calendar] = Field(default_factory=dict)
-    events: Annotated[dict[Id, CalendarEvent], BeforeValidator(_events)] = Field(default_factory=dict)
+    events: Annotated[dict[Id, CalendarEvent], BeforeValidator(_with_current_names)] = Field(default_factory=dict)
     default_calendar_id: Id = PRIMARY
     user_timezone: Zone = "UTC"
 
@@ -48,11 +48,11 @@ def _load(state: CalendarState, document: CalendarDocument) -> None:
         state.calendars.write(PRIMARY, None)
     load_rows(state.calendars, document.calendars, "calendar_id")
     if document.default_calendar_id not in state.calendars:
-        raise Invalid(f"modality_states.calendar: the default calendar {document.default_calendar_id!r} is missing")
+        raise Invalid(f"modality_states.calendar: the default calendar {document.default_calendar_id!r} does not exist")
     state.settings.write(ONLY_KEY, CalendarSettings(document.default_calendar_id, document.user_timezone))
     for event in document.events.values():
         if event.calendar_id not in state.calendars:
-            raise Invalid(f"modality_states.calendar: event {event.event_id!r} is in no calendar")
+            raise Invalid(f"modality_states.calendar: the calendar of event {event.event_id!r} does not exist")
         check(event)
     load_rows(state.events, document.events, "event_id")
 
@@ -65,18 +65,19 @@ def _dump(state: CalendarState) -> dict[str, Any]:
 def _inconsistencies(state: CalendarState) -> Iterator[str]:
     default = state.current_settings.default_calendar_id
     if default not in state.calendars:
-        yield f"calendar: the default calendar {default} is missing"
+        yield f"calendar: the default calendar {default} does not exist"
     for event in state.events.rows():
         if event.calendar_id not in state.calendars:
-            yield f"calendar: event {event.event_id} is in calendar {event.calendar_id}, which is missing"
+            yield f"calendar: calendar {event.calendar_id} of event {event.event_id} does not exist"
         if event.parent_event_id is not None and event.parent_event_id not in state.events:
-            yield f"calendar: event {event.event_id} is part of series {event.parent_event_id}, which is missing"
+            yield f"calendar: series {event.parent_event_id} of event {event.event_id} does not exist"
         if event.end < event.start:
             yield f"calendar: event {event.event_id} ends before it starts"
 
 
 MODALITY: Final = Modality(
     name="calendar",
+    description="the user's calendars and their events",
     state=CalendarState,
     operations=CALENDAR_OPERATIONS,
     views=CALENDAR_VIEWS,

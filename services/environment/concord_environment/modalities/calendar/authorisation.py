@@ -1,4 +1,4 @@
-"""Authorisation in the calendar: whose meetings a caller may change, and whose answers it may give."""
+"""Authorisation in the calendar: meetings of other organisers, and responses of other attendees."""
 
 from typing import Final
 
@@ -14,24 +14,25 @@ CHANGE_FOR_OTHERS: Final = "calendar:update:others"
 RESPOND_FOR_OTHERS: Final = "calendar:respond:others"
 
 OWN_VIEW: Final = frozenset({"calendar_id", "color", "reminders", "visibility", "transparency"})
-"""The fields of another organiser's meeting that the user may change: its display in the user's own calendar."""
+"""The fields that the user may change in another organiser's meeting. They concern the user's own calendar only."""
 _TARGET: Final = frozenset({"operation", "event_id", "recurrence_scope", "recurrence_id"})
 
 
 def bind_create(world: States, action: CreateEvent, caller: Caller) -> CreateEvent:
-    """Makes the user the organiser. Raises Forbidden for another organiser or other attendees' answers."""
+    """Makes the user the default organiser. Raises Forbidden for another organiser, or for responses of others."""
     own = world[EmailState].address
     if action.organizer is not None and not same_address(action.organizer, own):
-        _require(caller, ORGANISE_FOR_OTHERS, "organizer: to organise for others")
+        _require(caller, ORGANISE_FOR_OTHERS, "organizer: organising for others")
     for attendee in action.attendees:
         if attendee.response != "needs-action" and not same_address(attendee.email, own):
-            _require(caller, RESPOND_FOR_OTHERS, f"attendees: to answer for {attendee.email}")
+            _require(caller, RESPOND_FOR_OTHERS, f"attendees: responding for {attendee.email}")
     return action.model_copy(update={"organizer": action.organizer or own})
 
 
 def bind_update(world: States, action: UpdateEvent, caller: Caller) -> UpdateEvent:
-    """Keeps attendees' known answers. Raises Forbidden for changes to other organisers' meetings, except `OWN_VIEW`,
-    and to other attendees' answers.
+    """Keeps the responses of attendees unless the request sets them.
+
+    Raises Forbidden for changes to another organiser's meeting, except for `OWN_VIEW`, and to responses of others.
     """
     own = world[EmailState].address
     event = world[CalendarState].events.get(action.event_id)
@@ -40,34 +41,36 @@ def bind_update(world: States, action: UpdateEvent, caller: Caller) -> UpdateEve
     if event.organizer is not None and not same_address(event.organizer, own):
         foreign = action.model_fields_set - OWN_VIEW - _TARGET
         if foreign:
-            _require(caller, CHANGE_FOR_OTHERS, f"{', '.join(sorted(foreign))}: {event.organizer} organises this;")
+            _require(
+                caller, CHANGE_FOR_OTHERS, f"{', '.join(sorted(foreign))}: changing a meeting of {event.organizer}"
+            )
     if action.organizer is not None and not same_address(action.organizer, own):
-        _require(caller, CHANGE_FOR_OTHERS, "organizer: to hand a meeting over")
+        _require(caller, CHANGE_FOR_OTHERS, "organizer: transferring a meeting")
     known = {attendee.email.casefold(): attendee for attendee in event.attendees}
     merged = tuple(_merged(attendee, known.get(attendee.email.casefold())) for attendee in action.attendees or ())
     for attendee in merged:
         before = known.get(attendee.email.casefold())
-        stood = before.response if before else "needs-action"
-        if attendee.response != stood and not same_address(attendee.email, own):
-            _require(caller, RESPOND_FOR_OTHERS, f"attendees: to answer for {attendee.email}")
+        previous = before.response if before else "needs-action"
+        if attendee.response != previous and not same_address(attendee.email, own):
+            _require(caller, RESPOND_FOR_OTHERS, f"attendees: responding for {attendee.email}")
     return action if action.attendees is None else action.model_copy(update={"attendees": merged})
 
 
 def bind_respond(world: States, action: Respond, caller: Caller) -> Respond:
-    """Makes the user the attendee who answers. Raises Forbidden for another attendee."""
+    """Makes the user the default attendee. Raises Forbidden for another attendee."""
     own = world[EmailState].address
     if action.attendee_email is not None and not same_address(action.attendee_email, own):
-        _require(caller, RESPOND_FOR_OTHERS, f"attendee_email: to answer for {action.attendee_email}")
+        _require(caller, RESPOND_FOR_OTHERS, f"attendee_email: responding for {action.attendee_email}")
     return action.model_copy(update={"attendee_email": action.attendee_email or own})
 
 
 def _merged(attendee: Attendee, known: Attendee | None) -> Attendee:
-    """The attendee with the known answer, unless the request sets one."""
+    """The attendee with the known response, unless the request sets one."""
     if known is None or "response" in attendee.model_fields_set:
         return attendee
     return attendee.model_copy(update={"response": known.response, "comment": attendee.comment or known.comment})
 
 
-def _require(caller: Caller, permission: str, what: str) -> None:
+def _require(caller: Caller, permission: str, act: str) -> None:
     if not caller.may(permission):
-        raise Forbidden(f"Permission denied: {what} requires '{permission}'")
+        raise Forbidden(f"Permission denied: {act} requires '{permission}'")

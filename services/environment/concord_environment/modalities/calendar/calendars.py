@@ -1,9 +1,9 @@
-"""The operations on whole calendars."""
+"""The operations on calendars, as opposed to events."""
 
 from dataclasses import replace
 from typing import Final
 
-from concord_environment.core.faults import Conflict, NotThere
+from concord_environment.core.faults import Conflict, NotFound
 from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.calendar import requests
 from concord_environment.modalities.calendar.state import Calendar, CalendarState
@@ -11,17 +11,17 @@ from concord_environment.modalities.modality import ONLY_KEY, AnyOperation, Oper
 
 
 def existing_calendar(state: CalendarState, calendar_id: str) -> Calendar:
-    """The calendar with this id. Raises NotThere."""
+    """The calendar with an id. Raises NotFound."""
     calendar = state.calendars.get(calendar_id)
     if calendar is None:
-        raise NotThere(f"there is no calendar {calendar_id}")
+        raise NotFound(f"there is no calendar {calendar_id}")
     return calendar
 
 
 def _create(world: States, action: requests.CreateCalendar, transaction: Transaction) -> None:
     calendar_id = action.calendar_id or transaction.new_id()
     if calendar_id in world[CalendarState].calendars:
-        raise Conflict(f"a calendar {calendar_id} is there already")
+        raise Conflict(f"calendar {calendar_id} already exists")
     now = transaction.now
     calendar = Calendar(calendar_id, action.name, now, now, action.color, action.visible, action.default_reminders)
     transaction.put(world[CalendarState].calendars, calendar_id, calendar)
@@ -38,7 +38,7 @@ def _update(world: States, action: requests.UpdateCalendar, transaction: Transac
 def _delete(world: States, action: requests.DeleteCalendar, transaction: Transaction) -> None:
     state, calendar = world[CalendarState], existing_calendar(world[CalendarState], action.calendar_id)
     if calendar.calendar_id == state.current_settings.default_calendar_id:
-        raise Conflict("the default calendar cannot be deleted: make another the default first")
+        raise Conflict("the default calendar cannot be deleted: make another calendar the default first")
     for event in list(state.events.group("calendar", calendar.calendar_id)):
         transaction.drop(state.events, event.event_id)
     transaction.drop(state.calendars, calendar.calendar_id)

@@ -1,22 +1,22 @@
-"""Invitations by RFC 5546: the effect of answers on a meeting, and of changes on its answers."""
+"""Invitations by RFC 5546: how responses change a meeting, and how changes of a meeting reset responses."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
-from concord_environment.core.faults import Conflict, NotThere
-from concord_environment.modalities.calendar.state import Answer, CalendarEvent
+from concord_environment.core.faults import Conflict, NotFound
+from concord_environment.modalities.calendar.state import CalendarEvent, Response
 from concord_environment.modalities.fields import same_address
 
 MATERIAL: Final = ("start", "end", "all_day", "timezone", "recurrence", "recurrence_exceptions", "status")
-"""The fields that attendees agree to (RFC 5546 §2.1.4). Changing one asks the attendees again."""
+"""The fields that attendees agree to (RFC 5546 §2.1.4). A change of such a field resets their responses."""
 
 
 def revised(event: CalendarEvent, changes: Mapping[str, Any], now: datetime) -> CalendarEvent:
-    """The event with changes. If only its start changes, its duration stays.
+    """Applies changes to an event. A new start without a new end keeps the duration.
 
-    A material change increments SEQUENCE and resets every answer but the organiser's to needs-action.
+    A material change increments SEQUENCE and resets every response except the organiser's to needs-action.
     """
     given = dict(changes)
     if "start" in given and "end" not in given:
@@ -33,12 +33,17 @@ def revised(event: CalendarEvent, changes: Mapping[str, Any], now: datetime) -> 
     return replace(after, sequence=event.sequence + 1, attendees=attendees)
 
 
-def answered(event: CalendarEvent, email: str, response: Answer, comment: str | None, now: datetime) -> CalendarEvent:
-    """The event with one attendee's answer (RFC 5546 §3.2.3). Raises Conflict if cancelled, NotThere if not invited."""
+def with_response(
+    event: CalendarEvent, email: str, response: Response, comment: str | None, now: datetime
+) -> CalendarEvent:
+    """Sets the response of an attendee (RFC 5546 §3.2.3).
+
+    Raises Conflict if the event is cancelled, and NotFound if the attendee is not invited.
+    """
     if event.status == "cancelled":
         raise Conflict("the event is cancelled")
     if not any(same_address(attendee.email, email) for attendee in event.attendees):
-        raise NotThere(f"{email} is not invited to this event")
+        raise NotFound(f"{email} is not invited to this event")
     attendees = tuple(
         attendee.model_copy(update={"response": response, "comment": comment})
         if same_address(attendee.email, email)

@@ -1,4 +1,4 @@
-"""The operations on events."""
+"""The operations on calendar events."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -6,20 +6,21 @@ from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from concord_environment.core.clock import as_utc
-from concord_environment.core.faults import Conflict, Invalid, NotThere
+from concord_environment.core.faults import Conflict, Invalid, NotFound
 from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.calendar import requests
 from concord_environment.modalities.calendar.authorisation import bind_create, bind_respond, bind_update
 from concord_environment.modalities.calendar.calendars import CALENDAR_CONTAINER_OPERATIONS, existing_calendar
-from concord_environment.modalities.calendar.invitations import answered, revised
+from concord_environment.modalities.calendar.invitations import revised, with_response
 from concord_environment.modalities.calendar.recurrence import (
     Occurrence,
-    begun_at,
     check,
+    continued_from,
     ended_before,
     moved_days,
     occurrence_on,
     occurrences,
+    with_moved_end,
 )
 from concord_environment.modalities.calendar.state import CalendarEvent, CalendarState
 from concord_environment.modalities.email.state import EmailState
@@ -33,14 +34,14 @@ def _create(world: States, action: requests.CreateEvent, transaction: Transactio
     state, settings = world[CalendarState], world[CalendarState].current_settings
     event_id = action.event_id or transaction.new_id()
     if event_id in state.events:
-        raise Conflict(f"an event {event_id} is there already")
+        raise Conflict(f"event {event_id} already exists")
     calendar_id = existing_calendar(state, action.calendar_id or settings.default_calendar_id).calendar_id
     zone = action.timezone or settings.user_timezone
     given = {name: getattr(action, name) for name in type(action).model_fields if name != "operation"}
-    moments = {"start": _moment(action.start, zone), "end": _moment(action.end, zone)}
+    times = {"start": _as_utc_from(action.start, zone), "end": _as_utc_from(action.end, zone)}
     stamps = {"created_at": transaction.now, "updated_at": transaction.now}
     event = CalendarEvent(
-        **{**given, **moments, **stamps, "event_id": event_id, "calendar_id": calendar_id, "timezone": zone}
+        **{**given, **times, **stamps, "event_id": event_id, "calendar_id": calendar_id, "timezone": zone}
     )
     _put(state, event, transaction)
 
@@ -54,26 +55,26 @@ def _update(world: States, action: requests.UpdateEvent, transaction: Transactio
     if occurrence is None:
         _put_series(state, event, revised(event, changes, transaction.now), transaction)
     elif action.recurrence_scope == "this_and_future":
-        _cut(state, event, occurrence, transaction)
-        later = replace(begun_at(event, occurrence), event_id=transaction.new_id())
+        _end_before(state, event, occurrence, transaction)
+        later = replace(continued_from(event, occurrence), event_id=transaction.new_id())
         _put_series(state, later, revised(later, changes, transaction.now), transaction)
     else:
-        single = _singled_out(state, event, occurrence, transaction)
-        _put(state, revised(single, {**changes, "recurrence": None}, transaction.now), transaction)
+        changed = _changed_occurrence(state, event, occurrence, transaction)
+        _put(state, revised(changed, {**changes, "recurrence": None}, transaction.now), transaction)
 
 
 def _delete(world: States, action: requests.DeleteEvent, transaction: Transaction) -> None:
     state, event = world[CalendarState], _existing(world[CalendarState], action.event_id)
     occurrence = _occurrence(event, action, transaction.now)
     if occurrence is not None and action.recurrence_scope == "this_and_future":
-        _cut(state, event, occurrence, transaction)
+        _end_before(state, event, occurrence, transaction)
     elif occurrence is not None:
-        _except(state, event, occurrence.day, transaction)
+        _exclude(state, event, occurrence.day, transaction)
     else:
         if event.parent_event_id is not None and event.recurrence_id is not None:
             series = state.events.get(event.parent_event_id)
             if series is not None:
-                _except(state, series, event.recurrence_id, transaction)
+                _exclude(state, series, event.recurrence_id, transaction)
                 return
         for changed in state.events.found("parent", event.event_id):
             transaction.drop(state.events, changed.event_id)
@@ -83,57 +84,58 @@ def _delete(world: States, action: requests.DeleteEvent, transaction: Transactio
 def _respond(world: States, action: requests.Respond, transaction: Transaction) -> None:
     state, event = world[CalendarState], _existing(world[CalendarState], action.event_id)
     if event.recurrence is not None and action.recurrence_id is not None:
-        event = _singled_out(state, event, _known_occurrence(event, action.recurrence_id), transaction)
+        event = _changed_occurrence(state, event, _known_occurrence(event, action.recurrence_id), transaction)
         event = replace(event, recurrence=None)
     email = action.attendee_email or world[EmailState].address
-    answer = answered(event, email, action.response, action.comment, transaction.now)
-    transaction.put(state.events, answer.event_id, answer)
+    updated = with_response(event, email, action.response, action.comment, transaction.now)
+    transaction.put(state.events, updated.event_id, updated)
 
 
 def _existing(state: CalendarState, event_id: str) -> CalendarEvent:
     event = state.events.get(event_id)
     if event is None:
-        raise NotThere(f"there is no event {event_id}")
+        raise NotFound(f"there is no event {event_id}")
     return event
 
 
 def _put(state: CalendarState, event: CalendarEvent, transaction: Transaction) -> None:
     if event.end < event.start:
-        raise Invalid("end: lies before the start")
+        raise Invalid("end: must not be before start")
     check(event)
     transaction.put(state.events, event.event_id, event)
 
 
 def _put_series(state: CalendarState, before: CalendarEvent, after: CalendarEvent, transaction: Transaction) -> None:
-    """Replaces an event. If a series moves to other days, its exceptions move along."""
+    """Replaces an event. If a series moves to other days, its exceptions and its end date move with it."""
     changed = state.changed_occurrences(before)
     days = moved_days(before, after, {*before.recurrence_exceptions, *changed})
     if after.recurrence_exceptions == before.recurrence_exceptions:
         after = replace(after, recurrence_exceptions=tuple(days.get(day, day) for day in after.recurrence_exceptions))
-    _put(state, after, transaction)
-    for day, single in changed.items():
+    _put(state, with_moved_end(before, after), transaction)
+    for day, occurrence in changed.items():
         if days.get(day, day) != day:
-            transaction.put(state.events, single.event_id, replace(single, recurrence_id=days[day]))
+            transaction.put(state.events, occurrence.event_id, replace(occurrence, recurrence_id=days[day]))
 
 
-def _moment(moment: datetime, zone: str) -> datetime:
+def _as_utc_from(moment: datetime, zone: str) -> datetime:
+    """Converts a time to UTC. A time without an offset is in the zone."""
     return as_utc(moment.replace(tzinfo=ZoneInfo(zone)) if moment.tzinfo is None else moment)
 
 
 def _changes(action: requests.UpdateEvent, zone: str) -> dict[str, Any]:
-    """The changes of a request: the fields that it sets. A null clears an optional field."""
+    """The fields that a request sets. Null clears an optional field and leaves any other field as it is."""
     given = {name: getattr(action, name) for name in action.model_fields_set - _TARGET}
     changes = {name: value for name, value in given.items() if value is not None or name in _NULLABLE}
     for name in ("start", "end"):
         if name in changes:
-            changes[name] = _moment(changes[name], action.timezone or zone)
+            changes[name] = _as_utc_from(changes[name], action.timezone or zone)
     return changes
 
 
 def _occurrence(
     event: CalendarEvent, action: requests.UpdateEvent | requests.DeleteEvent, now: datetime
 ) -> Occurrence | None:
-    """The occurrence that an action addresses. None stands for the whole event."""
+    """The occurrence that an action addresses. None means the whole event."""
     scope = action.recurrence_scope or ("this" if action.recurrence_id else "all")
     if event.recurrence is None or scope == "all":
         return None
@@ -142,24 +144,24 @@ def _occurrence(
     if scope == "this":
         if isinstance(action, requests.UpdateEvent) and action.recurrence_exceptions is not None:
             return None
-        raise Invalid("recurrence_id: say which occurrence is meant")
+        raise Invalid("recurrence_id: recurrence_scope 'this' requires the date of the occurrence")
     following = next(occurrences(event, now, None), None)
     if following is None:
-        raise NotThere("the series has no occurrence from now on")
+        raise NotFound("the series has no future occurrence")
     return following
 
 
 def _known_occurrence(event: CalendarEvent, day: str) -> Occurrence:
     occurrence = occurrence_on(event, day)
     if occurrence is None:
-        raise NotThere(f"the series does not happen on {day}")
+        raise NotFound(f"the series has no occurrence on {day}")
     return occurrence
 
 
-def _singled_out(
+def _changed_occurrence(
     state: CalendarState, event: CalendarEvent, occurrence: Occurrence, transaction: Transaction
 ) -> CalendarEvent:
-    """The occurrence as an event of its own: the changed one if there is one, else a copy of the series."""
+    """The occurrence as a separate event: the one changed earlier, or else a new copy of the series."""
     known = state.changed_occurrences(event).get(occurrence.day)
     return known or replace(
         event,
@@ -172,7 +174,7 @@ def _singled_out(
     )
 
 
-def _except(state: CalendarState, event: CalendarEvent, day: str, transaction: Transaction) -> None:
+def _exclude(state: CalendarState, event: CalendarEvent, day: str, transaction: Transaction) -> None:
     changed = state.changed_occurrences(event).get(day)
     if changed is not None:
         transaction.drop(state.events, changed.event_id)
@@ -180,8 +182,8 @@ def _except(state: CalendarState, event: CalendarEvent, day: str, transaction: T
     transaction.put(state.events, event.event_id, revised(event, {"recurrence_exceptions": days}, transaction.now))
 
 
-def _cut(state: CalendarState, event: CalendarEvent, occurrence: Occurrence, transaction: Transaction) -> None:
-    """Ends a series before an occurrence. If that is the first, deletes the series."""
+def _end_before(state: CalendarState, event: CalendarEvent, occurrence: Occurrence, transaction: Transaction) -> None:
+    """Ends a series before an occurrence. If the occurrence is the first one, deletes the series."""
     for day, changed in state.changed_occurrences(event).items():
         if day >= occurrence.day:
             transaction.drop(state.events, changed.event_id)

@@ -1,6 +1,7 @@
-"""The occurrences of a series, and splitting and moving a series."""
+"""The occurrences of a series (RFC 5545), and how to split and move a series."""
 
 from bisect import bisect_left
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
@@ -18,14 +19,14 @@ from concord_environment.modalities.calendar.rrule import recurs, without_end
 from concord_environment.modalities.calendar.state import CalendarEvent, RecurrenceRule
 
 MAX_OCCURRENCES: Final = 20_000
-"""The maximum number of occurrences computed for a series: fifty years of a daily one."""
+"""The maximum number of occurrences computed for a series: fifty years of a daily series."""
 
 _YEARS_KEPT: Final = 2
-"""Start times are cached up to this many years after the start of a series: some 60 kB at most for 1,024 series."""
+"""The years after the start of a series for which start times are cached: at most some 60 kB for 1,024 series."""
 
 _DAY: Final = timedelta(days=1)
 
-_DAYS: Final = {
+_WEEKDAYS: Final = {
     "monday": "MO",
     "tuesday": "TU",
     "wednesday": "WE",
@@ -38,7 +39,7 @@ _DAYS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """One occurrence of a series. `day`, in the event's zone, identifies it."""
+    """One occurrence of a series, identified by its `day` in the time zone of the event."""
 
     day: str
     start: datetime
@@ -46,12 +47,12 @@ class Occurrence:
 
 
 def rrule_of(rule: RecurrenceRule, zone: ZoneInfo) -> str:
-    """The rule as an RRULE of RFC 5545, including its end."""
+    """The rule as an RRULE of RFC 5545, including UNTIL or COUNT."""
     if rule.rrule is not None:
         return rule.rrule
     parts = [f"FREQ={rule.frequency.upper()}", f"INTERVAL={rule.interval}"]
     if rule.days_of_week:
-        parts.append("BYDAY=" + ",".join(_DAYS[day] for day in rule.days_of_week))
+        parts.append("BYDAY=" + ",".join(_WEEKDAYS[day] for day in rule.days_of_week))
     if rule.month_of_year is not None:
         parts.append(f"BYMONTH={rule.month_of_year}")
     if rule.day_of_month is not None:
@@ -68,23 +69,23 @@ def check(event: CalendarEvent) -> None:
     if event.recurrence is not None:
         zone = ZoneInfo(event.timezone)
         if not recurs(rrule_of(event.recurrence, zone), event.start.astimezone(zone)):
-            raise Invalid("recurrence: there is no day that fits it")
+            raise Invalid("recurrence: no date matches the rule")
 
 
 def occurrences(event: CalendarEvent, start: datetime | None, end: datetime | None) -> Iterator[Occurrence]:
     """The occurrences of a series that overlap [start, end), in order and without exceptions.
 
-    The time of day stays the same in the event's zone when the clocks change.
+    The local time of day in the zone of the event stays the same when the clocks change.
     """
     zone = ZoneInfo(event.timezone)
-    length = event.end - event.start
-    for moment in islice(_moments(event, zone, start, end), MAX_OCCURRENCES):
-        begin = as_utc(moment)
+    duration = event.end - event.start
+    for local_start in islice(_starts(event, zone, start, end), MAX_OCCURRENCES):
+        begin = as_utc(local_start)
         if end is not None and begin >= end:
             return
-        day = moment.date().isoformat()
-        if day not in event.recurrence_exceptions and (start is None or begin + length > start or begin == start):
-            yield Occurrence(day, begin, begin + length)
+        day = local_start.date().isoformat()
+        if day not in event.recurrence_exceptions and (start is None or begin + duration > start or begin == start):
+            yield Occurrence(day, begin, begin + duration)
 
 
 def occurrence_on(event: CalendarEvent, day: str) -> Occurrence | None:
@@ -92,15 +93,19 @@ def occurrence_on(event: CalendarEvent, day: str) -> Occurrence | None:
     zone = ZoneInfo(event.timezone)
     midnight = datetime.combine(date.fromisoformat(day), time(), zone)
     following = as_utc(midnight + timedelta(days=1))
-    return next((one for one in occurrences(event, as_utc(midnight), following) if one.day == day), None)
+    candidates = occurrences(event, as_utc(midnight), following)
+    return next((occurrence for occurrence in candidates if occurrence.day == day), None)
 
 
 def ended_before(event: CalendarEvent, day: str) -> CalendarEvent:
-    """The series, ended on the day before."""
-    if event.recurrence is None:
-        return event
-    last = date.fromisoformat(day) - timedelta(days=1)
+    """The series with its end on the day before `day`."""
+    return _ended_on(event, date.fromisoformat(day) - timedelta(days=1))
+
+
+def _ended_on(event: CalendarEvent, last: date) -> CalendarEvent:
     rule = event.recurrence
+    if rule is None:
+        return event
     if rule.rrule is None:
         ended = rule.model_copy(update={"end_type": "until", "end_date": last, "count": None})
     else:
@@ -109,53 +114,78 @@ def ended_before(event: CalendarEvent, day: str) -> CalendarEvent:
     return replace(event, recurrence=ended)
 
 
-def begun_at(event: CalendarEvent, occurrence: Occurrence) -> CalendarEvent:
-    """The series from an occurrence on. A COUNT decreases by the occurrences before it."""
+def continued_from(event: CalendarEvent, occurrence: Occurrence) -> CalendarEvent:
+    """The series from an occurrence on. COUNT decreases by the number of earlier occurrences."""
     rule = event.recurrence
     if rule is not None and rule.end_type == "count" and rule.count is not None:
-        unbroken = replace(event, recurrence_exceptions=())
-        gone = sum(1 for _ in occurrences(unbroken, None, occurrence.start))
-        rule = rule.model_copy(update={"count": max(1, rule.count - gone)})
+        earlier = sum(1 for _ in occurrences(_without_exceptions(event), None, occurrence.start))
+        rule = rule.model_copy(update={"count": max(1, rule.count - earlier)})
     return replace(event, recurrence=rule, start=occurrence.start, end=occurrence.end)
 
 
 def moved_days(before: CalendarEvent, after: CalendarEvent, days: Iterable[str]) -> dict[str, str]:
-    """Maps the days of occurrences of a series to their days after the series has moved.
+    """Maps days of occurrences of a series to the days of the same occurrences after the series has moved.
 
-    The nth occurrence stays the nth. If the rule has changed, no occurrence corresponds to an earlier one.
+    The nth occurrence stays the nth. The result is empty if the rule has changed.
     """
-    wanted = set(days)
-    if not wanted or before.recurrence != after.recurrence:
+    mapped = set(days)
+    is_moved = (before.start, before.timezone) != (after.start, after.timezone)
+    if not mapped or not is_moved or before.recurrence != after.recurrence:
         return {}
-    whole = (replace(series, recurrence_exceptions=()) for series in (before, after))
-    pairs = zip(*(occurrences(series, None, None) for series in whole), strict=False)
-    return dict(islice(((was.day, now.day) for was, now in pairs if was.day in wanted), len(wanted)))
+    series = (_without_exceptions(before), _without_end(after))
+    pairs = zip(*(occurrences(one, None, None) for one in series), strict=False)
+    return dict(islice(((old.day, new.day) for old, new in pairs if old.day in mapped), len(mapped)))
 
 
-def _moments(event: CalendarEvent, zone: ZoneInfo, start: datetime | None, end: datetime | None) -> Iterable[datetime]:
-    """The start times of a series in its zone: at least those of all occurrences that overlap [start, end)."""
+def with_moved_end(before: CalendarEvent, after: CalendarEvent) -> CalendarEvent:
+    """The moved series with as many occurrences as before: an end date moves with the last occurrence."""
+    rule = before.recurrence
+    if rule is None or not (rule.end_type == "until" if rule.rrule is None else "UNTIL=" in rule.rrule):
+        return after
+    last = deque((one.day for one in occurrences(_without_exceptions(before), None, None)), maxlen=1)
+    for old, new in moved_days(before, after, last).items():
+        if old != new:
+            return _ended_on(after, date.fromisoformat(new))
+    return after
+
+
+def _without_exceptions(event: CalendarEvent) -> CalendarEvent:
+    return replace(event, recurrence_exceptions=())
+
+
+def _without_end(event: CalendarEvent) -> CalendarEvent:
+    """The series without exceptions and without an end."""
+    rule = event.recurrence
+    if rule is not None:
+        endless = {"end_type": "never", "rrule": None if rule.rrule is None else without_end(rule.rrule)}
+        event = replace(event, recurrence=rule.model_copy(update=endless))
+    return _without_exceptions(event)
+
+
+def _starts(event: CalendarEvent, zone: ZoneInfo, start: datetime | None, end: datetime | None) -> Iterable[datetime]:
+    """The start times of a series in its zone, including those of all occurrences that overlap [start, end)."""
     begin = event.start.astimezone(zone)
     if event.recurrence is None:
         return (begin,)
     rule = rrule_of(event.recurrence, zone)
     year = None if end is None else end.astimezone(zone).year
     if year is None or year > begin.year + _YEARS_KEPT:
-        return _all_moments(rule, begin)
-    kept = _moments_until(rule, event.start, zone, year)
-    # One day more: the cached times compare as local times, and clocks change.
-    first = 0 if start is None else bisect_left(kept, start.astimezone(zone) - (event.end - event.start) - _DAY)
-    return islice(kept, first, None)
+        return _all_starts(rule, begin)
+    cached = _starts_until(rule, event.start, zone, year)
+    # The margin of a day is for clock changes: the cached times compare as local times.
+    first = 0 if start is None else bisect_left(cached, start.astimezone(zone) - (event.end - event.start) - _DAY)
+    return islice(cached, first, None)
 
 
-def _all_moments(rule: str, begin: datetime) -> Iterator[datetime]:
-    moments = as_rrule(Recur.from_rrule(rule), [], [], begin)
-    return (moment for moment in moments or () if isinstance(moment, datetime))
+def _all_starts(rule: str, begin: datetime) -> Iterator[datetime]:
+    starts = as_rrule(Recur.from_rrule(rule), [], [], begin)
+    return (start for start in starts or () if isinstance(start, datetime))
 
 
 @lru_cache(maxsize=1024)
-def _moments_until(rule: str, start: datetime, zone: ZoneInfo, year: int) -> tuple[datetime, ...]:
+def _starts_until(rule: str, start: datetime, zone: ZoneInfo, year: int) -> tuple[datetime, ...]:
     """The start times up to the end of a year, cached because expanding a rule is slow."""
-    return tuple(takewhile(lambda moment: moment.year <= year, _all_moments(rule, start.astimezone(zone))))
+    return tuple(takewhile(lambda local_start: local_start.year <= year, _all_starts(rule, start.astimezone(zone))))
 
 
 def _end_of(day: date, zone: ZoneInfo) -> datetime:

@@ -8,13 +8,13 @@ from pydantic import AfterValidator, Field
 from concord_environment.core.actions import Action
 from concord_environment.core.clock import as_utc
 from concord_environment.modalities.calendar.state import (
-    Answer,
     Attendees,
     CalendarAttachment,
     Day,
     EventState,
     RecurrenceRule,
     Reminders,
+    Response,
     Transparency,
     Visibility,
 )
@@ -26,8 +26,12 @@ def _in_range(moment: datetime) -> datetime:
     return moment
 
 
-LocalMoment = Annotated[datetime, AfterValidator(_in_range)]
-"""A moment. Without an offset it is in the event's time zone. A date stands for its midnight."""
+LocalMoment = Annotated[
+    datetime,
+    AfterValidator(_in_range),
+    Field(description="An RFC 3339 time or date. Without an offset, it is in the time zone of the event."),
+]
+"""A time. Without an offset, it is in the time zone of the event. A date means its midnight."""
 Scope = Literal["this", "this_and_future", "all"]
 Days = Annotated[tuple[Day, ...], Field(max_length=MAX_ITEMS)]
 Attachments = Annotated[tuple[CalendarAttachment, ...], Field(max_length=100)]
@@ -40,7 +44,13 @@ class CalendarAction(Action):
 
 
 class CreateEvent(CalendarAction):
-    """Puts an event into a calendar. The user organises it unless somebody else is named, which is the proctor's."""
+    """Creates an event, or with `recurrence` a series, in a calendar.
+
+    By default, the calendar is the user's default calendar, the time zone is the user's, and the service generates
+    the `event_id`. The organiser is the user; another `organizer` requires the permission `calendar:create:others`.
+    Fails if the calendar does not exist (404), if the `event_id` exists (409), or if the event ends before it starts or
+    no date matches the recurrence (422).
+    """
 
     operation: Literal["create"] = "create"
     title: Annotated[Line, Field(min_length=1)]
@@ -65,16 +75,22 @@ class CreateEvent(CalendarAction):
     conference_link: Line | None = None
 
 
-class _OfSeries(CalendarAction):
+class _EventAction(CalendarAction):
     event_id: Id
     recurrence_scope: Scope | None = None
     recurrence_id: Day | None = None
 
 
-class UpdateEvent(_OfSeries):
-    """Changes what is given. Of a series: one occurrence (`this`), it and those after it, or all.
+class UpdateEvent(_EventAction):
+    """Changes the given fields of an event. A new start without a new end keeps the duration.
 
-    `recurrence_id` is the occurrence's day. Without a scope, it is that occurrence if a day is given, else all.
+    For a series, `recurrence_scope` selects one occurrence (`this`), an occurrence and all later ones
+    (`this_and_future`), or the whole series (`all`). `recurrence_id` is the date of the occurrence. The default scope
+    is `this` with a `recurrence_id` and `all` without. Null clears `description`, `location`, `color`,
+    `conference_link` and `recurrence`. A change of time, recurrence or status resets the responses of the attendees.
+    Changes to another organiser's meeting require the permission `calendar:update:others`, except for the user's own
+    `calendar_id`, `color`, `reminders`, `visibility` and `transparency`. Fails if the event, its calendar or the
+    occurrence does not exist (404).
     """
 
     operation: Literal["update"] = "update"
@@ -99,25 +115,35 @@ class UpdateEvent(_OfSeries):
     conference_link: Line | None = None
 
 
-class DeleteEvent(_OfSeries):
-    """Deletes an event; of a series one occurrence, it and those after it, or all."""
+class DeleteEvent(_EventAction):
+    """Deletes an event.
+
+    For a series, `recurrence_scope` selects one occurrence (`this`), an occurrence and all later ones
+    (`this_and_future`), or the whole series (`all`). `recurrence_id` is the date of the occurrence. The default scope
+    is `this` with a `recurrence_id` and `all` without. Fails if the event or the occurrence does not exist (404).
+    """
 
     operation: Literal["delete"] = "delete"
 
 
 class Respond(CalendarAction):
-    """Answers an invitation, for one attendee only: the user where nobody is named."""
+    """Sets the response of one attendee to an invitation, by default the user's.
+
+    With `recurrence_id`, a date, the response is to that occurrence of a series only. Another `attendee_email` requires
+    the permission `calendar:respond:others`. Fails if the event does not exist or the attendee is not invited
+    (404), or if the event is cancelled (409).
+    """
 
     operation: Literal["respond"] = "respond"
     event_id: Id
-    response: Answer
+    response: Response
     attendee_email: Address | None = None
     comment: Line | None = None
     recurrence_id: Day | None = None
 
 
 class CreateCalendar(CalendarAction):
-    """Makes a calendar."""
+    """Creates a calendar. The service generates the `calendar_id` by default. Fails if the id exists (409)."""
 
     operation: Literal["create_calendar"] = "create_calendar"
     name: Name
@@ -128,7 +154,7 @@ class CreateCalendar(CalendarAction):
 
 
 class UpdateCalendar(CalendarAction):
-    """Renames, colours, shows or hides a calendar."""
+    """Changes the given fields of a calendar. Fails if the calendar does not exist (404)."""
 
     operation: Literal["update_calendar"] = "update_calendar"
     calendar_id: Id
@@ -139,14 +165,17 @@ class UpdateCalendar(CalendarAction):
 
 
 class DeleteCalendar(CalendarAction):
-    """Deletes a calendar and every event in it."""
+    """Deletes a calendar and all its events.
+
+    Fails if the calendar does not exist (404) or is the default calendar (409).
+    """
 
     operation: Literal["delete_calendar"] = "delete_calendar"
     calendar_id: Id
 
 
 class SetDefaultCalendar(CalendarAction):
-    """Says into which calendar new events go."""
+    """Makes a calendar the default for new events. Fails if the calendar does not exist (404)."""
 
     operation: Literal["set_default_calendar"] = "set_default_calendar"
     calendar_id: Id

@@ -1,4 +1,4 @@
-"""RFC 5545 recurrence rules: validation, and whether a rule has any occurrence."""
+"""Validation of RFC 5545 recurrence rules, and whether a rule has any occurrence."""
 
 import re
 from datetime import datetime
@@ -16,21 +16,21 @@ _RULE: Final = re.compile(
 _END: Final = re.compile(r";(?:UNTIL|COUNT)=[^;]*")
 
 _CYCLE_YEARS: Final = 28
-"""The period after which weekdays fall on the same dates, within a century."""
+"""The period in years after which weekdays fall on the same dates, within a century."""
 _LAST_YEARS: Final = 9999 - _CYCLE_YEARS
 
 
 def checked_rrule(text: str | None) -> str | None:
-    """A supported rule without its `RRULE:` prefix. Raises ValueError for others, like rules of hours or minutes."""
+    """A rule without its `RRULE:` prefix. Raises ValueError for unsupported rules, such as hourly rules."""
     if text is None:
         return None
     rule = text.removeprefix("RRULE:")
     if not _RULE.fullmatch(rule):
-        raise ValueError("is no RRULE of days, weeks, months or years")
+        raise ValueError("not a supported RRULE: FREQ must be DAILY, WEEKLY, MONTHLY or YEARLY")
     try:
         Recur.from_rrule(rule)
     except Exception as error:
-        raise ValueError("is no RRULE") from error
+        raise ValueError("not a valid RRULE") from error
     return rule
 
 
@@ -42,8 +42,8 @@ def without_end(rule: str) -> str:
 def recurs(rule: str, start: datetime) -> bool:
     """Whether a rule has an occurrence within 28 years of its start.
 
-    A rule like the 30th of February has none, and a search would go on to the year 9999. The search therefore starts
-    at an equivalent date less than 28 years before that.
+    For a rule without occurrences, such as the 30th of February, the library searches until the year 9999. The search
+    therefore starts at an equivalent date less than 28 years before that year.
     """
     shifted = start.year + (_LAST_YEARS - start.year) // _CYCLE_YEARS * _CYCLE_YEARS
     late = start.replace(year=shifted, tzinfo=None)

@@ -14,8 +14,9 @@ from concord_environment.modalities.calendar.rrule import checked_rrule
 from concord_environment.modalities.fields import MAX_ITEMS, Address, Id, Line, Moment, Name, Text, Zone
 from concord_environment.modalities.modality import ONLY_KEY
 
-Answer = Literal["accepted", "declined", "tentative"]
-Response = Literal["accepted", "declined", "tentative", "needs-action"]
+Response = Literal["accepted", "declined", "tentative"]
+ParticipationStatus = Literal["accepted", "declined", "tentative", "needs-action"]
+"""PARTSTAT of RFC 5545."""
 EventState = Literal["confirmed", "tentative", "cancelled"]
 Visibility = Literal["public", "private", "default"]
 Transparency = Literal["opaque", "transparent"]
@@ -26,19 +27,27 @@ def _as_date(text: str) -> str:
     return date.fromisoformat(text[:10]).isoformat()
 
 
-Day = Annotated[str, Field(min_length=10, max_length=40), AfterValidator(_as_date)]
-"""A date like 2026-03-16 in the event's time zone. A timestamp stands for its date."""
+Day = Annotated[
+    str,
+    Field(
+        min_length=10,
+        max_length=40,
+        description="The date of an occurrence in the time zone of the event, such as 2026-03-16.",
+    ),
+    AfterValidator(_as_date),
+]
+"""A date such as 2026-03-16 in the time zone of the event. A timestamp means its date."""
 
 
 class Attendee(BaseModel):
-    """Somebody who is invited, and what they answered."""
+    """An attendee of an event, and the attendee's response."""
 
     model_config = ConfigDict(frozen=True)
 
     email: Address
     display_name: Name | None = None
     optional: bool = False
-    response: Response = "needs-action"
+    response: ParticipationStatus = "needs-action"
     comment: Line | None = None
 
     @model_validator(mode="before")
@@ -48,7 +57,11 @@ class Attendee(BaseModel):
 
 
 class RecurrenceRule(BaseModel):
-    """How an event recurs. `rrule` says as RFC 5545 does what the other fields cannot, and then counts alone."""
+    """The recurrence of a series.
+
+    `end_type` `until` requires an `end_date`, and `count` requires a `count`. `rrule` is for rules that the other
+    fields cannot express: an RFC 5545 RRULE (DAILY, WEEKLY, MONTHLY or YEARLY), which replaces all other fields.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -63,34 +76,36 @@ class RecurrenceRule(BaseModel):
     rrule: Annotated[str | None, Field(max_length=500), AfterValidator(checked_rrule)] = None
 
     @model_validator(mode="after")
-    def _ends_as_it_says(self) -> Self:
+    def _has_end(self) -> Self:
         if self.end_type == "until" and self.end_date is None:
-            raise ValueError("end_type 'until' needs an end_date")
+            raise ValueError("end_type 'until' requires an end_date")
         if self.end_type == "count" and self.count is None:
-            raise ValueError("end_type 'count' needs a count")
+            raise ValueError("end_type 'count' requires a count")
         return self
 
 
-def _method_is_type(value: object) -> object:
+def _method_as_type(value: object) -> object:
     if isinstance(value, Mapping) and "method" in value and "type" not in value:
         return {**value, "type": value["method"]}
     return value
 
 
 class _Reminder(BaseModel):
+    """A reminder, `minutes_before` the start of an event."""
+
     model_config = ConfigDict(frozen=True)
 
     minutes_before: Annotated[int, Field(ge=0, le=1_000_000)] = 10
     type: Literal["notification", "email", "both"] = "notification"
 
 
-Reminder = Annotated[_Reminder, BeforeValidator(_method_is_type)]
-"""The time and type of a reminder. Scenario files also call the type `method`."""
+Reminder = Annotated[_Reminder, BeforeValidator(_method_as_type)]
+"""The time and type of a reminder. Older scenario files call the type `method`."""
 Reminders = Annotated[tuple[Reminder, ...], Field(max_length=20)]
 
 
 class CalendarAttachment(BaseModel):
-    """A file at an event: what it is and where, not its content."""
+    """The description of a file attached to an event, without the content. `size` is in bytes."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -106,9 +121,10 @@ Attendees = Annotated[tuple[Attendee, ...], Field(max_length=MAX_ITEMS)]
 
 @dataclass(frozen=True, slots=True)
 class CalendarEvent:
-    """An event, a whole series, or one changed occurrence of a series (with `parent_event_id` and `recurrence_id`).
+    """An event, a series (with `recurrence`), or a changed occurrence of a series (with `recurrence_id`).
 
-    `sequence` is RFC 5545's: the organiser's material changes so far.
+    The `parent_event_id` of a changed occurrence is the id of the series. `sequence` is SEQUENCE of RFC 5545: the
+    number of the organiser's material changes.
     """
 
     event_id: Id
@@ -154,7 +170,7 @@ class Calendar:
 
 @dataclass(frozen=True, slots=True)
 class CalendarSettings:
-    """Where new events go, and the zone of times that name none."""
+    """The default calendar and the default time zone of new events."""
 
     default_calendar_id: Id = "primary"
     user_timezone: Zone = "UTC"
@@ -175,7 +191,7 @@ _MONTHS: Final = 12
 
 
 def months(start: datetime, end: datetime, at_most: int = _MONTHS) -> tuple[str, ...] | None:
-    """The months (UTC) from one moment to another, both included. None if there are more than `at_most`."""
+    """The months (UTC) from `start` to `end`, inclusive. None if there are more than `at_most`."""
     numbers = range(start.year * 12 + start.month, end.year * 12 + end.month + 1)
     return tuple(map(str, numbers)) if len(numbers) <= at_most else None
 
@@ -190,7 +206,7 @@ def _parent(event: CalendarEvent) -> tuple[str, ...]:
 
 
 class CalendarState:
-    """Events by start, each in one calendar. A new state has one empty calendar."""
+    """Events in the order of their start, each in one calendar. A new state has one empty calendar."""
 
     def __init__(self) -> None:
         self.events: Table[CalendarEvent] = Table(
@@ -210,12 +226,12 @@ class CalendarState:
         return self.events, self.calendars, self.settings
 
     def near(self, start: datetime, end: datetime) -> Iterable[CalendarEvent]:
-        """At least all events that overlap [start, end)."""
-        words = months(start, end)
-        if words is None:
+        """All events that may overlap [start, end), and some others."""
+        values = months(start, end)
+        if values is None:
             return self.events.rows()
-        found = (event for word in (*words, EVER) for event in self.events.group("month", word))
-        return {event.event_id: event for event in found}.values()
+        candidates = (event for value in (*values, EVER) for event in self.events.group("month", value))
+        return {event.event_id: event for event in candidates}.values()
 
     @property
     def current_settings(self) -> CalendarSettings:

@@ -1,19 +1,13 @@
-"""The calendar's queries and views."""
+"""Views of the calendar."""
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
-from datetime import date, datetime, time, timedelta
-from itertools import islice, takewhile
-from typing import Annotated, Final, Literal
-from zoneinfo import ZoneInfo
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Final
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
-from concord_environment.core.clock import as_utc
-from concord_environment.core.faults import Invalid
-from concord_environment.modalities.calendar.recurrence import occurrences
-from concord_environment.modalities.calendar.state import Calendar, CalendarEvent, CalendarState, EventState, Reminders
-from concord_environment.modalities.fields import Address, Id, Ids, Line, Moment, Page, SortOrder
+from concord_environment.modalities.calendar.queries import CalendarQuery, events_on, find_events
+from concord_environment.modalities.calendar.state import Calendar, CalendarEvent, CalendarState, Reminders
 from concord_environment.modalities.modality import (
     QueryAnswer,
     StatePage,
@@ -24,130 +18,9 @@ from concord_environment.modalities.modality import (
     view_fields,
 )
 
-CalendarDay = Annotated[date, Field(ge=date(1970, 1, 2), le=date(2199, 12, 30))]
-DEFAULT_WINDOW: Final = timedelta(days=365)
-MAX_EXPANDED: Final = 20_000
-"""The maximum number of occurrences in one query."""
-
-
-class CalendarQuery(Page):
-    """Every filter that is given has to hold.
-
-    Events of [start, end), or of one `date`. With `expand_recurring` series are given as their occurrences there, from
-    now on and for a year where no window is given.
-    """
-
-    calendar_id: Id | None = None
-    calendar_ids: Ids | None = None
-    start: Moment | None = None
-    end: Moment | None = None
-    date: CalendarDay | None = None
-    search: Line | None = None
-    status: EventState | None = None
-    organizer: Address | None = None
-    attendee_email: Address | None = None
-    has_attendees: bool | None = None
-    recurring: bool | None = None
-    color: Line | None = None
-    expand_recurring: bool = False
-    sort_by: Literal["start", "title", "updated_at"] = "start"
-    sort_order: SortOrder = "asc"
-
-
-_SORT_KEYS: Final[dict[str, Callable[[CalendarEvent], tuple[object, ...]]]] = {
-    "start": lambda event: (event.start, event.event_id),
-    "title": lambda event: (event.title.casefold(), event.start, event.event_id),
-    "updated_at": lambda event: (event.updated_at, event.event_id),
-}
-
-
-def find_events(state: CalendarState, query: CalendarQuery, now: datetime) -> tuple[list[CalendarEvent], int]:
-    """The page of events that match a query, and the number of all matches."""
-    start, end = _window(state, query)
-    if query.expand_recurring and end is None:
-        start = start or now
-        end = start + DEFAULT_WINDOW
-    tests = list(_tests(query))
-    candidates = [event for event in _candidates(state, start, end) if all(test(event) for test in tests)]
-    if query.expand_recurring:
-        expanded = (one for event in candidates for one in _expand(state, event, start, end))
-        found = list(islice(expanded, MAX_EXPANDED + 1))
-        if len(found) > MAX_EXPANDED:
-            raise Invalid(f"more than {MAX_EXPANDED} occurrences: narrow the window")
-    else:
-        found = [event for event in candidates if _in_window(event, start, end)]
-    found.sort(key=_SORT_KEYS[query.sort_by], reverse=query.sort_order == "desc")
-    return found[query.first : query.stop], len(found)
-
-
-def _candidates(state: CalendarState, start: datetime | None, end: datetime | None) -> Iterable[CalendarEvent]:
-    """At least all events that overlap [start, end). No series has occurrences before its start."""
-    if end is None:
-        return state.events.rows()
-    if start is None:
-        return takewhile(lambda event: event.start < end, state.events.rows())
-    return (event for event in state.near(start, end) if event.start < end)
-
-
-def events_on(state: CalendarState, moment: datetime) -> list[CalendarEvent]:
-    """The events of a moment's day in the user's time zone, in order. Series are expanded."""
-    day = moment.astimezone(ZoneInfo(state.current_settings.user_timezone)).date()
-    return find_events(state, CalendarQuery(date=day, expand_recurring=True, limit=1000), moment)[0]
-
-
-def _window(state: CalendarState, query: CalendarQuery) -> tuple[datetime | None, datetime | None]:
-    if query.date is None:
-        return query.start, query.end
-    zone = ZoneInfo(state.current_settings.user_timezone)
-    midnight = datetime.combine(query.date, time(), zone)
-    return as_utc(midnight), as_utc(midnight + timedelta(days=1))
-
-
-def _in_window(event: CalendarEvent, start: datetime | None, end: datetime | None) -> bool:
-    if event.recurrence is not None and not (start is None and end is None):
-        return next(occurrences(event, start, end), None) is not None
-    after = start is None or event.end > start or event.start == start
-    return after and (end is None or event.start < end)
-
-
-def _expand(
-    state: CalendarState, event: CalendarEvent, start: datetime | None, end: datetime | None
-) -> Iterator[CalendarEvent]:
-    if event.recurrence is None:
-        if _in_window(event, start, end):
-            yield event
-        return
-    changed = state.changed_occurrences(event)
-    for occurrence in occurrences(event, start, end):
-        if occurrence.day not in changed:
-            yield replace(event, start=occurrence.start, end=occurrence.end, recurrence_id=occurrence.day)
-
-
-def _tests(query: CalendarQuery) -> Iterable[Callable[[CalendarEvent], bool]]:
-    if query.calendar_id is not None or query.calendar_ids is not None:
-        calendars = {*(query.calendar_ids or ()), *filter(None, (query.calendar_id,))}
-        yield lambda event: event.calendar_id in calendars
-    if query.search is not None:
-        words = query.search.casefold()
-        yield lambda event: words in f"{event.title}\n{event.description}\n{event.location}".casefold()
-    if (status := query.status) is not None:
-        yield lambda event: event.status == status
-    if query.organizer is not None:
-        organizer = query.organizer.casefold()
-        yield lambda event: event.organizer is not None and event.organizer.casefold() == organizer
-    if query.attendee_email is not None:
-        email = query.attendee_email.casefold()
-        yield lambda event: any(attendee.email.casefold() == email for attendee in event.attendees)
-    if (has_attendees := query.has_attendees) is not None:
-        yield lambda event: bool(event.attendees) == has_attendees
-    if (recurring := query.recurring) is not None:
-        yield lambda event: (event.recurrence is not None) == recurring
-    if (color := query.color) is not None:
-        yield lambda event: event.color == color
-
 
 class CalendarView(BaseModel):
-    """A calendar; `event_ids` are those of its events that the page shows."""
+    """A calendar. `event_ids` lists the events of the calendar on this page only."""
 
     calendar_id: str
     name: str
@@ -161,7 +34,7 @@ class CalendarView(BaseModel):
 
 
 class EventSummary(BaseModel):
-    """An event in one line."""
+    """An event without its details."""
 
     event_id: str
     title: str
@@ -172,7 +45,7 @@ class EventSummary(BaseModel):
 
 
 class CalendarCounts(StateView):
-    """How much is in the calendars."""
+    """The number of calendars and events. Today is the current simulated day in the user's time zone."""
 
     default_calendar_id: str
     user_timezone: str
@@ -182,7 +55,7 @@ class CalendarCounts(StateView):
 
 
 class CalendarStateView(CalendarCounts):
-    """A page of the events, by their start; series as such."""
+    """All calendars, and a page of the events by start. A series is one event."""
 
     calendars: dict[str, CalendarView]
     events: dict[str, CalendarEvent]
@@ -191,7 +64,7 @@ class CalendarStateView(CalendarCounts):
 
 
 class CalendarBriefView(CalendarCounts):
-    """What happens today, series as occurrences, and what is on now."""
+    """Today's events, including occurrences of series, with the current event and the next one today."""
 
     today: list[EventSummary]
     current_event: EventSummary | None
@@ -199,20 +72,20 @@ class CalendarBriefView(CalendarCounts):
 
 
 class CalendarAnswer(QueryAnswer):
-    """The events found."""
+    """The calendar events that match a query."""
 
     events: list[CalendarEvent]
 
 
 class CalendarList(BaseModel):
-    """The calendars."""
+    """All calendars, and the id of the default calendar."""
 
     calendars: list[CalendarView]
     default_calendar_id: str
 
 
 def list_calendars(world: States) -> CalendarList:
-    """Every calendar, without event ids."""
+    """All calendars, without event ids."""
     state = world[CalendarState]
     calendars = [_calendar(state, calendar, ()) for calendar in state.calendars.rows()]
     return CalendarList(calendars=calendars, default_calendar_id=state.current_settings.default_calendar_id)
@@ -274,14 +147,14 @@ def _brief(world: States, now: datetime) -> CalendarBriefView:
     return CalendarBriefView.model_validate(
         {
             **_counts(world, now, len(today)),
-            "today": [_summary(event) for event in today],
-            "current_event": current and _summary(current),
-            "next_event": following and _summary(following),
+            "today": [_summarised(event) for event in today],
+            "current_event": current and _summarised(current),
+            "next_event": following and _summarised(following),
         }
     )
 
 
-def _summary(event: CalendarEvent) -> EventSummary:
+def _summarised(event: CalendarEvent) -> EventSummary:
     return EventSummary(
         event_id=event.event_id,
         title=event.title,

@@ -14,17 +14,20 @@ from concord_environment.modalities.fields import Id
 from concord_environment.modalities.modality import ONLY_KEY, Modality
 
 
-def _numbered(messages: object) -> object:
-    """Messages numbered in their order: older scenario files leave the numbers out."""
+def _with_sequence(messages: object) -> object:
+    """Adds the `sequence` that messages of older scenario files lack."""
     if not isinstance(messages, list):
         return messages
-    return [{"sequence": place, **one} if isinstance(one, Mapping) else one for place, one in enumerate(messages)]
+    return [
+        {"sequence": sequence, **message} if isinstance(message, Mapping) else message
+        for sequence, message in enumerate(messages)
+    ]
 
 
 class ChatDocument(StateDocument):
-    """The chat."""
+    """The messages and conversations of the chat."""
 
-    messages: Annotated[list[ChatMessage], BeforeValidator(_numbered)] = Field(default_factory=list)
+    messages: Annotated[list[ChatMessage], BeforeValidator(_with_sequence)] = Field(default_factory=list)
     conversations: dict[Id, ChatConversation] = Field(default_factory=dict)
     max_history_size: Annotated[int, Field(ge=1, le=100_000)] = 1_000
     default_conversation_id: Id = "default"
@@ -44,11 +47,12 @@ def _dump(state: ChatState) -> dict[str, Any]:
 def _inconsistencies(state: ChatState) -> Iterator[str]:
     for message in state.messages.rows():
         if message.conversation_id not in state.conversations:
-            yield f"chat: message {message.message_id} is in {message.conversation_id}, which is missing"
+            yield f"chat: conversation {message.conversation_id} of message {message.message_id} does not exist"
 
 
 MODALITY: Final = Modality(
     name="chat",
+    description="the chat between the user and the assistant",
     state=ChatState,
     operations=CHAT_OPERATIONS,
     default_operation="send_message",

@@ -1,4 +1,4 @@
-"""The chat's operations and their requests."""
+"""The operations of the chat and their requests."""
 
 from dataclasses import replace
 from typing import ClassVar, Final, Literal, Self
@@ -6,7 +6,7 @@ from typing import ClassVar, Final, Literal, Self
 from pydantic import Field, model_validator
 
 from concord_environment.core.actions import Action
-from concord_environment.core.faults import Conflict, Forbidden, NotThere
+from concord_environment.core.faults import Conflict, Forbidden, NotFound
 from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.chat.state import ChatConversation, ChatMessage, ChatState, Content, Role
 from concord_environment.modalities.fields import Id, JsonObject
@@ -14,13 +14,19 @@ from concord_environment.modalities.modality import AnyOperation, Caller, Operat
 
 
 class ChatAction(Action):
-    """Base class of the chat's requests."""
+    """Base class of the requests of the chat."""
 
     modality: ClassVar[str] = "chat"
 
 
 class SendChat(ChatAction):
-    """Says something. The role `user` is the proctor's; an agent is the assistant, which goes without saying."""
+    """Adds a message to a conversation of the chat, by default the default conversation.
+
+    `role` defaults to `assistant`; `user` requires the permission `chat:send:user`. `content` is a text or a list of
+    blocks, each with a `type`. The service generates the `message_id` by default. When a conversation exceeds
+    `max_history_size`, the service deletes its oldest messages. Fails without the permission (403), or if the
+    `message_id` exists (409).
+    """
 
     operation: Literal["send_message"] = "send_message"
     role: Role | None = None
@@ -32,12 +38,12 @@ class SendChat(ChatAction):
     @model_validator(mode="after")
     def _has_typed_blocks(self) -> Self:
         if isinstance(self.content, list) and not all(isinstance(block.get("type"), str) for block in self.content):
-            raise ValueError("every block of content needs a type")
+            raise ValueError("every block of content requires a type")
         return self
 
 
 class DeleteChatMessage(ChatAction):
-    """Takes a message out of the history."""
+    """Deletes a message from the chat. Fails if the message does not exist (404)."""
 
     operation: Literal["delete_message"] = "delete_message"
     message_id: Id
@@ -45,7 +51,10 @@ class DeleteChatMessage(ChatAction):
 
 
 class ClearConversation(ChatAction):
-    """Takes every message of a conversation out of the history."""
+    """Deletes all messages of a conversation, by default the default conversation, and keeps the conversation.
+
+    Fails if the conversation does not exist (404).
+    """
 
     operation: Literal["clear_conversation"] = "clear_conversation"
     conversation_id: Id | None = None
@@ -65,7 +74,7 @@ def _send(world: States, action: SendChat, transaction: Transaction) -> None:
     conversation_id = action.conversation_id or state.current_settings.default_conversation_id
     message_id = action.message_id or transaction.new_id()
     if message_id in state.messages:
-        raise Conflict(f"a message {message_id} is there already")
+        raise Conflict(f"message {message_id} already exists")
     role = action.role or "assistant"
     latest = state.messages.group_window("conversation", conversation_id, 0, 1, latest_first=True)
     message = ChatMessage(
@@ -78,15 +87,15 @@ def _send(world: States, action: SendChat, transaction: Transaction) -> None:
         sequence=latest[0].sequence + 1 if latest else 0,
     )
     transaction.put(state.messages, message_id, message)
-    known = state.conversations.get(conversation_id)
-    roles = tuple(sorted({*(known.participant_roles if known else ()), role}))
-    created_at = known.created_at if known else transaction.now
+    existing = state.conversations.get(conversation_id)
+    roles = tuple(sorted({*(existing.participant_roles if existing else ()), role}))
+    created_at = existing.created_at if existing else transaction.now
     conversation = ChatConversation(conversation_id, created_at, transaction.now, roles)
     transaction.put(state.conversations, conversation_id, conversation)
-    _forget_oldest(state, conversation_id, transaction)
+    _drop_oldest(state, conversation_id, transaction)
 
 
-def _forget_oldest(state: ChatState, conversation_id: str, transaction: Transaction) -> None:
+def _drop_oldest(state: ChatState, conversation_id: str, transaction: Transaction) -> None:
     excess = state.messages.group_size("conversation", conversation_id) - state.current_settings.max_history_size
     for message in state.messages.group_window("conversation", conversation_id, 0, max(0, excess)):
         transaction.drop(state.messages, message.message_id)
@@ -94,7 +103,7 @@ def _forget_oldest(state: ChatState, conversation_id: str, transaction: Transact
 
 def _delete(world: States, action: DeleteChatMessage, transaction: Transaction) -> None:
     if action.message_id not in world[ChatState].messages:
-        raise NotThere(f"there is no message {action.message_id}")
+        raise NotFound(f"there is no message {action.message_id}")
     transaction.drop(world[ChatState].messages, action.message_id)
 
 
@@ -103,7 +112,7 @@ def _clear(world: States, action: ClearConversation, transaction: Transaction) -
     conversation_id = action.conversation_id or state.current_settings.default_conversation_id
     conversation = state.conversations.get(conversation_id)
     if conversation is None:
-        raise NotThere(f"there is no conversation {conversation_id}")
+        raise NotFound(f"there is no conversation {conversation_id}")
     for message in list(state.messages.group("conversation", conversation_id)):
         transaction.drop(state.messages, message.message_id)
     transaction.put(state.conversations, conversation_id, replace(conversation, participant_roles=()))

@@ -1,4 +1,4 @@
-"""The chat's rows and tables."""
+"""The rows and tables of the chat."""
 
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
@@ -13,13 +13,13 @@ from concord_environment.modalities.modality import ONLY_KEY
 
 Role = Literal["user", "assistant"]
 Block = JsonObject
-"""A part of a multimodal message. `type` names its kind."""
+"""A part of a multimodal message. `type` gives its kind."""
 Content = Text | Annotated[list[Block], Field(max_length=100)]
 
 
 @dataclass(frozen=True, slots=True)
 class ChatMessage:
-    """One message. `sequence` orders the messages of one moment."""
+    """A chat message. `sequence` orders the messages of one moment."""
 
     message_id: Id
     conversation_id: Id
@@ -32,7 +32,7 @@ class ChatMessage:
 
 @dataclass(frozen=True, slots=True)
 class ChatConversation:
-    """A conversation without its messages."""
+    """A chat conversation without its messages."""
 
     conversation_id: Id
     created_at: Moment
@@ -42,14 +42,14 @@ class ChatConversation:
 
 @dataclass(frozen=True, slots=True)
 class ChatSettings:
-    """The length of the history, and the conversation of requests that name none."""
+    """The maximum number of messages in a conversation, and the default conversation of requests."""
 
     max_history_size: Annotated[int, Field(ge=1, le=100_000)] = 1_000
     default_conversation_id: Id = "default"
 
 
 def text_of(content: Content) -> str:
-    """The text of a message."""
+    """The text of a message: of a list of blocks, the texts, one in each line."""
     if isinstance(content, str):
         return content
     return "\n".join(text for block in content if isinstance(text := block.get("text"), str))
@@ -60,7 +60,7 @@ def _sort_key(message: ChatMessage) -> SortKey:
 
 
 class ChatState:
-    """Messages in order, indexed by conversation."""
+    """Messages in the order of time, indexed by conversation."""
 
     def __init__(self) -> None:
         self.messages: Table[ChatMessage] = Table(

@@ -1,4 +1,4 @@
-"""The chat's queries and views."""
+"""Queries and views of the chat."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -21,7 +21,10 @@ from concord_environment.modalities.modality import (
 
 
 class ChatQuery(Page):
-    """Every filter that is given has to hold."""
+    """Finds chat messages that match all given filters, oldest first by default.
+
+    `search` is a substring of the text, in any case. `since` and `until` are inclusive.
+    """
 
     conversation_id: Id | None = None
     role: Role | None = None
@@ -36,13 +39,13 @@ def find_chat(state: ChatState, query: ChatQuery) -> tuple[list[ChatMessage], in
     latest_first = query.sort_order == "desc"
     if (query.conversation_id, query.role, query.search, query.since, query.until) == (None,) * 5:
         return state.messages.window(query.first, query.stop, latest_first=latest_first), len(state.messages)
-    words = None if query.search is None else query.search.casefold()
+    text = None if query.search is None else query.search.casefold()
     found = [
         message
         for message in _candidates(state, query)
         if (query.role is None or message.role == query.role)
         and (query.until is None or message.timestamp <= query.until)
-        and (words is None or words in text_of(message.content).casefold())
+        and (text is None or text in text_of(message.content).casefold())
     ]
     if not latest_first:
         found.reverse()
@@ -50,7 +53,7 @@ def find_chat(state: ChatState, query: ChatQuery) -> tuple[list[ChatMessage], in
 
 
 def _candidates(state: ChatState, query: ChatQuery) -> Iterable[ChatMessage]:
-    """Messages from the latest back to the query's `since`."""
+    """Messages from the latest back to `since` of the query."""
     if query.conversation_id is None:
         candidates = state.messages.rows(latest_first=True)
     else:
@@ -60,11 +63,11 @@ def _candidates(state: ChatState, query: ChatQuery) -> Iterable[ChatMessage]:
 
 
 PREVIEW: Final = 500
-"""The number of characters of a message in the compact state."""
+"""The maximum length of a message in the compact state, in characters."""
 
 
 class ChatMessageView(BaseModel):
-    """One message."""
+    """A chat message."""
 
     message_id: str
     conversation_id: str
@@ -75,7 +78,7 @@ class ChatMessageView(BaseModel):
 
 
 class ChatConversationView(BaseModel):
-    """A conversation with the number of its messages."""
+    """A chat conversation without its messages."""
 
     conversation_id: str
     created_at: datetime
@@ -85,7 +88,7 @@ class ChatConversationView(BaseModel):
 
 
 class ChatCounts(StateView):
-    """The conversations, and how many messages they have."""
+    """The conversations of the chat, and the number of messages in all of them."""
 
     conversations: dict[str, ChatConversationView]
     total_message_count: int
@@ -95,7 +98,7 @@ class ChatCounts(StateView):
 
 
 class ChatStateView(ChatCounts):
-    """A page of the messages, the latest, in the order in which they were said."""
+    """A page of the chat messages. The first page has the latest messages; each page starts with its oldest message."""
 
     messages: list[ChatMessageView]
     returned_count: int
@@ -103,13 +106,13 @@ class ChatStateView(ChatCounts):
 
 
 class ChatBriefView(ChatCounts):
-    """The last thing that each side said in the default conversation, shortened."""
+    """The latest message of each role in the default conversation, cut after 500 characters."""
 
     last_exchange: dict[str, str]
 
 
 class ChatAnswer(QueryAnswer):
-    """The messages found."""
+    """The chat messages that match a query."""
 
     messages: list[ChatMessageView]
 
@@ -149,19 +152,19 @@ def _view(message: ChatMessage) -> ChatMessageView:
 def _state(world: States, now: datetime, page: StatePage) -> ChatStateView:
     query = ChatQuery(since=page.since, limit=page.limit, offset=page.offset, sort_order="desc")
     latest, total = find_chat(world[ChatState], query)
-    messages, more = [_view(message) for message in reversed(latest)], page.stop < total
+    messages, has_more = [_view(message) for message in reversed(latest)], page.stop < total
     return ChatStateView.model_validate(
-        {**_counts(world, now), "messages": messages, "returned_count": len(messages), "has_more": more}
+        {**_counts(world, now), "messages": messages, "returned_count": len(messages), "has_more": has_more}
     )
 
 
 def _brief(world: States, now: datetime) -> ChatBriefView:
     default = world[ChatState].current_settings.default_conversation_id
-    said = {
+    last_by_role = {
         message.role: text_of(message.content)[:PREVIEW]
         for message in world[ChatState].messages.group_window("conversation", default, 0, 20, latest_first=True)[::-1]
     }
-    return ChatBriefView.model_validate({**_counts(world, now), "last_exchange": said})
+    return ChatBriefView.model_validate({**_counts(world, now), "last_exchange": last_by_role})
 
 
 def _answer(world: States, now: datetime, query: ChatQuery) -> ChatAnswer:  # noqa: ARG001 - one signature

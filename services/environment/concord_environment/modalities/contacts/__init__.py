@@ -13,7 +13,7 @@ from concord_environment.modalities.modality import Modality
 
 
 class ContactsDocument(StateDocument):
-    """The address book."""
+    """The contacts of the address book."""
 
     contacts: dict[Id, Contact] = Field(default_factory=dict)
 
@@ -28,6 +28,7 @@ def _dump(state: ContactsState) -> dict[str, Any]:
 
 MODALITY: Final = Modality(
     name="contacts",
+    description="the user's address book",
     state=ContactsState,
     operations=CONTACTS_OPERATIONS,
     views=CONTACTS_VIEWS,

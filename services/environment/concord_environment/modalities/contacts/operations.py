@@ -1,4 +1,4 @@
-"""The address book's operations and their requests."""
+"""The operations of the address book and their requests."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 from pydantic import Field
 
 from concord_environment.core.actions import Action
-from concord_environment.core.faults import Conflict, NotThere
+from concord_environment.core.faults import Conflict, NotFound
 from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.contacts.state import Contact, ContactsState, Groups, Identifiers, PostalAddresses
 from concord_environment.modalities.fields import Id, Line, Name, NoneAsEmpty, Text
@@ -16,12 +16,12 @@ from concord_environment.modalities.modality import AnyOperation, Operation, Sta
 
 
 class ContactsAction(Action):
-    """Base class of the address book's requests."""
+    """Base class of the requests of the address book."""
 
     modality: ClassVar[str] = "contacts"
 
 
-class _Person(ContactsAction):
+class _ContactFields(ContactsAction):
     first_name: Name | None = None
     last_name: Name | None = None
     display_name: Name | None = None
@@ -33,8 +33,12 @@ class _Person(ContactsAction):
     photo_url: Line | None = None
 
 
-class CreateContact(_Person):
-    """Takes somebody into the address book."""
+class CreateContact(_ContactFields):
+    """Creates a contact in the address book.
+
+    `identifiers` are the phone numbers, email addresses and handles of the contact. The service generates the
+    `contact_id` by default. Fails if the id exists or another contact has one of the identifiers (409).
+    """
 
     operation: Literal["create_contact"] = "create_contact"
     contact_id: Id | None = None
@@ -45,8 +49,13 @@ class CreateContact(_Person):
     is_blocked: bool = False
 
 
-class UpdateContact(_Person):
-    """Changes what is given; lists as a whole, or by what is added to them."""
+class UpdateContact(_ContactFields):
+    """Changes the given fields of a contact.
+
+    `identifiers`, `addresses` and `groups` replace the whole list; `add_identifiers`, `add_groups` and `remove_groups`
+    change single items. Null clears text fields and the birthday. Fails if the contact does not exist (404), or if
+    another contact has one of the identifiers (409).
+    """
 
     operation: Literal["update_contact"] = "update_contact"
     contact_id: Id
@@ -60,24 +69,27 @@ class UpdateContact(_Person):
     is_blocked: bool | None = None
 
 
-class _OneContact(ContactsAction):
+class _ContactReference(ContactsAction):
     contact_id: Id
 
 
-class DeleteContact(_OneContact):
-    """Takes somebody out of the address book."""
+class DeleteContact(_ContactReference):
+    """Deletes a contact from the address book. Fails if the contact does not exist (404)."""
 
     operation: Literal["delete_contact"] = "delete_contact"
 
 
-class BlockContact(_OneContact):
-    """Blocks everything that comes from somebody."""
+class BlockContact(_ContactReference):
+    """Blocks a contact: new emails go to the spam folder, and new text messages are rejected.
+
+    Fails if the contact does not exist (404).
+    """
 
     operation: Literal["block_contact"] = "block_contact"
 
 
-class UnblockContact(_OneContact):
-    """Lets in again what comes from somebody."""
+class UnblockContact(_ContactReference):
+    """Unblocks a contact. Fails if the contact does not exist (404)."""
 
     operation: Literal["unblock_contact"] = "unblock_contact"
 
@@ -89,7 +101,7 @@ _LISTS_AND_FLAGS: Final = frozenset({"identifiers", "addresses", "groups", "is_f
 def _create(world: States, action: CreateContact, transaction: Transaction) -> None:
     contact_id = action.contact_id or transaction.new_id()
     if contact_id in world[ContactsState].contacts:
-        raise Conflict(f"a contact {contact_id} is there already")
+        raise Conflict(f"contact {contact_id} already exists")
     given = {name: getattr(action, name) for name in type(action).model_fields if name != "operation"}
     contact = Contact(**{**given, "contact_id": contact_id}, created_at=transaction.now, updated_at=transaction.now)
     _put(world[ContactsState], contact, transaction)
@@ -111,7 +123,7 @@ def _delete(world: States, action: DeleteContact, transaction: Transaction) -> N
 
 
 def _block(blocked: bool) -> Callable[[States, Any, Transaction], None]:
-    def apply(world: States, action: _OneContact, transaction: Transaction) -> None:
+    def apply(world: States, action: _ContactReference, transaction: Transaction) -> None:
         contact = _existing(world[ContactsState], action.contact_id)
         changed = replace(contact, is_blocked=blocked, updated_at=transaction.now)
         transaction.put(world[ContactsState].contacts, contact.contact_id, changed)
@@ -122,7 +134,7 @@ def _block(blocked: bool) -> Callable[[States, Any, Transaction], None]:
 def _existing(state: ContactsState, contact_id: str) -> Contact:
     contact = state.contacts.get(contact_id)
     if contact is None:
-        raise NotThere(f"there is no contact {contact_id}")
+        raise NotFound(f"there is no contact {contact_id}")
     return contact
 
 
@@ -130,7 +142,7 @@ def _put(state: ContactsState, contact: Contact, transaction: Transaction) -> No
     for identifier in contact.identifiers:
         owner = state.owner(identifier.value)
         if owner is not None and owner.contact_id != contact.contact_id:
-            raise Conflict(f"{identifier.value} is {owner.name}'s")
+            raise Conflict(f"identifiers: {identifier.value} belongs to the contact {owner.name}")
     transaction.put(state.contacts, contact.contact_id, contact)
 
 

@@ -1,4 +1,4 @@
-"""The address book's rows and table."""
+"""The rows and the table of the address book."""
 
 from dataclasses import dataclass
 from datetime import date
@@ -11,7 +11,7 @@ from concord_environment.modalities.fields import Id, Line, Moment, Name, Text
 
 
 class ContactIdentifier(BaseModel):
-    """Where somebody can be reached: a phone number, an address, a handle."""
+    """A phone number, an email address or a handle of a contact."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -21,7 +21,7 @@ class ContactIdentifier(BaseModel):
 
 
 class PostalAddress(BaseModel):
-    """Where somebody lives or works."""
+    """A postal address of a contact."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -40,7 +40,7 @@ Groups = Annotated[tuple[Name, ...], Field(max_length=100)]
 
 @dataclass(frozen=True, slots=True)
 class Contact:
-    """Somebody the user knows."""
+    """A contact in the user's address book."""
 
     contact_id: Id
     created_at: Moment
@@ -64,8 +64,8 @@ class Contact:
     def name(self) -> str:
         """The display name, else the full name, the nickname or the first identifier."""
         full = " ".join(filter(None, (self.first_name, self.last_name)))
-        known = self.identifiers[0].value if self.identifiers else "Unknown"
-        return self.display_name or full or self.nickname or known
+        identifier = self.identifiers[0].value if self.identifiers else "Unknown"
+        return self.display_name or full or self.nickname or identifier
 
 
 def _identifiers(contact: Contact) -> tuple[str, ...]:
@@ -73,7 +73,7 @@ def _identifiers(contact: Contact) -> tuple[str, ...]:
 
 
 class ContactsState:
-    """Contacts by name, with a lookup by number and address."""
+    """Contacts in the order of their names, with a lookup by phone number and email address."""
 
     def __init__(self) -> None:
         self.contacts: Table[Contact] = Table(
@@ -90,10 +90,10 @@ class ContactsState:
         return (self.contacts,)
 
     def owner(self, identifier: str) -> Contact | None:
-        """The contact with this address or number, or None."""
+        """The contact with an email address or phone number, or None."""
         return next(iter(self.contacts.found("identifier", identifier.casefold())), None)
 
     def is_blocked(self, identifier: str) -> bool:
-        """Whether the user blocks this address or number."""
+        """Whether the user blocks an email address or phone number."""
         contact = self.owner(identifier) if len(self.contacts) else None
         return contact is not None and contact.is_blocked

@@ -1,4 +1,4 @@
-"""The address book's queries and views."""
+"""Queries and views of the address book."""
 
 from datetime import datetime
 from typing import Final
@@ -17,7 +17,11 @@ from concord_environment.modalities.modality import (
 
 
 class ContactsQuery(Page):
-    """Every filter that is given has to hold."""
+    """Finds contacts that match all given filters, sorted by name.
+
+    `search_text` is a substring of a name, company, job title, note or identifier, and `identifier_value` a substring
+    of an identifier, both in any case.
+    """
 
     search_text: Line | None = None
     group: Name | None = None
@@ -30,11 +34,11 @@ class ContactsQuery(Page):
 def find_contacts(state: ContactsState, query: ContactsQuery) -> tuple[list[Contact], int]:
     """The page of contacts that match a query, by name, and the number of all matches."""
     candidates = state.contacts.rows() if query.group is None else state.contacts.group("group", query.group)
-    found = [contact for contact in candidates if _fits(contact, query)]
+    found = [contact for contact in candidates if _matches(contact, query)]
     return found[query.first : query.stop], len(found)
 
 
-def _fits(contact: Contact, query: ContactsQuery) -> bool:
+def _matches(contact: Contact, query: ContactsQuery) -> bool:
     if query.is_favorite is not None and contact.is_favorite != query.is_favorite:
         return False
     if query.is_blocked is not None and contact.is_blocked != query.is_blocked:
@@ -44,8 +48,8 @@ def _fits(contact: Contact, query: ContactsQuery) -> bool:
     if query.search_text is None:
         return True
     values = " ".join(identifier.value for identifier in contact.identifiers)
-    words = (contact.name, contact.nickname, contact.company, contact.job_title, contact.notes, values)
-    return query.search_text.casefold() in "\n".join(filter(None, words)).casefold()
+    texts = (contact.name, contact.nickname, contact.company, contact.job_title, contact.notes, values)
+    return query.search_text.casefold() in "\n".join(filter(None, texts)).casefold()
 
 
 def _has_identifier(contact: Contact, query: ContactsQuery) -> bool:
@@ -57,14 +61,14 @@ def _has_identifier(contact: Contact, query: ContactsQuery) -> bool:
 
 
 class ContactsCounts(StateView):
-    """How many contacts there are, and in which groups."""
+    """The number of contacts, in all and by group."""
 
     total_contact_count: int
     groups: dict[str, int]
 
 
 class ContactsStateView(ContactsCounts):
-    """A page of the contacts, by name."""
+    """A page of the contacts, sorted by name. `since` filters the page by the time of the last update."""
 
     contacts: dict[str, Contact]
     returned_count: int
@@ -72,13 +76,13 @@ class ContactsStateView(ContactsCounts):
 
 
 class ContactsBriefView(ContactsCounts):
-    """The names of the first contacts."""
+    """The names of the first 50 contacts."""
 
     names: list[str]
 
 
 class ContactsAnswer(QueryAnswer):
-    """The contacts found."""
+    """The contacts that match a query."""
 
     contacts: list[Contact]
 
@@ -91,12 +95,12 @@ def _counts(world: States, now: datetime) -> dict[str, object]:
 
 def _state(world: States, now: datetime, page: StatePage) -> ContactsStateView:
     contacts = world[ContactsState].contacts.window(page.offset, page.stop)
-    shown = [contact for contact in contacts if page.since is None or contact.updated_at >= page.since]
+    returned = [contact for contact in contacts if page.since is None or contact.updated_at >= page.since]
     return ContactsStateView.model_validate(
         {
             **_counts(world, now),
-            "contacts": {contact.contact_id: contact for contact in shown},
-            "returned_count": len(shown),
+            "contacts": {contact.contact_id: contact for contact in returned},
+            "returned_count": len(returned),
             "has_more": page.stop < len(world[ContactsState].contacts),
         }
     )

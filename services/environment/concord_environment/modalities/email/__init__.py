@@ -1,4 +1,4 @@
-"""The modality `email`: the user's mailbox, with threads by RFC 5322."""
+"""The modality `email`: the user's mailbox, with threads by the headers of RFC 5322."""
 
 from typing import Annotated, Any, Final
 
@@ -21,24 +21,24 @@ _OLD_NAMES: Final = {
     "body": "body_text",
     "is_flagged": "is_starred",
 }
-"""The names of a mail's fields in older scenario files, and the current names."""
+"""Maps the field names of emails in older scenario files to the current names."""
 
 
-def _mails(value: object) -> object:
+def _with_current_names(value: object) -> object:
     return with_current_names(value, "message_id", _OLD_NAMES, _with_times_and_thread)
 
 
-def _with_times_and_thread(mail: dict[str, Any]) -> dict[str, Any]:
-    at = mail.get("received_at") or mail.get("sent_at") or mail.get("timestamp")
-    times = {"sent_at": mail.get("sent_at") or at, "received_at": mail.get("received_at") or at}
-    return {"thread_id": mail["message_id"], **mail, **times}
+def _with_times_and_thread(email: dict[str, Any]) -> dict[str, Any]:
+    at = email.get("received_at") or email.get("sent_at") or email.get("timestamp")
+    times = {"sent_at": email.get("sent_at") or at, "received_at": email.get("received_at") or at}
+    return {"thread_id": email["message_id"], **email, **times}
 
 
 class EmailDocument(StateDocument):
-    """The mailbox."""
+    """The user's email address, and the emails of the mailbox."""
 
     user_email_address: Address = "user@example.com"
-    emails: Annotated[dict[Id, Email], BeforeValidator(_mails)] = Field(default_factory=dict)
+    emails: Annotated[dict[Id, Email], BeforeValidator(_with_current_names)] = Field(default_factory=dict)
 
 
 def _load(state: EmailState, document: EmailDocument) -> None:
@@ -52,6 +52,7 @@ def _dump(state: EmailState) -> dict[str, Any]:
 
 MODALITY: Final = Modality(
     name="email",
+    description="the user's mailbox",
     state=EmailState,
     operations=EMAIL_OPERATIONS,
     views=EMAIL_VIEWS,

@@ -1,4 +1,4 @@
-"""The mailbox's operations, and filing imported mails."""
+"""The operations of the mailbox, and the import of emails."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -6,7 +6,7 @@ from datetime import datetime
 from operator import attrgetter
 from typing import Final, NamedTuple, TypeVar
 
-from concord_environment.core.faults import Conflict, Forbidden, NotThere
+from concord_environment.core.faults import Conflict, Forbidden, NotFound
 from concord_environment.core.identity import namespace
 from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.contacts.state import ContactsState
@@ -31,7 +31,7 @@ def _send(world: States, action: requests.SendEmail, transaction: Transaction) -
     sent = _file(state, action, transaction, Envelope(transaction.new_id(), own, "sent", is_read=True))
     recipients = (*action.to_addresses, *action.cc_addresses, *action.bcc_addresses)
     if any(same_address(recipient, own) for recipient in recipients):
-        # The incoming copy is a row of its own and gets its own id, in the same thread.
+        # The incoming copy is a separate row with its own id, in the same thread.
         copy = action.model_dump(exclude={"operation", "bcc_addresses", "from_address"})
         incoming = {**copy, "from_address": own, "thread_id": sent.thread_id, "in_reply_to": sent.in_reply_to}
         transaction.cause(requests.ReceiveEmail.model_validate(incoming))
@@ -41,7 +41,7 @@ def _receive(world: States, action: requests.ReceiveEmail, transaction: Transact
     state = world[EmailState]
     message_id = action.message_id or transaction.new_id()
     if message_id in state.emails:
-        raise Conflict(f"a mail {message_id} is there already")
+        raise Conflict(f"email {message_id} already exists")
     folder = (
         "spam" if action.folder == "inbox" and world[ContactsState].is_blocked(action.from_address) else action.folder
     )
@@ -51,7 +51,7 @@ def _receive(world: States, action: requests.ReceiveEmail, transaction: Transact
 
 
 class Envelope(NamedTuple):
-    """The fields of a mail that its text does not hold."""
+    """The fields of an email that sending and receiving set in different ways."""
 
     message_id: str
     sender: str
@@ -67,7 +67,7 @@ def _file(
     transaction: Transaction,
     envelope: Envelope,
 ) -> Email:
-    """Writes a mail to its folder and its thread."""
+    """Adds an email to its folder and its thread."""
     now, message_id = transaction.now, envelope.message_id
     parent = None if action.in_reply_to is None else state.emails.get(action.in_reply_to)
     references = action.references or (references_for(parent) if parent else ())
@@ -116,10 +116,10 @@ def _each(change: Callable[[Email, S], Email]) -> Callable[[States, S, Transacti
 
 
 def _selected(state: EmailState, action: requests._Selection) -> list[Email]:
-    found = {message_id: state.emails.get(message_id) for message_id in action.ids}
-    if missing := [message_id for message_id, email in found.items() if email is None]:
-        raise NotThere(f"there is no mail {missing[0]}")
-    return [email for email in found.values() if email is not None]
+    selected = {message_id: state.emails.get(message_id) for message_id in action.ids}
+    if missing := [message_id for message_id, email in selected.items() if email is None]:
+        raise NotFound(f"there is no email {missing[0]}")
+    return [email for email in selected.values() if email is not None]
 
 
 def _delete(world: States, action: requests.Delete, transaction: Transaction) -> None:
@@ -182,11 +182,14 @@ EMAIL_OPERATIONS: Final[tuple[AnyOperation, ...]] = (
 
 
 def import_emails(state: EmailState, emails: Sequence[Email]) -> int:
-    """Adds mails to a mailbox in the order of their dates. Raises Conflict, and adds none, if one exists already."""
-    known = [email.message_id for email in emails if email.message_id in state.emails]
-    repeated = len({email.message_id for email in emails}) < len(emails)
-    if known or repeated:
-        raise Conflict(f"a mail {known[0]} is there already" if known else "two mails have one Message-ID")
+    """Adds emails to a mailbox in the order of their dates.
+
+    Raises Conflict, and adds no email, if a Message-ID exists already or occurs twice.
+    """
+    existing = [email.message_id for email in emails if email.message_id in state.emails]
+    has_duplicates = len({email.message_id for email in emails}) < len(emails)
+    if existing or has_duplicates:
+        raise Conflict(f"email {existing[0]} already exists" if existing else "two emails have the same Message-ID")
     for email in sorted(emails, key=attrgetter("received_at")):
         transaction = Transaction(email.received_at, namespace(0), 0, None)
         thread_id = find_thread(state, headers_of(email), transaction)

@@ -1,6 +1,6 @@
-"""The requests of the mailbox's operations."""
+"""The requests of the operations of the mailbox."""
 
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -18,12 +18,13 @@ from concord_environment.modalities.fields import (
     NoneAsEmpty,
     Text,
 )
+from concord_environment.modalities.message_selection import MessageSelection
 
 Attachments = Annotated[tuple[Attachment, ...], Field(max_length=100)]
 
 
 class EmailAction(Action):
-    """Base class of the mailbox's requests."""
+    """Base class of the requests of the mailbox."""
 
     modality: ClassVar[str] = "email"
 
@@ -44,14 +45,23 @@ class _Message(EmailAction):
 
 
 class SendEmail(_Message):
-    """A mail from the user. `from_address` may only be the user's own; it goes without saying."""
+    """Sends an email from the user.
+
+    `from_address` defaults to the user's address and cannot be another address. To reply, set `in_reply_to` to the
+    `message_id` of the email; the service then adds the References header and the thread. An email to the user's own
+    address also arrives in the inbox. Fails for another `from_address` (403).
+    """
 
     operation: Literal["send"] = "send"
     from_address: Address | None = None
 
 
 class ReceiveEmail(_Message):
-    """A mail that comes in. `sent_at` in the future has it come in then; `message_id` is made up if none is given."""
+    """Delivers an email from somebody else to the mailbox.
+
+    The email arrives at once, or at `sent_at` if that is in the future. Email from a blocked contact goes to the spam
+    folder instead of the inbox. The service generates the `message_id` by default. Fails if it exists (409).
+    """
 
     operation: Literal["receive"] = "receive"
     from_address: Address
@@ -62,56 +72,45 @@ class ReceiveEmail(_Message):
     is_read: bool = False
 
 
-class _Selection(EmailAction):
-    """One mail or several."""
-
-    message_id: Id | None = None
-    message_ids: Annotated[Ids, NoneAsEmpty] = ()
-
-    @property
-    def ids(self) -> tuple[str, ...]:
-        """The ids of the selected mails, without duplicates."""
-        return tuple(dict.fromkeys((*filter(None, (self.message_id,)), *self.message_ids)))
-
-    @model_validator(mode="after")
-    def _names_one(self) -> Self:
-        if not self.ids:
-            raise ValueError("name a mail: message_id or message_ids")
-        return self
+class _Selection(MessageSelection, EmailAction):
+    """Base class of the requests for one or several emails."""
 
 
 class MarkRead(_Selection):
-    """Marks mails as read."""
+    """Marks emails as read. Fails without changes if an email does not exist (404)."""
 
     operation: Literal["mark_read"] = "mark_read"
 
 
 class MarkUnread(_Selection):
-    """Marks mails as unread."""
+    """Marks emails as unread. Fails without changes if an email does not exist (404)."""
 
     operation: Literal["mark_unread"] = "mark_unread"
 
 
 class Star(_Selection):
-    """Stars mails."""
+    """Adds the star to emails. Fails without changes if an email does not exist (404)."""
 
     operation: Literal["star"] = "star"
 
 
 class Unstar(_Selection):
-    """Takes the star off mails."""
+    """Removes the star from emails. Fails without changes if an email does not exist (404)."""
 
     operation: Literal["unstar"] = "unstar"
 
 
 class Archive(_Selection):
-    """Moves mails to the archive."""
+    """Moves emails to the archive folder. Fails without changes if an email does not exist (404)."""
 
     operation: Literal["archive"] = "archive"
 
 
 class Delete(_Selection):
-    """Moves mails to the trash; those that are in the trash are gone for good."""
+    """Moves emails to the trash folder. Emails that are in the trash already are deleted permanently.
+
+    Fails without changes if an email does not exist (404).
+    """
 
     operation: Literal["delete"] = "delete"
 
@@ -121,26 +120,29 @@ class _Labelling(_Selection):
 
     @model_validator(mode="before")
     @classmethod
-    def _one_label(cls, data: Any) -> Any:  # noqa: ANN401 - whatever was sent
+    def _label_as_labels(cls, data: Any) -> Any:  # noqa: ANN401 - any JSON value
         if isinstance(data, dict) and "label" in data and "labels" not in data:
             return {**data, "labels": [data["label"]]}
         return data
 
 
 class AddLabel(_Labelling):
-    """Puts labels on mails."""
+    """Adds labels to emails. Fails without changes if an email does not exist (404)."""
 
     operation: Literal["add_label"] = "add_label"
 
 
 class RemoveLabel(_Labelling):
-    """Takes labels off mails."""
+    """Removes labels from emails. Fails without changes if an email does not exist (404)."""
 
     operation: Literal["remove_label"] = "remove_label"
 
 
 class Move(_Selection):
-    """Moves mails to a folder, which is made if there is none of that name."""
+    """Moves emails to a folder, and creates the folder if it does not exist.
+
+    Fails without changes if an email does not exist (404).
+    """
 
     operation: Literal["move"] = "move"
     folder: Name

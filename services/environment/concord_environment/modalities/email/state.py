@@ -1,4 +1,4 @@
-"""The mailbox's rows and tables."""
+"""The rows and tables of the mailbox."""
 
 import re
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ from concord_environment.modalities.fields import Address, Addresses, Id, Ids, L
 from concord_environment.modalities.modality import ONLY_KEY
 
 FOLDERS: Final = ("inbox", "sent", "drafts", "trash", "spam", "archive")
-"""The folders of every mailbox. Moving a mail to another name creates that folder."""
+"""The folders of every mailbox. Moving an email to another folder creates that folder."""
 
 Priority = Literal["high", "normal", "low"]
 
 
 class Attachment(BaseModel):
-    """A file at a mail: what it is called and what it is, not its content."""
+    """The description of a file attached to an email, without the content. `size` is in bytes."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -35,7 +35,7 @@ class Attachment(BaseModel):
 
 @row
 class Email:
-    """One mail, in exactly one folder."""
+    """An email (RFC 5322), in exactly one folder. `message_id` is the Message-ID."""
 
     message_id: Id
     thread_id: Id
@@ -60,7 +60,7 @@ class Email:
 
     @property
     def participants(self) -> tuple[str, ...]:
-        """The sender and the recipients, without blind copies."""
+        """The sender and the recipients, without Bcc."""
         return (self.from_address, *self.to_addresses, *self.cc_addresses)
 
 
@@ -73,7 +73,7 @@ class EmailAccount:
 
 @dataclass(frozen=True, slots=True)
 class EmailThread:
-    """A conversation, as it is worked out from its mails."""
+    """A thread, computed from its emails."""
 
     thread_id: str
     subject: str
@@ -98,7 +98,7 @@ def base_subject(subject: str) -> str:
 
 @lru_cache(maxsize=4096)
 def is_reply(subject: str) -> bool:
-    """Whether a subject has the prefix of a reply or a forwarded mail."""
+    """Whether a subject has the prefix of a reply or a forwarded email."""
     return _PREFIX.match(subject.lstrip()) is not None
 
 
@@ -119,13 +119,13 @@ def _labels(email: Email) -> tuple[str, ...]:
     return tuple(dict.fromkeys(email.labels)) if email.labels else ()
 
 
-def _answers(email: Email) -> tuple[str, ...]:
-    named = email.references if email.in_reply_to is None else (*email.references, email.in_reply_to)
-    return tuple(dict.fromkeys(named)) if named else ()
+def _referenced(email: Email) -> tuple[str, ...]:
+    ids = email.references if email.in_reply_to is None else (*email.references, email.in_reply_to)
+    return tuple(dict.fromkeys(ids)) if ids else ()
 
 
 class EmailState:
-    """The mails in the order of arrival, indexed by folder, label and flag, and the mailbox's owner."""
+    """The emails in the order of arrival, indexed by folder, label and flag, and the owner of the mailbox."""
 
     def __init__(self) -> None:
         self.emails: Table[Email] = Table(
@@ -141,8 +141,8 @@ class EmailState:
                 "sender": lambda email: (email.from_address.casefold(),),
                 "thread": lambda email: (email.thread_id,),
                 "subject": lambda email: (base_subject(email.subject),),
-                # The ids of the mails that a mail replies to. They may arrive after it.
-                "answers": _answers,
+                # The ids in References and In-Reply-To. A referenced email may arrive after the reply.
+                "referenced": _referenced,
             },
         )
         self.account: Table[EmailAccount] = Table("email.account", EmailAccount)
@@ -158,7 +158,7 @@ class EmailState:
         return (self.account.get(ONLY_KEY) or EmailAccount()).user_email_address
 
     def thread(self, thread_id: str) -> EmailThread | None:
-        """A thread, computed from its mails. None if it has none."""
+        """The thread with an id, or None if no email belongs to it."""
         emails = self.emails.found("thread", thread_id)
         if not emails:
             return None

@@ -15,7 +15,7 @@ from concord_environment.modalities.sms.views import SMS_VIEWS
 
 
 class SMSDocument(StateDocument):
-    """The text messages."""
+    """The text messages and conversations of the user's phone."""
 
     user_phone_number: Phone = "+15550000000"
     max_messages_per_conversation: Annotated[int, Field(ge=1)] = 10_000
@@ -37,11 +37,12 @@ def _dump(state: SMSState) -> dict[str, Any]:
 def _inconsistencies(state: SMSState) -> Iterator[str]:
     for message in state.messages.rows():
         if message.thread_id not in state.conversations:
-            yield f"sms: message {message.message_id} is in conversation {message.thread_id}, which is missing"
+            yield f"sms: conversation {message.thread_id} of message {message.message_id} does not exist"
 
 
 MODALITY: Final = Modality(
     name="sms",
+    description="the user's text messages",
     state=SMSState,
     operations=SMS_OPERATIONS,
     views=SMS_VIEWS,

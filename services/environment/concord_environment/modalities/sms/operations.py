@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, Final
 
-from concord_environment.core.faults import Conflict, Forbidden, NotThere
+from concord_environment.core.faults import Conflict, Forbidden, NotFound
 from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.contacts.state import ContactsState
 from concord_environment.modalities.modality import AnyOperation, Caller, Operation, States
@@ -22,7 +22,7 @@ def _bind_send(world: States, action: requests.SendMessage, caller: Caller) -> r
 def _bind_reaction(world: States, action: requests.AddReaction, caller: Caller) -> requests.AddReaction:
     own = world[SMSState].number
     if action.phone_number not in (None, own) and not caller.may("sms:receive"):
-        raise Forbidden(f"phone_number: reactions of others need 'sms:receive'; yours is {own}")
+        raise Forbidden(f"phone_number: a reaction from a number other than {own} requires 'sms:receive'")
     return action.model_copy(update={"phone_number": action.phone_number or own})
 
 
@@ -49,10 +49,10 @@ def _send(world: States, action: requests.SendMessage, transaction: Transaction)
 def _receive(world: States, action: requests.ReceiveMessage, transaction: Transaction) -> None:
     state = world[SMSState]
     if world[ContactsState].is_blocked(action.from_number):
-        raise Conflict(f"{action.from_number} is blocked")
+        raise Conflict(f"from_number: the user blocks {action.from_number}")
     message_id = action.message_id or transaction.new_id()
     if message_id in state.messages:
-        raise Conflict(f"a message {message_id} is there already")
+        raise Conflict(f"message {message_id} already exists")
     recipients = action.to_numbers or (state.number,)
     thread_id = _thread(state, action.thread_id, (action.from_number, *recipients), transaction)
     message = SMSMessage(
@@ -81,16 +81,20 @@ def _attachments(action: requests._Message, transaction: Transaction) -> tuple[A
 
 
 def _thread(state: SMSState, thread_id: str | None, numbers: Iterable[str], transaction: Transaction) -> str:
-    """The id of the named conversation, else of the one with exactly these members, else of a new one."""
-    people = sorted(dict.fromkeys(numbers))
+    """The id of a message's conversation.
+
+    A given id names the conversation, which is new if the id does not exist. Without an id, the conversation is the one
+    with exactly these participants, or else a new one.
+    """
+    participants = sorted(dict.fromkeys(numbers))
     if thread_id is not None and thread_id in state.conversations:
         return thread_id
-    if thread_id is None and (known := state.conversations.found("members", " ".join(people))):
-        return known[0].thread_id
+    if thread_id is None and (existing := state.conversations.found("participants", " ".join(participants))):
+        return existing[0].thread_id
     conversation = Conversation(
         thread_id=thread_id or transaction.new_id(),
-        conversation_type="group" if len(people) > 2 else "one_on_one",
-        participants=tuple(Participant(number, transaction.now) for number in people),
+        conversation_type="group" if len(participants) > 2 else "one_on_one",
+        participants=tuple(Participant(number, transaction.now) for number in participants),
         created_at=transaction.now,
     )
     transaction.put(state.conversations, conversation.thread_id, conversation)
@@ -100,7 +104,7 @@ def _thread(state: SMSState, thread_id: str | None, numbers: Iterable[str], tran
 def _message(state: SMSState, message_id: str) -> SMSMessage:
     message = state.messages.get(message_id)
     if message is None or message.is_deleted:
-        raise NotThere(f"there is no message {message_id}")
+        raise NotFound(f"there is no message {message_id}")
     return message
 
 
@@ -125,23 +129,23 @@ def _deleted(message: SMSMessage, transaction: Transaction) -> SMSMessage:  # no
 def _react(world: States, action: requests.AddReaction, transaction: Transaction) -> None:
     message = _message(world[SMSState], action.message_id)
     number = action.phone_number or world[SMSState].number
-    if any(known.phone_number == number and known.emoji == action.emoji for known in message.reactions):
-        raise Conflict(f"{number} has put {action.emoji} on this message already")
+    if any(reaction.phone_number == number and reaction.emoji == action.emoji for reaction in message.reactions):
+        raise Conflict(f"{number} has already reacted to the message with {action.emoji}")
     reaction = Reaction(transaction.new_id(), message.message_id, number, action.emoji, transaction.now)
-    reacted = replace(message, reactions=(*message.reactions, reaction))
-    transaction.put(world[SMSState].messages, message.message_id, reacted)
+    updated = replace(message, reactions=(*message.reactions, reaction))
+    transaction.put(world[SMSState].messages, message.message_id, updated)
 
 
 def _create_group(world: States, action: requests.CreateGroup, transaction: Transaction) -> None:
     creator = action.creator_number or world[SMSState].number
     thread_id = action.thread_id or transaction.new_id()
     if thread_id in world[SMSState].conversations:
-        raise Conflict(f"a conversation {thread_id} is there already")
-    people = dict.fromkeys((creator, *action.participant_numbers))
+        raise Conflict(f"conversation {thread_id} already exists")
+    numbers = dict.fromkeys((creator, *action.participant_numbers))
     conversation = Conversation(
         thread_id=thread_id,
         conversation_type="group",
-        participants=tuple(Participant(number, transaction.now, number == creator) for number in people),
+        participants=tuple(Participant(number, transaction.now, number == creator) for number in numbers),
         created_at=transaction.now,
         created_by=creator,
         group_name=action.group_name,
@@ -153,7 +157,7 @@ def _update_conversation(world: States, action: requests.UpdateConversation, tra
     state = world[SMSState]
     conversation = state.conversations.get(action.thread_id)
     if conversation is None:
-        raise NotThere(f"there is no conversation {action.thread_id}")
+        raise NotFound(f"there is no conversation {action.thread_id}")
     updated = replace(
         conversation,
         is_pinned=conversation.is_pinned if action.pin is None else action.pin,
@@ -169,7 +173,7 @@ def _update_conversation(world: States, action: requests.UpdateConversation, tra
             transaction.put(state.messages, message.message_id, _read(message, transaction))
 
 
-def _deliver(world: States, action: requests.UpdateDeliveryStatus, transaction: Transaction) -> None:
+def _update_delivery_status(world: States, action: requests.UpdateDeliveryStatus, transaction: Transaction) -> None:
     message = _message(world[SMSState], action.message_id)
     at, status = transaction.now, action.new_status
     delivered_at = message.delivered_at or (at if status in ("delivered", "read") else None)
@@ -196,5 +200,5 @@ SMS_OPERATIONS: Final[tuple[AnyOperation, ...]] = (
     Operation(
         requests.UpdateConversation, _update_conversation, "conversation", "sms:conversation", "sms.conversation"
     ),
-    Operation(requests.UpdateDeliveryStatus, _deliver, "delivery", "sms:delivery", "sms.delivery"),
+    Operation(requests.UpdateDeliveryStatus, _update_delivery_status, "delivery", "sms:delivery", "sms.delivery"),
 )

@@ -1,11 +1,12 @@
 """The requests of the operations on text messages."""
 
-from typing import Annotated, Any, ClassVar, Final, Literal, Self
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import Field, model_validator
 
 from concord_environment.core.actions import Action
-from concord_environment.modalities.fields import Id, Ids, Moment, Name, NoneAsEmpty, Phone, Phones, Text
+from concord_environment.modalities.fields import Id, Moment, Name, NoneAsEmpty, Phone, Phones, Text
+from concord_environment.modalities.message_selection import MessageSelection
 from concord_environment.modalities.sms.state import MessageAttachment, MessageType
 
 _NESTED: Final = (
@@ -20,13 +21,13 @@ _NESTED: Final = (
 
 
 class SMSAction(Action):
-    """Base class of the requests."""
+    """Base class of the requests for text messages."""
 
     modality: ClassVar[str] = "sms"
 
     @model_validator(mode="before")
     @classmethod
-    def _unnest(cls, data: Any) -> Any:  # noqa: ANN401 - whatever was sent
+    def _unnest(cls, data: Any) -> Any:  # noqa: ANN401 - any JSON value
         if not isinstance(data, dict):
             return data
         flat = {key: value for key, value in data.items() if key not in _NESTED}
@@ -47,7 +48,12 @@ class _Message(SMSAction):
 
 
 class SendMessage(_Message):
-    """A message from the user. `from_number` may only be the user's own; it goes without saying."""
+    """Sends a text message from the user.
+
+    `from_number` defaults to the user's number and cannot be another number. The message joins the conversation
+    `thread_id`, which the service creates if it does not exist. Without a `thread_id`, the message joins the
+    conversation with exactly these participants, or a new one. Fails for another `from_number` (403).
+    """
 
     operation: Literal["send_message"] = "send_message"
     to_numbers: Annotated[Phones, Field(min_length=1)]
@@ -55,7 +61,12 @@ class SendMessage(_Message):
 
 
 class ReceiveMessage(_Message):
-    """A message that comes in. `sent_at` in the future has it come in then."""
+    """Delivers a text message from somebody else to the user's phone.
+
+    The message arrives at once, or at `sent_at` if that is in the future. `to_numbers` defaults to the user's number.
+    The service generates the `message_id` by default. Fails if the id exists or the user blocks the sender
+    (409).
+    """
 
     operation: Literal["receive_message"] = "receive_message"
     from_number: Phone
@@ -65,44 +76,37 @@ class ReceiveMessage(_Message):
     is_spam: bool = False
 
 
-class _Selection(SMSAction):
-    """One message or several."""
-
-    message_id: Id | None = None
-    message_ids: Annotated[Ids, NoneAsEmpty] = ()
-
-    @property
-    def ids(self) -> tuple[str, ...]:
-        """The ids of the selected messages, without duplicates."""
-        return tuple(dict.fromkeys((*filter(None, (self.message_id,)), *self.message_ids)))
-
-    @model_validator(mode="after")
-    def _names_one(self) -> Self:
-        if not self.ids:
-            raise ValueError("name a message: message_id or message_ids")
-        return self
+class _Selection(MessageSelection, SMSAction):
+    """Base class of the requests for one or several messages."""
 
 
 class MarkMessagesRead(_Selection):
-    """Marks messages as read."""
+    """Marks text messages as read. Fails without changes if a message does not exist (404)."""
 
     operation: Literal["mark_read"] = "mark_read"
 
 
 class MarkMessagesUnread(_Selection):
-    """Marks messages as unread."""
+    """Marks text messages as unread. Fails without changes if a message does not exist (404)."""
 
     operation: Literal["mark_unread"] = "mark_unread"
 
 
 class DeleteMessages(_Selection):
-    """Deletes messages: they stay as deleted ones, without their text."""
+    """Deletes text messages. Deleted messages lose text, attachments and reactions, and stay in the state as deleted.
+
+    Fails without changes if a message does not exist (404).
+    """
 
     operation: Literal["delete_message"] = "delete_message"
 
 
 class AddReaction(SMSAction):
-    """Puts an emoji on a message. `phone_number` is who reacts; the user where nobody is named."""
+    """Adds a reaction to a text message, by default from the user's number.
+
+    Another `phone_number` requires the permission `sms:receive`. Fails if the message does not exist (404), or if it
+    has this reaction from the number already (409).
+    """
 
     operation: Literal["add_reaction"] = "add_reaction"
     message_id: Id
@@ -111,7 +115,10 @@ class AddReaction(SMSAction):
 
 
 class CreateGroup(SMSAction):
-    """Begins a group conversation."""
+    """Creates a group conversation with the participants and the creator, by default the user.
+
+    The service generates the `thread_id` by default. Fails if the id exists (409).
+    """
 
     operation: Literal["create_group"] = "create_group"
     participant_numbers: Annotated[Phones, Field(min_length=1)]
@@ -121,7 +128,10 @@ class CreateGroup(SMSAction):
 
 
 class UpdateConversation(SMSAction):
-    """Pins, mutes, archives a conversation, keeps a draft in it, or marks all of it as read."""
+    """Changes the given flags of a conversation, sets its draft, or marks all its messages as read.
+
+    A `draft_message` of null deletes the draft. Fails if the conversation does not exist (404).
+    """
 
     operation: Literal["update_conversation"] = "update_conversation"
     thread_id: Id
@@ -133,7 +143,10 @@ class UpdateConversation(SMSAction):
 
 
 class UpdateDeliveryStatus(SMSAction):
-    """Says what became of a message that the user sent, or that a received one was read."""
+    """Sets the delivery status of a text message. `read` also marks the message as read.
+
+    Fails if the message does not exist (404).
+    """
 
     operation: Literal["update_delivery_status"] = "update_delivery_status"
     message_id: Id

@@ -18,7 +18,10 @@ DeliveryStatus = Literal["sending", "sent", "delivered", "failed", "read"]
 
 
 class MessageAttachment(BaseModel):
-    """A file at a message: what it is, not its content."""
+    """The description of a file attached to a message, without the content.
+
+    `size` is in bytes, and `duration`, for audio and video, in seconds.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -32,7 +35,7 @@ class MessageAttachment(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Reaction:
-    """An emoji that somebody put on a message."""
+    """A reaction to a message: an emoji from a phone number."""
 
     reaction_id: Id
     message_id: Id
@@ -43,7 +46,7 @@ class Reaction:
 
 @dataclass(frozen=True, slots=True)
 class SMSMessage:
-    """One message."""
+    """A text message."""
 
     message_id: Id
     thread_id: Id
@@ -67,7 +70,7 @@ class SMSMessage:
 
 @dataclass(frozen=True, slots=True)
 class Participant:
-    """Somebody in a conversation. Names are the contacts' business."""
+    """A participant in a conversation. The address book has the names."""
 
     phone_number: Phone
     joined_at: Moment
@@ -77,7 +80,7 @@ class Participant:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A conversation without its messages."""
+    """A conversation of text messages, without the messages."""
 
     thread_id: Id
     conversation_type: Literal["one_on_one", "group"]
@@ -113,13 +116,13 @@ def _unread(message: SMSMessage) -> tuple[str, ...]:
     return ()
 
 
-def members(conversation: Conversation) -> str:
-    """The lookup value of a conversation: its members' numbers."""
-    return " ".join(sorted(participant.phone_number for participant in conversation.participants))
+def _participants(conversation: Conversation) -> tuple[str]:
+    """The lookup value of a conversation: the sorted numbers of its participants."""
+    return (" ".join(sorted(participant.phone_number for participant in conversation.participants)),)
 
 
 class SMSState:
-    """Messages by the time of sending, conversations, and the phone's owner."""
+    """Messages in the order of sending, conversations, and the owner of the phone."""
 
     def __init__(self) -> None:
         self.messages: Table[SMSMessage] = Table(
@@ -129,7 +132,7 @@ class SMSState:
             indexes={"thread": lambda message: (message.thread_id,), "flag": _unread},
         )
         self.conversations: Table[Conversation] = Table(
-            "sms.conversations", Conversation, lookups={"members": lambda conversation: (members(conversation),)}
+            "sms.conversations", Conversation, lookups={"participants": _participants}
         )
         self.account: Table[SMSAccount] = Table("sms.account", SMSAccount)
 
@@ -145,10 +148,10 @@ class SMSState:
 
     @property
     def number(self) -> str:
-        """The simulated user's number."""
+        """The simulated user's phone number."""
         return self.current_account.user_phone_number
 
     def last_message_at(self, conversation: Conversation) -> datetime:
-        """The time of a conversation's last message. Without messages, the time of its creation."""
+        """The time of the last message of a conversation, or of its creation if it has no messages."""
         latest = self.messages.group_window("thread", conversation.thread_id, 0, 1, latest_first=True)
         return latest[0].sent_at if latest else conversation.created_at

@@ -1,14 +1,12 @@
-"""The queries and views of text messages."""
+"""Views of text messages."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import asdict
 from datetime import datetime
-from itertools import takewhile
 from typing import Final, Literal
 
 from pydantic import BaseModel
 
-from concord_environment.modalities.fields import Id, Line, Moment, Page, Phone, SortOrder
 from concord_environment.modalities.modality import (
     QueryAnswer,
     StatePage,
@@ -18,93 +16,17 @@ from concord_environment.modalities.modality import (
     answer_fields,
     view_fields,
 )
-from concord_environment.modalities.sms.state import (
-    UNREAD,
-    Conversation,
-    Direction,
-    MessageType,
-    Participant,
-    SMSMessage,
-    SMSState,
-)
-
-
-class SMSQuery(Page):
-    """Every filter that is given has to hold. Deleted messages are left out unless they are asked for."""
-
-    thread_id: Id | None = None
-    phone_number: Phone | None = None
-    from_number: Phone | None = None
-    to_number: Phone | None = None
-    direction: Direction | None = None
-    message_type: MessageType | None = None
-    is_read: bool | None = None
-    has_attachments: bool | None = None
-    search_text: Line | None = None
-    since: Moment | None = None
-    until: Moment | None = None
-    include_deleted: bool = False
-    sort_by: Literal["sent_at", "date"] = "date"
-    sort_order: SortOrder = "desc"
-
-
-def find_messages(state: SMSState, query: SMSQuery) -> tuple[list[SMSMessage], int]:
-    """The page of messages that match a query, and the number of all matches."""
-    tests, latest_first = list(_tests(query)), query.sort_order == "desc"
-    if not tests and query.thread_id is None:
-        return state.messages.window(query.first, query.stop, latest_first=latest_first), len(state.messages)
-    found = [message for message in _candidates(state, query) if all(test(message) for test in tests)]
-    if not latest_first:
-        found.reverse()
-    return found[query.first : query.stop], len(found)
-
-
-def _candidates(state: SMSState, query: SMSQuery) -> Iterable[SMSMessage]:
-    """Messages from the latest back to the query's `since`."""
-    if query.thread_id is not None:
-        candidates = state.messages.group("thread", query.thread_id, latest_first=True)
-    elif query.is_read is False and query.direction == "incoming":
-        candidates = state.messages.group("flag", UNREAD, latest_first=True)
-    else:
-        candidates = state.messages.rows(latest_first=True)
-    since = query.since
-    return candidates if since is None else takewhile(lambda message: message.sent_at >= since, candidates)
-
-
-def _tests(query: SMSQuery) -> Iterable[Callable[[SMSMessage], bool]]:
-    if not query.include_deleted:
-        yield lambda message: not message.is_deleted
-    if (phone := query.phone_number) is not None:
-        yield lambda message: phone == message.from_number or phone in message.to_numbers
-    if (sender := query.from_number) is not None:
-        yield lambda message: message.from_number == sender
-    if (recipient := query.to_number) is not None:
-        yield lambda message: recipient in message.to_numbers
-    if (direction := query.direction) is not None:
-        yield lambda message: message.direction == direction
-    if (message_type := query.message_type) is not None:
-        yield lambda message: message.message_type == message_type
-    if (is_read := query.is_read) is not None:
-        yield lambda message: message.is_read == is_read
-    if (has_attachments := query.has_attachments) is not None:
-        yield lambda message: bool(message.attachments) == has_attachments
-    if query.search_text is not None:
-        words = query.search_text.casefold()
-        yield lambda message: words in message.body.casefold()
-    if (since := query.since) is not None:
-        yield lambda message: message.sent_at >= since
-    if (until := query.until) is not None:
-        yield lambda message: message.sent_at <= until
-
+from concord_environment.modalities.sms.queries import SMSQuery, find_messages
+from concord_environment.modalities.sms.state import UNREAD, Conversation, Participant, SMSMessage, SMSState
 
 PREVIEW: Final = 100
-"""The number of characters of a message in the compact state."""
+"""The maximum length of a message in the compact state, in characters."""
 BRIEF: Final = 50
 """The number of conversations in the compact state."""
 
 
 class ConversationView(BaseModel):
-    """A conversation with what is worked out from its messages."""
+    """A conversation with the numbers of its messages, without the messages."""
 
     thread_id: str
     conversation_type: Literal["one_on_one", "group"]
@@ -123,7 +45,7 @@ class ConversationView(BaseModel):
 
 
 class ConversationBrief(BaseModel):
-    """A conversation in one line."""
+    """A conversation with its last message, cut after 100 characters."""
 
     thread_id: str
     participants: tuple[str, ...]
@@ -135,7 +57,7 @@ class ConversationBrief(BaseModel):
 
 
 class SMSCounts(StateView):
-    """How many messages there are, in all conversations."""
+    """The numbers of conversations and of messages in all of them."""
 
     user_phone_number: str
     total_message_count: int
@@ -144,7 +66,7 @@ class SMSCounts(StateView):
 
 
 class SMSStateView(SMSCounts):
-    """A page of the messages, latest first, and the conversations that they belong to."""
+    """A page of the messages, latest first, and their conversations, or all conversations if there are at most 50."""
 
     messages: dict[str, SMSMessage]
     conversations: dict[str, ConversationView]
@@ -153,13 +75,13 @@ class SMSStateView(SMSCounts):
 
 
 class SMSBriefView(SMSCounts):
-    """The conversations, each with its last message."""
+    """The 50 conversations with the latest messages, each with its last message."""
 
     conversations: list[ConversationBrief]
 
 
 class SMSAnswer(QueryAnswer):
-    """The messages found."""
+    """The text messages that match a query."""
 
     messages: list[SMSMessage]
 
@@ -189,12 +111,14 @@ def _state(world: States, now: datetime, page: StatePage) -> SMSStateView:
     state = world[SMSState]
     query = SMSQuery(since=page.since, limit=page.limit, offset=page.offset, include_deleted=True)
     messages, total = find_messages(state, query)
-    shown = _conversations(state, messages)
+    conversations = _conversations(state, messages)
     return SMSStateView.model_validate(
         {
             **_counts(world, now),
             "messages": {message.message_id: message for message in messages},
-            "conversations": {one.thread_id: conversation_view(state, one) for one in shown},
+            "conversations": {
+                conversation.thread_id: conversation_view(state, conversation) for conversation in conversations
+            },
             "returned_count": len(messages),
             "has_more": page.stop < total,
         }
@@ -202,7 +126,7 @@ def _state(world: States, now: datetime, page: StatePage) -> SMSStateView:
 
 
 def _conversations(state: SMSState, messages: Iterable[SMSMessage]) -> Iterable[Conversation]:
-    """The conversations of messages. If there are few in all, every conversation."""
+    """The conversations of messages, or all conversations if there are at most `BRIEF`."""
     if len(state.conversations) <= BRIEF:
         return state.conversations.rows()
     threads = dict.fromkeys(message.thread_id for message in messages)
@@ -212,11 +136,11 @@ def _conversations(state: SMSState, messages: Iterable[SMSMessage]) -> Iterable[
 def _brief(world: States, now: datetime) -> SMSBriefView:
     state = world[SMSState]
     latest = sorted(state.conversations.rows(), key=state.last_message_at, reverse=True)[:BRIEF]
-    briefs = [_in_one_line(state, conversation) for conversation in latest]
+    briefs = [_conversation_brief(state, conversation) for conversation in latest]
     return SMSBriefView.model_validate({**_counts(world, now), "conversations": briefs})
 
 
-def _in_one_line(state: SMSState, conversation: Conversation) -> ConversationBrief:
+def _conversation_brief(state: SMSState, conversation: Conversation) -> ConversationBrief:
     last = state.messages.group_window("thread", conversation.thread_id, 0, 1, latest_first=True)
     return ConversationBrief(
         thread_id=conversation.thread_id,
@@ -236,8 +160,8 @@ def _answer(world: States, now: datetime, query: SMSQuery) -> SMSAnswer:  # noqa
 
 def _as_text(brief: SMSBriefView) -> Iterable[str]:
     yield f"SMS: {brief.unread_count} unread, {brief.total_message_count} in all"
-    for one in [one for one in brief.conversations if one.unread_count][:5]:
-        yield f"  - {', '.join(one.participants)}: {one.last_message}"
+    for conversation in [conversation for conversation in brief.conversations if conversation.unread_count][:5]:
+        yield f"  - {', '.join(conversation.participants)}: {conversation.last_message}"
 
 
 SMS_VIEWS: Final = Views(_state, SMSStateView, _brief, SMSBriefView, SMSQuery, _answer, SMSAnswer, _as_text)

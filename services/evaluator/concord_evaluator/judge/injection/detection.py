@@ -60,7 +60,7 @@ def passages(text: str, task: str = "") -> list[Span]:
     return _merged(_widened(span, edges, text, opens=opens) for span, opens in _found(text, left_out, _LAYERS))
 
 
-def take_out(text: str, task: str = "") -> tuple[str, list[str]]:
+def remove_passages(text: str, task: str = "") -> tuple[str, list[str]]:
     """The text without the passages that address the judge, and these passages."""
     taken: list[str] = []
     for _ in range(_ROUNDS):

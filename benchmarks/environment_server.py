@@ -1,0 +1,45 @@
+"""A server of an environment in a thread, with clients."""
+
+import secrets
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+
+import uvicorn
+from concord_environment_client import UESClient
+
+from concord_environment.app import create_app
+from concord_environment.core.simulation import Simulation
+from concord_environment.environment import Environment
+from concord_environment.modalities.world import EnvironmentWorld
+from concord_environment.persistence.store import Store
+from concord_environment.settings import EnvironmentSettings
+
+START = datetime(2026, 1, 1, 9, tzinfo=UTC)
+
+
+@contextmanager
+def served(
+    simulation: Simulation[EnvironmentWorld], store: Store | None = None
+) -> Iterator[tuple[UESClient, UESClient]]:
+    """A proctor's and an agent's client of a running simulation, with a journal if there is a store."""
+    environment, secret = Environment(0, simulation), secrets.token_hex(32)
+    admin = environment.keys.set_admin(secret, START)
+    permissions = ["email:state", "email:query", "email:send", "calendar:query"]
+    _, agent_secret = environment.keys.create("agent", permissions, admin, START)
+    config = uvicorn.Config(
+        create_app(environment, EnvironmentSettings(), store), port=0, log_config=None, access_log=False
+    )
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    url = f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    with UESClient(url, secret, timeout=120) as proctor, UESClient(url, agent_secret) as agent:
+        proctor.simulation.start()
+        yield proctor, agent
+    server.should_exit = True
+    thread.join()

@@ -1,0 +1,1 @@
+"""What the messages of a team prove: who knew which fact when, and where an answer went wrong."""

@@ -1,0 +1,110 @@
+"""Finds values in text, in their usual spellings: codes, dates, numbers of five digits and more, words."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import date
+from typing import Final
+
+from concord.suite import Kind, Value
+
+SMALLEST_NUMBER: Final = 10_000
+"""Smaller numbers occur in any text, and prove nothing."""
+
+_MONTH: Final = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
+    r"nov(?:ember)?|dec(?:ember)?)\.?"
+)
+_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_DAY: Final = r"\d{1,2}(?:st|nd|rd|th)?"
+
+_CODE: Final = re.compile(r"(?<![A-Za-z0-9])([A-Za-z]{2})[-\u2010-\u2014_ ]?(\d{5})(?![0-9A-Za-z])")
+_ISO: Final = re.compile(r"(?<!\d)(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?!\d)")
+_DAY_FIRST: Final = re.compile(rf"(?<!\w)({_DAY})(?: of)? ({_MONTH}),? (\d{{4}})(?!\d)", re.IGNORECASE)
+_MONTH_FIRST: Final = re.compile(rf"(?<!\w)({_MONTH}) ({_DAY}),? (\d{{4}})(?!\d)", re.IGNORECASE)
+_NUMERIC: Final = re.compile(r"(?<!\d)(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?!\d)")
+_NUMBER: Final = re.compile(r"(?<![\w.])(?:\d{1,3}(?:([,.'\u2019_ \u00a0\u202f])\d{3}(?:\1\d{3})*)(?!\d)|\d{5,})(?!\w)")
+_WORD: Final = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_MARKUP: Final = re.compile(r"[*`\"\u201c\u201d]|(?<!\w)_|_(?!\w)")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A value in a text, and where it begins."""
+
+    value: Value
+    at: int
+
+
+def normalised(text: str) -> str:
+    """A text without typographic variants and markup, as `values_in` reads it."""
+    return _MARKUP.sub(" ", unicodedata.normalize("NFKC", text))
+
+
+def values_in(plain: str) -> list[Found]:
+    """All values in a normalised text, in its order. A date that can be read in two ways is found as both."""
+    found: list[Found] = []
+    for pattern, read in ((_CODE, _codes), (_ISO, _iso), (_DAY_FIRST, _day_first), (_MONTH_FIRST, _month_first)):
+        plain = _take(plain, pattern, read, found)
+    plain = _take(plain, _NUMERIC, _numeric, found)
+    plain = _take(plain, _NUMBER, _numbers, found)
+    found += [Found(Value(Kind.WORD, word[0].casefold()), word.start()) for word in _WORD.finditer(plain)]
+    return sorted(found, key=lambda each: each.at)
+
+
+def _take(
+    text: str, pattern: re.Pattern[str], read: Callable[[re.Match[str]], Iterator[Value]], found: list[Found]
+) -> str:
+    """Adds what a pattern finds, and blanks it out, so that it is not read as something else."""
+    kept, end = [], 0
+    for match in pattern.finditer(text):
+        values = list(read(match))
+        if values:
+            found += [Found(value, match.start()) for value in values]
+            kept += [text[end : match.start()], " " * (match.end() - match.start())]
+            end = match.end()
+    return "".join([*kept, text[end:]])
+
+
+def _codes(match: re.Match[str]) -> Iterator[Value]:
+    yield Value(Kind.CODE, f"{match[1].upper()}-{match[2]}")
+
+
+def _iso(match: re.Match[str]) -> Iterator[Value]:
+    yield from _date(match[1], match[2], match[3])
+
+
+def _day_first(match: re.Match[str]) -> Iterator[Value]:
+    yield from _date(match[3], _month(match[2]), _digits(match[1]))
+
+
+def _month_first(match: re.Match[str]) -> Iterator[Value]:
+    yield from _date(match[3], _month(match[1]), _digits(match[2]))
+
+
+def _numeric(match: re.Match[str]) -> Iterator[Value]:
+    yield from _date(match[4], match[3], match[1])
+    if match[1] != match[3]:
+        yield from _date(match[4], match[1], match[3])
+
+
+def _numbers(match: re.Match[str]) -> Iterator[Value]:
+    number = int(_digits(match[0]))
+    if number >= SMALLEST_NUMBER:
+        yield Value(Kind.NUMBER, str(number))
+
+
+def _date(year: str | int, month: str | int, day: str | int) -> Iterator[Value]:
+    try:
+        yield Value(Kind.DATE, date(int(year), int(month), int(day)).isoformat())
+    except ValueError:
+        return
+
+
+def _month(name: str) -> int:
+    return _MONTHS.index(name[:3].casefold()) + 1
+
+
+def _digits(text: str) -> str:
+    return re.sub(r"\D", "", text)

@@ -1,0 +1,29 @@
+"""Plugins: the objects that installed packages offer at an entry-point group, for the registries."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """An object that `package` offers under `name`. `reference`: where the object is (`module:attribute`)."""
+
+    name: str
+    package: str
+    reference: str
+    object: object
+
+
+def installed_plugins(group: str, kind: str, broken: type[Exception]) -> Iterator[Plugin]:
+    """The plugins of a group, sorted by name. `kind` says in an error what they are.
+
+    Raises `broken` if a plugin cannot be loaded.
+    """
+    for entry in sorted(entry_points(group=group), key=lambda entry: (entry.name, entry.value)):
+        package = entry.dist.name if entry.dist is not None else entry.value
+        try:
+            loaded: object = entry.load()
+        except Exception as error:
+            raise broken(f"{package}: the {kind} {entry.name!r} cannot be loaded: {error}") from error
+        yield Plugin(entry.name, package, entry.value, loaded)

@@ -1,0 +1,85 @@
+"""The open calls of each trial, from begin to end: those that the gateway makes, and those that it carries."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from cachetools import LRUCache
+
+from concord.trace.ids import new_step_id
+
+_MAX_GUESTS: Final = 256
+
+
+@dataclass(frozen=True, slots=True)
+class OpenCall:
+    """An open call: its step, its parent step ("" if unknown), its caller and its callee."""
+
+    step_id: str
+    parent_id: str
+    caller: str
+    callee: str
+
+
+class TrialCalls:
+    """The calls of one trial, in the memory of the process that carries them."""
+
+    def __init__(self) -> None:
+        self.answered: list[OpenCall] = []
+        self._taken: set[str] = set()
+        self._open: dict[str, OpenCall] = {}
+        self._left: set[str] = set()
+
+    @property
+    def n_open(self) -> int:
+        """The number of calls that somebody waits for: begun, and not yet recorded in the trace."""
+        return len(self._open) - len(self._left)
+
+    def begin(self, caller: str, callee: str, wanted_id: str = "", *, parent_id: str = "") -> OpenCall:
+        """Registers a call.
+
+        The call takes the caller's id, so that both ends report the same step, unless another step has that id: an
+        agent must not hide a call behind another's id. Without `parent_id`, the parent is the call that the caller is
+        answering, if there is exactly one.
+        """
+        step_id = wanted_id if wanted_id and wanted_id not in self._taken else new_step_id()
+        answering = [call.step_id for call in self._open.values() if call.callee == caller]
+        call = OpenCall(step_id, parent_id or (answering[0] if len(answering) == 1 else ""), caller, callee)
+        self._taken |= {step_id, call.parent_id}
+        self._open[step_id] = call
+        return call
+
+    def leave(self, step_id: str) -> None:
+        """Marks a call whose caller left before the end, and may ask for its task later."""
+        if step_id in self._open:
+            self._left.add(step_id)
+
+    def end(self, step_id: str, *, answered: bool) -> None:
+        """Marks a call as recorded. `answered` says whether the callee was reached and can report it."""
+        self._left.discard(step_id)
+        if (call := self._open.pop(step_id, None)) is not None and answered:
+            self.answered.append(call)
+
+
+class OpenCalls:
+    """The open calls of all trials: those driven here, and those that only pass through."""
+
+    def __init__(self) -> None:
+        self._driven: dict[str, TrialCalls] = {}
+        self._guests: LRUCache[str, TrialCalls] = LRUCache(_MAX_GUESTS)
+
+    @contextmanager
+    def trial(self, trace_id: str) -> Iterator[TrialCalls]:
+        """The open calls of a trial for as long as it is driven."""
+        self._driven[trace_id] = trial_calls = TrialCalls()
+        try:
+            yield trial_calls
+        finally:
+            del self._driven[trace_id]
+
+    def of(self, trace_id: str) -> TrialCalls:
+        """The open calls of a trial, temporary ones if another gateway drives it or nobody does any more."""
+        if (trial_calls := self._driven.get(trace_id)) is not None:
+            return trial_calls
+        return self._guests.setdefault(trace_id, TrialCalls())

@@ -1,0 +1,70 @@
+"""A byte budget for the bodies that the proxy holds: one for all participants, and a share for each."""
+
+from collections import Counter
+from types import TracebackType
+from typing import Final, Self
+
+BUDGET_BYTES: Final = 256 * 1024 * 1024
+IDLE_S: Final = 30.0
+
+_SHARES: Final = 4
+"""A participant's share is this fraction of the budget."""
+
+
+class BudgetExhaustedError(Exception):
+    """The budget is exhausted; the message says so."""
+
+
+class ByteBudget:
+    """The bytes in flight. The sender of a body pays: the caller for the request, the callee for the answer.
+
+    `idle_s` is how long a body that has begun may pause (seconds).
+    """
+
+    def __init__(self, budget_bytes: int = BUDGET_BYTES, idle_s: float = IDLE_S) -> None:
+        self.idle_s = idle_s
+        self._budget = budget_bytes
+        self._held: Counter[str] = Counter()
+
+    @property
+    def in_flight(self) -> int:
+        """The bytes held now."""
+        return self._held.total()
+
+    def of(self, trace_id: str, agent_id: str) -> "Reservation":
+        """An empty reservation for a body that this participant of a trial sends."""
+        return Reservation(self, f"{trace_id}/{agent_id}")
+
+    def change(self, sender: str, by: int) -> None:
+        """Reserves or returns bytes. Raises BudgetExhaustedError if the budget does not allow it."""
+        if by > 0 and (self._held[sender] + by > self._budget // _SHARES or self.in_flight + by > self._budget):
+            raise BudgetExhaustedError("the requests and answers in the proxy exceed the byte budget")
+        self._held[sender] += by
+        if not self._held[sender]:
+            del self._held[sender]
+
+
+class Reservation:
+    """The bytes reserved for one body, returned when the context ends."""
+
+    def __init__(self, budget: ByteBudget, sender: str) -> None:
+        self._budget = budget
+        self._sender = sender
+        self._size = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.release()
+
+    def resize(self, size: int) -> None:
+        """Adjusts the reservation to the size of the body. Raises BudgetExhaustedError."""
+        self._budget.change(self._sender, size - self._size)
+        self._size = size
+
+    def release(self) -> None:
+        """Returns all of it."""
+        self.resize(0)

@@ -1,0 +1,222 @@
+"""Carried calls: each is kept from request to answer, and recorded as an observed step."""
+
+import asyncio
+import logging
+from collections import OrderedDict, defaultdict
+from dataclasses import dataclass, field
+from typing import Final
+
+from pydantic import JsonValue
+
+from concord.assessment.roster import RosterEntry
+from concord.storage import StorageUnavailableError, TraceLimits, TraceStore
+from concord.trace.attributes import (
+    AGENT_NAME,
+    GATEWAY,
+    REFUSED_BY,
+    RESPONSE_TEXT,
+    TASK_STATE,
+    UNQUOTED_RESPONSE_WORDS,
+    UNQUOTED_WORDS,
+)
+from concord.trace.step import AgentInvocation, InteractionStep
+from concord.trace.timed_steps import MAX_QUOTED, call_step
+from concord.trace.timing import StepClock
+from concord.trust.redaction import redact
+from concord.trust.tokens import Claims
+from concord_gateway.instruments import Instruments
+from concord_gateway.open_calls import OpenCall, OpenCalls
+from concord_gateway.proxy.byte_budget import BudgetExhaustedError, ByteBudget, Reservation
+from concord_gateway.proxy.rpc_answer import AnswerReader
+from concord_gateway.recorder import Recorder
+
+logger = logging.getLogger(__name__)
+
+_MAX_LEFT: Final = 4096
+
+_TaskKey = tuple[str, str, str]
+"""Trace id, callee id, and the task id that the callee assigned."""
+
+
+@dataclass(slots=True)
+class CarriedCall:
+    """A call that the proxy carries."""
+
+    open_call: OpenCall
+    trace_id: str
+    callee_url: str
+    answer: AnswerReader
+    request_text: str = ""
+    unquoted_words: str = ""
+    """The words of the request that `request_text` does not contain."""
+    error: str | None = None
+    """What went wrong in transit. The callee's own error is in its answer."""
+    refused: bool = False
+    """Whether one of the gateway's limits caused the error."""
+    kept: Reservation | None = None
+    """The bytes held for the answer while nobody waits for the end of its task."""
+    clock: StepClock = field(default_factory=StepClock)
+
+    def release(self) -> None:
+        """Returns the bytes held for the answer."""
+        if self.kept is not None:
+            self.kept.release()
+
+    def step(self) -> InteractionStep:
+        """The observed step: the caller is taken from its token, the callee from the roster."""
+        attributes = {AGENT_NAME: self.open_call.caller}
+        if self.answer.state:
+            attributes |= {TASK_STATE: self.answer.state, RESPONSE_TEXT: self.answer.text}
+        if words := self.answer.words:
+            attributes[UNQUOTED_RESPONSE_WORDS] = words
+        if self.refused:
+            attributes[REFUSED_BY] = GATEWAY
+        if (error := self.error or self.answer.error) is not None:
+            attributes["error"] = redact(error)[:MAX_QUOTED]
+        call = AgentInvocation(
+            agent_url=self.callee_url,
+            agent_name=self.open_call.callee,
+            requests=self._request() or None,
+            response_trace=self.answer.response_trace,
+        )
+        return call_step(
+            call,
+            self.clock,
+            step_id=self.open_call.step_id,
+            trace_id=self.trace_id,
+            parent_step_id=self.open_call.parent_id or None,
+            attributes=attributes,
+        )
+
+    def _request(self) -> dict[str, JsonValue]:
+        told = {"text": self.request_text[:MAX_QUOTED], UNQUOTED_WORDS: self.unquoted_words}
+        return {name: text for name, text in told.items() if text}
+
+
+class CallRecorder:
+    """Keeps every carried call until its end, and then writes it to its trace.
+
+    A caller may leave before its callee's task has ended. Its call then stays open until a later request shows the end
+    of the task, or until the trial is closed.
+    """
+
+    def __init__(
+        self,
+        traces: TraceStore,
+        trace_limits: TraceLimits,
+        open_calls: OpenCalls,
+        instruments: Instruments,
+        budget: ByteBudget,
+    ) -> None:
+        self._traces = traces
+        self._trace_limits = trace_limits
+        self._open_calls = open_calls
+        self._instruments = instruments
+        self._budget = budget
+        self._unrecorded: defaultdict[str, dict[str, CarriedCall]] = defaultdict(dict)
+        """By trace id and step id, the calls that are not yet in their traces."""
+        self._left: OrderedDict[str, _TaskKey] = OrderedDict()
+        """By step id, the tasks that nobody waits for: their callers left."""
+        self._writing: set[asyncio.Task[None]] = set()
+
+    def begin(
+        self,
+        claims: Claims,
+        callee: RosterEntry,
+        answer: AnswerReader,
+        wanted_id: str = "",
+        text: str = "",
+        words: str = "",
+    ) -> CarriedCall:
+        """Begins a call by the token's agent. It takes the step id `wanted_id` unless another call has that.
+
+        `text` is the quoted part of its request, and `words` are the words of the rest.
+        """
+        open_call = self._open_calls.of(claims.trace_id).begin(claims.agent_id, callee.id, wanted_id)
+        call = CarriedCall(open_call, claims.trace_id, callee.url, answer, text, words)
+        self._unrecorded[call.trace_id][open_call.step_id] = call
+        return call
+
+    def record_unsent(self, claims: Claims, callee: RosterEntry, reason: str, *, refused: bool = False) -> None:
+        """Records a call that failed before its message was sent. `refused`: by one of the gateway's limits."""
+        call = self.begin(claims, callee, AnswerReader())
+        call.error, call.refused = reason, refused
+        self._record(call)
+
+    def finish(self, call: CarriedCall) -> None:
+        """Records a call whose request was answered or failed, unless the callee's task goes on."""
+        if call.error is not None or not call.answer.under_way or not self._keep(call):
+            self._record(call)
+            return
+        step_id = call.open_call.step_id
+        self._left[step_id] = (call.trace_id, call.open_call.callee, call.answer.task_id)
+        self._open_calls.of(call.trace_id).leave(step_id)
+        if len(self._left) > _MAX_LEFT:
+            oldest, (trace_id, _, _) = self._left.popitem(last=False)
+            if (forgotten := self._unrecorded[trace_id].get(oldest)) is not None:
+                forgotten.error = "its end was not asked for"
+                self._record(forgotten)
+
+    def follow(self, trace_id: str, callee_id: str, task_id: str, document: object) -> None:
+        """Updates the calls whose callers left with news of their task, and records those that ended."""
+        key = (trace_id, callee_id, task_id)
+        for step_id in [step_id for step_id, left in self._left.items() if left == key] if task_id else ():
+            call = self._unrecorded[trace_id].get(step_id)
+            if call is None:
+                del self._left[step_id]
+            elif isinstance(document, dict):
+                # The document answers another request, and has that request's id.
+                call.answer.read(document | {"id": call.answer.request_id})
+                if call.answer.ended:
+                    del self._left[step_id]
+                    self._record(call)
+
+    async def settle(self, trace_id: str) -> None:
+        """Records every open call of a closed trial as unanswered."""
+        for call in list(self._unrecorded.pop(trace_id, {}).values()):
+            call.error = call.error or f"unanswered when the trial was closed, after {call.clock.elapsed_s:.1f} s"
+            self._write_beside(call)
+        await self.written()
+
+    async def written(self) -> None:
+        """Waits until every step so far is written or given up."""
+        await asyncio.gather(*self._writing)
+
+    def _keep(self, call: CarriedCall) -> bool:
+        """Reserves bytes for an unfinished answer; returns whether that succeeded. A recorded call needs none."""
+        if self._unrecorded.get(call.trace_id, {}).get(call.open_call.step_id) is not call:
+            return True
+        call.kept = self._budget.of(call.trace_id, call.open_call.callee)
+        try:
+            call.kept.resize(call.answer.size)
+        except BudgetExhaustedError as error:
+            call.error, call.refused = str(error), True
+            return False
+        return True
+
+    def _record(self, call: CarriedCall) -> None:
+        """Records a call, unless its trial was closed first."""
+        calls = self._unrecorded[call.trace_id]
+        if calls.pop(call.open_call.step_id, None) is not None:
+            self._write_beside(call)
+        if not calls:
+            del self._unrecorded[call.trace_id]
+
+    def _write_beside(self, call: CarriedCall) -> None:
+        """Records a call in the background: the relay does not wait for storage."""
+        call.clock.stop()
+        call.release()
+        writing = asyncio.create_task(self._write(call))
+        self._writing.add(writing)
+        writing.add_done_callback(self._writing.discard)
+
+    async def _write(self, call: CarriedCall) -> None:
+        recorder = Recorder(self._traces, call.trace_id, self._trace_limits)
+        recorder.add(step := call.step())
+        self._instruments.carried.labels(outcome="answered" if step.failure is None else "failed").inc()
+        try:
+            await recorder.write()
+        except StorageUnavailableError as error:
+            logger.error("cannot store an observed call of %s: %s", call.open_call.caller, error)
+        finally:
+            self._open_calls.of(call.trace_id).end(call.open_call.step_id, answered=bool(call.answer.state))

@@ -1,0 +1,179 @@
+"""The carrier: forwards an authorised request to its callee, and the answer to the caller."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Final
+
+from starlette.types import Send
+
+from concord.agent.assignment import Assignment
+from concord.assessment.roster import RosterEntry
+from concord.trace.attributes import MAX_UNQUOTED
+from concord.trace.ids import traceparent
+from concord.trace.timed_steps import MAX_QUOTED
+from concord.trace.vocabulary import unquoted_words
+from concord.trust.tokens import Claims
+from concord_gateway.assignments import Assignments
+from concord_gateway.instruments import Instruments
+from concord_gateway.proxy.byte_budget import BudgetExhaustedError, ByteBudget, Reservation
+from concord_gateway.proxy.call_recorder import CallRecorder
+from concord_gateway.proxy.callees import UnusableCardError, rewritten
+from concord_gateway.proxy.relay import (
+    AnswerOverBudgetError,
+    CallerStalledError,
+    OnDocument,
+    Relay,
+    UncarriedAnswerError,
+    named,
+    to_callee,
+)
+from concord_gateway.proxy.rpc_answer import AnswerReader
+from concord_gateway.proxy.rpc_request import RpcRequest
+from concord_gateway.proxy.upstream import AnswerTimeoutError, Header, UnreachableError, Upstream
+
+NOT_A2A: Final = "no answer of A2A: neither a task nor a message for this request"
+
+RETRY_LATER: Final[Mapping[str, str]] = {"retry-after": "1"}
+
+
+class Refusal(Exception):  # noqa: N818 - an answer, not an error of ours
+    """The proxy's own error response. Its text never contains a token or an address."""
+
+    def __init__(self, status: int, reason: str, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(reason)
+        self.status = status
+        self.headers = headers or {}
+
+
+class BrokenOffError(Exception):
+    """The callee's answer ended early, after a part of it was sent to the caller: the connection must be closed."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorisedRequest:
+    """A request that passed authorisation. The token's claims identify the caller."""
+
+    claims: Claims
+    token: str
+    callee: RosterEntry
+    proxy_url: str
+    """The callee's URL at the proxy, for this caller."""
+    headers: Sequence[Header]
+
+
+Forward = Callable[[Assignment | None, OnDocument], Awaitable[str | None]]
+"""Relays the request with the callee's assignment, and passes each document of the answer to the callback."""
+
+
+class Carrier:
+    """Carries requests. A message is a call and is recorded as an observed step; other requests are not recorded."""
+
+    def __init__(
+        self,
+        upstream: Upstream,
+        assignments: Assignments,
+        instruments: Instruments,
+        calls: CallRecorder,
+        budget: ByteBudget,
+    ) -> None:
+        self.calls = calls
+        self.budget = budget
+        self._upstream = upstream
+        self._assignments = assignments
+        self._instruments = instruments
+
+    async def carry(self, request: AuthorisedRequest, url: str, rpc: RpcRequest, held: Reservation, send: Send) -> None:
+        """Forwards a request to its callee at `url`, and the answer to the caller.
+
+        `held` is the byte reservation for the request's body. Raises Refusal, BrokenOffError, StorageUnavailableError.
+        """
+        forward = partial(self._forward, request, url, rpc, held, send)
+        with self._instruments.under_way.track_inprogress():
+            if rpc.message is None:
+                await self._pass(request, forward)
+            else:
+                await self._call(request, rpc, forward)
+
+    async def _call(self, request: AuthorisedRequest, rpc: RpcRequest, forward: Forward) -> None:
+        """Forwards a message, which is a call."""
+        claims, callee = request.claims, request.callee
+        token = await self._assignments.token(replace(claims, agent_id=callee.id))
+        wanted = rpc.wanted_step_id(claims.trace_id, named(request.headers))
+        words = unquoted_words(rpc.said, rpc.text[:MAX_QUOTED], MAX_UNQUOTED)
+        call = self.calls.begin(claims, callee, AnswerReader(rpc.id), wanted, rpc.text[:MAX_QUOTED], words)
+        step_id = call.open_call.step_id
+        own = self._assignments.own(claims.assessment_id, claims.trace_id, step_id)
+        try:
+            theirs = own.for_call(step_id, callee.id, token)
+            fault = await forward(theirs, call.answer.read)
+            if call.answer.error is None:
+                call.error = fault or (None if call.answer.known else NOT_A2A)
+        except asyncio.CancelledError:
+            call.error = "cancelled by the caller"
+            raise
+        except (Refusal, BrokenOffError) as error:
+            call.error = str(error)
+            call.refused = isinstance(error.__cause__, UncarriedAnswerError | BudgetExhaustedError)
+            raise
+        finally:
+            self.calls.finish(call)
+
+    async def _pass(self, request: AuthorisedRequest, forward: Forward) -> None:
+        """Forwards a request other than a message. Its answer may report the end of a call whose caller left."""
+        trace_id, callee_id = request.claims.trace_id, request.callee.id
+        seen = AnswerReader()
+
+        def follow(document: object) -> None:
+            seen.read(document)
+            self.calls.follow(trace_id, callee_id, seen.task_id, document)
+
+        await forward(None, follow)
+
+    async def _forward(
+        self,
+        request: AuthorisedRequest,
+        url: str,
+        rpc: RpcRequest,
+        held: Reservation,
+        send: Send,
+        assignment: Assignment | None,
+        on_document: OnDocument,
+    ) -> str | None:
+        """Relays a request with the callee's assignment. Returns as `Relay.run` does."""
+        context = None if assignment is None else traceparent(assignment.trace_id, assignment.step_id)
+        rewrite = partial(_with_card, request) if rpc.asks_for_card else None
+        headers = to_callee(request.headers, request.token, context)
+        body = rpc.rewritten(assignment)
+        rpc.forget()
+        with self.budget.of(request.claims.trace_id, request.callee.id) as answer_bytes:
+            relay = Relay(self._upstream, send, answer_bytes, self.budget.idle_s)
+            try:
+                held.resize(len(body))
+                async with asyncio.timeout(request.claims.expires_at - time.time()):
+                    return await relay.run(url, headers, body, on_document, rewrite)
+            except (AnswerOverBudgetError, BudgetExhaustedError) as error:
+                raise _failed(relay, 503, str(error), RETRY_LATER) from error
+            except CallerStalledError as error:
+                raise BrokenOffError(str(error)) from error
+            except (TimeoutError, AnswerTimeoutError) as error:
+                raise _failed(relay, 504, "the agent did not answer in time") from error
+            except (UnreachableError, UncarriedAnswerError, UnusableCardError) as error:
+                raise _failed(relay, 502, str(error)) from error
+
+
+def _failed(
+    relay: Relay, status: int, reason: str, headers: Mapping[str, str] | None = None
+) -> Refusal | BrokenOffError:
+    if relay.begun:
+        return BrokenOffError("the agent broke off its answer")
+    return Refusal(status, reason, headers)
+
+
+def _with_card(request: AuthorisedRequest, document: dict[str, Any]) -> dict[str, Any]:
+    card = document.get("result")
+    if not isinstance(card, dict):
+        return document
+    return document | {"result": rewritten(card, request.callee.url, request.proxy_url)}

@@ -1,0 +1,32 @@
+"""The names of a step's attributes, and of fields in a call's request, that Concord writes and reads."""
+
+from typing import Final
+
+AGENT_NAME: Final = "agent_name"
+"""The agent that made the step: an agent inside the reporter or, in a step that the gateway observed, the caller."""
+
+RETRY_OF: Final = "retry_of"
+"""Of a repeated attempt: the step id of the attempt that it repeats."""
+
+TASK_STATE: Final = "task_state"
+"""Of a call that its callee answered, possibly with a failure: the state of the A2A task."""
+
+RESPONSE_TEXT: Final = "response_text"
+"""Of a call: the text of its answer, as its reporter quotes it."""
+
+UNQUOTED_WORDS: Final = "words"
+"""In `requests`: words of the message that the quoted text does not contain, such as those in data parts."""
+
+UNQUOTED_RESPONSE_WORDS: Final = "response_words"
+"""Attribute: the same for the answer."""
+
+REFUSED_BY: Final = "refused_by"
+"""Attribute of a call that one of the gateway's limits refused: it is nobody's failure."""
+
+GATEWAY: Final = "gateway"
+
+ROUND: Final = "round"
+"""Attribute of a message between seats: the round in which it was sent."""
+
+MAX_UNQUOTED: Final = 8000
+"""Limit on the words in either of them (characters): about the size of an attribute."""

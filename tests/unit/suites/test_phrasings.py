@@ -1,0 +1,293 @@
+"""Generated messages state the given facts and no others, and generated answers keep their content."""
+
+import datetime
+import json
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import JsonValue
+
+from concord.suite import Bound, Draw, Fact, Kind, SuiteTask, Topology, Value, instance_secret, neighbours_in
+from concord.suite.value import code, date, name, number, word
+from concord_suites import FAMILIES
+from concord_suites.family import setting_of
+from tests.suites_gate.phrasings import answer_text, chatter, distort, spellings, state, state_partial
+
+TEAM = [f"agent/{number}" for number in range(1, 6)]
+CANDIDATES = tuple(word(text) for text in ("torvald", "mavra", "oskel", "well"))
+
+
+def invented_task() -> SuiteTask:
+    """A task with facts of every kind, with and without an anchor. A word of its domain stands in many messages."""
+    facts = (
+        Fact("minimum", ("agent/1",), number(48213)),
+        Fact("parcel of agent/2", ("agent/2", "agent/3"), code("KX-44718")),
+        Fact("guest of agent/3", ("agent/3",), name("Quorvath")),
+        Fact("departure of agent/4", ("agent/4",), date(datetime.date(2031, 3, 14))),
+        Fact("return of agent/4", ("agent/4",), date(datetime.date(2031, 4, 2))),
+        Fact("ballot 1", ("agent/1",), word("torvald"), code("LM-10382"), CANDIDATES),
+        Fact("ballot 2", ("agent/5",), word("well"), code("BD-59120"), CANDIDATES),
+        Fact("rank of agent/5", ("agent/5",), number(90417), name("Dresevane")),
+        Fact("hours of agent/5", ("agent/5",), number(1203456), name("Dresevane")),
+    )
+    briefs = {
+        "agent/1": "You count. The minimum is 48,213 points. Ballot LM-10382 names torvald. It is not 12345.",
+        "agent/2": "You carry parcel KX-44718. Last year it was parcel KX-44719.",
+        "agent/3": "Your guest is Quorvath. The parcel next door is KX-44718.",
+        "agent/4": "You leave on 14 March 2031. You return on April 2, 2031. You left on 2031-03-15 before.",
+        "agent/5": "Ballot BD-59120 names well. Badge Dresevane has rank 90417. Dresevane has 1,203,456 hours.",
+    }
+    return SuiteTask(
+        family="invented",
+        difficulty=1,
+        neighbours=neighbours_in(Topology.COMPLETE, TEAM, Draw(b"team")),
+        question="Who goes where, and when?",
+        briefs=briefs,
+        answerers=("agent/1",),
+        key={"agent/1": 1},
+        facts=facts,
+        parts=(),
+        fewest_messages=Bound(1, False, ""),
+        fewest_rounds=Bound(1, False, ""),
+        chance=0.0,
+    )
+
+
+def generated_task(family: str) -> SuiteTask:
+    """A task of a shipped family for five seats."""
+    secret = instance_secret(bytes(32), family, "trial", 1)
+    [found] = [each for each in FAMILIES if each.name == family]
+    return found.generate(secret, neighbours_in(Topology.RING, TEAM, Draw(secret)), 3)
+
+
+TASKS = {"invented": invented_task()} | {family.name: generated_task(family.name) for family in FAMILIES}
+EACH_TASK = pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
+SECRETS = st.binary(min_size=1, max_size=8)
+MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+DATE_PATTERNS = (
+    r"(?P<y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d)",
+    r"(?P<d>\d\d?)(?:st|nd|rd|th)?(?: of)? (?P<m>MONTH)[a-z]* (?P<y>\d{4})",
+    r"(?P<m>MONTH)[a-z]* (?P<d>\d\d?)(?:st|nd|rd|th)?, (?P<y>\d{4})",
+    r"(?P<d>\d\d)[./](?P<m>\d\d)[./](?P<y>\d{4})",
+    r"(?P<m>\d\d)/(?P<d>\d\d)/(?P<y>\d{4})",
+)
+
+
+def dates(text: str) -> set[str]:
+    """Every day in a text in lower case, as ISO 8601."""
+    found = set[str]()
+    patterns = [pattern.replace("MONTH", "|".join(MONTHS)) for pattern in DATE_PATTERNS]
+    for each in (match for pattern in patterns for match in re.finditer(rf"(?<!\w){pattern}(?!\w)", text)):
+        month = MONTHS.index(each["m"]) + 1 if each["m"] in MONTHS else int(each["m"])
+        if month <= 12:
+            found.add(datetime.date(int(each["y"]), month, int(each["d"])).isoformat())
+    return found
+
+
+def holds(text: str, value: Value) -> bool:
+    """Whether the value stands in a text, however it is spelled: letters and digits decide."""
+    text = unicodedata.normalize("NFKC", text).casefold()
+    match value.kind:
+        case Kind.DATE:
+            return value.text in dates(text)
+        case Kind.NUMBER:
+            pattern = r"[^\w\d]?_?".join(value.text)
+        case Kind.CODE:
+            pattern = value.text.casefold().replace("-", r"\W?")
+        case _:
+            pattern = re.escape(value.text.casefold())
+    return re.search(rf"(?<![a-z0-9]){pattern}(?![a-z0-9])", text) is not None
+
+
+def states(text: str, fact: Fact) -> bool:
+    """Whether the text holds the fact's value, in a sentence or line with its anchor if it has one."""
+    if fact.anchor is None:
+        return holds(text, fact.value)
+    sentences = re.split(r"\n|(?<=[.!?]) ", text)
+    return any(holds(each, fact.value) and holds(each, fact.anchor) for each in sentences)
+
+
+def some_facts(draw: Draw, task: SuiteTask) -> list[Fact]:
+    """One to four facts of a task."""
+    return draw.sample(task.facts, draw.between(1, min(4, len(task.facts))))
+
+
+def seeds(count: int) -> list[Draw]:
+    """Different draws, the same in every run."""
+    return [Draw(b"phrasing %d" % number) for number in range(count)]
+
+
+@EACH_TASK
+@given(secret=SECRETS)
+def test_a_message_states_its_facts_and_no_other(task: SuiteTask, secret: bytes) -> None:
+    draw = Draw(secret)
+    facts = some_facts(draw, task)
+    text = state(draw, task, facts, sender=draw.choice(TEAM))
+    assert [fact for fact in task.facts if states(text, fact)] == [fact for fact in task.facts if fact in facts], text
+
+
+@EACH_TASK
+@given(secret=SECRETS)
+def test_a_message_holds_no_long_number_but_those_of_its_facts(task: SuiteTask, secret: bytes) -> None:
+    draw = Draw(secret)
+    text = state(draw, task, facts := some_facts(draw, task), sender=draw.choice(TEAM))
+    for value in [value for fact in facts for value in (fact.value, fact.anchor) if value is not None]:
+        for spelling in sorted(spellings(value), key=len, reverse=True):
+            text = re.sub(re.escape(spelling), "", text, flags=re.IGNORECASE)
+    assert not re.search(r"\d{4}", text), text
+
+
+@EACH_TASK
+@given(secret=SECRETS)
+def test_chatter_holds_no_value(task: SuiteTask, secret: bytes) -> None:
+    draw = Draw(secret)
+    text = chatter(draw, task, sender=draw.choice(TEAM))
+    values = {value for fact in task.facts for value in (fact.value, fact.anchor, *fact.domain) if value is not None}
+    assert [value for value in values if holds(text, value)] == []
+
+
+@EACH_TASK
+def test_the_same_draw_gives_the_same_texts(task: SuiteTask) -> None:
+    def texts(draw: Draw) -> list[object]:
+        fact, sender = draw.choice(task.facts), draw.choice(TEAM)
+        return [
+            state(draw, task, [fact], sender=sender),
+            state_partial(draw, task, fact.value, [fact], sender=sender),
+            distort(draw, task, fact),
+            chatter(draw, task, sender=sender),
+            answer_text(draw, task, sender, fact.value.text),
+        ]
+
+    assert [texts(draw) for draw in seeds(20)] == [texts(draw) for draw in seeds(20)]
+
+
+def skeleton(text: str) -> str:
+    """The words of a text without seats, numbers and their units."""
+    return " ".join(re.findall(r"[a-z]+", re.sub(r"agent/\d|exactly|units", "", text.casefold())))
+
+
+def test_messages_about_one_fact_are_worded_in_at_least_40_ways() -> None:
+    task = TASKS["maximum"]
+    [sender] = task.facts[0].holders
+    texts = [state(draw, task, task.facts[:1], sender=sender) for draw in seeds(400)]
+    assert len(set(map(skeleton, texts))) >= 40
+
+
+def test_chatter_is_worded_in_at_least_40_ways() -> None:
+    assert len({skeleton(chatter(draw, TASKS["maximum"], sender="agent/1")) for draw in seeds(400)}) >= 40
+
+
+def test_wordings_with_a_word_of_the_domain_are_left_out() -> None:
+    domain = tuple(map(word, ("team", "everyone", "hi", "thanks")))
+    fact = Fact("mark", ("agent/1",), domain[0], code("AB-12345"), domain)
+    task = replace(TASKS["invented"], facts=(fact,))
+    texts = [chatter(draw, task, sender="agent/1") for draw in seeds(400)]
+    assert [text for text in texts if any(holds(text, value) for value in domain)] == []
+    assert len(set(map(skeleton, texts))) >= 30
+
+
+@EACH_TASK
+@given(secret=SECRETS)
+def test_a_partial_result_stands_in_its_message_and_nothing_else_of_the_task(task: SuiteTask, secret: bytes) -> None:
+    draw = Draw(secret)
+    total = number(7_654_321)
+    text = state_partial(draw, task, total, some_facts(draw, task), sender=draw.choice(TEAM))
+    assert holds(text, total)
+    assert [fact for fact in task.facts if states(text, fact)] == []
+
+
+def test_a_sum_is_called_a_sum_and_a_maximum_the_highest() -> None:
+    task = TASKS["prefix-sums"]
+    numbers = [int(fact.value.text) for fact in task.facts]
+    for value, said in ((sum(numbers), "the sum so far"), (max(numbers), "the highest so far")):
+        texts = [state_partial(draw, task, number(value), task.facts, sender="agent/1") for draw in seeds(200)]
+        assert any(said in text.casefold() for text in texts)
+        assert not any("the lowest so far" in text.casefold() for text in texts)
+
+
+@EACH_TASK
+@given(secret=SECRETS)
+def test_a_distorted_fact_has_another_value_of_its_domain_or_a_new_one_of_its_kind(
+    task: SuiteTask, secret: bytes
+) -> None:
+    draw = Draw(secret)
+    fact = draw.choice(task.facts)
+    wrong = distort(draw, task, fact)
+    assert (wrong.id, wrong.holders, wrong.anchor, wrong.domain) == (fact.id, fact.holders, fact.anchor, fact.domain)
+    assert wrong.value != fact.value
+    assert wrong.value.kind is fact.value.kind
+    if fact.domain:
+        assert wrong.value in fact.domain
+    else:
+        assert not any(holds(text, wrong.value) for text in (*task.briefs.values(), json.dumps(task.key)))
+        assert wrong.value not in {value for each in task.facts for value in (each.value, each.anchor)}
+
+
+def test_a_fact_without_a_free_slip_cannot_be_distorted() -> None:
+    task = TASKS["invented"]
+    day = datetime.date(2031, 3, 14)
+    around = " ".join((day + datetime.timedelta(days)).isoformat() for days in range(-20, 21))
+    crowded = replace(task, question=around)
+    with pytest.raises(ValueError, match="every slip of 2031-03-14"):
+        distort(Draw(b"x"), crowded, next(fact for fact in task.facts if fact.value == date(day)))
+
+
+def content(given: JsonValue, answer: JsonValue) -> bool:
+    """Whether a given answer holds `answer`: as JSON anywhere in it, or as text."""
+    if given == answer:
+        return True
+    text = str(given)
+    if isinstance(answer, list | dict):
+        start, end = (
+            (text.find("["), text.rfind("]")) if isinstance(answer, list) else (text.find("{"), text.rfind("}"))
+        )
+        return bool(json.loads(text[start : end + 1]) == answer)
+    return str(answer) in text.replace(",", "")
+
+
+@pytest.mark.parametrize("answer", [48213, 7, "Quorvath", ["KX-44718", "LM-10382"], {"agent/1": 1, "b": "red"}])
+def test_an_answer_keeps_its_content_in_every_form(answer: JsonValue) -> None:
+    given = [answer_text(draw, TASKS["invented"], "agent/1", answer) for draw in seeds(200)]
+    assert all(content(each, answer) for each in given)
+    assert answer in given
+    assert len({str(each) for each in given}) >= 5
+
+
+def test_answers_of_families_are_given_by_each_answerer() -> None:
+    for family, draw in product(FAMILIES, seeds(20)):
+        task = TASKS[family.name]
+        for seat, answer in family.solve(setting_of(family, task)).items():
+            assert content(answer_text(draw, task, seat, answer), answer)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (number(48213), ["48213", "48,213", "48 213", "48_213", "48'213"]),
+        (code("KX-44718"), ["KX-44718", "kx-44718", "KX44718"]),
+        (
+            date(datetime.date(2031, 3, 14)),
+            [
+                "2031-03-14",
+                "14 March 2031",
+                "March 14th, 2031",
+                "14 Mar 2031",
+                "Mar 14, 2031",
+                "14.03.2031",
+                "14/03/2031",
+            ],
+        ),
+    ],
+)
+def test_a_value_is_spelled_in_the_usual_ways(value: Value, expected: Sequence[str]) -> None:
+    assert set(expected) <= set(spellings(value))
+
+
+def test_a_day_up_to_12_is_never_spelled_so_that_it_could_be_a_month() -> None:
+    assert not any("/" in text or "." in text for text in spellings(date(datetime.date(2031, 3, 12))))
