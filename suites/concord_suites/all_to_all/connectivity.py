@@ -137,9 +137,8 @@ class Connectivity(OneAnswerFamily):
         parents = dict(fact.id.split()[2::2] for fact in drawn.facts if fact.id.startswith("road"))
         parts = []
         for seat in neighbours:
-            brief = self.read(" ".join(drawn.sentences[seat]))
-            [home] = [record["place"] for record in brief if record.statement == HOME.name]
-            way = _way(home, parents)
+            [(_, home)] = HOME.read(" ".join(drawn.sentences[seat]))
+            way = _way(home["place"], parents)
             roads = [f"road from {place} to {parents[place]}" for place in way]
             parts.append(Part(seat, seat, (*roads, f"station of {parents[way[-1]]}")))
         return parts

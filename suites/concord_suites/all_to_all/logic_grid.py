@@ -138,9 +138,8 @@ class LogicGrid(OneAnswerFamily):
                 needs[person] = [first.id, second.id]
         parts = []
         for seat in neighbours:
-            brief = self.read(" ".join(drawn.sentences[seat]))
-            [wanted] = [record["person"] for record in brief if record.statement == WANTED.name]
-            parts.append(Part(seat, seat, tuple(needs[wanted])))
+            [(_, wanted)] = WANTED.read(" ".join(drawn.sentences[seat]))
+            parts.append(Part(seat, seat, tuple(needs[wanted["person"]])))
         return parts
 
     def solve(self, setting: Setting) -> Answers:
