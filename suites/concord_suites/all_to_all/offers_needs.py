@@ -1,12 +1,12 @@
 """Offers and needs: the only way to give each stall an item that it takes, with lists known to their stalls alone."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar, Final
 
 from pydantic import JsonValue
 
 from concord.suite import Answers, Draw, Fact, Grade, Group, Neighbours, Part
-from concord.suite.value import code, name
+from concord.suite.value import name, number
 from concord_suites.answers import UnreadableError, as_word
 from concord_suites.family import Drawn, Setting, TextFamily
 from concord_suites.grammar import Fresh, Statement
@@ -17,51 +17,51 @@ LISTED_FROM: Final = 4
 OFFER: Final = Statement(
     "offer",
     (
-        "Your stall {stall:name} offers item {item:code}.",
-        "Item {item:code} can be had from your stall {stall:name}.",
-        "At your stall {stall:name}, you give away item {item:code}.",
-        "You brought item {item:code} for your stall {stall:name} to hand out.",
+        "Your stall {stall:name} offers item {item:number}.",
+        "Item {item:number} can be had from your stall {stall:name}.",
+        "At your stall {stall:name}, you give away item {item:number}.",
+        "You brought item {item:number} for your stall {stall:name} to hand out.",
     ),
 )
 TAKES: Final = Statement(
     "takes",
     (
-        "Your stall {stall:name} would take item {item:code}.",
-        "Item {item:code} would suit your stall {stall:name}.",
-        "At your stall {stall:name}, you could use item {item:code}.",
-        "You would like item {item:code} for your stall {stall:name}.",
+        "Your stall {stall:name} would take an item like {item:number}.",
+        "An item like {item:number} would suit your stall {stall:name}.",
+        "At your stall {stall:name}, you could use an item like {item:number}.",
+        "You would like an item such as {item:number} for your stall {stall:name}.",
     ),
 )
 LIST: Final = Statement(
     "list",
     (
-        "Your stall {stall:name} would take what list {list:code} names.",
-        "The item on list {list:code} would suit your stall {stall:name}.",
-        "At your stall {stall:name}, you could use the item that list {list:code} names.",
-        "You would like the item of list {list:code} for your stall {stall:name}.",
+        "Your stall {stall:name} would take an item like that on list {list:code}.",
+        "An item like that on list {list:code} would suit your stall {stall:name}.",
+        "At your stall {stall:name}, you could use an item like that on list {list:code}.",
+        "You would like an item such as that on list {list:code} for your stall {stall:name}.",
     ),
 )
 LISTED: Final = Statement(
     "listed",
     (
-        "List {list:code} of stall {stall:name} names {item:code}.",
-        "On list {list:code}, stall {stall:name} noted {item:code}.",
-        "{item:code} stands on list {list:code} of stall {stall:name}.",
-        "The item on list {list:code} of stall {stall:name} is {item:code}.",
+        "List {list:code} of stall {stall:name} names {item:number}.",
+        "On list {list:code}, stall {stall:name} noted {item:number}.",
+        "{item:number} stands on list {list:code} of stall {stall:name}.",
+        "The item on list {list:code} of stall {stall:name} is {item:number}.",
     ),
 )
 PAST: Final = Statement(
     "past item",
     (
-        "Last year, item {item:code} was to be had from you.",
-        "You looked at item {item:code}, and do not want it.",
-        "In spring, you gave item {item:code} away.",
-        "Item {item:code} is of no use to you.",
+        "Last year, you gave item {item:number} away.",
+        "Your sister bought an item like {item:number} last year.",
+        "Your grandmother once had item {item:number}.",
+        "Item {item:number} broke, and nobody gets it.",
     ),
 )
 _RULE: Final = (
-    "Each stall offers one item and gets one item that it would take. Each item goes to one stall, and there is only "
-    "one way to do it."
+    "Items are alike if the first three digits of their numbers are the same. Each stall offers one item and gets one "
+    "that is like an item that it would take. Each item goes to one stall, and there is only one way to do it."
 )
 QUESTION: Final = Statement(
     "question",
@@ -97,54 +97,55 @@ class OffersNeeds(TextFamily):
         givers = draw.shuffled(order)
         gets_from = dict(zip(givers, [*givers[1:], givers[0]], strict=True))
         stalls = {seat: fresh.name() for seat in order}
-        offers = {seat: fresh.code() for seat in order}
+        kinds = {seat: fresh.number(100, 999) for seat in order}
+        offers = {seat: _of_kind(fresh, kinds[seat]) for seat in order}
         sentences = {seat: [OFFER.write(draw, stall=stalls[seat], item=offers[seat])] for seat in neighbours}
-        facts = [Fact(f"offer of {stalls[seat]}", (seat,), code(offers[seat]), name(stalls[seat])) for seat in order]
-        earlier: list[str] = []
+        facts = [Fact(f"offer of {stalls[seat]}", (seat,), number(offers[seat]), name(stalls[seat])) for seat in order]
+        earlier: list[int] = []
         for seat in order:
-            own = offers[gets_from[seat]]
-            others = [item for item in earlier if item != offers[seat]]
-            taken = [own, *draw.sample(others, min(len(others), 1 + difficulty // 2))]
-            for item in taken:
+            own = kinds[gets_from[seat]]
+            others = [kind for kind in earlier if kind != kinds[seat]]
+            for kind in [own, *draw.sample(others, min(len(others), 1 + difficulty // 2))]:
+                item = _of_kind(fresh, kind)
                 sentences[seat] += _takes(draw, fresh, difficulty, stall=stalls[seat], item=item)
-                facts.append(Fact(f"{stalls[seat]} takes {item}", (seat,), code(item), name(stalls[seat])))
-            refused = [item for item in offers.values() if item not in (*taken, offers[seat])]
+                facts.append(Fact(f"{stalls[seat]} takes {item}", (seat,), number(item), name(stalls[seat])))
             for _ in range(difficulty - 1):
-                sentences[seat].append(PAST.write(draw, item=draw.choice(refused) if refused else fresh.code()))
+                past = _of_kind(fresh, draw.choice(list(kinds.values())))
+                sentences[seat].append(PAST.write(draw, item=past))
             earlier.append(own)
         return Drawn(QUESTION.write(draw), sentences, facts, chance=0.0)
 
     def parts(self, drawn: Drawn, neighbours: Neighbours) -> Sequence[Part]:
         """A seat's partner follows from its own list, from those of the stalls that get other items on it and so on,
         and from the partner's offer."""
-        seat_of, offered, wanted = dict[str, str](), dict[str, str](), dict[str, list[str]]()
+        seat_of, offered, wanted = dict[str, str](), dict[int, str](), dict[str, dict[int, str]]()
         for fact in drawn.facts:
-            stall = fact.anchor.text if fact.anchor else ""
+            stall, kind = fact.anchor.text if fact.anchor else "", _kind(int(fact.value.text))
             seat_of[stall] = fact.holders[0]
             if fact.id.startswith("offer"):
-                offered[fact.value.text] = fact.id
+                offered[kind] = fact.id
             else:
-                wanted.setdefault(stall, []).append(fact.value.text)
-        lists, getter = dict[str, dict[str, None]](), dict[str, str]()
+                wanted.setdefault(stall, {})[kind] = fact.id
+        lists, getter = dict[str, dict[str, None]](), dict[int, str]()
         parts = {}
-        for stall, item in _matching(wanted):
-            getter[item] = stall
-            lists[stall] = {f"{stall} takes {each}": None for each in wanted[stall]}
-            for each in wanted[stall]:
-                lists[stall] |= lists[getter[each]]
+        for stall, got in _matching(wanted):
+            getter[got] = stall
+            lists[stall] = dict.fromkeys(wanted[stall].values())
+            for kind in wanted[stall]:
+                lists[stall] |= lists[getter[kind]]
             seat = seat_of[stall]
-            parts[seat] = Part(seat, seat, (*lists[stall], offered[item]))
+            parts[seat] = Part(seat, seat, (*lists[stall], offered[got]))
         return [parts[seat] for seat in neighbours]
 
     def solve(self, setting: Setting) -> Answers:
         """Each seat's partner, by elimination, as far as it follows."""
         seat_of = {record["stall"]: seat for seat, record in setting.stated(OFFER.name)}
-        offers = {record["item"]: record["stall"] for _, record in setting.stated(OFFER.name)}
-        wanted: dict[str, list[str]] = {}
+        offers = {_kind(record.number("item")): record["stall"] for _, record in setting.stated(OFFER.name)}
+        wanted: dict[str, list[int]] = {}
         for statement in (TAKES, LISTED):
             for _, record in setting.stated(statement.name):
-                wanted.setdefault(record["stall"], []).append(record["item"])
-        found = {seat_of[stall]: offers[item] for stall, item in _matching(wanted) if item in offers}
+                wanted.setdefault(record["stall"], []).append(_kind(record.number("item")))
+        found = {seat_of[stall]: offers[kind] for stall, kind in _matching(wanted) if kind in offers}
         return {seat: found[seat] for seat in setting.neighbours if seat in found}
 
     def grade(self, answers: Answers, key: JsonValue) -> Grade:
@@ -162,7 +163,16 @@ class OffersNeeds(TextFamily):
         return Grade(parts, tuple(unreadable))
 
 
-def _takes(draw: Draw, fresh: Fresh, difficulty: int, *, stall: str, item: str) -> list[str]:
+def _of_kind(fresh: Fresh, kind: int) -> int:
+    """An item of six digits that begins with the three of its kind."""
+    return fresh.number(1_000 * kind, 1_000 * kind + 999)
+
+
+def _kind(item: int) -> int:
+    return item // 1_000
+
+
+def _takes(draw: Draw, fresh: Fresh, difficulty: int, *, stall: str, item: int) -> list[str]:
     if difficulty < LISTED_FROM or draw.chance(0.5):
         return [TAKES.write(draw, stall=stall, item=item)]
     listed = fresh.code()
@@ -172,21 +182,21 @@ def _takes(draw: Draw, fresh: Fresh, difficulty: int, *, stall: str, item: str) 
     ]
 
 
-def _matching(wanted: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
-    """Each stall with its item, once only one is left for it."""
-    takers: dict[str, list[str]] = {}
-    for stall, items in wanted.items():
-        for item in items:
-            takers.setdefault(item, []).append(stall)
-    left = {stall: list(items) for stall, items in wanted.items()}
-    ready = [stall for stall, items in left.items() if len(items) == 1]
+def _matching(wanted: Mapping[str, Iterable[int]]) -> Iterator[tuple[str, int]]:
+    """Each stall with the kind of its item, once only one is left for it."""
+    takers: dict[int, list[str]] = {}
+    for stall, kinds in wanted.items():
+        for kind in kinds:
+            takers.setdefault(kind, []).append(stall)
+    left = {stall: set(kinds) for stall, kinds in wanted.items()}
+    ready = [stall for stall, kinds in left.items() if len(kinds) == 1]
     for stall in ready:
         if not left[stall]:
             continue  # a wrong list: another stall takes its only item
-        [item] = left[stall]
-        yield stall, item
-        for other in takers[item]:
-            if other != stall and item in left[other]:
-                left[other].remove(item)
+        [kind] = left[stall]
+        yield stall, kind
+        for other in takers[kind]:
+            if other != stall and kind in left[other]:
+                left[other].remove(kind)
                 if len(left[other]) == 1:
                     ready.append(other)
