@@ -3,11 +3,16 @@
 from typing import Final
 
 from concord.suite import Suite
-from concord_suites import agree, judge, pool
+from concord_suites import agree, all_to_all, judge, pipeline, pool
 from concord_suites.family import TextFamily
-from concord_suites.pipeline.prefix_sums import PrefixSums
 
-FAMILIES: Final[tuple[TextFamily, ...]] = (*pool.FAMILIES, PrefixSums(), *agree.FAMILIES, *judge.FAMILIES)
+FAMILIES: Final[tuple[TextFamily, ...]] = (
+    *pool.FAMILIES,
+    *pipeline.FAMILIES,
+    *all_to_all.FAMILIES,
+    *agree.FAMILIES,
+    *judge.FAMILIES,
+)
 
 SUITE: Final = Suite({family.name: family for family in FAMILIES})
 
