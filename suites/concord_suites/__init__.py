@@ -1,5 +1,6 @@
 """The shipped suite: tasks that need a team."""
 
+from importlib.resources import files
 from typing import Final
 
 from concord.suite import Suite
@@ -14,6 +15,12 @@ FAMILIES: Final[tuple[TextFamily, ...]] = (
     *judge.FAMILIES,
 )
 
-SUITE: Final = Suite({family.name: family for family in FAMILIES})
+SUITE: Final = Suite(
+    {family.name: family for family in FAMILIES},
+    {
+        file.name.removesuffix(".json"): file.read_text(encoding="utf-8")
+        for file in files(__package__).joinpath("manifests").iterdir()
+    },
+)
 
 __all__ = ["FAMILIES", "SUITE"]
