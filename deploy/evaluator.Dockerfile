@@ -9,8 +9,9 @@ COPY locks/evaluator.txt locks/
 RUN python -m venv --without-pip /opt/concord \
     && pip --python /opt/concord install --no-cache-dir --require-hashes -r locks/evaluator.txt
 COPY shared shared
+COPY suites suites
 COPY services/evaluator services/evaluator
-RUN pip wheel --no-deps --no-build-isolation --wheel-dir wheels ./shared ./services/evaluator \
+RUN pip wheel --no-deps --no-build-isolation --wheel-dir wheels ./shared ./suites ./services/evaluator \
     && pip --python /opt/concord install --no-deps --no-index wheels/*.whl
 
 FROM python:3.13-slim

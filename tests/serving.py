@@ -43,6 +43,9 @@ async def served(app: FastAPI, at: socket.socket | None = None) -> AsyncIterator
             yield url_of(holder)
         finally:
             await server.shutdown([holder])
+            await asyncio.sleep(0)  # for a connection that was accepted while the server shut down
+            for connection in list(server.server_state.connections):
+                connection.transport.abort()
 
 
 @asynccontextmanager

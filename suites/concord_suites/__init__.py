@@ -1,15 +1,26 @@
 """The shipped suite: tasks that need a team."""
 
+from importlib.resources import files
 from typing import Final
 
 from concord.suite import Suite
-from concord_suites import agree
+from concord_suites import agree, all_to_all, judge, pipeline, pool
 from concord_suites.family import TextFamily
-from concord_suites.pipeline.prefix_sums import PrefixSums
-from concord_suites.pool.maximum import Maximum
 
-FAMILIES: Final[tuple[TextFamily, ...]] = (Maximum(), PrefixSums(), *agree.FAMILIES)
+FAMILIES: Final[tuple[TextFamily, ...]] = (
+    *pool.FAMILIES,
+    *pipeline.FAMILIES,
+    *all_to_all.FAMILIES,
+    *agree.FAMILIES,
+    *judge.FAMILIES,
+)
 
-SUITE: Final = Suite({family.name: family for family in FAMILIES})
+SUITE: Final = Suite(
+    {family.name: family for family in FAMILIES},
+    {
+        file.name.removesuffix(".json"): file.read_text(encoding="utf-8")
+        for file in files(__package__).joinpath("manifests").iterdir()
+    },
+)
 
 __all__ = ["FAMILIES", "SUITE"]

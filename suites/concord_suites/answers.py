@@ -7,6 +7,7 @@ from typing import Final
 from pydantic import JsonValue
 
 from concord.json_text import NoJsonError, json_in
+from concord_suites.grammar import Statement
 
 MAX_CHARACTERS: Final = 20_000
 """Of an answer in prose, so many characters are read."""
@@ -18,6 +19,10 @@ _NAME: Final = re.compile(r"(?<![\w/-])[^\W\d]\w*(?:[/-]\w+)+")
 """A name with a number in it, such as agent/1 or KX-44718."""
 
 _NUMBER: Final = re.compile(r"(?<![\w.,])-?(?:\d{1,3}(?:[, \u00a0\u202f]\d{3})+|\d+)(?:\.0+)?(?![\w]|[.,]\d)")
+
+
+_CODE: Final = Statement("code", ("{value:code}",))
+_DATE: Final = Statement("date", ("{value:date}",))
 
 
 class UnreadableError(ValueError):
@@ -42,6 +47,17 @@ def as_word(answer: JsonValue, domain: tuple[str, ...]) -> str:
     return found[0]
 
 
+def as_code(answer: JsonValue) -> str:
+    """The one code that an answer states, whatever its case. Raises UnreadableError."""
+    value = _unwrapped(answer)
+    return _only(_CODE, value.upper() if isinstance(value, str) else value)
+
+
+def as_date(answer: JsonValue) -> str:
+    """The one day that an answer states, as year-month-day. Raises UnreadableError."""
+    return _only(_DATE, _unwrapped(answer))
+
+
 def as_list(answer: JsonValue) -> list[str]:
     """The items of a list, or of a text that separates them by commas, semicolons or lines, as text.
 
@@ -61,6 +77,18 @@ def as_mapping(answer: JsonValue) -> dict[str, JsonValue]:
     if not isinstance(value, dict):
         raise UnreadableError("not a JSON object")
     return value
+
+
+def _only(statement: Statement, value: JsonValue) -> str:
+    if not isinstance(value, str):
+        raise UnreadableError(f"no {statement.name}")
+    try:
+        found = {record["value"] for _, record in statement.read(value[:MAX_CHARACTERS])}
+    except ValueError as error:
+        raise UnreadableError("a day that no calendar has") from error
+    if len(found) != 1:
+        raise UnreadableError(f"not exactly one {statement.name}")
+    return found.pop()
 
 
 def _plain(item: object) -> str:

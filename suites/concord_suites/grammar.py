@@ -130,11 +130,9 @@ class Fresh:
         return int(self._take(lambda: str(self._draw.between(low, high))))
 
     def code(self) -> str:
-        """A code: two letters and five digits."""
+        """A code: two letters and five digits, which are no other code's or number's."""
         letters = "ABCDEFGHJKLMNPQRSTUVWXYZ"
-        return self._take(
-            lambda: f"{self._draw.choice(letters)}{self._draw.choice(letters)}-{self._draw.between(10_000, 99_999)}"
-        )
+        return f"{self._draw.choice(letters)}{self._draw.choice(letters)}-{self.number()}"
 
     def name(self) -> str:
         """A rare name: three syllables that no English word has together."""

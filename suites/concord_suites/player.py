@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from concord_suites.family import Setting, TextFamily
 from concord_suites.habits import Habit, with_habit
-from concord_suites.view import Seat, View, view_of
+from concord_suites.view import Seat, View, all_briefs, view_of
 
 
 def messages(view: View, family: TextFamily) -> dict[str, list[Seat]]:
@@ -54,6 +54,14 @@ def answer(view: View, family: TextFamily) -> JsonValue:
         return None  # the missing briefs, or wrong ones, leave nothing to solve
 
 
+def solo_answer(question: str, briefs: Mapping[str, str], family: TextFamily) -> JsonValue:
+    """The answer of an agent that has all briefs: the only one, or those of all seats."""
+    answers = family.solve(
+        Setting(family.read(question), {seat: family.read(brief) for seat, brief in briefs.items()}, {})
+    )
+    return next(iter(answers.values())) if len(answers) == 1 else dict(answers)
+
+
 def family_of(question: str, families: Sequence[TextFamily]) -> TextFamily | None:
     """The family whose grammar reads a question."""
     return next(
@@ -67,6 +75,8 @@ def reply(text: str, families: Sequence[TextFamily], habits: Mapping[str, Habit]
     family = family_of(view.question, families)
     if family is None:
         return json.dumps({"messages": [], "answer": None})
+    if (briefs := all_briefs(view.own.brief)) is not None:
+        return json.dumps({"messages": [], "answer": solo_answer(view.question, briefs, family)})
     outgoing = with_habit((habits or {}).get(view.own.name, Habit.NONE), view, messages(view, family))
     entries = [{"to": to, "text": "\n".join(seat.told() for seat in seats)} for to, seats in outgoing.items()]
     return json.dumps({"messages": entries, "answer": answer(view, family)})

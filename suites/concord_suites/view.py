@@ -19,6 +19,10 @@ _MESSAGE: Final = re.compile(
 _TOLD: Final = re.compile(r"(?P<seat>[\w./-]*\w) \(next to (?P<neighbours>[^)]*)\) knows: (?P<brief>.*)")
 
 
+_ALL_BRIEFS: Final = "You have the briefs of all "
+_BRIEF: Final = re.compile(r"^(?P<seat>\S+) knows:\n(?P<brief>.*)$", re.MULTILINE)
+
+
 @dataclass(frozen=True, slots=True)
 class Seat:
     """What a seat told: its brief, and the seats that it may write to."""
@@ -56,7 +60,8 @@ def view_of(text: str) -> View:
     seat, section = _SEAT.search(text), _SECTION.search(text)
     if seat is None or section is None:
         raise NotATurnError("this is no turn of a task in rounds")
-    own = Seat(seat["seat"], tuple(section["neighbours"].split(", ")), section["brief"])
+    neighbours = () if section["neighbours"] == "nobody" else tuple(section["neighbours"].split(", "))
+    own = Seat(seat["seat"], neighbours, section["brief"])
     known, told = {own.name: own}, {neighbour: frozenset[str]() for neighbour in own.neighbours}
     for other, line in _lines(text[section.end() :]):
         for found in _TOLD.finditer(line):
@@ -72,3 +77,10 @@ def _lines(text: str) -> Iterator[tuple[str, str]]:
     for start, following in zip(starts, [*starts[1:], None], strict=False):
         end = len(text) if following is None else following.start()
         yield start["receiver"] or start["sender"], text[start.end() : end]
+
+
+def all_briefs(brief: str) -> dict[str, str] | None:
+    """The briefs of all seats, by seat, in the brief of an agent that is alone; None in another brief."""
+    if not brief.startswith(_ALL_BRIEFS):
+        return None
+    return {found["seat"]: found["brief"] for found in _BRIEF.finditer(brief)}

@@ -146,7 +146,7 @@ class TestJobs:
         assert "told too late" not in json.dumps(asked)
 
     async def test_judging_a_trial_that_was_not_evaluated_raises_lookup_error(self, jobs: EvaluatorJobs) -> None:
-        with pytest.raises(LookupError, match="not evaluated"):
+        with pytest.raises(LookupError, match="has no evaluation"):
             await jobs.judge_trial(JUDGE.job().arguments)
 
     async def test_each_queue_has_its_own_jobs(self, jobs: EvaluatorJobs) -> None:

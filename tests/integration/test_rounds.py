@@ -1,5 +1,6 @@
 """A task of a family in rounds, played by agents over A2A, through the gateway and the evaluator to its row."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,9 @@ import httpx
 import pytest
 
 from concord.a2a import IncomingMessage, TaskHandle
+from concord.suite import commitment
 from concord_suites import FAMILIES
+from concord_suites.habits import Habit
 from concord_suites.player import reply
 from tests.security.assessing import request, task_of, workers
 from tests.security.gateways import gateways, row_of
@@ -24,6 +27,11 @@ def evaluators(redis_server: str, tmp_path_factory: pytest.TempPathFactory) -> I
         yield
 
 
+def http_client() -> httpx.AsyncClient:
+    """A client that waits for a whole assessment."""
+    return httpx.AsyncClient(timeout=60)
+
+
 async def play(message: IncomingMessage, task: TaskHandle) -> None:
     """Plays by the rules that the families' grammar gives."""
     await task.complete(reply(message.text, FAMILIES))
@@ -32,8 +40,7 @@ async def play(message: IncomingMessage, task: TaskHandle) -> None:
 async def test_a_lone_agent_takes_five_seats_and_what_they_write_to_each_other_is_observed(
     redis_url: str, tmp_path: Path
 ) -> None:
-    async with gateways(redis_url, tmp_path) as (gateway,), served_agent(play) as agent, httpx.AsyncClient() as http:
-        http.timeout = httpx.Timeout(60)
+    async with gateways(redis_url, tmp_path) as (gateway,), served_agent(play) as agent, http_client() as http:
         asked = request(CONFIG | {"suite": ["maximum", "prefix-sums"], "topology": "ring"}, {"agent": agent})
         row = row_of(await task_of(http, gateway.url, asked))
     assert [agent["id"] for agent in row["detail"]["agents"]] == [f"agent/{number}" for number in range(1, 6)]
@@ -49,9 +56,44 @@ async def test_an_agent_that_knows_nothing_of_rounds_gets_0_and_a_reason(redis_u
     async def shrug(_: IncomingMessage, task: TaskHandle) -> None:
         await task.complete("I would rather talk about the weather.")
 
-    async with gateways(redis_url, tmp_path) as (gateway,), served_agent(shrug) as agent, httpx.AsyncClient() as http:
-        http.timeout = httpx.Timeout(60)
+    async with gateways(redis_url, tmp_path) as (gateway,), served_agent(shrug) as agent, http_client() as http:
         row = row_of(await task_of(http, gateway.url, request(CONFIG | {"suite": "maximum"}, {"agent": agent})))
     [trial] = row["detail"]["trials"]
     assert trial["grading"]["value"] == 0
     assert "not in the form" in trial["grading"]["answers"][0]["explanation"]
+
+
+async def test_a_seat_that_withholds_its_fact_is_named_with_the_fact(redis_url: str, tmp_path: Path) -> None:
+    async def withhold(message: IncomingMessage, task: TaskHandle) -> None:
+        await task.complete(reply(message.text, FAMILIES, {"agent/2": Habit.WITHHOLDING}))
+
+    async with (
+        gateways(redis_url, tmp_path) as (gateway,),
+        served_agent(withhold) as agent,
+        http_client() as http,
+    ):
+        config = CONFIG | {"suite": "prefix-sums", "controls": ["solo", "silent"], "num_runs": 3}
+        row = row_of(await task_of(http, gateway.url, request(config, {"agent": agent})))
+    by_team = [trial for trial in row["detail"]["trials"] if trial["team_task"]["control"] is None]
+    failures = [failure for trial in by_team for failure in trial["team_task"]["failures"]]
+    assert failures
+    assert {(each["cause"], each["seat"]) for each in failures} == {("not_sent", "agent/2")}
+    solo, silent = row["detail"]["controls"]
+    assert (solo["control"], solo["value"], solo["trials"]) == ("solo", 1, 3)
+    assert (silent["control"], silent["value"]) == ("silent", 0)
+    assert row["detail"]["scoring"]["usable_trials"] == 3, "controls count in no score"
+
+
+async def test_the_row_commits_to_the_secret_of_its_tasks_and_does_not_hold_it(redis_url: str, tmp_path: Path) -> None:
+    secret = "5e" * 32
+    async with (
+        gateways(redis_url, tmp_path, CONCORD_TASK_SECRET=secret) as (gateway,),
+        served_agent(play) as agent,
+        http_client() as http,
+    ):
+        row = row_of(await task_of(http, gateway.url, request(CONFIG | {"suite": "maximum"}, {"agent": agent})))
+    assert row["detail"]["task_secret_sha256"] == commitment(bytes.fromhex(secret))
+    assert secret not in json.dumps(row)
+    kept = tmp_path / "output" / "secrets" / row["detail"]["assessment_id"]
+    assert kept.read_text().strip() == secret
+    assert kept.stat().st_mode & 0o077 == 0

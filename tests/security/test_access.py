@@ -174,7 +174,7 @@ async def test_without_keys_the_gateway_warns_at_its_start_that_anybody_may_use_
     with caplog.at_level(logging.WARNING):
         async with app.router.lifespan_context(app):
             pass
-    assert "0.0.0.0:9009: anybody who reaches this port may start assessments" in caplog.text
+    assert "0.0.0.0:9009: CONCORD_API_KEYS is not set, so anybody who reaches this port" in caplog.text
 
 
 def test_a_short_api_key_is_refused(tmp_path: Path) -> None:

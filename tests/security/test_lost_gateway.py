@@ -116,7 +116,7 @@ async def test_a_paused_gateway_leaves_its_assessment_to_the_one_that_took_it_ov
             first.signal(signal.SIGSTOP)
             await agent.has_received("one", times=2)
             first.signal(signal.SIGCONT)
-            await until(lambda: contains(first.log, "has taken task"))
+            await until(lambda: contains(first.log, "another process took it over"))
             withheld.set()
             row = row_of(await wait_for_end(http, second, task_id))
             again = row_of(await wait_for_end(http, first, task_id))
@@ -170,7 +170,7 @@ async def test_a_task_canceled_at_another_gateway_ends_at_the_one_that_runs_it(
             await agent.has_received("one")
             canceled = (await http.post(second.url, json=rpc("tasks/cancel", {"id": task_id}))).json()
             assert canceled["result"]["status"]["state"] == "canceled"
-            await until(lambda: contains(first.log, "has taken task"))
+            await until(lambda: contains(first.log, "another process took it over"))
             withheld.set()
             await asyncio.sleep(1)  # time in which the assessment would go on
             assert (await wait_for_end(http, first, task_id))["status"]["state"] == "canceled"

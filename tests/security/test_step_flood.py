@@ -145,7 +145,7 @@ async def verdict_of(storage: Storage) -> TrialVerdict:
 async def test_a_flooded_trial_is_evaluated_within_its_jobs_limit(
     flooded: Storage, redis_url: str, tmp_path: Path
 ) -> None:
-    limits = {"CONCORD_JOB_TIMEOUT_FAST_S": "5", "CONCORD_MAX_TRIES": "1", "CONCORD_POOL_PROCESSES": "1"}
+    limits = {"CONCORD_MAX_TRIES": "1", "CONCORD_POOL_PROCESSES": "1"}
     with (
         worker(Queue.FAST, redis_url, tmp_path / "fast", **limits),
         worker(Queue.LLM, redis_url, tmp_path / "llm"),

@@ -45,7 +45,7 @@ def distort(draw: Draw, task: SuiteTask, fact: Fact) -> Fact:
     texts = "\n".join(
         [*task.briefs.values(), task.question, json.dumps(task.key), *(value.text for value in _values(task))]
     )
-    for kind in draw.shuffled(slips):
+    for kind in slips if fact.value.kind is Kind.DATE else draw.shuffled(slips):
         values = [Value(fact.value.kind, text) for text in kind]
         if free := [value for value in values if not _stands_in(value, texts)]:
             return replace(fact, value=draw.choice(free))
@@ -229,7 +229,9 @@ def _text_slips(text: str) -> list[list[str]]:
 
 def _date_slips(text: str) -> list[list[str]]:
     day = datetime.date.fromisoformat(text)
-    return [[(day + datetime.timedelta(days)).isoformat() for days in (-10, -7, -2, -1, 1, 2, 7, 10)]]
+    near = [(day + datetime.timedelta(days)).isoformat() for days in (-10, -7, -2, -1, 1, 2, 7, 10)]
+    far = [(day + datetime.timedelta(days)).isoformat() for days in (-366, -365, -61, -30, 30, 61, 365, 366)]
+    return [near, far]
 
 
 def _values(task: SuiteTask) -> Iterator[Value]:

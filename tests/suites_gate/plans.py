@@ -43,7 +43,7 @@ def plan_of(task: SuiteTask) -> Plan:
     parents = _tree(task.neighbours, root)
     tree = Plan((), {}, parents)
     tellers = {seat for teller in _tellers(task, needs, root) for seat in tree.route(teller)}
-    heights = {seat: 0 for seat in tellers}
+    heights = dict.fromkeys(tellers, 0)
     for seat in sorted(tellers, key=lambda each: -len(tree.route(each))):
         if seat in parents:
             heights[parents[seat]] = max(heights[parents[seat]], heights[seat] + 1)

@@ -7,9 +7,11 @@ import pytest
 
 from concord.assessment import AssessmentConfig
 from concord.service import ServiceSettings
+from concord_cli.tasks.command import mean_chance
 from concord_collector.settings import CollectorSettings
 from concord_evaluator.settings import EvaluatorSettings
 from concord_gateway.settings import GatewaySettings
+from concord_suites import FAMILIES
 
 DOCUMENTS = [Path("README.md"), Path("CONTRIBUTING.md"), *sorted(Path("docs").glob("*.md"))]
 
@@ -57,3 +59,12 @@ def test_every_glossary_term_is_unique() -> None:
     text = Path("docs/glossary.md").read_text(encoding="utf-8")
     terms = [line.split("|")[1].strip() for line in text.splitlines() if line.startswith("| ")]
     assert sorted(set(terms) - {"Term"}) == sorted(term for term in terms if term != "Term")
+
+
+def test_the_families_of_tasks_are_listed_with_their_chance() -> None:
+    table = re.findall(
+        r"^\| ([a-z-]+) \| [a-z-]+ \| \d+ to \d+ \| (\d\.\d\d) \|",
+        Path("docs/tasks.md").read_text("utf-8"),
+        re.MULTILINE,
+    )
+    assert dict(table) == {family.name: f"{mean_chance(family):.2f}" for family in FAMILIES}

@@ -60,7 +60,7 @@ class Work:
 def plan_work(request: AssessmentRequest) -> Work:
     """Plans the trials of a request. Raises NotAnAssessmentError for too many trials or too little time."""
     try:
-        tasks = suite_tasks(request.config) or request.config.chosen_tasks(default_tasks())
+        tasks = suite_tasks(request.config, request.participants) or request.config.chosen_tasks(default_tasks())
         trials = plan_trials(request.config, tasks)
         limits = time_limits(request.config, len(trials))
     except ValueError as error:

@@ -71,17 +71,6 @@ def _digit(text: str) -> bool:
     return any(map(str.isdecimal, text))
 
 
-class Exchange(StrEnum):
-    """How the members of a team exchange messages in a task of a family."""
-
-    AUTO = "auto"
-    """Calls if every participant's card says that it calls its peers, else rounds."""
-    ROUNDS = "rounds"
-    """The gateway asks every seat in rounds, and delivers the messages in their replies."""
-    CALLS = "calls"
-    """Every seat gets its brief and the question, and calls others through the proxy."""
-
-
 class Mode(StrEnum):
     """Where the interactions of an assessment come from."""
 
@@ -140,12 +129,13 @@ class FamilyTask(_Strict):
     """How many seats a lone participant takes; several participants take one each, or as the config's `seats` says."""
     topology: Topology | list[tuple[Id, Id]] = Topology.COMPLETE
     """Who may send messages to whom: a named topology, or edges between seats."""
-    exchange: Exchange = Exchange.AUTO
     max_rounds: Annotated[int, Field(ge=1, le=MAX_ROUNDS)] | None = None
     """None: so many that a message crosses the team and returns, and four."""
     control: Control | None = None
     paired_with: Id | None = None
     """The task whose instances this control gets."""
+    solo_by: ParticipantId | None = None
+    """The participant that is alone in a solo control."""
 
 
 class TaskSpec(_Strict):
@@ -233,9 +223,8 @@ class AssessmentConfig(BaseModel):
     """Of tasks of families: how many seats each participant takes, or the named ones do."""
     topology: Topology | list[tuple[Id, Id]] | None = None
     difficulty: Annotated[int, Field(ge=1, le=MAX_DIFFICULTY)] | None = None
-    exchange: Exchange | None = None
     max_rounds: Annotated[int, Field(ge=1, le=MAX_ROUNDS)] | None = None
-    """These four replace what a manifest or a family's task says."""
+    """These three replace what a manifest or a family's task says."""
     controls: Annotated[list[Control], BeforeValidator(_listed), Field(max_length=len(Control))] = []
     num_runs: Annotated[int, Field(ge=1, le=100)] = 1
     num_instances: Annotated[int, Field(ge=1, le=MAX_TRIALS)] | None = None

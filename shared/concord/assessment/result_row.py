@@ -104,6 +104,22 @@ class TaskRewards(Record):
     coordination_quality: Fraction | None
 
 
+class ControlRecord(Record):
+    """A control beside the team, over the trials that both did on the same instances. Outcomes are means, 0 to 1."""
+
+    control: Literal["solo", "silent"]
+    trials: int
+    """Pairs of a team's trial and a control's."""
+    team: Fraction
+    value: Fraction
+    """For `solo`, of the agent that is best alone on the other tasks (cross-fitting)."""
+    gap: float
+    """Team minus control."""
+    gap_low: float | None
+    gap_high: float | None
+    """An interval at 95 %, clustered by task; null for fewer than two tasks or trials."""
+
+
 class Detail(Record):
     """Everything behind the score."""
 
@@ -127,6 +143,7 @@ class Detail(Record):
     statistics: Statistics
     trace_integrity: TraceIntegrity
     infrastructure: list[InfrastructureFailure]
+    controls: tuple[ControlRecord, ...] = ()
     task_secret_sha256: str | None = None
     """The commitment to the secret that families generated the tasks from; null without such tasks."""
     assessment_results: JsonValue = None

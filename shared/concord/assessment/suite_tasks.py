@@ -1,7 +1,8 @@
 """The tasks that a request asks for by the name of a manifest, a family, or a group of families."""
 
-from collections.abc import Iterator
-from typing import Annotated, Any
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -26,15 +27,22 @@ class Manifest(BaseModel):
     tasks: Annotated[list[ManifestTask], Field(min_length=1, max_length=MAX_TASKS)]
 
 
-def suite_tasks(config: AssessmentConfig) -> list[TaskSpec]:
+MAX_SOLO: Final = 10
+"""Participants of which each is tried alone: the first ones, as they are declared."""
+
+
+def suite_tasks(config: AssessmentConfig, participants: Iterable[str] = ()) -> list[TaskSpec]:
     """The tasks of `config.suite`, and of `config.tasks` those with a family, each followed by its controls.
+
+    `participants`: the names of those that a solo control tries.
 
     What the config says of all tasks replaces what a manifest says. Raises ValueError for an unknown name.
     """
     chosen = list(config.tasks or ())
     for name in config.suite or ():
         chosen += _named(name)
-    return [each for task in chosen for each in _with_controls(task, config)]
+    solos = list(islice(participants, MAX_SOLO))
+    return [each for task in chosen for each in _with_controls(task, config, solos)]
 
 
 def _named(name: str) -> list[TaskSpec]:
@@ -55,23 +63,24 @@ def _named(name: str) -> list[TaskSpec]:
     return [TaskSpec(id=family.name, family=FamilyTask(name=family.name)) for family in families]
 
 
-def _with_controls(task: TaskSpec, config: AssessmentConfig) -> Iterator[TaskSpec]:
+def _with_controls(task: TaskSpec, config: AssessmentConfig, solos: Sequence[str]) -> Iterator[TaskSpec]:
     if task.family is None:
         yield task
         return
     said: dict[str, Any] = {
         "topology": config.topology,
         "difficulty": config.difficulty,
-        "exchange": config.exchange,
         "max_rounds": config.max_rounds,
     }
     family = task.family.model_copy(update={name: value for name, value in said.items() if value is not None})
     yield task.model_copy(update={"family": family})
     for control in dict.fromkeys(config.controls):
-        if control is Control.SOLO and not _has_solo(family.name):
-            continue
         paired = family.model_copy(update={"control": control, "paired_with": task.id})
-        yield TaskSpec(id=f"{task.id}.{control}", family=paired)
+        if control is Control.SILENT:
+            yield TaskSpec(id=f"{task.id}.silent", family=paired)
+        elif _has_solo(family.name):
+            for agent in solos:
+                yield TaskSpec(id=f"{task.id}.solo.{agent}", family=paired.model_copy(update={"solo_by": agent}))
 
 
 def _has_solo(name: str) -> bool:

@@ -1,4 +1,4 @@
-"""What a trial's record says of a task of a family: the exchange, the flow of facts, and why parts are wrong."""
+"""What a trial's record says of a task of a family: its messages, the flow of facts, and why parts are wrong."""
 
 from typing import Literal
 
@@ -50,7 +50,6 @@ class TeamTaskRecord(TeamRecord):
 
     family: str
     difficulty: int
-    exchange: Literal["rounds", "calls"]
     topology: str
     """Its name, or `edges` if the request lists them."""
     seats: list[str]

@@ -7,10 +7,10 @@ from pydantic import JsonValue
 
 from concord.suite import Answers, Draw, Fact, Grade, Group, Neighbours, Part, SuiteTask, Value
 from concord.suite.value import number
-from concord_suites.agree.slips import SLIP, Noted
 from concord_suites.answers import UnreadableError, as_number
 from concord_suites.family import Drawn, Setting, TextFamily, setting_of
 from concord_suites.grammar import Fresh, Statement
+from concord_suites.slips import SLIP, Noted
 
 COLOUR_SIZE: Final = 1_000
 """Shades of seven digits are of one colour if their first four digits agree."""

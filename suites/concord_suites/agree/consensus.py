@@ -8,10 +8,10 @@ from pydantic import JsonValue
 from concord.suite import Draw, Fact, Group, Neighbours, SuiteTask, Value
 from concord.suite.value import number
 from concord_suites.agree.majority import MajorityFamily
-from concord_suites.agree.slips import SLIP, Noted
 from concord_suites.answers import as_number
 from concord_suites.family import Drawn, Setting, setting_of
 from concord_suites.grammar import Fresh, Statement
+from concord_suites.slips import SLIP, Noted
 
 DISTANCE: Final = 25
 """A disturbance makes all channels unusable that are less than this away from it."""

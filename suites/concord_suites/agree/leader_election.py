@@ -8,10 +8,10 @@ from pydantic import JsonValue
 from concord.suite import Draw, Fact, Group, Neighbours, SuiteTask, Value
 from concord.suite.value import name, number
 from concord_suites.agree.majority import MajorityFamily
-from concord_suites.agree.slips import SLIP, Noted
 from concord_suites.answers import as_word
 from concord_suites.family import Drawn, Setting
 from concord_suites.grammar import Fresh, Statement
+from concord_suites.slips import SLIP, Noted
 
 RANK: Final = Noted(
     Statement(

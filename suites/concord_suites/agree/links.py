@@ -8,10 +8,10 @@ from typing import ClassVar, Final, TypeAlias
 from pydantic import JsonValue
 
 from concord.suite import Bound, Draw, Neighbours, SuiteTask
-from concord_suites.agree.slips import Noted
 from concord_suites.answers import UnreadableError, as_number, as_word
 from concord_suites.family import Setting, TextFamily
 from concord_suites.grammar import Fresh
+from concord_suites.slips import Noted
 
 MOST_LINKING: Final = 3
 """A seat that holds this many linking numbers lets further neighbours link by a series that it has."""

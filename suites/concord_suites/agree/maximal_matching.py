@@ -16,9 +16,9 @@ from concord_suites.agree.links import (
     lookalike,
     read_choices,
 )
-from concord_suites.agree.slips import SLIP, Noted
 from concord_suites.family import Drawn, Setting
 from concord_suites.grammar import Fresh, Statement
+from concord_suites.slips import SLIP, Noted
 
 TICKET: Final = Noted(
     Statement(

@@ -55,9 +55,16 @@ class TestSuite:
         assert (task.family.topology, task.family.difficulty) == (Topology.RING, 4)
 
     def test_controls_follow_their_task_and_share_its_instances(self) -> None:
-        tasks = suite_tasks(AssessmentConfig.model_validate({"suite": "maximum", "controls": ["solo", "silent"]}))
-        assert [task.id for task in tasks] == ["maximum", "maximum.solo", "maximum.silent"]
-        assert [task.family.paired_with for task in tasks if task.family is not None] == [None, "maximum", "maximum"]
+        config = AssessmentConfig.model_validate({"suite": "maximum", "controls": ["solo", "silent"]})
+        tasks = suite_tasks(config, ["a", "b"])
+        assert [task.id for task in tasks] == ["maximum", "maximum.solo.a", "maximum.solo.b", "maximum.silent"]
+        families = [task.family for task in tasks if task.family is not None]
+        assert [family.paired_with for family in families] == [None, "maximum", "maximum", "maximum"]
+        assert [family.solo_by for family in families] == [None, "a", "b", None]
+
+    def test_seats_that_must_agree_have_no_solo_control(self) -> None:
+        config = AssessmentConfig.model_validate({"suite": "consensus", "controls": "solo"})
+        assert [task.id for task in suite_tasks(config, ["a"])] == ["consensus"]
 
     def test_an_unknown_name_is_refused_with_what_there_is(self) -> None:
         with pytest.raises(ValueError, match=r"'maximun', which is no manifest .*no group .*and no family"):

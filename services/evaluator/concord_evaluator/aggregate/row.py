@@ -6,6 +6,7 @@ from typing import Final
 from concord.assessment import AssessmentPlan, Mode
 from concord.assessment.result_row import Detail, InfrastructureFailure, ResultRow, TaskRewards
 from concord.assessment.results import TrialRecord
+from concord_evaluator.aggregate.controls import control_records, is_control
 from concord_evaluator.aggregate.judgments import frequent, judgments_of, merged_judgment, reasoning
 from concord_evaluator.aggregate.means import mean_metrics, merge_findings
 from concord_evaluator.aggregate.scores import Scores, confidence_of, scores_of, scoring_of, statistics_of
@@ -37,10 +38,11 @@ def make_row(
     nobody judged counts 0 in the score.
     """
     trials = evaluated_trials(plan, verdicts)
-    usable = [trial for trial in trials if trial.record.usable]
+    usable = [trial for trial in trials if trial.record.usable and not is_control(plan, trial.record.task_id)]
     failures = _infrastructure_failures(plan, infrastructure, verdicts, trials)
-    scores = scores_of(plan, [trial.record for trial in usable], failures)
-    detail = _detail(plan, trials, usable, failures, scores)
+    of_team = plan.model_copy(update={"trials": [each for each in plan.trials if not is_control(plan, each.task_id)]})
+    scores = scores_of(of_team, [trial.record for trial in usable], failures)
+    detail = _detail(of_team, trials, usable, failures, scores)
     return ResultRow(
         pass_rate=scores.pass_rate,
         time_used=sum(trial.record.time_used for trial in trials),
@@ -62,6 +64,7 @@ def _detail(
     scores: Scores,
 ) -> Detail:
     roster, records, judgments = declared_agents(plan), [trial.record for trial in usable], judgments_of(usable)
+    by_team = [trial for trial in trials if not is_control(plan, trial.record.task_id)]
     graph, all_records = graph_metrics(usable), [trial.record for trial in trials]
     shown = shortened_to_fit(all_records, plan.config.num_shards)
     return Detail(
@@ -76,15 +79,16 @@ def _detail(
         weaknesses=frequent(judgment.weaknesses for judgment in judgments),
         graph_metrics=graph,
         latency_metrics=latency_over(usable, roster),
-        agents=agent_records(trials, roster),
+        agents=agent_records(by_team, roster),
         metrics=mean_metrics(records),
         findings=merge_findings(records),
         trials=shown,
         judge=merged_judgment(judgments),
         scoring=scoring_of(plan, records, scores),
         statistics=statistics_of(scores),
-        trace_integrity=trace_integrity(trials),
+        trace_integrity=trace_integrity(by_team),
         infrastructure=infrastructure,
+        controls=tuple(control_records(plan, trials)),
         task_secret_sha256=plan.task_commitment,
         warnings=[
             *_contact_warnings(infrastructure),

@@ -5,7 +5,6 @@ from typing import Final
 
 from concord.assessment import AssessmentPlan
 from concord.assessment.instances import family_of, instance_of
-from concord.assessment.request import Exchange
 from concord.assessment.results import RoundsRecord, TrialOutcome
 from concord.assessment.roster import Roster
 from concord.assessment.seats import shared_processes
@@ -43,7 +42,6 @@ def team_task_record(
     return TeamTaskRecord(
         family=spec.name,
         difficulty=spec.difficulty,
-        exchange="calls" if spec.exchange is Exchange.CALLS else "rounds",
         topology=spec.topology.value if isinstance(spec.topology, Topology) else "edges",
         seats=[seat.id for seat in seats],
         shared_process=shared_processes(seats),

@@ -1,7 +1,6 @@
 """The rounds driver: asks every seat of a team in rounds, and delivers the messages in their replies."""
 
 import asyncio
-import json
 import time
 from dataclasses import dataclass
 from typing import Final
@@ -13,6 +12,7 @@ from concord.assessment.instances import instance_of
 from concord.assessment.request import Control
 from concord.assessment.results import AgentAnswer, RoundsRecord, TrialOutcome, TurnRecord
 from concord.assessment.roster import RosterEntry
+from concord.suite import SuiteTask
 from concord.trace.attributes import AGENT_NAME, ROUND, TASK_STATE
 from concord.trace.ids import new_step_id
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, StepAction
@@ -21,6 +21,7 @@ from concord.trust.redaction import redact
 from concord_gateway.drivers.driver import TrialContext
 from concord_gateway.drivers.live import outcome_of
 from concord_gateway.rounds.reply import Reply, read_reply
+from concord_gateway.rounds.solo import answers_by_seat, as_text, solo_task
 from concord_gateway.rounds.state import Message, Rounds, Turn, default_rounds
 from concord_gateway.rounds.texts import turn_text
 
@@ -45,20 +46,29 @@ async def drive_rounds(context: TrialContext) -> TrialOutcome:
 
     An agent that fails or is late in one round is asked again in the next.
     """
-    started = time.monotonic()
     spec = context.task.family
     if spec is None:
         raise ValueError(f"task {context.task.id!r} has no family")
     task = await asyncio.to_thread(instance_of, context.plan, context.trial)
-    max_rounds = spec.max_rounds or default_rounds(task)
-    rounds = Rounds(task, max_rounds, silent=spec.control is Control.SILENT)
     seats = {entry.id: _Seat(entry) for entry in context.plan.agents(context.task.id)}
+    if spec.control is Control.SOLO:
+        seats = {name: seat for name, seat in seats.items() if spec.solo_by in {name, name.partition("/")[0]}}
+        seats = dict([next(iter(seats.items()))])
+        rounds = Rounds(solo_task(task, next(iter(seats))), max_rounds=1)
+    else:
+        rounds = Rounds(task, spec.max_rounds or default_rounds(task), silent=spec.control is Control.SILENT)
+    started = time.monotonic()
+    await _play(context, rounds, seats, started)
+    return _outcome(context, task, rounds, time.monotonic() - started)
+
+
+async def _play(context: TrialContext, rounds: Rounds, seats: dict[str, _Seat], started: float) -> None:
     while not rounds.over:
         remaining_s = started + context.budget_s - time.monotonic()
         if remaining_s <= 0:
             break
         rounds.begin()
-        context.progress.note(f"round {rounds.round} of at most {max_rounds}")
+        context.progress.note(f"round {rounds.round} of at most {rounds.max_rounds}")
         texts = {name: turn_text(rounds, name) for name in seats}
         limit_s = min(context.plan.config.turn_timeout_s or remaining_s, remaining_s)
         turns = [_turn(context, seat, texts[name], rounds.round, limit_s) for name, seat in seats.items()]
@@ -69,7 +79,6 @@ async def drive_rounds(context: TrialContext) -> TrialOutcome:
         for message in rounds.messages[sent:]:
             context.recorder.add(_step(context, message, seats, clock))
         await context.recorder.write()
-    return _outcome(context, rounds, time.monotonic() - started)
 
 
 async def _turn(context: TrialContext, seat: _Seat, text: str, number: int, limit_s: float) -> Reply | Turn:
@@ -127,8 +136,10 @@ def _step(context: TrialContext, message: Message, seats: dict[str, _Seat], cloc
     )
 
 
-def _outcome(context: TrialContext, rounds: Rounds, time_used: float) -> TrialOutcome:
-    answers = [_answer(rounds, seat) for seat in rounds.task.answerers]
+def _outcome(context: TrialContext, task: SuiteTask, rounds: Rounds, time_used: float) -> TrialOutcome:
+    spec = context.task.family
+    solo = spec is not None and spec.control is Control.SOLO
+    answers = _solo_answers(task, rounds) if solo else [_answer(rounds, seat) for seat in task.answerers]
     outcome = outcome_of(context.trial.trial_id, answers, time_used)
     record = RoundsRecord(
         rounds=rounds.round,
@@ -139,6 +150,20 @@ def _outcome(context: TrialContext, rounds: Rounds, time_used: float) -> TrialOu
         ],
     )
     return outcome.model_copy(update={"rounds": record})
+
+
+def _solo_answers(task: SuiteTask, rounds: Rounds) -> list[AgentAnswer]:
+    """The answers of all seats, as the agent that was alone gave them."""
+    [alone] = rounds.task.answerers
+    if alone not in rounds.answers:
+        return [_answer(rounds, alone).model_copy(update={"agent": seat}) for seat in task.answerers]
+    given = answers_by_seat(task, rounds.answers[alone])
+    return [
+        AgentAnswer(agent=seat, state="completed", text=_text(given[seat]), error=None)
+        if seat in given
+        else AgentAnswer(agent=seat, state="failed", text=None, error="the agent alone gave no answer for it")
+        for seat in task.answerers
+    ]
 
 
 def _answer(rounds: Rounds, seat: str) -> AgentAnswer:
@@ -153,5 +178,4 @@ def _answer(rounds: Rounds, seat: str) -> AgentAnswer:
 
 
 def _text(answer: JsonValue) -> str:
-    text = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
-    return redact(text)[:MAX_ANSWER]
+    return redact(as_text(answer))[:MAX_ANSWER]

@@ -23,7 +23,7 @@ def turn_text(rounds: Rounds, seat: str) -> str:
         f"{rounds.max_rounds}. Messages that you send now arrive at the beginning of the next round.",
         f"What only you know:\n{task.briefs[seat]}",
         f"The question to the team:\n{task.question}\n{must}",
-        f"You may write to: {', '.join(task.neighbours[seat])}.",
+        f"You may write to: {', '.join(task.neighbours[seat]) or 'nobody'}.",
     ]
     if history := _history(rounds, seat):
         sections.append(f"Earlier messages:\n{history}")

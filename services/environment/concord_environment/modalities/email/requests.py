@@ -1,6 +1,6 @@
 """The requests of the operations of the mailbox."""
 
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -18,6 +18,7 @@ from concord_environment.modalities.fields import (
     NoneAsEmpty,
     Text,
 )
+from concord_environment.modalities.message_selection import MessageSelection
 
 Attachments = Annotated[tuple[Attachment, ...], Field(max_length=100)]
 
@@ -71,22 +72,8 @@ class ReceiveEmail(_Message):
     is_read: bool = False
 
 
-class _Selection(EmailAction):
+class _Selection(MessageSelection, EmailAction):
     """Base class of the requests for one or several emails."""
-
-    message_id: Id | None = None
-    message_ids: Annotated[Ids, NoneAsEmpty] = ()
-
-    @property
-    def ids(self) -> tuple[str, ...]:
-        """The ids of the selected emails, without duplicates."""
-        return tuple(dict.fromkeys((*filter(None, (self.message_id,)), *self.message_ids)))
-
-    @model_validator(mode="after")
-    def _has_ids(self) -> Self:
-        if not self.ids:
-            raise ValueError("message_id or message_ids is required")
-        return self
 
 
 class MarkRead(_Selection):

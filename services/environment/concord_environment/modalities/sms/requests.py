@@ -1,11 +1,12 @@
 """The requests of the operations on text messages."""
 
-from typing import Annotated, Any, ClassVar, Final, Literal, Self
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import Field, model_validator
 
 from concord_environment.core.actions import Action
-from concord_environment.modalities.fields import Id, Ids, Moment, Name, NoneAsEmpty, Phone, Phones, Text
+from concord_environment.modalities.fields import Id, Moment, Name, NoneAsEmpty, Phone, Phones, Text
+from concord_environment.modalities.message_selection import MessageSelection
 from concord_environment.modalities.sms.state import MessageAttachment, MessageType
 
 _NESTED: Final = (
@@ -75,22 +76,8 @@ class ReceiveMessage(_Message):
     is_spam: bool = False
 
 
-class _Selection(SMSAction):
+class _Selection(MessageSelection, SMSAction):
     """Base class of the requests for one or several messages."""
-
-    message_id: Id | None = None
-    message_ids: Annotated[Ids, NoneAsEmpty] = ()
-
-    @property
-    def ids(self) -> tuple[str, ...]:
-        """The ids of the selected messages, without duplicates."""
-        return tuple(dict.fromkeys((*filter(None, (self.message_id,)), *self.message_ids)))
-
-    @model_validator(mode="after")
-    def _has_ids(self) -> Self:
-        if not self.ids:
-            raise ValueError("message_id or message_ids is required")
-        return self
 
 
 class MarkMessagesRead(_Selection):

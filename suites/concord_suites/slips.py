@@ -28,7 +28,7 @@ class Noted:
     direct: Statement
     by_slip: Statement
 
-    def write(self, draw: Draw, fresh: Fresh, difficulty: int, *, number: int, **fields: str) -> list[str]:
+    def write(self, draw: Draw, fresh: Fresh, difficulty: int, *, number: int, **fields: str | int) -> list[str]:
         """The sentences that state the number: one, or two with a slip."""
         if difficulty < FIRST_DIFFICULTY or draw.chance(0.5):
             return [self.direct.write(draw, number=number, **fields)]

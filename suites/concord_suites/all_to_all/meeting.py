@@ -1,0 +1,141 @@
+"""Meeting: the only day of a season on which no seat is away."""
+
+import datetime
+from collections.abc import Collection, Mapping
+from typing import ClassVar, Final
+
+from pydantic import JsonValue
+
+from concord.suite import Answers, Draw, Fact, Group, Neighbours, SuiteTask, Value
+from concord.suite.value import date
+from concord_suites.answers import as_date
+from concord_suites.family import Drawn, OneAnswerFamily, Setting, setting_of
+from concord_suites.grammar import Fresh, Statement
+
+TICKETS_FROM: Final = 4
+"""From this difficulty on, half of the days stand on tickets."""
+
+FEWEST_DAYS: Final = 30
+"""A season has at least one day more."""
+
+AWAY: Final = Statement(
+    "away",
+    (
+        "You are away on {day:date}.",
+        "On {day:date} you cannot come.",
+        "You have a concert elsewhere on {day:date}.",
+        "Your calendar is full on {day:date}.",
+    ),
+)
+TRIP: Final = Statement(
+    "trip",
+    (
+        "You are away on the day that ticket {ticket:code} is for.",
+        "On the day of ticket {ticket:code} you cannot come.",
+        "You have a concert elsewhere on the day for which you bought ticket {ticket:code}.",
+        "Your calendar is full on the day of ticket {ticket:code}.",
+    ),
+)
+TICKET: Final = Statement(
+    "ticket",
+    (
+        "Ticket {ticket:code} is for {day:date}.",
+        "{day:date} is printed on ticket {ticket:code}.",
+        "The day on ticket {ticket:code} is {day:date}.",
+        "You find {day:date} on ticket {ticket:code}.",
+    ),
+)
+PAST: Final = Statement(
+    "past day",
+    (
+        "You missed a rehearsal on {day:date}.",
+        "You had been away on {day:date}.",
+        "On {day:date} you were ill.",
+        "Your calendar was full on {day:date}.",
+    ),
+)
+QUESTION: Final = Statement(
+    "question",
+    (
+        "The orchestra rehearses once from {first:date} to {last:date}. On only one of these days, the first and the "
+        "last included, is no seat away. Which is it? Answer with the date.",
+        "Find the only day from {first:date} to {last:date}, both included, on which every seat can come to a "
+        "rehearsal. Answer with the date.",
+        "A rehearsal needs all seats. On which day from {first:date} to {last:date}, both included, is nobody away? "
+        "There is only one. Answer with the date.",
+    ),
+)
+
+
+class Meeting(OneAnswerFamily):
+    """Every seat has to name the only day on which all seats can meet."""
+
+    name: ClassVar = "meeting"
+    group: ClassVar = Group.ALL_TO_ALL
+    summary: ClassVar = "the only day that is free in the calendars of all seats"
+    openings: ClassVar = (
+        "You play in an orchestra.",
+        "Your orchestra looks for a day to rehearse.",
+        "You are a musician with a full calendar.",
+    )
+    statements: ClassVar = (AWAY, TRIP, TICKET, PAST, QUESTION)
+
+    def draw(self, draw: Draw, fresh: Fresh, neighbours: Neighbours, difficulty: int) -> Drawn:
+        """Every day but one is in some seat's calendar, and each seat also has some days of others in its own.
+
+        A silent seat can do no better than name one of the days on which it is not away: `chance` is the mean, over the
+        seats, of one in so many days. By symmetry, all of these days are equally likely.
+        """
+        seats = list(neighbours)
+        each = max(1 + difficulty // 3, -(-FEWEST_DAYS // len(seats)))
+        first = datetime.date(2031, 1, 1) + datetime.timedelta(draw.below(200))
+        days = [first + datetime.timedelta(at) for at in range(each * len(seats) + 1)]
+        _, *taken = draw.shuffled(days)
+        calendars = {seat: taken[at :: len(seats)] for at, seat in enumerate(seats)}
+        for seat in seats:
+            for _ in range(difficulty // 2):
+                if (day := draw.choice(taken)) not in calendars[seat]:
+                    calendars[seat].append(day)
+        holders: dict[datetime.date, list[str]] = {day: [] for day in days}
+        sentences: dict[str, list[str]] = {seat: [] for seat in neighbours}
+        for seat, calendar in calendars.items():
+            for day in calendar:
+                holders[day].append(seat)
+                sentences[seat] += _away(draw, fresh, difficulty, day)
+            for _ in range(2 * difficulty - 2):
+                past = draw.choice(days) - datetime.timedelta(366 + draw.below(300))
+                sentences[seat].append(PAST.write(draw, day=past.isoformat()))
+        return Drawn(
+            question=QUESTION.write(draw, first=days[0].isoformat(), last=days[-1].isoformat()),
+            sentences=sentences,
+            facts=[Fact(f"away on {day}", tuple(found), date(day)) for day, found in holders.items() if found],
+            chance=sum(1 / (len(days) - len(calendar)) for calendar in calendars.values()) / len(seats),
+        )
+
+    def solve(self, setting: Setting) -> Answers:
+        """The first day on which no known seat is away."""
+        question = setting.asked(QUESTION.name)
+        day, last = (datetime.date.fromisoformat(question[end]) for end in ("first", "last"))
+        away = {record["day"] for statement in (AWAY, TICKET) for _, record in setting.stated(statement.name)}
+        while day.isoformat() in away and day < last:
+            day += datetime.timedelta(1)
+        return dict.fromkeys(setting.answerers, day.isoformat())
+
+    def read_answer(self, answer: JsonValue) -> JsonValue:
+        """A day."""
+        return as_date(answer)
+
+    def partial_results(self, task: SuiteTask, known: Collection[Fact]) -> Mapping[Value, frozenset[str]]:
+        """The free day stands for all calendars, once all are known."""
+        if len(known) < len(task.facts):
+            return {}
+        answers = self.solve(setting_of(self, task))
+        day = datetime.date.fromisoformat(str(answers[task.answerers[0]]))
+        return {date(day): frozenset(fact.id for fact in known)}
+
+
+def _away(draw: Draw, fresh: Fresh, difficulty: int, day: datetime.date) -> list[str]:
+    if difficulty < TICKETS_FROM or draw.chance(0.5):
+        return [AWAY.write(draw, day=day.isoformat())]
+    ticket = fresh.code()
+    return [TRIP.write(draw, ticket=ticket), TICKET.write(draw, ticket=ticket, day=day.isoformat())]

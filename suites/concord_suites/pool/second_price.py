@@ -1,0 +1,179 @@
+"""Second price: the winner of a sealed auction, and the second-highest bid."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import ClassVar, Final
+
+from pydantic import BaseModel, JsonValue
+
+from concord.suite import Answers, Draw, Fact, Grade, Group, Neighbours, Part, SuiteTask, Value
+from concord.suite.value import name, number
+from concord_suites.answers import UnreadableError, as_mapping, as_number
+from concord_suites.family import Drawn, Setting, TextFamily
+from concord_suites.grammar import Fresh, Record, Statement
+from concord_suites.pool.overlaps import dealt
+from concord_suites.pool.slips import FIRST_DIFFICULTY
+
+BID: Final = Statement(
+    "bid",
+    (
+        "{bidder:name} bids {crowns:number} crowns.",
+        "The bid of {bidder:name} is {crowns:number} crowns.",
+        "{crowns:number} crowns are bid by {bidder:name}.",
+        "For {bidder:name} you hold a bid of {crowns:number} crowns.",
+    ),
+)
+SEALED: Final = Statement(
+    "bid in an envelope",
+    (
+        "Envelope {envelope:code} has the bid of {bidder:name}, {crowns:number} crowns.",
+        "In envelope {envelope:code}, {bidder:name} offers {crowns:number} crowns.",
+        "On behalf of {bidder:name}, envelope {envelope:code} offers {crowns:number} crowns.",
+        "The {crowns:number} crowns of {bidder:name} are in envelope {envelope:code}.",
+    ),
+)
+ENVELOPE: Final = Statement(
+    "envelope",
+    (
+        "Envelope {envelope:code} came {when:word}.",
+        "You got envelope {envelope:code} {when:word}.",
+        "The post brought envelope {envelope:code} {when:word}.",
+        "According to its stamp, envelope {envelope:code} came {when:word}.",
+    ),
+)
+WITHDRAWN: Final = Statement(
+    "withdrawn bid",
+    (
+        "{bidder:name} took back a bid of {crowns:number} crowns.",
+        "In the last auction, {bidder:name} paid {crowns:number} crowns.",
+        "{bidder:name} thought about {crowns:number} crowns, and bid nothing.",
+        "The offer of {bidder:name}, {crowns:number} crowns, is for another clock.",
+    ),
+)
+_RULE: Final = "The highest bid wins and pays the second-highest bid. Envelopes that came late do not count."
+_FORM: Final = (
+    'Answer with a JSON object such as {"winner": "...", "price": 0}, with the winner\'s name and the price in crowns.'
+)
+QUESTION: Final = Statement(
+    "question",
+    tuple(
+        f"{asked} {_RULE} {_FORM.replace('{', '{{').replace('}', '}}')}"
+        for asked in (
+            "Each seat holds sealed bids for an old clock. Who gets it, and for how much?",
+            "An old clock is sold to one of the bidders of all seats. Who wins, and what is the price?",
+            "Find the winner of the auction of the clock over the bids of all seats, and the price.",
+        )
+    ),
+)
+IN_TIME: Final = "early"
+LATE: Final = "late"
+
+
+class SaleKey(BaseModel):
+    """What an answer is compared with."""
+
+    seat: str
+    winner: str
+    price: int
+
+
+class SecondPrice(TextFamily):
+    """One seat has to name the highest bidder and the second-highest bid."""
+
+    name: ClassVar = "second-price"
+    group: ClassVar = Group.POOL
+    summary: ClassVar = "the winner of a sealed auction, and the second-highest bid"
+    openings: ClassVar = (
+        "You take bids for an auction house.",
+        "You are a clerk of an auction house.",
+        "Bidders trust you with their bids.",
+    )
+    statements: ClassVar = (BID, SEALED, ENVELOPE, WITHDRAWN, QUESTION)
+
+    def draw(self, draw: Draw, fresh: Fresh, neighbours: Neighbours, difficulty: int) -> Drawn:
+        """Bids for each seat.
+
+        Chance is 0: the answerer holds neither of the two highest bids, and neither name nor price can be guessed.
+        """
+        answerer = draw.choice(list(neighbours))
+        each_has = max(1 + difficulty // 2, 4 // len(neighbours))
+        crowns = sorted((fresh.number(100_000, 999_999) for _ in range(each_has * len(neighbours))), reverse=True)
+        own = draw.sample(crowns[2:], each_has)
+        rest = [each for each in crowns if each not in own]
+        hands = dealt(draw, rest, [seat for seat in neighbours if seat != answerer]) | {answerer: own}
+        bidder = {each: fresh.name() for each in crowns}
+        sentences = dict[str, list[str]]()
+        for seat, bids in hands.items():
+            noise = [(fresh.name(), fresh.number(100_000, 999_999)) for _ in range(difficulty - 1)]
+            sentences[seat] = _sentences(draw, fresh, difficulty, [(bidder[each], each) for each in bids], noise)
+        return Drawn(
+            question=QUESTION.write(draw),
+            sentences=sentences,
+            facts=[
+                Fact(f"bid of {bidder[each]}", (seat,), number(each), anchor=name(bidder[each]))
+                for seat in neighbours
+                for each in hands[seat]
+            ],
+            chance=0.0,
+            answerer=answerer,
+        )
+
+    def parts(self, drawn: Drawn, neighbours: Neighbours) -> Sequence[Part]:
+        """Winner and price, each of which follows from all bids."""
+        del neighbours
+        ids = tuple(fact.id for fact in drawn.facts)
+        return [Part(part, drawn.answerer or "", ids) for part in ("winner", "price")]
+
+    def solve(self, setting: Setting) -> Answers:
+        """The bidder of the highest bid, and the second-highest bid."""
+        first, second, *_ = sorted(_bids(setting), key=lambda bid: bid.number("crowns"), reverse=True)
+        [answerer] = setting.answerers
+        return {answerer: {"winner": first["bidder"], "price": second.number("crowns")}}
+
+    def key(self, setting: Setting) -> JsonValue:
+        """The answerer's right answer."""
+        [(seat, answer)] = self.solve(setting).items()
+        return SaleKey.model_validate({"seat": seat, **as_mapping(answer)}).model_dump()
+
+    def grade(self, answers: Answers, key: JsonValue) -> Grade:
+        """Half for the winner, half for the price."""
+        expected = SaleKey.model_validate(key)
+        parts = {"winner": 0.0, "price": 0.0}
+        answer = answers.get(expected.seat)
+        if answer is None:
+            return Grade(parts)
+        try:
+            given = as_mapping(answer)
+            parts["winner"] = float(str(given.get("winner")).strip().casefold() == expected.winner.casefold())
+            parts["price"] = float(as_number(given.get("price")) == expected.price)
+        except UnreadableError:
+            return Grade(parts, (expected.seat,))
+        return Grade(parts)
+
+    def partial_results(self, task: SuiteTask, known: Collection[Fact]) -> Mapping[Value, frozenset[str]]:
+        """The second-highest bid so far stands for all lower bids."""
+        del task
+        ranked = sorted(known, key=lambda fact: int(fact.value.text), reverse=True)
+        return {ranked[1].value: frozenset(fact.id for fact in ranked[1:])} if ranked[1:] else {}
+
+
+def _sentences(
+    draw: Draw, fresh: Fresh, difficulty: int, bids: Sequence[tuple[str, int]], noise: Sequence[tuple[str, int]]
+) -> list[str]:
+    """A seat's sentences. With envelopes, some bids are in early ones, and some noise in late ones."""
+    sentences = list[str]()
+    for offers, statement, when in ((bids, BID, IN_TIME), (noise, WITHDRAWN, LATE)):
+        for bidder, crowns in offers:
+            if difficulty < FIRST_DIFFICULTY or draw.chance(0.5):
+                sentences.append(statement.write(draw, bidder=bidder, crowns=crowns))
+            else:
+                envelope = fresh.code()
+                sentences.append(SEALED.write(draw, bidder=bidder, crowns=crowns, envelope=envelope))
+                sentences.append(ENVELOPE.write(draw, envelope=envelope, when=when))
+    return sentences
+
+
+def _bids(setting: Setting) -> list[Record]:
+    """The bids that count."""
+    late = {record["envelope"] for _, record in setting.stated(ENVELOPE.name) if record["when"] == LATE}
+    sealed = [record for _, record in setting.stated(SEALED.name) if record["envelope"] not in late]
+    return [record for _, record in setting.stated(BID.name)] + sealed
