@@ -1,7 +1,7 @@
 """What a seat concludes from the facts that it believes, by the family's own solver."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pydantic import JsonValue
@@ -48,9 +48,8 @@ class Mind:
             answer = self.family.solve(self._world(believed)).get(seat)
         except (LookupError, ValueError, ArithmeticError):
             answer = None
-        if answer is None:
-            answer = draw.choice(guesses(self.family))(self.family, self.task, seat, draw)
-        return answer
+        tried = (guess(self.family, self.task, seat, draw) for guess in draw.shuffled(guesses(self.family)))
+        return answer if answer is not None else next((guess for guess in tried if guess is not None), seat)
 
     def _world(self, believed: Mapping[str, Fact]) -> Setting:
         """All briefs without the facts that are not believed, and with the wrong values of wrong ones."""
@@ -84,7 +83,7 @@ class Mind:
         }
 
 
-def _stating(fact: Fact, records: list[Record] | tuple[Record, ...]) -> frozenset[int]:
+def _stating(fact: Fact, records: Sequence[Record]) -> frozenset[int]:
     """The places of the records that state a fact."""
     holding = [place for place, each in enumerate(records) if fact.value.text in each.fields.values()]
     if fact.anchor is not None:

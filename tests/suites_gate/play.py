@@ -38,7 +38,7 @@ class Played:
     rounds: Rounds
 
     @property
-    def answers(self) -> dict[str, JsonValue]:
+    def answers(self) -> dict[str, str]:
         """The last answers, as the evaluator gets them: as text."""
         return {
             seat: answer if isinstance(answer, str) else json.dumps(answer)
@@ -79,7 +79,10 @@ class Played:
         """Outcome times conduct."""
         calls = CarriedCalls({each.step_id: not each.delivered for each in self.sent}, self._deliveries(), 0)
         conduct = conduct_of(calls, self.task.seats, self.task.question, self.task.seats, list(self.answers.values()))
-        return score_outcome(Grading(value=self.grade.outcome, source="code"), conduct).overall or 0.0
+        return (
+            score_outcome(Grading(value=self.grade.outcome, source="code", scorer=None, reason=None), conduct).overall
+            or 0.0
+        )
 
     def _deliveries(self) -> Sequence[Delivery]:
         return [

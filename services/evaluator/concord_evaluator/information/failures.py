@@ -29,28 +29,49 @@ def failures_of(
     grade = family.grade(answers, task.key)
     wrong = [part for part in task.parts if grade.parts.get(part.id, 0) < 1]
     found = [failure for part in wrong for failure in _causes(part, task, grade, flow, answered, turns)]
-    return _of_a_common_answer(found, task, family, answers) if family.group is Group.AGREE else found
+    if family.group is Group.AGREE:
+        return _of_a_common_answer(found, task, family, answers)
+    return [each for failure in found for each in _in_its_answer(failure, found, task, grade)]
 
 
 def _causes(
     part: Part, task: SuiteTask, grade: Grade, flow: Flow, answered: Answered, turns: Turns
 ) -> Iterator[Failure]:
     seat, time = part.seat, answered.times.get(part.seat)
-    if seat in grade.unreadable or (time is not None and turns.fault(seat, [time]) is Cause.UNREADABLE):
-        yield Failure(part.id, Cause.UNREADABLE, (seat,), None, ())
-        return
     missing = [need for need in part.needs if not flow.knew(seat, need, time or answered.end)]
     if not missing:
-        cause = Cause.NOT_USED
-        if time is None:
-            cause = turns.fault(seat, range(1, answered.end + 1)) or Cause.NO_ANSWER
-        yield Failure(part.id, cause, (seat,), None, ())
+        yield Failure(part.id, _without_loss(seat, time, grade, answered, turns), (seat,), None, ())
         return
     found: dict[Loss, list[str]] = {}
     for need, loss in losses_of(task, flow, answered, turns, seat, missing).items():
         found.setdefault(loss, []).append(need)
     for loss, needs in found.items():
         yield Failure(part.id, loss.cause, loss.seats, loss.step_id, tuple(needs))
+
+
+def _without_loss(seat: str, time: int | None, grade: Grade, answered: Answered, turns: Turns) -> Cause:
+    """Why an answer is wrong or missing where everything needed arrived."""
+    if time is None:
+        return turns.fault(seat, range(1, answered.end + 1)) or Cause.NO_ANSWER
+    if seat in grade.unreadable or turns.fault(seat, [time]) is Cause.UNREADABLE:
+        return Cause.UNREADABLE
+    return Cause.NOT_USED
+
+
+def _in_its_answer(failure: Failure, found: Sequence[Failure], task: SuiteTask, grade: Grade) -> Iterator[Failure]:
+    """The failure; where a part is worth less only because of other parts of its answer, the causes of these."""
+    seats = {part.id: part.seat for part in task.parts}
+    others = [each for each in found if each.cause is not Cause.NOT_USED and seats[each.part] == seats[failure.part]]
+    if failure.cause is not Cause.NOT_USED or not others or not grade.parts[failure.part]:
+        yield failure
+        return
+    yield from _alike(others, failure.part)
+
+
+def _alike(found: Sequence[Failure], part: str) -> Iterator[Failure]:
+    """A failure of the part for each different cause."""
+    causes = {(each.cause, each.seats, each.step_id): each for each in found}
+    return (replace(each, part=part, facts=()) for each in causes.values())
 
 
 def _of_a_common_answer(found: Sequence[Failure], task: SuiteTask, family: Family, answers: Answers) -> list[Failure]:
@@ -62,8 +83,7 @@ def _of_a_common_answer(found: Sequence[Failure], task: SuiteTask, family: Famil
     others = [failure for failure in found if failure.cause is not Cause.NOT_USED]
     unused = [failure for failure in found if failure.cause is Cause.NOT_USED]
     if others:
-        causes = {(each.cause, each.seats, each.step_id): replace(each, facts=()) for each in others}
-        return [*others, *(replace(cause, part=each.part) for each in unused for cause in causes.values())]
+        return [*others, *(each for failure in unused for each in _alike(others, failure.part))]
     suspects = tuple(
         seat
         for each in unused

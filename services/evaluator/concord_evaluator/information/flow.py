@@ -74,6 +74,8 @@ class _Tracker:
     family: Family
     known: dict[str, dict[str, Arrival]]
     _facts: dict[str, Fact] = field(init=False)
+    _ids: Mapping[Value, frozenset[str]] = field(init=False)
+    """The facts that a value belongs to."""
     _results: dict[frozenset[str], Mapping[Value, frozenset[str]]] = field(default_factory=dict)
     """The partial results by the ids of the facts that they follow from."""
     _told: defaultdict[tuple[str, Value], list[tuple[int, frozenset[str]]]] = field(
@@ -83,6 +85,12 @@ class _Tracker:
 
     def __post_init__(self) -> None:
         self._facts = {fact.id: fact for fact in self.task.facts}
+        ids = defaultdict[Value, set[str]](set)
+        for fact in self.task.facts:
+            for value in (fact.value, fact.anchor, *fact.domain):
+                if value is not None:
+                    ids[as_found(value)].add(fact.id)
+        self._ids = {value: frozenset(facts) for value, facts in ids.items()}
 
     def follow(self, message: Sent, stated: Stated) -> Conveyed:
         """The facts that a message conveys. Its receiver knows them from then on."""
@@ -100,16 +108,20 @@ class _Tracker:
         return Conveyed(message, stated, conveyed, frozenset(news if arrived else ()), strange)
 
     def _results_of(self, message: Sent, stated: Stated) -> Mapping[Value, frozenset[str]]:
-        """The partial results that a message states, and the facts that they stand for."""
+        """The partial results that a message states, and the facts that they stand for.
+
+        The value of a fact is a result only where the message states no other of the facts: else it lists them.
+        """
         own = self.known.get(message.sender, {})
         able = frozenset(fact for fact, arrival in own.items() if arrival.time <= message.time)
         if able not in self._results:
             found = self.family.partial_results(self.task, [self._facts[fact] for fact in able])
             self._results[able] = {as_found(value): facts for value, facts in found.items()}
-        results = {value: facts for value, facts in self._results[able].items() if value in stated.values}
+        results = dict[Value, frozenset[str]]()
         for value in stated.values:
-            for time, facts in self._told.get((message.sender, value), ()):
-                if time <= message.time:
+            told = [facts for time, facts in self._told.get((message.sender, value), ()) if time <= message.time]
+            for facts in [self._results[able].get(value, frozenset[str]()), *told]:
+                if facts and (value not in self._ids or facts & stated.facts <= self._ids[value]):
                     results[value] = results.get(value, frozenset()) | facts
         return results
 

@@ -132,7 +132,7 @@ class _Diagnosis:
     def _silent_suppliers(self, need: str) -> list[str]:
         """The seats that knew a fact, and did not state it in messages to the seat or to those that supplied it.
 
-        If some of them hold the fact, the fault is theirs.
+        If one of them is the only holder of the fact, the fault is its alone. One of several may leave it to another.
         """
         found, seen = set[str](), {self.seat}
         queue = [(-self._deadline, self.seat)]
@@ -147,28 +147,27 @@ class _Diagnosis:
                 elif sender not in seen:
                     seen.add(sender)
                     heapq.heappush(queue, (-time, sender))
-        return sorted(found.intersection(self._facts[need].holders) or found)
+        holders = found.intersection(self._facts[need].holders)
+        alone = holders if len(self._facts[need].holders) == 1 else set[str]()
+        return sorted(alone or found - holders or holders)
 
     def _ends(self, need: str) -> list[str]:
-        """The seats where a fact came to an end: the nearest that was told and told nobody further, though it could
-        have; else the seat that told only such as lead nowhere else; else all that held the fact and told nobody.
+        """The seats where a fact came to an end: the nearest that was told and told nobody, though it could have; else
+        the nearest that told only such as lead nowhere else; else all that held the fact and told nobody.
         """
-        teller = {
-            each.message.receiver: each.message.sender
-            for each in reversed(self.flow.messages)
-            if need in each.news and self._brought(each, need)
-        }
-        tips = [seat for seat in teller if seat not in teller.values()]
-        able = [seat for seat in tips if self._leads_on(seat, teller[seat])]
-        ends = able or list(dict.fromkeys(teller[seat] for seat in tips))
+        tellers = defaultdict[str, set[str]](set)
+        for each in self.flow.messages:
+            if each.message.delivered and need in each.facts:
+                tellers[each.message.receiver].add(each.message.sender)
+        told = set[str]().union(*tellers.values())
+        silent = [seat for seat in tellers if seat not in told]
+        able = [seat for seat in silent if any(self._leads_on(seat, teller) for teller in tellers[seat])]
+        ends = able or sorted(set[str]().union(*(tellers[seat] for seat in silent)))
         if not ends:
-            return list(self._facts[need].holders)
+            holders = self._facts[need].holders
+            return [seat for seat in holders if seat not in told] or list(holders)
         shortest = min(self._away[seat] for seat in ends)
         return [seat for seat in ends if self._away[seat] == shortest]
-
-    def _brought(self, each: Conveyed, need: str) -> bool:
-        arrival = self.flow.known[each.message.receiver].get(need)
-        return arrival is not None and arrival.step_id == each.message.step_id
 
     def _leads_on(self, seat: str, without: str) -> bool:
         """Whether a way leads from one seat to the seat that is not through another."""
