@@ -1,6 +1,6 @@
 """Why a part of an answer is wrong or missing: where the facts that it follows from were lost."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from concord.suite import Answers, Family, Grade, Group, Part, SuiteTask
@@ -27,10 +27,10 @@ def failures_of(
 ) -> list[Failure]:
     """The causes of every part that is not right. Facts of a part that were lost alike are in one failure."""
     grade = family.grade(answers, task.key)
-    wrong = [part for part in task.parts if grade.parts.get(part.id, 0) < 1]
-    found = [failure for part in wrong for failure in _causes(part, task, grade, flow, answered, turns)]
+    causes = {part.id: list(_causes(part, task, grade, flow, answered, turns)) for part in task.parts}
+    found = [each for part in task.parts if grade.parts.get(part.id, 0) < 1 for each in causes[part.id]]
     if family.group is Group.AGREE:
-        return _of_a_common_answer(found, task, family, answers)
+        return list(_in_a_common_answer(found, causes, task, family, answers))
     return [each for failure in found for each in _in_its_answer(failure, found, task, grade)]
 
 
@@ -74,20 +74,30 @@ def _alike(found: Sequence[Failure], part: str) -> Iterator[Failure]:
     return (replace(each, part=part, facts=()) for each in causes.values())
 
 
-def _of_a_common_answer(found: Sequence[Failure], task: SuiteTask, family: Family, answers: Answers) -> list[Failure]:
+def _in_a_common_answer(
+    found: Sequence[Failure], causes: Mapping[str, Sequence[Failure]], task: SuiteTask, family: Family, answers: Answers
+) -> Iterator[Failure]:
     """The failures where an answer is only right together with the other seats' answers.
 
-    A seat that knew everything is then wrong because of another seat, if any has a fault. Without one, the fault is of
-    any of the seats whose answers would still be wrong if all seats gave the same one.
+    A seat that knew everything is then wrong because of another seat, if any has a fault, or lacked a fact and answered
+    otherwise. Without one, the fault is of any of the seats whose answers would be wrong if all seats gave the same.
     """
-    others = [failure for failure in found if failure.cause is not Cause.NOT_USED]
     unused = [failure for failure in found if failure.cause is Cause.NOT_USED]
-    if others:
-        return [*others, *(each for failure in unused for each in _alike(others, failure.part))]
     suspects = tuple(
-        seat
-        for each in unused
-        for seat in each.seats
-        if family.grade(dict.fromkeys(task.answerers, answers[seat]), task.key).parts[each.part] < 1
+        seat for each in unused for seat in each.seats if not _is_right(each.part, seat, task, family, answers)
     )
-    return [replace(each, seats=suspects or each.seats) for each in unused]
+    others = [failure for failure in found if failure.cause is not Cause.NOT_USED]
+    if not others and not suspects:
+        others = [each for failures in causes.values() for each in failures if each.cause is not Cause.NOT_USED]
+    for failure in found:
+        if failure.cause is not Cause.NOT_USED:
+            yield failure
+        elif others:
+            yield from _alike(others, failure.part)
+        else:
+            yield replace(failure, seats=suspects or failure.seats)
+
+
+def _is_right(part: str, seat: str, task: SuiteTask, family: Family, answers: Answers) -> bool:
+    """Whether a seat's answer would be right if all seats gave the same."""
+    return family.grade(dict.fromkeys(task.answerers, answers[seat]), task.key).parts[part] == 1

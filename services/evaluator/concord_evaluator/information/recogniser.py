@@ -1,8 +1,9 @@
 """Recognises the facts of a task in the text of a message."""
 
 import re
+from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
@@ -14,6 +15,13 @@ MAX_READ: Final = 100_000
 """Characters of a message that are read."""
 
 _SENTENCE_END: Final = re.compile(r"[.;!?](?=\s|$)|\n+")
+_CONCLUDING: Final = re.compile(
+    r"\b(?:so far|as yet|yet|until now|up to (?:now|here)|in all|altogether|together|total|subtotal|sum|result|maximum|max|"
+    r"minimum|min|highest|lowest|largest|smallest|greatest|most|least|best|leads?|leading|combin\w+|merg\w+|partial|"
+    r"intermediate|running|cumulative|overall|added up|comes? to|makes?|stand|conclu\w+|therefore|hence|thus)\b",
+    re.IGNORECASE,
+)
+"""Words by which a sentence gives a result of several facts, rather than one of them."""
 _WORDED: Final = frozenset({Kind.NAME, Kind.WORD})
 _SHORTEST_NAME: Final = 5
 """Shorter words resemble a name by chance."""
@@ -26,6 +34,8 @@ class Stated:
     facts: frozenset[str]
     values: frozenset[Value]
     """The values that stand by themselves, as `as_found` writes them: not those beside the anchor of a stated fact."""
+    concluded: frozenset[Value]
+    """Those of the values that stand in a sentence which speaks of a result."""
     contradicted: frozenset[str]
     """Facts beside whose anchor another value stands."""
     strange: tuple[Value, ...]
@@ -66,8 +76,10 @@ class Recogniser:
         strange = self._strange(found)
         kept = [each for each in found if each.value in self._words or each in strange or each.value in self._known]
         facts = {fact_id for each in found for fact_id in self._plain.get(each.value, ())}
-        contradicted, beside = set[str](), set[Found]()
-        for sentence in _sentences(plain, kept):
+        contradicted, beside, concluded = set[str](), set[Found](), set[Value]()
+        for words, sentence in _sentences(plain, kept):
+            if _CONCLUDING.search(words):
+                concluded |= {each.value for each in sentence}
             for anchor, value in self._pairs(sentence, strange):
                 about = [fact for fact in self._anchored[anchor.value] if as_found(fact.value) == value.value]
                 facts |= {fact.id for fact in about}
@@ -81,6 +93,7 @@ class Recogniser:
         return Stated(
             frozenset(facts),
             values,
+            values & concluded,
             frozenset(contradicted - facts),
             tuple(sorted({each.value for each in strange})),
         )
@@ -138,16 +151,8 @@ def _nearest(found: Found, others: Sequence[Found]) -> Found:
     return min(others, key=lambda each: abs(each.at - found.at))
 
 
-def _sentences(text: str, found: Sequence[Found]) -> Iterable[list[Found]]:
-    """The values in each sentence."""
-    ends = [match.start() for match in _SENTENCE_END.finditer(text)]
-    for _, group in groupby(_numbered(ends, found), key=lambda each: each[0]):
-        yield [each for _, each in group]
-
-
-def _numbered(ends: Sequence[int], found: Sequence[Found]) -> Iterable[tuple[int, Found]]:
-    place = 0
-    for each in found:
-        while place < len(ends) and ends[place] < each.at:
-            place += 1
-        yield place, each
+def _sentences(text: str, found: Sequence[Found]) -> Iterator[tuple[str, list[Found]]]:
+    """The sentences in which values stand, with the values."""
+    ends = [0, *(match.end() for match in _SENTENCE_END.finditer(text)), len(text)]
+    for place, group in groupby(found, key=lambda each: bisect_right(ends, each.at)):
+        yield text[ends[place - 1] : ends[min(place, len(ends) - 1)]], list(group)
