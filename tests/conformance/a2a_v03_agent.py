@@ -25,6 +25,7 @@ class HighestNumber(AgentExecutor):
         text = context.get_user_input()
         brief = text.partition("What only you know:\n")[2].partition("\n\n")[0]
         earlier = text.partition("You may write to:")[2].partition("Reply with one JSON object")[0]
+        reply: dict[str, object]
         if "This is round 1 " in text:
             reply = {"messages": [{"to": "all", "text": f"I know {brief}"}], "answer": None}
         else:
