@@ -67,7 +67,7 @@ def causes(trials: Sequence[TrialRecord]) -> RenderableType | None:
     for trial in trials:
         if trial.team_task is not None and trial.team_task.control is None:
             for failure in trial.team_task.failures:
-                found[trial.task_id, failure.seat, failure.cause].append(failure)
+                found[trial.task_id, " or ".join(failure.seats), failure.cause].append(failure)
     if not found:
         return None
     ranked = sorted(found.items(), key=lambda each: (-len(each[1]), each[0]))

@@ -6,10 +6,17 @@ from typing import Final
 
 from pydantic import JsonValue
 
+from concord.json_text import NoJsonError, json_in
 from concord_suites.grammar import Statement
 
 MAX_CHARACTERS: Final = 20_000
 """Of an answer in prose, so many characters are read."""
+
+MAX_DIGITS: Final = 100
+"""A longer number is none that a question asks for, and too long a one cannot be converted."""
+
+_NAME: Final = re.compile(r"(?<![\w/-])[^\W\d]\w*(?:[/-]\w+)+")
+"""A name with a number in it, such as agent/1 or KX-44718."""
 
 _NUMBER: Final = re.compile(r"(?<![\w.,])-?(?:\d{1,3}(?:[, \u00a0\u202f]\d{3})+|\d+)(?:\.0+)?(?![\w]|[.,]\d)")
 
@@ -23,27 +30,17 @@ class UnreadableError(ValueError):
 
 
 def as_number(answer: JsonValue) -> int:
-    """The whole number that an answer gives. In prose, there must be only one. Raises UnreadableError."""
-    value = _unwrapped(answer)
-    if isinstance(value, bool) or value is None:
-        raise UnreadableError("no number")
-    if isinstance(value, int):
-        return value
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    if isinstance(value, str):
-        found = {int(re.sub(r"\.0+$|[^\d-]", "", each)) for each in _NUMBER.findall(value[:MAX_CHARACTERS])}
-        if len(found) == 1:
-            return found.pop()
-    raise UnreadableError("not exactly one number")
+    """The only whole number in an answer, apart from those in names such as agent/1. Raises UnreadableError."""
+    text = _NAME.sub(" ", _text(answer))
+    found = {re.sub(r"\.0+$|[^\d-]", "", each) for each in _NUMBER.findall(text)}
+    if any(len(each) > MAX_DIGITS for each in found) or len({int(each) for each in found}) != 1:
+        raise UnreadableError("not exactly one number")
+    return int(found.pop())
 
 
 def as_word(answer: JsonValue, domain: tuple[str, ...]) -> str:
     """The one member of `domain` that an answer names, whatever its case. Raises UnreadableError."""
-    value = _unwrapped(answer)
-    if not isinstance(value, str | int):
-        raise UnreadableError("not one name")
-    text = str(value)[:MAX_CHARACTERS].casefold()
+    text = _text(answer).casefold()
     found = [each for each in domain if re.search(rf"(?<!\w){re.escape(each.casefold())}(?!\w)", text)]
     if len(found) != 1:
         raise UnreadableError("not exactly one of the names to choose from")
@@ -67,8 +64,8 @@ def as_list(answer: JsonValue) -> list[str]:
     Raises UnreadableError.
     """
     value = _unwrapped(answer)
-    if isinstance(value, str):
-        value = [each for each in re.split(r"[,;\n]\s*(?=\D|\d)", value[:MAX_CHARACTERS]) if each.strip()]
+    if isinstance(value, str | int | float) and not isinstance(value, bool):
+        value = [each for each in re.split(r"[,;\n]\s*(?=\D|\d)", _text(value)) if each.strip()]
     if not isinstance(value, list) or not all(isinstance(each, str | int | float) for each in value):
         raise UnreadableError("not a list")
     return [_plain(each) for each in value]
@@ -101,11 +98,19 @@ def _plain(item: object) -> str:
     return text.replace(",", "") if re.fullmatch(r"\d{1,3}(,\d{3})+", text) else text
 
 
+def _text(answer: JsonValue) -> str:
+    """The text that is read of an answer. Raises UnreadableError for a number that is too long to be written."""
+    try:
+        return (answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False))[:MAX_CHARACTERS]
+    except ValueError as error:
+        raise UnreadableError("a number without end") from error
+
+
 def _unwrapped(answer: JsonValue) -> JsonValue:
-    """JSON in a text as what it stands for, and a lone member of an object as its value."""
-    if isinstance(answer, str):
-        try:
-            return _unwrapped(json.loads(answer)) if answer.lstrip()[:1] in set('{["') else answer
-        except (json.JSONDecodeError, RecursionError):
-            return answer
-    return answer
+    """What the JSON in a text stands for, else the text."""
+    if not isinstance(answer, str):
+        return answer
+    try:
+        return json_in(answer)
+    except NoJsonError:
+        return answer

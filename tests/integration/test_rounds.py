@@ -77,7 +77,7 @@ async def test_a_seat_that_withholds_its_fact_is_named_with_the_fact(redis_url: 
     by_team = [trial for trial in row["detail"]["trials"] if trial["team_task"]["control"] is None]
     failures = [failure for trial in by_team for failure in trial["team_task"]["failures"]]
     assert failures
-    assert {(each["cause"], each["seat"]) for each in failures} == {("not_sent", "agent/2")}
+    assert {(each["cause"], *each["seats"]) for each in failures} == {("not_sent", "agent/2")}
     solo, silent = row["detail"]["controls"]
     assert (solo["control"], solo["value"], solo["trials"]) == ("solo", 1, 3)
     assert (silent["control"], silent["value"]) == ("silent", 0)

@@ -31,7 +31,8 @@ class PartFailure(TeamRecord):
         "no_answer",
         "agent_failed",
     ]
-    seat: str
+    seats: list[str]
+    """The seat where it lies; several where messages and answers do not tell which of them."""
     step_id: str | None
     """The message that shows it, if one does."""
     facts: list[str]

@@ -121,12 +121,13 @@ class DateIntersection(OneAnswerFamily):
         return day
 
     def partial_results(self, task: SuiteTask, known: Collection[Fact]) -> Mapping[Value, frozenset[str]]:
-        """A day on which nobody is away, as far as is known, stands for all days that are known."""
+        """The only day on which nobody is away, as far as is known, stands for all days that are known."""
         if not known:
             return {}
         asked = next(each for each in self.read(task.question) if each.statement == QUESTION.name)
         away, ids = {fact.value.text for fact in known}, frozenset(fact.id for fact in known)
-        return {date(datetime.date.fromisoformat(day)): ids for day in _period(asked) if day not in away}
+        free = [day for day in _period(asked) if day not in away]
+        return {date(datetime.date.fromisoformat(day)): ids for day in free} if len(free) == 1 else {}
 
 
 def _days(count: int) -> datetime.timedelta:

@@ -1,10 +1,11 @@
 """Information flow: which seat could know which fact when, by observed messages alone."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from concord.suite import Fact, Family, SuiteTask
-from concord_evaluator.information.recogniser import Recogniser, Stated
+from concord.suite import Fact, Family, SuiteTask, Value
+from concord_evaluator.information.recogniser import Recogniser, Stated, as_found
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,8 @@ class Conveyed:
     facts: frozenset[str]
     news: frozenset[str]
     """The facts that its receiver did not know before."""
+    strange: tuple[Value, ...]
+    """Values that neither the task knows nor its sender could have worked out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,38 +72,76 @@ class Flow:
 class _Tracker:
     task: SuiteTask
     family: Family
-    facts: Mapping[str, Fact]
-    known: dict[str, dict[str, Arrival]] = field(default_factory=dict)
+    known: dict[str, dict[str, Arrival]]
+    _facts: dict[str, Fact] = field(init=False)
+    _ids: Mapping[Value, frozenset[str]] = field(init=False)
+    """The facts that a value belongs to."""
+    _results: dict[frozenset[str], Mapping[Value, frozenset[str]]] = field(default_factory=dict)
+    """The partial results by the ids of the facts that they follow from."""
+    _told: defaultdict[tuple[str, Value], list[tuple[int, frozenset[str]]]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
+    """By seat and partial result that it was told: from which time on, and for which facts it stood."""
 
-    def conveyed(self, message: Sent, stated: Stated) -> Conveyed:
-        """The facts that a message conveys, and which are news to its receiver."""
-        own = self.known.get(message.sender, {})
-        able = [self.facts[fact] for fact, arrival in own.items() if arrival.time <= message.time]
-        conveyed = set(stated.facts)
-        for value, stands_for in self.family.partial_results(self.task, able).items():
-            if value in stated.values:
-                conveyed |= stands_for
+    def __post_init__(self) -> None:
+        self._facts = {fact.id: fact for fact in self.task.facts}
+        ids = defaultdict[Value, set[str]](set)
+        for fact in self.task.facts:
+            for value in (fact.value, fact.anchor, *fact.domain):
+                if value is not None:
+                    ids[as_found(value)].add(fact.id)
+        self._ids = {value: frozenset(facts) for value, facts in ids.items()}
+
+    def follow(self, message: Sent, stated: Stated) -> Conveyed:
+        """The facts that a message conveys. Its receiver knows them from then on."""
+        results = self._results_of(message, stated)
+        conveyed = stated.facts.union(*results.values())
+        strange = tuple(value for value in stated.strange if value not in results)
+        arrived = message.delivered and message.receiver in self.known
         met = self.known.get(message.receiver, {})
         news = {fact for fact in conveyed if fact not in met or met[fact].time > message.time + 1}
-        return Conveyed(message, stated, frozenset(conveyed), frozenset(news if message.delivered else ()))
+        if arrived:
+            for fact_id in conveyed:
+                met.setdefault(fact_id, Arrival(message.time + 1, message.step_id))
+            for value, facts in results.items():
+                self._told[message.receiver, value].append((message.time + 1, facts))
+        return Conveyed(message, stated, conveyed, frozenset(news if arrived else ()), strange)
+
+    def _results_of(self, message: Sent, stated: Stated) -> Mapping[Value, frozenset[str]]:
+        """The partial results that a message states, and the facts that they stand for.
+
+        The value of a fact is one only where the message states none of the others, and says so or states nothing else.
+        """
+        own = self.known.get(message.sender, {})
+        able = frozenset(fact for fact, arrival in own.items() if arrival.time <= message.time)
+        if able not in self._results:
+            found = self.family.partial_results(self.task, [self._facts[fact] for fact in able])
+            self._results[able] = {as_found(value): facts for value, facts in found.items()}
+        results = dict[Value, frozenset[str]]()
+        for value in stated.values:
+            told = [facts for time, facts in self._told.get((message.sender, value), ()) if time <= message.time]
+            for facts in [self._results[able].get(value, frozenset[str]()), *told]:
+                if facts and (value not in self._ids or self._is_result(value, facts, stated)):
+                    results[value] = results.get(value, frozenset()) | facts
+        return results
+
+    def _is_result(self, value: Value, facts: frozenset[str], stated: Stated) -> bool:
+        """Whether the value of a fact is stated as a result of several facts."""
+        concluded = value in stated.concluded or stated.facts <= self._ids[value]
+        return concluded and facts & stated.facts <= self._ids[value]
 
 
 def flow_of(task: SuiteTask, family: Family, messages: Iterable[Sent]) -> Flow:
     """Follows the facts of a task through messages."""
     recogniser = Recogniser(task)
-    facts = {fact.id: fact for fact in task.facts}
-    tracker = _Tracker(task, family, facts, {seat: {} for seat in task.seats})
+    known: dict[str, dict[str, Arrival]] = {seat: {} for seat in task.seats}
     for fact in task.facts:
         for holder in fact.holders:
-            tracker.known[holder][fact.id] = Arrival(0, None)
-    read: dict[str, Stated] = {}
+            known[holder][fact.id] = Arrival(0, None)
+    tracker, read = _Tracker(task, family, known), dict[str, Stated]()
     done: list[Conveyed] = []
     for message in sorted(messages, key=lambda each: each.time):
         if message.text not in read:
             read[message.text] = recogniser.stated(message.text)
-        conveyed = tracker.conveyed(message, read[message.text])
-        done.append(conveyed)
-        if message.delivered and message.receiver in tracker.known:
-            for fact_id in conveyed.facts:
-                tracker.known[message.receiver].setdefault(fact_id, Arrival(message.time + 1, message.step_id))
-    return Flow(done, tracker.known)
+        done.append(tracker.follow(message, read[message.text]))
+    return Flow(done, known)

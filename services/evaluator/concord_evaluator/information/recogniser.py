@@ -1,8 +1,9 @@
 """Recognises the facts of a task in the text of a message."""
 
 import re
+from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
@@ -14,89 +15,144 @@ MAX_READ: Final = 100_000
 """Characters of a message that are read."""
 
 _SENTENCE_END: Final = re.compile(r"[.;!?](?=\s|$)|\n+")
+_CONCLUDING: Final = re.compile(
+    r"\b(?:so far|as yet|yet|until now|up to (?:now|here)|in all|altogether|together|total|subtotal|sum|result|maximum|max|"
+    r"minimum|min|highest|lowest|largest|smallest|greatest|most|least|best|leads?|leading|combin\w+|merg\w+|partial|"
+    r"intermediate|running|cumulative|overall|added up|comes? to|makes?|stand|conclu\w+|therefore|hence|thus)\b",
+    re.IGNORECASE,
+)
+"""Words by which a sentence gives a result of several facts, rather than one of them."""
 _WORDED: Final = frozenset({Kind.NAME, Kind.WORD})
+_SHORTEST_NAME: Final = 5
+"""Shorter words resemble a name by chance."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """What a text states of a task: facts, other values known in the task, facts with a wrong value, and values that
-    the task does not know."""
+    """What a text states of a task."""
 
     facts: frozenset[str]
     values: frozenset[Value]
+    """The values that stand by themselves, as `as_found` writes them: not those beside the anchor of a stated fact."""
+    concluded: frozenset[Value]
+    """Those of the values that stand in a sentence which speaks of a result."""
     contradicted: frozenset[str]
+    """Facts beside whose anchor another value stands."""
     strange: tuple[Value, ...]
+    """Values that the task does not know, and words that resemble one of its names."""
 
 
 class Recogniser:
     """Recognises the facts of one task."""
 
     def __init__(self, task: SuiteTask) -> None:
-        self._task = task
         self._plain: defaultdict[Value, list[str]] = defaultdict(list)
         self._anchored: defaultdict[Value, list[Fact]] = defaultdict(list)
         words = set[Value]()
         for fact in task.facts:
             if fact.anchor is None:
-                self._plain[_key(fact.value)].append(fact.id)
+                self._plain[as_found(fact.value)].append(fact.id)
             else:
-                self._anchored[_key(fact.anchor)].append(fact)
-            words |= {_key(each) for each in (fact.value, fact.anchor, *fact.domain) if each is not None}
-        self._domain = {_key(each) for fact in task.facts for each in (*fact.domain, fact.value) if fact.anchor}
+                self._anchored[as_found(fact.anchor)].append(fact)
+            words |= {as_found(each) for each in (fact.value, fact.anchor, *fact.domain) if each is not None}
+        self._domain = {as_found(each) for fact in task.facts for each in (*fact.domain, fact.value) if fact.anchor}
+        self._kinds = frozenset(fact.value.kind for fact in task.facts if fact.anchor) - _WORDED
         self._words = words
-        briefs = (
-            found.value for text in (*task.briefs.values(), task.question) for found in values_in(normalised(text))
+        self._names = sorted(
+            {
+                each.text.casefold()
+                for fact in task.facts
+                for each in (fact.value, fact.anchor)
+                if each is not None and each.kind is Kind.NAME and len(each.text) >= _SHORTEST_NAME
+            }
         )
-        self._known = words | {value for value in briefs if value.kind is not Kind.WORD}
+        texts = (*task.briefs.values(), task.question, "\n".join(task.seats))
+        self._known = words | {found.value for text in texts for found in values_in(normalised(text))}
 
     def stated(self, text: str) -> Stated:
         """What a text states."""
         plain = normalised(text[:MAX_READ])
-        found = [each for each in values_in(plain) if each.value.kind is not Kind.WORD or each.value in self._words]
-        values = frozenset(each.value for each in found)
-        facts = {fact_id for value in values for fact_id in self._plain.get(value, ())}
-        contradicted = set[str]()
-        for sentence in _sentences(plain, found):
-            for fact, value in self._pairs(sentence):
-                (facts if value == _key(fact.value) else contradicted).add(fact.id)
-        strange = tuple(sorted(value for value in values if value not in self._known))
-        return Stated(frozenset(facts), values, frozenset(contradicted - facts), strange)
+        found = values_in(plain)
+        strange = self._strange(found)
+        kept = [each for each in found if each.value in self._words or each in strange or each.value in self._known]
+        facts = {fact_id for each in found for fact_id in self._plain.get(each.value, ())}
+        contradicted, beside, concluded = set[str](), set[Found](), set[Value]()
+        for words, sentence in _sentences(plain, kept):
+            if _CONCLUDING.search(words):
+                concluded |= {each.value for each in sentence}
+            for anchor, value in self._pairs(sentence, strange):
+                about = [fact for fact in self._anchored[anchor.value] if as_found(fact.value) == value.value]
+                facts |= {fact.id for fact in about}
+                beside |= {anchor, value} if about else set()
+                if not about:
+                    kind = value.value.kind
+                    contradicted |= {
+                        fact.id for fact in self._anchored[anchor.value] if as_found(fact.value).kind is kind
+                    }
+        values = frozenset(each.value for each in kept if each not in beside)
+        return Stated(
+            frozenset(facts),
+            values,
+            values & concluded,
+            frozenset(contradicted - facts),
+            tuple(sorted({each.value for each in strange})),
+        )
 
-    def _pairs(self, sentence: Sequence[Found]) -> Iterable[tuple[Fact, Value]]:
-        """The anchored facts that a sentence speaks of, each with the value that stands with its anchor."""
+    def _strange(self, found: Sequence[Found]) -> frozenset[Found]:
+        """The values that the task does not know, unless their text can also be read as one that it does."""
+        known_at = {each.at for each in found if each.value in self._known and each.value.kind is not Kind.WORD}
+        return frozenset(
+            each
+            for each in found
+            if each.value not in self._known
+            and each.at not in known_at
+            and (each.value.kind is not Kind.WORD or self._resembles_a_name(each.value.text))
+        )
+
+    def _resembles_a_name(self, word: str) -> bool:
+        return len(word) >= _SHORTEST_NAME and any(is_slip(word, name) for name in self._names)
+
+    def _pairs(self, sentence: Sequence[Found], strange: frozenset[Found]) -> Iterator[tuple[Found, Found]]:
+        """The anchors of facts in a sentence, each with a value that stands with it."""
         anchors = [each for each in sentence if each.value in self._anchored]
-        values = [each for each in sentence if each.value in self._domain and each.value not in self._anchored]
+        values = [
+            each
+            for each in sentence
+            if each.value not in self._anchored
+            and (each.value in self._domain or (each in strange and each.value.kind in self._kinds))
+        ]
         if not anchors or not values:
             return
-        for place, anchor in enumerate(anchors):
-            if len(anchors) == len(values):
-                value = values[place]
-            else:
-                value = min(values, key=lambda each: abs(each.at - anchor.at))
-            for fact in self._anchored[anchor.value]:
-                yield fact, value.value
+        if len(anchors) == len(values):
+            yield from zip(anchors, values, strict=True)
+        elif len(anchors) > len(values):
+            yield from ((anchor, _nearest(anchor, values)) for anchor in anchors)
+        else:
+            yield from ((_nearest(value, anchors), value) for value in values)
 
 
-def _key(value: Value) -> Value:
+def as_found(value: Value) -> Value:
     """A value as it is found in text: names are words there."""
     return Value(Kind.WORD, value.text.casefold()) if value.kind in _WORDED else value
 
 
-def _sentences(text: str, found: Sequence[Found]) -> Iterable[list[Found]]:
-    """The values in each sentence."""
-    ends = [match.start() for match in _SENTENCE_END.finditer(text)]
-    for _, group in groupby(_numbered(ends, found), key=lambda each: each[0]):
-        yield [each for _, each in group]
+def is_slip(text: str, other: str) -> bool:
+    """Whether a text differs from another by one character, or by two neighbouring characters in turned order."""
+    if len(text) != len(other) or text == other:
+        return False
+    places = [at for at in range(len(text)) if text[at] != other[at]]
+    if len(places) == 2:
+        first, second = places
+        return second == first + 1 and (text[first], text[second]) == (other[second], other[first])
+    return len(places) == 1
 
 
-def _numbered(ends: Sequence[int], found: Sequence[Found]) -> Iterable[tuple[int, Found]]:
-    place = 0
-    for each in found:
-        while place < len(ends) and ends[place] < each.at:
-            place += 1
-        yield place, each
+def _nearest(found: Found, others: Sequence[Found]) -> Found:
+    return min(others, key=lambda each: abs(each.at - found.at))
 
 
-def values_of(facts: Collection[Fact]) -> frozenset[Value]:
-    """The values by which facts are recognised."""
-    return frozenset(_key(fact.value) for fact in facts)
+def _sentences(text: str, found: Sequence[Found]) -> Iterator[tuple[str, list[Found]]]:
+    """The sentences in which values stand, with the values."""
+    ends = [0, *(match.end() for match in _SENTENCE_END.finditer(text)), len(text)]
+    for place, group in groupby(found, key=lambda each: bisect_right(ends, each.at)):
+        yield text[ends[place - 1] : ends[min(place, len(ends) - 1)]], list(group)

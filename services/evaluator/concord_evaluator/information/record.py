@@ -13,8 +13,9 @@ from concord.suite import SuiteTask, Topology
 from concord.trace.attributes import AGENT_NAME, ROUND
 from concord.trace.decoding import read
 from concord.trace.report import ReportBatch, unpack
-from concord_evaluator.information.failures import Answered, Turns, failures_of
+from concord_evaluator.information.failures import failures_of
 from concord_evaluator.information.flow import Flow, Sent, flow_of
+from concord_evaluator.information.losses import Answered, Turns
 from concord_evaluator.trace.gateway_calls import is_observed
 
 MAX_MESSAGES: Final = 50_000
@@ -36,7 +37,8 @@ def team_task_record(
     answers = {each.agent: each.text for each in outcome.answers if each.text is not None}
     end = outcome.rounds.rounds if outcome.rounds is not None else max((each.time for each in messages), default=0) + 1
     times = outcome.rounds.answered_in if outcome.rounds is not None else dict.fromkeys(answers, end)
-    failures = failures_of(task, family.grade(answers, task.key), flow, Answered(times, end), _turns(outcome.rounds))
+    answered = Answered(times, end, in_rounds=outcome.rounds is not None)
+    failures = failures_of(task, family, answers, flow, answered, _turns(outcome.rounds))
     return TeamTaskRecord(
         family=spec.name,
         difficulty=spec.difficulty,
@@ -54,7 +56,11 @@ def team_task_record(
         coverage=[] if outcome.rounds is None else [_coverage(task, flow, time) for time in range(1, end + 1)],
         failures=[
             PartFailure(
-                part=each.part, cause=each.cause.value, seat=each.seat, step_id=each.step_id, facts=list(each.facts)
+                part=each.part,
+                cause=each.cause.value,
+                seats=list(each.seats),
+                step_id=each.step_id,
+                facts=list(each.facts),
             )
             for each in failures
         ],

@@ -19,12 +19,14 @@ _MONTH: Final = (
 _MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DAY: Final = r"\d{1,2}(?:st|nd|rd|th)?"
 
-_CODE: Final = re.compile(r"(?<![A-Za-z0-9])([A-Za-z]{2})[-\u2010-\u2014_ ]?(\d{5})(?![0-9A-Za-z])")
+_CODE: Final = re.compile(r"(?<![A-Za-z0-9])([A-Za-z]{2})([-\u2010-\u2014_ ]?)(\d{5})(?![0-9A-Za-z])")
 _ISO: Final = re.compile(r"(?<!\d)(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?!\d)")
 _DAY_FIRST: Final = re.compile(rf"(?<!\w)({_DAY})(?: of)? ({_MONTH}),? (\d{{4}})(?!\d)", re.IGNORECASE)
 _MONTH_FIRST: Final = re.compile(rf"(?<!\w)({_MONTH}) ({_DAY}),? (\d{{4}})(?!\d)", re.IGNORECASE)
 _NUMERIC: Final = re.compile(r"(?<!\d)(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?!\d)")
-_NUMBER: Final = re.compile(r"(?<![\w.])(?:\d{1,3}(?:([,.'\u2019_ \u00a0\u202f])\d{3}(?:\1\d{3})*)(?!\d)|\d{5,})(?!\w)")
+_NUMBER: Final = re.compile(
+    r"(?<![\w.])(?:(?<!/)\d{1,3}(?:([,.'\u2019_ \u00a0\u202f])\d{3}(?:\1\d{3})*)(?!\d)|\d{5,})(?!\w)"
+)
 _WORD: Final = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _MARKUP: Final = re.compile(r"[*`\"\u201c\u201d]|(?<!\w)_|_(?!\w)")
 
@@ -43,7 +45,10 @@ def normalised(text: str) -> str:
 
 
 def values_in(plain: str) -> list[Found]:
-    """All values in a normalised text, in its order. A date that can be read in two ways is found as both."""
+    """All values in a normalised text, in its order. A text that can be read in two ways is found as both.
+
+    Such are the date 03/04/2031, and "is 48213": a number, or the code IS-48213.
+    """
     found: list[Found] = []
     for pattern, read in ((_CODE, _codes), (_ISO, _iso), (_DAY_FIRST, _day_first), (_MONTH_FIRST, _month_first)):
         plain = _take(plain, pattern, read, found)
@@ -68,7 +73,10 @@ def _take(
 
 
 def _codes(match: re.Match[str]) -> Iterator[Value]:
-    yield Value(Kind.CODE, f"{match[1].upper()}-{match[2]}")
+    yield Value(Kind.CODE, f"{match[1].upper()}-{match[3]}")
+    if match[2] == " ":
+        yield Value(Kind.NUMBER, match[3])
+        yield Value(Kind.WORD, match[1].casefold())
 
 
 def _iso(match: re.Match[str]) -> Iterator[Value]:

@@ -1,0 +1,252 @@
+"""Where a fact was lost on its way to a seat that needed it."""
+
+import heapq
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+
+from concord.suite import Fact, SuiteTask, Value, distances
+from concord_evaluator.information.flow import Conveyed, Flow
+from concord_evaluator.information.recogniser import as_found, is_slip
+
+
+class Cause(StrEnum):
+    """Why a part of an answer is not right."""
+
+    NOT_SENT = "not_sent"
+    """A seat told nobody what its brief says."""
+    MISDIRECTED = "misdirected"
+    """A seat told only those who did not need it and were no way to those who did, or nobody under that name."""
+    NOT_PASSED_ON = "not_passed_on"
+    """A seat was told, and did not tell the next."""
+    CHANGED = "changed"
+    """A seat told something else than it knew."""
+    TOO_LATE = "too_late"
+    """A seat told it later than it could have, and after the answer or the last round."""
+    ANSWERED_EARLY = "answered_early"
+    """A seat answered before what it needed could arrive, and did not correct its answer."""
+    NOT_USED = "not_used"
+    """Everything needed arrived, and the answer is wrong."""
+    UNREADABLE = "unreadable"
+    """A seat's reply or answer does not have the form that was asked for."""
+    NO_ANSWER = "no_answer"
+    """Everything needed arrived, and there is no answer."""
+    AGENT_FAILED = "agent_failed"
+    """A seat's agent failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """The rounds in which seats did not reply as asked, by seat. Empty where agents call each other."""
+
+    unreadable: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    late: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    failed: Mapping[str, frozenset[int]] = field(default_factory=dict)
+
+    def fault(self, seat: str, times: Iterable[int]) -> Cause | None:
+        """What went wrong in a seat's turns at these times; None if it replied as asked in all of them."""
+        wanted = frozenset(times)
+        for missed, cause in (
+            (self.failed, Cause.AGENT_FAILED),
+            (self.late, Cause.TOO_LATE),
+            (self.unreadable, Cause.UNREADABLE),
+        ):
+            if wanted & missed.get(seat, frozenset()):
+                return cause
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """When each seat gave its last answer, and the last turn of the trial.
+
+    `in_rounds`: a message takes a round from a seat to its neighbour. Without rounds, times only order the messages.
+    """
+
+    times: Mapping[str, int]
+    end: int
+    in_rounds: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Why a fact did not arrive, at which seat (any of them, if several), and the message that shows it."""
+
+    cause: Cause
+    seats: tuple[str, ...]
+    step_id: str | None = None
+
+
+def losses_of(
+    task: SuiteTask, flow: Flow, answered: Answered, turns: Turns, seat: str, missing: Iterable[str]
+) -> dict[str, Loss]:
+    """Why facts that a seat needed did not arrive in time for its answer, by fact."""
+    diagnosis = _Diagnosis(task, flow, answered, turns, seat)
+    return {need: diagnosis.loss(need) for need in missing}
+
+
+@dataclass(frozen=True)
+class _Diagnosis:
+    task: SuiteTask
+    flow: Flow
+    answered: Answered
+    turns: Turns
+    seat: str
+
+    @cached_property
+    def _facts(self) -> Mapping[str, Fact]:
+        return {fact.id: fact for fact in self.task.facts}
+
+    @cached_property
+    def _away(self) -> Mapping[str, int]:
+        """The distances of all seats to the seat."""
+        return distances(self.task.neighbours, self.seat)
+
+    @cached_property
+    def _received(self) -> Mapping[str, Sequence[Conveyed]]:
+        """The delivered messages to each seat, the last first."""
+        found = defaultdict[str, list[Conveyed]](list)
+        for each in reversed(self.flow.messages):
+            if each.message.delivered:
+                found[each.message.receiver].append(each)
+        return found
+
+    @property
+    def _deadline(self) -> int:
+        return self.answered.times.get(self.seat, self.answered.end)
+
+    def loss(self, need: str) -> Loss:
+        """Why a fact did not arrive in time."""
+        nearest = min(self._away[holder] for holder in self._facts[need].holders)
+        if self.answered.in_rounds and self.answered.times.get(self.seat, nearest + 1) <= nearest:
+            return Loss(Cause.ANSWERED_EARLY, (self.seat,))
+        if need in self.flow.known[self.seat]:
+            return self._on_its_way(need, self.seat)
+        losses = [self._at(knower, need) for knower in self._silent_suppliers(need) or self._ends(need)]
+        first, *_ = losses
+        seats = dict.fromkeys(seat for each in losses if each.cause is first.cause for seat in each.seats)
+        return Loss(first.cause, tuple(seats), first.step_id)
+
+    def _silent_suppliers(self, need: str) -> list[str]:
+        """The seats that knew a fact, and did not state it in messages to the seat or to those that supplied it.
+
+        If one of them is the only holder of the fact, the fault is its alone. One of several may leave it to another.
+        """
+        found, seen = set[str](), {self.seat}
+        queue = [(-self._deadline, self.seat)]
+        while queue:
+            before, receiver = heapq.heappop(queue)
+            for each in self._received[receiver]:
+                sender, time = each.message.sender, each.message.time
+                if time >= -before:
+                    continue
+                if self.flow.knew(sender, need, time):
+                    found.add(sender)
+                elif sender not in seen:
+                    seen.add(sender)
+                    heapq.heappush(queue, (-time, sender))
+        holders = found.intersection(self._facts[need].holders)
+        alone = holders if len(self._facts[need].holders) == 1 else set[str]()
+        return sorted(alone or found - holders or holders)
+
+    def _ends(self, need: str) -> list[str]:
+        """The seats where a fact came to an end: the nearest that was told and told nobody, though it could have; else
+        the nearest that told only such as lead nowhere else; else all that held the fact and told nobody.
+        """
+        tellers = defaultdict[str, set[str]](set)
+        for each in self.flow.messages:
+            if each.message.delivered and need in each.facts:
+                tellers[each.message.receiver].add(each.message.sender)
+        told = set[str]().union(*tellers.values())
+        silent = [seat for seat in tellers if seat not in told]
+        able = [seat for seat in silent if any(self._leads_on(seat, teller) for teller in tellers[seat])]
+        ends = able or sorted(set[str]().union(*(tellers[seat] for seat in silent)))
+        if not ends:
+            holders = self._facts[need].holders
+            return [seat for seat in holders if seat not in told] or list(holders)
+        shortest = min(self._away[seat] for seat in ends)
+        return [seat for seat in ends if self._away[seat] == shortest]
+
+    def _leads_on(self, seat: str, without: str) -> bool:
+        """Whether a way leads from one seat to the seat that is not through another."""
+        rest = {
+            each: tuple(other for other in others if other != without)
+            for each, others in self.task.neighbours.items()
+            if each != without
+        }
+        return self.seat != without and self.seat in distances(rest, seat)
+
+    def _at(self, seat: str, need: str) -> Loss:
+        """Why a seat that knew a fact did not bring it further."""
+        arrival = self.flow.known[seat][need]
+        since = max(arrival.time, 1)
+        own = [each for each in self.flow.messages if each.message.sender == seat and each.message.time >= since]
+        told = [each for each in own if need in each.facts]
+        if told and all(self._is_too_late(seat, each.message.time) for each in told):
+            return Loss(Cause.TOO_LATE, (seat,), told[0].message.step_id)
+        if undelivered := [each for each in told if not each.message.delivered]:
+            return Loss(Cause.MISDIRECTED, (seat,), undelivered[0].message.step_id)
+        if (changed := self._changed(own, need)) is not None:
+            return Loss(Cause.CHANGED, (seat,), changed)
+        if told:
+            return Loss(Cause.MISDIRECTED, (seat,), told[0].message.step_id)
+        if (fault := self.turns.fault(seat, range(since, self.answered.end + 1))) is not None:
+            return Loss(fault, (seat,))
+        if arrival.step_id is None:
+            return Loss(Cause.NOT_SENT, (seat,))
+        if arrival.time >= self.answered.end or self._is_too_late(seat, arrival.time):
+            return self._on_its_way(need, seat)
+        return Loss(Cause.NOT_PASSED_ON, (seat,), arrival.step_id)
+
+    def _is_too_late(self, sender: str, time: int) -> bool:
+        """Whether no message that a seat sends at that time can lead to the seat in time."""
+        return self.answered.in_rounds and time + self._away[sender] > self._deadline
+
+    def _changed(self, own: Sequence[Conveyed], need: str) -> str | None:
+        """The step in which a seat stated a fact wrongly, or an unknown value of its kind instead of it."""
+        for each in own:
+            if need in each.stated.contradicted:
+                return each.message.step_id
+            if need not in each.facts and any(self._may_stand_for(value, need) for value in each.strange):
+                return each.message.step_id
+        return None
+
+    def _may_stand_for(self, strange: Value, need: str) -> bool:
+        """Whether a value is of a fact's kind, and no slip of another fact's value only."""
+        value = as_found(self._facts[need].value)
+        if strange.kind is not value.kind:
+            return False
+        slips = {fact.id for fact in self.task.facts if is_slip(strange.text, as_found(fact.value).text)}
+        return not slips or need in slips
+
+    def _on_its_way(self, need: str, seat: str) -> Loss:
+        """Who was late with a fact that came to a seat after it could be used: the first that waited, or the seat that
+        answered."""
+        path = list(self._path(need, seat))
+        for each in path:
+            since = max(self.flow.known[each.message.sender][need].time, 1)
+            if each.message.time > since and not self._is_prompt(each):
+                fault = self.turns.fault(each.message.sender, range(since, each.message.time))
+                return Loss(fault or Cause.TOO_LATE, (each.message.sender,), each.message.step_id)
+        last = path[-1].message
+        if self.seat not in self.answered.times:
+            return Loss(Cause.TOO_LATE, (last.sender,), last.step_id)
+        return Loss(Cause.ANSWERED_EARLY, (self.seat,), last.step_id)
+
+    def _is_prompt(self, each: Conveyed) -> bool:
+        """Whether a message states something that its sender had only just learned: it waited for that."""
+        known = self.flow.known[each.message.sender]
+        return any(known[fact].time == each.message.time for fact in each.facts if fact in known)
+
+    def _path(self, need: str, seat: str) -> Iterator[Conveyed]:
+        """The messages by which a fact first came to a seat, from its holder on."""
+        by_step = {each.message.step_id: each for each in self.flow.messages}
+        path: list[Conveyed] = []
+        arrival = self.flow.known[seat].get(need)
+        while arrival is not None and arrival.step_id is not None and len(path) < len(self.task.seats):
+            each = by_step[arrival.step_id]
+            path.append(each)
+            arrival = self.flow.known[each.message.sender].get(need)
+        return reversed(path)

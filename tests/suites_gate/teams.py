@@ -1,0 +1,284 @@
+"""Scripted teams: one that plays as well as one can, with habits that spoil it, and teams that only pretend."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal
+
+from pydantic import JsonValue
+
+from concord.suite import Draw, Fact, SuiteTask, Value
+from concord_gateway.rounds.reply import Reply, read_reply
+from concord_gateway.rounds.state import Rounds, Turn
+from concord_gateway.rounds.texts import turn_text
+from concord_suites.family import TextFamily
+from tests.suites_gate.minds import Mind
+from tests.suites_gate.phrasings import answer_text, chatter, distort, state, state_partial
+from tests.suites_gate.plans import Plan, Send
+from tests.suites_gate.play import reply
+from tests.suites_gate.silent import Guess
+
+PARTIAL_RESULTS: Final = 0.3
+"""How often a seat states a partial result instead of the facts that it stands for."""
+
+Results = Mapping[Value, frozenset[str]]
+"""Partial results, and the ids of the facts that each stands for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """What a seat tells another in a round: facts, right or wrong, and partial results."""
+
+    round: int
+    sender: str
+    receiver: str
+    facts: tuple[Fact, ...]
+    results: Results = field(default_factory=dict)
+
+    def only(self, facts: Iterable[Fact]) -> "Telling":
+        """The telling with these facts instead."""
+        return replace(self, facts=tuple(facts))
+
+
+class Habits:
+    """What the seats of a team do. These do everything right."""
+
+    told_plainly: frozenset[str] = frozenset()
+    """Ids of facts for which no partial result stands."""
+
+    def tells(self, telling: Telling) -> Iterable[Telling]:
+        """What a seat tells instead, now or in a later round."""
+        return (telling,)
+
+    def answer_in(self, seat: str, planned: int) -> int | None:
+        """The round in which a seat answers; None for never."""
+        del seat
+        return planned
+
+    def answer(self, seat: str, answer: JsonValue) -> JsonValue:
+        """What a seat answers instead."""
+        del seat
+        return answer
+
+    def turn(self, seat: str) -> Literal["replied", "unreadable", "late", "failed"]:
+        """How a seat's turns end."""
+        del seat
+        return "replied"
+
+
+@dataclass
+class ScriptedTeam:
+    """A team that follows a plan, in the words of the phrasings."""
+
+    mind: Mind
+    plan: Plan
+    draw: Draw
+    habits: Habits = field(default_factory=Habits)
+    partial_results: float = PARTIAL_RESULTS
+    _believed: dict[str, dict[str, Fact]] = field(init=False)
+    _results: dict[str, dict[Value, frozenset[str]]] = field(init=False)
+    """The partial results that each seat was told."""
+    _from_results: dict[str, set[str]] = field(init=False)
+    """The facts that each seat knows by partial results only."""
+    _shared: dict[tuple[str, str], set[str]] = field(default_factory=dict)
+    """The facts that one seat told another."""
+    _later: list[Telling] = field(default_factory=list)
+    _on_the_way: list[tuple[Telling, str]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        seats = self.mind.task.seats
+        self._believed = {
+            seat: {fact.id: fact for fact in self.mind.task.facts if seat in fact.holders} for seat in seats
+        }
+        self._results = {seat: {} for seat in seats}
+        self._from_results = {seat: set() for seat in seats}
+
+    def replies(self, rounds: Rounds) -> Mapping[str, Reply | Turn]:
+        """The reply of each seat in the current round."""
+        self._learn(rounds)
+        planned = [self._telling(each.round, each.sender, each.receiver, each.needed) for each in self._due(rounds)]
+        given = [each for telling in planned for each in self.habits.tells(telling)]
+        given += [each for each in self._later if each.round == rounds.round]
+        self._later += [each for each in given if each.round > rounds.round]
+        messages: dict[str, list[tuple[str, str]]] = {seat: [] for seat in self.mind.task.seats}
+        for telling in given:
+            if telling.round == rounds.round and (telling.facts or telling.results):
+                text = self._text(telling)
+                messages[telling.sender].append((telling.receiver, text))
+                self._on_the_way.append((telling, text))
+        return {seat: self._reply(rounds, seat, messages[seat]) for seat in self.mind.task.seats}
+
+    def _due(self, rounds: Rounds) -> Sequence[Send]:
+        return [each for each in self.plan.sends if each.round == rounds.round]
+
+    def _learn(self, rounds: Rounds) -> None:
+        arrived = {
+            (each.sender, each.receiver, each.text)
+            for each in rounds.messages
+            if each.round == rounds.round - 1 and each.error is None
+        }
+        for telling, text in self._on_the_way:
+            if (telling.sender, telling.receiver, text) in arrived:
+                self._believe(telling)
+        self._on_the_way = []
+
+    def _believe(self, telling: Telling) -> None:
+        believed, by_result = self._believed[telling.receiver], self._from_results[telling.receiver]
+        for fact in telling.facts:
+            believed.setdefault(fact.id, fact)
+            by_result.discard(fact.id)
+        for value, ids in telling.results.items():
+            self._results[telling.receiver][value] = self._results[telling.receiver].get(value, frozenset()) | ids
+            new = ids - set(believed)
+            by_result |= new
+            believed |= {fact.id: fact for fact in self.mind.task.facts if fact.id in new}
+
+    def _telling(self, number: int, sender: str, receiver: str, needed: frozenset[str]) -> Telling:
+        """What a seat can tell another: all that may be needed, and that neither told the other yet."""
+        believed, by_result = self._believed[sender], self._from_results[sender]
+        shared = self._shared.setdefault((sender, receiver), set())
+        ids = (needed & set(believed)) - shared - self._shared.get((receiver, sender), set())
+        results = {value: covered for value, covered in self._results[sender].items() if covered & ids & by_result}
+        if not by_result and self.draw.chance(self.partial_results):
+            results |= self._worked_out(believed, ids)
+        shared |= ids
+        covered = frozenset[str]().union(*results.values())
+        facts = tuple(fact for fact in believed.values() if fact.id in ids - covered - by_result)
+        return Telling(number, sender, receiver, facts, results)
+
+    def _worked_out(self, believed: Mapping[str, Fact], ids: frozenset[str]) -> Results:
+        """The partial result that stands for the most facts to tell, if it stands for several."""
+        task = self.mind.task
+        if any(believed[fact.id] != fact for fact in task.facts if fact.id in believed):
+            return {}
+        found = self.mind.family.partial_results(task, list(believed.values()))
+        able = {value: stands for value, stands in found.items() if stands.isdisjoint(self.habits.told_plainly)}
+        best = max(able, key=lambda value: (len(able[value] & ids), value), default=None)
+        return {best: able[best]} if best is not None and len(able[best] & ids) > 1 else {}
+
+    def _text(self, telling: Telling) -> str:
+        task, sender = self.mind.task, telling.sender
+        facts = {fact.id: fact for fact in task.facts}
+        texts = [state(self.draw, task, telling.facts, sender=sender)] if telling.facts else []
+        for value, ids in telling.results.items():
+            stands_for = [facts[each] for each in sorted(ids)]
+            texts.append(state_partial(self.draw, task, value, stands_for, sender=sender))
+        return "\n".join(texts)
+
+    def _reply(self, rounds: Rounds, seat: str, messages: Sequence[tuple[str, str]]) -> Reply | Turn:
+        state_of_turn = self.habits.turn(seat)
+        if state_of_turn == "unreadable":
+            return read_reply(
+                " ".join([chatter(self.draw, self.mind.task, sender=seat), *(text for _, text in messages)])
+            )
+        if state_of_turn != "replied":
+            return Turn(rounds.round, seat, state_of_turn, "no reply")
+        answer: JsonValue = None
+        planned = self.plan.answers.get(seat)
+        if planned is not None and self.habits.answer_in(seat, planned) == rounds.round:
+            right = self.mind.answer(seat, self._believed[seat], self.draw)
+            answer = self.habits.answer(seat, answer_text(self.draw, self.mind.task, seat, right))
+        return reply(messages, answer)
+
+
+class Forgetting(Habits):
+    """Each fact is left out of each message with the same probability."""
+
+    def __init__(self, task: SuiteTask, rate: float) -> None:
+        self.task, self.rate = task, rate
+
+    def tells(self, telling: Telling) -> Iterable[Telling]:
+        """Without the forgotten facts."""
+        yield telling.only(each for each in telling.facts if not self.happens(telling, each))
+
+    def happens(self, telling: Telling, fact: Fact) -> bool:
+        """Decides by the fact and the ends of the message, so that a higher rate adds to what a lower one spoils."""
+        text = f"{self.task.briefs[telling.sender]} {telling.sender} {telling.receiver} {fact.id}"
+        return Draw(text.encode()).chance(self.rate)
+
+
+class Withholding(Forgetting):
+    """Each fact of an own brief is told nobody with the same probability."""
+
+    def happens(self, telling: Telling, fact: Fact) -> bool:
+        """Decides by the fact and its holder alone."""
+        text = f"{self.task.briefs[telling.sender]} {telling.sender} {fact.id}"
+        return telling.sender in fact.holders and Draw(text.encode()).chance(self.rate)
+
+
+class Distorting(Forgetting):
+    """Each fact is changed in each message with the same probability."""
+
+    def tells(self, telling: Telling) -> Iterable[Telling]:
+        """With changed facts."""
+        yield telling.only(
+            distorted(Draw(each.id.encode()), self.task, each) if self.happens(telling, each) else each
+            for each in telling.facts
+        )
+
+
+def distorted(draw: Draw, task: SuiteTask, fact: Fact) -> Fact:
+    """The fact with a wrong value of the same form; the fact itself where the task leaves none."""
+    for _ in range(20):
+        try:
+            wrong = distort(draw, task, fact)
+        except ValueError:
+            return fact
+        if [each.isalnum() for each in wrong.value.text] == [each.isalnum() for each in fact.value.text]:
+            return wrong
+    return fact
+
+
+class NullTeam:
+    """Says nothing."""
+
+    def replies(self, rounds: Rounds) -> Mapping[str, Reply | Turn]:
+        """Neither messages nor answers."""
+        return {seat: reply([]) for seat in rounds.task.seats}
+
+
+class EchoTeam:
+    """Replies with the text of its turn."""
+
+    def replies(self, rounds: Rounds) -> Mapping[str, Reply | Turn]:
+        """The turns' own texts."""
+        return {seat: read_reply(turn_text(rounds, seat)) for seat in rounds.task.seats}
+
+
+@dataclass(frozen=True, slots=True)
+class SilentTeam:
+    """Sends nothing, and answers by a guess of each seat from its own brief."""
+
+    family: TextFamily
+    guess: Guess
+    secret: bytes
+
+    def replies(self, rounds: Rounds) -> Mapping[str, Reply | Turn]:
+        """The guesses at once. A seat sees neither key nor facts nor another brief."""
+        replies = {}
+        for seat in rounds.task.seats:
+            own = replace(rounds.task, briefs={seat: rounds.task.briefs[seat]}, key=None, facts=(), parts=())
+            answer = self.guess(self.family, own, seat, Draw(self.secret + seat.encode()))
+            replies[seat] = reply([], answer)
+        return replies
+
+
+@dataclass
+class DumpTeam(ScriptedTeam):
+    """Every seat tells all its neighbours all that it knows in every round, and answers in the last."""
+
+    def replies(self, rounds: Rounds) -> Mapping[str, Reply | Turn]:
+        """Everything to everybody."""
+        self._learn(rounds)
+        messages: dict[str, list[tuple[str, str]]] = {seat: [] for seat in self.mind.task.seats}
+        for seat, neighbours in self.mind.task.neighbours.items():
+            facts = tuple(self._believed[seat].values())
+            for other in neighbours if facts else ():
+                telling = Telling(rounds.round, seat, other, facts)
+                text = self._text(telling)
+                messages[seat].append((other, text))
+                self._on_the_way.append((telling, text))
+        last = rounds.round == rounds.max_rounds
+        return {
+            seat: reply(messages[seat], self.mind.answer(seat, self._believed[seat], self.draw) if last else None)
+            for seat in self.mind.task.seats
+        }
