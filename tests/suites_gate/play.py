@@ -13,6 +13,7 @@ from concord.suite import Grade, SuiteTask
 from concord_evaluator.information.failures import Failure, failures_of
 from concord_evaluator.information.flow import Flow, Sent, flow_of
 from concord_evaluator.information.losses import Answered, Turns
+from concord_evaluator.information.values import values_of
 from concord_evaluator.scoring import conduct_of, score_outcome
 from concord_evaluator.trace.gateway_calls import CarriedCalls, Delivery
 from concord_gateway.rounds.reply import Reply, read_reply
@@ -78,7 +79,8 @@ class Played:
     def score(self) -> float:
         """Outcome times conduct."""
         calls = CarriedCalls({each.step_id: not each.delivered for each in self.sent}, self._deliveries(), 0)
-        conduct = conduct_of(calls, self.task.seats, self.task.question, self.task.seats, list(self.answers.values()))
+        answers, figures = list(self.answers.values()), values_of(self.task, self.family)
+        conduct = conduct_of(calls, self.task.seats, "", self.task.seats, answers, figures)
         return (
             score_outcome(Grading(value=self.grade.outcome, source="code", scorer=None, reason=None), conduct).overall
             or 0.0

@@ -211,7 +211,9 @@ class Distorting(Forgetting):
     def tells(self, telling: Telling) -> Iterable[Telling]:
         """With changed facts."""
         yield telling.only(
-            distorted(Draw(each.id.encode()), self.task, each) if self.happens(telling, each) else each
+            distorted(Draw(f"{telling.sender} {telling.receiver} {each.id}".encode()), self.task, each)
+            if self.happens(telling, each)
+            else each
             for each in telling.facts
         )
 

@@ -95,7 +95,7 @@ def _in_a_common_answer(
         elif others:
             yield from _alike(others, failure.part)
         else:
-            yield replace(failure, seats=suspects or failure.seats)
+            yield replace(failure, seats=suspects or tuple(seat for each in unused for seat in each.seats))
 
 
 def _is_right(part: str, seat: str, task: SuiteTask, family: Family, answers: Answers) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
-from concord.suite import Fact, SuiteTask, Value, distances
+from concord.suite import Fact, Kind, SuiteTask, Value, distances
 from concord_evaluator.information.flow import Conveyed, Flow
 from concord_evaluator.information.recogniser import as_found, is_slip
 
@@ -152,8 +152,10 @@ class _Diagnosis:
         return sorted(alone or found - holders or holders)
 
     def _ends(self, need: str) -> list[str]:
-        """The seats where a fact came to an end: the nearest that was told and told nobody, though it could have; else
-        the nearest that told only such as lead nowhere else; else all that held the fact and told nobody.
+        """The seats where a fact came to an end: those that were told and told nobody, though they could have; else
+        those that told only such as lead nowhere else; else all that held the fact and told nobody.
+
+        Of several, those in time count before others, those whose turns failed before others, and the nearest.
         """
         tellers = defaultdict[str, set[str]](set)
         for each in self.flow.messages:
@@ -166,8 +168,13 @@ class _Diagnosis:
         if not ends:
             holders = self._facts[need].holders
             return [seat for seat in holders if seat not in told] or list(holders)
-        shortest = min(self._away[seat] for seat in ends)
-        return [seat for seat in ends if self._away[seat] == shortest]
+        ranks = {seat: self._rank(seat, need) for seat in ends}
+        return [seat for seat in ends if ranks[seat] == min(ranks.values())]
+
+    def _rank(self, seat: str, need: str) -> tuple[bool, bool, int]:
+        since = max(self.flow.known[seat][need].time, 1)
+        failed = self.turns.fault(seat, range(since, self.answered.end + 1)) is not None
+        return self._is_too_late(seat, since), not failed, self._away[seat]
 
     def _leads_on(self, seat: str, without: str) -> bool:
         """Whether a way leads from one seat to the seat that is not through another."""
@@ -214,10 +221,10 @@ class _Diagnosis:
         return None
 
     def _may_stand_for(self, strange: Value, need: str) -> bool:
-        """Whether a value is of a fact's kind, and no slip of another fact's value only."""
+        """Whether a value is of a fact's kind, and no slip of another fact only. Dates are too close to tell."""
         value = as_found(self._facts[need].value)
-        if strange.kind is not value.kind:
-            return False
+        if strange.kind is not value.kind or value.kind is Kind.DATE:
+            return strange.kind is value.kind
         slips = {fact.id for fact in self.task.facts if is_slip(strange.text, as_found(fact.value).text)}
         return not slips or need in slips
 
@@ -227,7 +234,7 @@ class _Diagnosis:
         path = list(self._path(need, seat))
         for each in path:
             since = max(self.flow.known[each.message.sender][need].time, 1)
-            if each.message.time > since and not self._is_prompt(each):
+            if each.message.time > since and not self._is_prompt(each, need):
                 fault = self.turns.fault(each.message.sender, range(since, each.message.time))
                 return Loss(fault or Cause.TOO_LATE, (each.message.sender,), each.message.step_id)
         last = path[-1].message
@@ -235,10 +242,11 @@ class _Diagnosis:
             return Loss(Cause.TOO_LATE, (last.sender,), last.step_id)
         return Loss(Cause.ANSWERED_EARLY, (self.seat,), last.step_id)
 
-    def _is_prompt(self, each: Conveyed) -> bool:
+    def _is_prompt(self, each: Conveyed, need: str) -> bool:
         """Whether a message states something that its sender had only just learned: it waited for that."""
         known = self.flow.known[each.message.sender]
-        return any(known[fact].time == each.message.time for fact in each.facts if fact in known)
+        facts = each.stated.facts if need in each.stated.facts else each.facts
+        return any(known[fact].time == each.message.time for fact in facts if fact in known)
 
     def _path(self, need: str, seat: str) -> Iterator[Conveyed]:
         """The messages by which a fact first came to a seat, from its holder on."""

@@ -16,8 +16,8 @@ MAX_READ: Final = 100_000
 
 _SENTENCE_END: Final = re.compile(r"[.;!?](?=\s|$)|\n+")
 _CONCLUDING: Final = re.compile(
-    r"\b(?:so far|as yet|yet|until now|up to (?:now|here)|in all|altogether|together|total|subtotal|sum|result|maximum|max|"
-    r"minimum|min|highest|lowest|largest|smallest|greatest|most|least|best|leads?|leading|combin\w+|merg\w+|partial|"
+    r"\b(?:so far|as yet|yet|until now|up to (?:now|here)|in all|altogether|together|total|subtotal|sum|result|"
+    r"maximum|max|minimum|min|highest|lowest|largest|smallest|greatest|most|least|best|leads?|leading|combin\w+|merg\w+|partial|"
     r"intermediate|running|cumulative|overall|added up|comes? to|makes?|stand|conclu\w+|therefore|hence|thus)\b",
     re.IGNORECASE,
 )

@@ -8,7 +8,7 @@ from concord.assessment.instances import family_of, instance_of
 from concord.assessment.results import RoundsRecord, TrialOutcome
 from concord.assessment.roster import Roster
 from concord.assessment.seats import shared_processes
-from concord.assessment.team_results import PartFailure, TeamTaskRecord
+from concord.assessment.team_results import PartFailure, TeamTaskRecord, UnexplainedKnowledge
 from concord.suite import SuiteTask, Topology
 from concord.trace.attributes import AGENT_NAME, ROUND
 from concord.trace.decoding import read
@@ -16,6 +16,7 @@ from concord.trace.report import ReportBatch, unpack
 from concord_evaluator.information.failures import failures_of
 from concord_evaluator.information.flow import Flow, Sent, flow_of
 from concord_evaluator.information.losses import Answered, Turns
+from concord_evaluator.information.unexplained import unexplained_in
 from concord_evaluator.trace.gateway_calls import is_observed
 
 MAX_MESSAGES: Final = 50_000
@@ -64,7 +65,10 @@ def team_task_record(
             )
             for each in failures
         ],
-        unexplained=[],
+        unexplained=[
+            UnexplainedKnowledge(seat=each.seat, facts=list(each.facts))
+            for each in unexplained_in(task, answers, messages)
+        ],
     )
 
 

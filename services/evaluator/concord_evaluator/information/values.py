@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
-from concord.suite import Kind, Value
+from concord.suite import Family, Kind, SuiteTask, Value
 
 SMALLEST_NUMBER: Final = 10_000
 """Smaller numbers occur in any text, and prove nothing."""
@@ -56,6 +56,12 @@ def values_in(plain: str) -> list[Found]:
     plain = _take(plain, _NUMBER, _numbers, found)
     found += [Found(Value(Kind.WORD, word[0].casefold()), word.start()) for word in _WORD.finditer(plain)]
     return sorted(found, key=lambda each: each.at)
+
+
+def values_of(task: SuiteTask, family: Family) -> list[str]:
+    """The values of a task's facts and of what follows from all of them, in their canonical spelling."""
+    of_facts = [value for fact in task.facts for value in (fact.value, fact.anchor, *fact.domain) if value is not None]
+    return sorted({value.text for value in (*of_facts, *family.partial_results(task, task.facts))})
 
 
 def _take(

@@ -6,7 +6,7 @@ This module reads no report of a participant, so the score survives an evaluatio
 from collections.abc import Sequence
 
 from concord.assessment import AssessmentPlan, Mode
-from concord.assessment.instances import instance_of
+from concord.assessment.instances import family_of, instance_of
 from concord.assessment.jobs import EvaluateTrial
 from concord.assessment.result_row import InfrastructureFailure
 from concord.assessment.results import Grading, MetricStatus, StepCounts, TraceIntegrity, TrialOutcome
@@ -14,6 +14,7 @@ from concord.assessment.roster import Roster
 from concord.trace.report import ReportBatch
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.information.record import team_task_record
+from concord_evaluator.information.values import values_of
 from concord_evaluator.scorers import grade_answers
 from concord_evaluator.scorers.family_scorer import grade_team_task
 from concord_evaluator.scoring import Conduct, conduct_of
@@ -55,7 +56,15 @@ def conduct_in(plan: AssessmentPlan, outcome: TrialOutcome, in_time: Sequence[Re
         plan.task(plan.trial(outcome.trial_id).task_id).text,
         [answer.agent for answer in outcome.answers],
         [answer.text for answer in outcome.answers if answer.text is not None and answer.agent in counted],
+        _figures(plan, outcome.trial_id),
     )
+
+
+def _figures(plan: AssessmentPlan, trial_id: str) -> list[str]:
+    """The values that a family's task is about. None for other tasks, whose text states them."""
+    trial = plan.trial(trial_id)
+    spec = plan.task(trial.task_id).family
+    return [] if spec is None else values_of(instance_of(plan, trial), family_of(spec.name))
 
 
 def without_metrics(

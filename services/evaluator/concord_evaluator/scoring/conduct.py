@@ -52,6 +52,7 @@ def conduct_of(
     task: str,
     asked: Iterable[str],
     answers: Iterable[str],
+    known_figures: Iterable[str] = (),
 ) -> Conduct:
     """Rates the carried calls of a trial: 0.5 + 0.5 * k / (k + w), where w calls failed or had nothing new.
 
@@ -59,7 +60,7 @@ def conduct_of(
     participants who were given the `task`; `answers`: the graded answers. Without a useful call, the team was not seen
     to work together, and its conduct is `WORST`.
     """
-    figures = frozenset(word for text in (task, *answers) for word in words_in(text) if is_figure(word))
+    figures = frozenset(word for text in (task, *answers, *known_figures) for word in words_in(text) if is_figure(word))
     readers = _Readers(participants, figures)
     given = set(words_in(task))
     for agent in asked:
@@ -116,7 +117,7 @@ class _Readers:
     def deliver(self, reader: str, words: set[str]) -> bool:
         """Adds words that a reader has met. Returns whether any of them was new.
 
-        Numbers count as new only if they occur in the task or in a graded answer.
+        Numbers count as new only if they occur in the task or in a graded answer, or if the task is about them.
         """
         new = words - self._met[reader]
         self._met[reader] |= new

@@ -1,0 +1,253 @@
+"""What the gate measures of a family: what pretending teams reach, what a good one needs, and how faults show."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean, stdev
+from typing import Final
+
+from scipy.optimize import isotonic_regression  # type: ignore[import-untyped]
+from scipy.stats import t, ttest_1samp  # type: ignore[import-untyped]
+
+from concord.suite import Draw, SuiteTask, Topology, instance_secret, neighbours_in
+from concord_suites.family import TextFamily
+from tests.suites_gate.faults import FAULTS, played_with, situation_of
+from tests.suites_gate.minds import Mind
+from tests.suites_gate.plans import plan_of
+from tests.suites_gate.play import Team, play
+from tests.suites_gate.silent import CONVENTIONS, Guess, guesses
+from tests.suites_gate.teams import (
+    Distorting,
+    DumpTeam,
+    EchoTeam,
+    Forgetting,
+    NullTeam,
+    ScriptedTeam,
+    SilentTeam,
+    Withholding,
+)
+
+ABOVE_CHANCE: Final = 0.05
+"""A team without messages may reach so much more than the stated chance."""
+
+SIGNIFICANT: Final = 0.001
+"""A pretending team fails the gate below this p."""
+
+FAULTS_FOUND: Final = 0.99
+"""The part of the known faults whose cause and seat must be found."""
+
+FEWEST_VALUES: Final = 5
+"""Fewer outcomes have no interval."""
+
+SEATS: Final = 5
+SEATS_WITH_FAULTS: Final = 6
+RATES: Final = tuple(tenths / 10 for tenths in range(11))
+SKILLS: Final = {"forgetting": Forgetting, "distorting": Distorting, "withholding": Withholding}
+_WITH_RELAYS: Final = (Topology.CHAIN, Topology.TREE, Topology.STAR)
+_NEED_RELAYS: Final = frozenset({"told only to a dead end", "not passed on", "relayed fact changed"})
+
+
+@dataclass(frozen=True, slots=True)
+class Pretended:
+    """What teams that pretend reach: the highest mean outcome, and the lowest p against the chance and 5 points."""
+
+    outcome: float
+    p: float
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """The mean outcomes by rate, and where they rise beyond their interval."""
+
+    means: Sequence[float]
+    inversions: Sequence[float]
+
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """All measures of one family."""
+
+    family: str
+    chance: float
+    pretended: dict[str, Pretended]
+    oracle: float
+    """The lowest outcome."""
+    oracle_score: float
+    dump_score: float
+    messages: float
+    """The mean number that a good team sends."""
+    fewest: float
+    is_fewest: bool
+    """Whether it attains the bound wherever that is exact, and never falls below."""
+    found: Counter[str] = field(default_factory=Counter)
+    """Faults by name whose cause and seat were found."""
+    found_alone: Counter[str] = field(default_factory=Counter)
+    """Of these, the ones for which no other seat was named."""
+    made: Counter[str] = field(default_factory=Counter)
+    confused: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """Faults by name and the causes found instead."""
+    curves: dict[str, Curve] = field(default_factory=dict)
+
+    @property
+    def faults(self) -> float:
+        """The part of the faults that was found."""
+        return self.found.total() / self.made.total() if self.made.total() else 1.0
+
+    def failed(self) -> Iterator[str]:
+        """Why the family does not pass the gate."""
+        for name, each in self.pretended.items():
+            if each.p < SIGNIFICANT:
+                yield f"{name} teams reach {each.outcome:.2f}, more than chance and 5 points (p = {each.p:.1g})"
+        if self.oracle < 1:
+            yield f"a good team reaches {self.oracle:.2f}"
+        if not self.is_fewest:
+            yield "a good team does not attain the fewest messages"
+        if self.dump_score >= self.oracle_score:
+            yield "a dump of everything scores as high as a good team"
+        if self.faults < FAULTS_FOUND:
+            yield f"{self.faults:.1%} of the faults are found"
+        for name, curve in self.curves.items():
+            if curve.inversions:
+                yield f"more {name} raises the outcome at {', '.join(map(str, curve.inversions))}"
+            if curve.means[-1] >= curve.means[0]:
+                yield f"{name} everything costs nothing"
+
+
+def measured(family: TextFamily, instances: int, rates: Sequence[float] = RATES) -> Measures:
+    """Measures a family on tasks of all topologies and difficulties."""
+    minds = [Mind(family, task_of(family, SEATS, number)) for number in range(instances)]
+    made, found, alone, confused = faults_of(family, instances)
+    good = [play(family, mind.task, _good(mind, number)) for number, mind in enumerate(minds)]
+    dumps = [
+        play(family, mind.task, DumpTeam(mind, plan_of(mind.task), _draw(mind.task, number)))
+        for number, mind in enumerate(minds)
+    ]
+    bounds = [mind.task.fewest_messages for mind in minds]
+    sent = [len(each.rounds.messages) for each in good]
+    return Measures(
+        family=family.name,
+        chance=fmean(mind.task.chance for mind in minds),
+        pretended={name: _pretended(minds, teams) for name, teams in _pretenders(family).items()},
+        oracle=min(each.grade.outcome for each in good),
+        oracle_score=fmean(each.score() for each in good),
+        dump_score=fmean(each.score() for each in dumps),
+        messages=fmean(sent),
+        fewest=fmean(bound.value for bound in bounds),
+        is_fewest=all(
+            count == bound.value if bound.exact else count >= bound.value
+            for count, bound in zip(sent, bounds, strict=True)
+        ),
+        found=found,
+        found_alone=alone,
+        made=made,
+        confused=confused,
+        curves={
+            name: curve_of([_by_rate(mind, habits, rates) for mind in minds], rates) for name, habits in SKILLS.items()
+        },
+    )
+
+
+def task_of(family: TextFamily, seats: int, number: int, topologies: Sequence[Topology] = tuple(Topology)) -> SuiteTask:
+    """The task of a number, whose topology and difficulty follow from the number."""
+    size = min(max(seats, family.seats[0]), family.seats[-1])
+    secret = instance_secret(b"gate", family.name, f"{size} seats", number)
+    team = [f"agent/{place}" for place in range(1, size + 1)]
+    topology = topologies[number % len(topologies)]
+    return family.generate(secret, neighbours_in(topology, team, Draw(secret)), 1 + number % 5)
+
+
+def faults_of(
+    family: TextFamily, instances: int
+) -> tuple[Counter[str], Counter[str], Counter[str], Counter[tuple[str, str]]]:
+    """The faults that were made, found, found at one seat alone, and taken for others."""
+    made, found, alone = Counter[str](), Counter[str](), Counter[str]()
+    confused = Counter[tuple[str, str]]()
+    for number in range(instances):
+        for name in FAULTS:
+            topologies = _WITH_RELAYS if name in _NEED_RELAYS else tuple(Topology)
+            task = task_of(family, SEATS_WITH_FAULTS, number, topologies)
+            result = played_with(situation_of(Mind(family, task), _draw(task, number)), name)
+            if result is None:
+                continue
+            fault, played = result
+            failures = played.failures()
+            made[name] += 1
+            if failures and all(each.cause is fault.cause and fault.seat in each.seats for each in failures):
+                found[name] += 1
+                alone[name] += all(len(each.seats) == 1 for each in failures)
+            else:
+                causes = {each.cause + ("" if fault.seat in each.seats else " elsewhere") for each in failures}
+                confused[name, ", ".join(sorted(causes))] += 1
+    return made, found, alone, confused
+
+
+def curve_of(outcomes: Sequence[Sequence[float]], rates: Sequence[float]) -> Curve:
+    """The mean outcomes by rate. A mean is an inversion if it is further above the best falling line through all means
+    (pool-adjacent-violators) than its interval of 95 %, which is widened for the number of rates (Bonferroni)."""
+    by_rate = list(zip(*outcomes, strict=True))
+    means = [fmean(each) for each in by_rate]
+    falling = isotonic_regression(means, increasing=False).x
+    inversions = [
+        rate
+        for rate, values, mean, line in zip(rates, by_rate, means, falling, strict=True)
+        if mean - line > _half_width(values, 0.95, len(rates)) + 1e-9
+    ]
+    return Curve(means, inversions)
+
+
+def _half_width(values: Sequence[float], level: float, comparisons: int) -> float:
+    if len(values) < FEWEST_VALUES:
+        return 1.0
+    quantile = float(t.ppf(1 - (1 - level) / 2 / comparisons, len(values) - 1))
+    return quantile * stdev(values) / len(values) ** 0.5
+
+
+def _by_rate(mind: Mind, habits: type[Forgetting], rates: Sequence[float]) -> list[float]:
+    task, plan = mind.task, plan_of(mind.task)
+    return [
+        play(
+            mind.family,
+            task,
+            ScriptedTeam(mind, plan, _draw(task, at), habits(task, rate), partial_results=0),
+        ).grade.outcome
+        for at, rate in enumerate(rates)
+    ]
+
+
+def _pretenders(family: TextFamily) -> dict[str, Sequence[Callable[[int], Team]]]:
+    """The teams that pretend, each for the number of a task."""
+
+    def silent(guess: Guess) -> Callable[[int], Team]:
+        return lambda number: SilentTeam(family, guess, f"silent {number}".encode())
+
+    return {
+        "null": [lambda _: NullTeam()],
+        "echo": [lambda _: EchoTeam()],
+        "silent": [silent(guess) for guess in guesses(family)],
+        "convention": [silent(guess) for guess in CONVENTIONS],
+    }
+
+
+def _pretended(minds: Sequence[Mind], teams: Sequence[Callable[[int], Team]]) -> Pretended:
+    reached = []
+    for team in teams:
+        outcomes = [play(mind.family, mind.task, team(number)).grade.outcome for number, mind in enumerate(minds)]
+        excess = [each - mind.task.chance - ABOVE_CHANCE for each, mind in zip(outcomes, minds, strict=True)]
+        reached.append(Pretended(fmean(outcomes), _p_above_zero(excess)))
+    return Pretended(max(each.outcome for each in reached), min(each.p for each in reached))
+
+
+def _p_above_zero(values: Sequence[float]) -> float:
+    """The one-sided p of Student's t test that the mean is not above 0."""
+    if len(values) < 2 or max(values) - min(values) < 1e-9:
+        return float(len(values) < 2 or values[0] <= 0)
+    p: float = ttest_1samp(values, 0, alternative="greater").pvalue
+    return p
+
+
+def _good(mind: Mind, number: int) -> Team:
+    return ScriptedTeam(mind, plan_of(mind.task), _draw(mind.task, number))
+
+
+def _draw(task: SuiteTask, number: int) -> Draw:
+    return Draw(f"{number} {task.question} {task.briefs[task.seats[0]]}".encode())
