@@ -199,7 +199,7 @@ def _half_width(values: Sequence[float], level: float, comparisons: int) -> floa
     if len(values) < FEWEST_VALUES:
         return 1.0
     quantile = float(t.ppf(1 - (1 - level) / 2 / comparisons, len(values) - 1))
-    return quantile * stdev(values) / len(values) ** 0.5
+    return float(quantile * stdev(values) / len(values) ** 0.5)
 
 
 def _by_rate(mind: Mind, habits: type[Forgetting], rates: Sequence[float]) -> list[float]:
