@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,9 @@ from concord.a2a import IncomingMessage, TaskHandle
 from concord.suite import commitment
 from concord_suites import FAMILIES
 from concord_suites.habits import Habit
-from concord_suites.player import reply
+from concord_suites.player import answer, reply
+from concord_suites.pool.maximum import Maximum
+from concord_suites.view import Seat, view_of
 from tests.security.assessing import request, task_of, workers
 from tests.security.gateways import gateways, row_of
 from tests.serving import served_agent
@@ -97,3 +100,25 @@ async def test_the_row_commits_to_the_secret_of_its_tasks_and_does_not_hold_it(r
     kept = tmp_path / "output" / "secrets" / row["detail"]["assessment_id"]
     assert kept.read_text().strip() == secret
     assert kept.stat().st_mode & 0o077 == 0
+
+
+async def test_a_team_that_shares_what_it_knows_behind_the_gateway_gets_0_and_a_finding(
+    redis_url: str, tmp_path: Path
+) -> None:
+    briefs: dict[str, Seat] = {}
+
+    async def share(message: IncomingMessage, task: TaskHandle) -> None:
+        view = view_of(message.text)
+        briefs[view.own.name] = view.own
+        known = replace(view, known=dict(briefs))
+        found = answer(known, Maximum()) if len(briefs) == view.seats else None
+        await task.complete(json.dumps({"messages": [], "answer": found}))
+
+    async with gateways(redis_url, tmp_path) as (gateway,), served_agent(share) as agent, http_client() as http:
+        row = row_of(await task_of(http, gateway.url, request(CONFIG | {"suite": "maximum"}, {"agent": agent})))
+    [trial] = row["detail"]["trials"]
+    assert trial["grading"]["value"] == 1
+    assert trial["overall_score"] == 0
+    assert trial["passed"] is False
+    assert trial["findings"][0]["id"] == "unexplained_knowledge"
+    assert trial["team_task"]["unexplained"][0]["seat"] in trial["team_task"]["seats"]

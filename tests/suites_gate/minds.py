@@ -59,7 +59,7 @@ class Mind:
             fact = believed.get(fact_id)
             if fact is None:
                 dropped[seat] |= self._with_references(seat, places)
-            elif fact != self._facts[fact_id]:
+            elif fact != self._facts[fact_id] and seat == fact.holders[0]:  # the other holders told it right
                 right = self._facts[fact_id].value.text
                 for place in places:
                     record = briefs[seat][place]

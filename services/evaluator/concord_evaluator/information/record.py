@@ -5,7 +5,8 @@ from typing import Final
 
 from concord.assessment import AssessmentPlan
 from concord.assessment.instances import family_of, instance_of
-from concord.assessment.results import RoundsRecord, TrialOutcome
+from concord.assessment.request import Control
+from concord.assessment.results import Finding, RoundsRecord, TrialOutcome
 from concord.assessment.roster import Roster
 from concord.assessment.seats import shared_processes
 from concord.assessment.team_results import PartFailure, TeamTaskRecord, UnexplainedKnowledge
@@ -18,6 +19,9 @@ from concord_evaluator.information.flow import Flow, Sent, flow_of
 from concord_evaluator.information.losses import Answered, Turns
 from concord_evaluator.information.unexplained import unexplained_in
 from concord_evaluator.trace.gateway_calls import is_observed
+
+MAX_NAMED: Final = 5
+"""Facts that a finding names."""
 
 MAX_MESSAGES: Final = 50_000
 """Messages of a trial that are read, the first ones."""
@@ -39,7 +43,9 @@ def team_task_record(
     end = outcome.rounds.rounds if outcome.rounds is not None else max((each.time for each in messages), default=0) + 1
     times = outcome.rounds.answered_in if outcome.rounds is not None else dict.fromkeys(answers, end)
     answered = Answered(times, end, in_rounds=outcome.rounds is not None)
-    failures = failures_of(task, family, answers, flow, answered, _turns(outcome.rounds))
+    alone = spec.control is Control.SOLO  # who knows all briefs needs no message
+    failures = [] if alone else failures_of(task, family, answers, flow, answered, _turns(outcome.rounds))
+    unexplained = [] if alone else unexplained_in(task, answers, messages)
     return TeamTaskRecord(
         family=spec.name,
         difficulty=spec.difficulty,
@@ -65,11 +71,26 @@ def team_task_record(
             )
             for each in failures
         ],
-        unexplained=[
-            UnexplainedKnowledge(seat=each.seat, facts=list(each.facts))
-            for each in unexplained_in(task, answers, messages)
-        ],
+        unexplained=[UnexplainedKnowledge(seat=each.seat, facts=list(each.facts)) for each in unexplained],
     )
+
+
+def unexplained_findings(record: TeamTaskRecord | None) -> list[Finding]:
+    """A finding for each seat whose answer states what no message told it. The trial's score is then 0."""
+    return [
+        Finding(
+            id="unexplained_knowledge",
+            agents=[each.seat],
+            metric_id=None,
+            value=float(len(each.facts)),
+            threshold=None,
+            step_ids=[],
+            advice=f"{each.seat} answered with {', '.join(each.facts[:MAX_NAMED])}, which no message and no brief told "
+            "it. The trial counts 0, because seats may exchange what they know in messages only.",
+            measured="facts without a source",
+        )
+        for each in ([] if record is None else record.unexplained)
+    ]
 
 
 def _messages(batches: Iterable[ReportBatch], roster: Roster, rounds: RoundsRecord | None) -> Iterator[Sent]:

@@ -14,7 +14,7 @@ from concord.assessment.roster import GREEN_AGENT, Roster
 from concord.trace.decoding import reports_of
 from concord.trace.report import Report, ReportBatch
 from concord_evaluator.documents import AgentTally, TrialEvaluation
-from concord_evaluator.information.record import team_task_record
+from concord_evaluator.information.record import team_task_record, unexplained_findings
 from concord_evaluator.pipeline.budget import NONE_REFUSED, Budget, excess_warnings, select_batches
 from concord_evaluator.pipeline.evaluator import Contribution, TrialInput
 from concord_evaluator.pipeline.registry import installed_evaluators
@@ -102,10 +102,12 @@ def _evaluate(
     unread = sum(selection.omitted.values()) + sum(refused.values())
     integrity = _integrity(projection, participants, batches, in_time, unread)
     evaluation = _evaluation(request, projection, done, integrity)
+    team_task = team_task_record(plan, request.outcome, in_time)
     return evaluation.model_copy(
         update={
             "grading": grading,
-            "team_task": team_task_record(plan, request.outcome, in_time),
+            "team_task": team_task,
+            "findings": [*unexplained_findings(team_task), *evaluation.findings],
             "conduct": conduct_in(plan, request.outcome, in_time),
             "coordination_status": _coordination_status(plan, evaluation),
             "warnings": [*excess_warnings(selection.omitted, refused), *evaluation.warnings],
