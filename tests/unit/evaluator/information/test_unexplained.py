@@ -44,6 +44,7 @@ def test_the_own_brief_and_the_question_are_sources() -> None:
         ("70561", "It is 10 more than 70551."),
         ("2031-03-14", "on the 14th of March"),
         ("2031-03-14", "14.3."),
+        ("2031-03-14", "Any day from 2031-03-01 to 2031-03-31."),
         ("2031-03-14", "March the 14th"),
         ("KX-44718", "K.X. 44 718"),
         ("Quorvath", "Q-u-o-r-v-a-t-h"),
