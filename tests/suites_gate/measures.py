@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from math import sqrt
 from statistics import fmean, stdev
 from typing import Final
 
@@ -198,8 +199,8 @@ def curve_of(outcomes: Sequence[Sequence[float]], rates: Sequence[float]) -> Cur
 def _half_width(values: Sequence[float], level: float, comparisons: int) -> float:
     if len(values) < FEWEST_VALUES:
         return 1.0
-    quantile = float(t.ppf(1 - (1 - level) / 2 / comparisons, len(values) - 1))
-    return float(quantile * stdev(values) / len(values) ** 0.5)
+    quantile: float = t.ppf(1 - (1 - level) / 2 / comparisons, len(values) - 1)
+    return quantile * stdev(values) / sqrt(len(values))
 
 
 def _by_rate(mind: Mind, habits: type[Forgetting], rates: Sequence[float]) -> list[float]:

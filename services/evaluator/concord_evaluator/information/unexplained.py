@@ -16,6 +16,8 @@ from concord_evaluator.information.values import normalised, values_in
 
 _RECOGNISABLE: Final = frozenset({Kind.NUMBER, Kind.CODE, Kind.NAME, Kind.DATE})
 _MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_AMONG_DIGITS: Final = r"\D{0,12}"
+_BETWEEN: Final = r"(?:[\W_]|st|nd|rd|th|of|the)*"
 _MOST_NUMERALS: Final = 3
 """A text with so many numbers in words may spell out a value."""
 
@@ -98,8 +100,7 @@ def _forms(value: Value) -> Iterator[str]:
 
 def _in_order(form: str, text: str) -> bool:
     """Whether the characters of a form follow one another in a text; digits may have some text between them."""
-    between = [
-        r"\D{0,12}" if a.isdigit() and b.isdigit() else r"[\W_]*(?:st|nd|rd|th)?[\W_]*" for a, b in pairwise(form)
-    ]
-    pattern = "".join(f"{re.escape(a)}{gap}" for a, gap in zip(form, [*between, ""], strict=True))
-    return re.search(pattern, text) is not None
+    gaps = [_AMONG_DIGITS if a.isdigit() and b.isdigit() else _BETWEEN for a, b in pairwise(form)]
+    return (
+        re.search("".join(f"{re.escape(a)}{gap}" for a, gap in zip(form, [*gaps, ""], strict=True)), text) is not None
+    )

@@ -1,0 +1,190 @@
+"""Each cause of a wrong answer, in a line of three seats of which the first has to answer."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+from concord.suite import Family, neighbours_of
+from concord_evaluator.information.failures import failures_of
+from concord_evaluator.information.flow import flow_of
+from concord_evaluator.information.losses import Answered, Cause, Turns
+from tests.unit.evaluator.information.tasks import (
+    AGREE,
+    ANN,
+    BALLOT,
+    BOB,
+    CYN,
+    DOT,
+    FAMILY,
+    OF_BOB,
+    OF_CYN,
+    SUM,
+    sent,
+    task_of,
+)
+
+ALL = (ANN, BOB, CYN)
+FROM_BOTH = ((1, CYN, BOB, "70561"), (2, BOB, ANN, "48213 and 70561"))
+BACK = ((3, ANN, BOB, "70561 and 48213"), (3, BOB, CYN, "48213"))
+
+
+def found(
+    *messages: tuple[int, str, str, str],
+    answers: Mapping[str, str] | None = None,
+    at: int = 3,
+    end: int = 3,
+    undelivered: Collection[int] = (),
+    turns: Turns | None = None,
+    in_rounds: bool = True,
+) -> list[tuple[Cause, tuple[str, ...], tuple[str, ...]]]:
+    """Cause, seats and facts of each failure; Ann answers wrong if nothing else is said."""
+    task, given = task_of(), {ANN: "1"} if answers is None else answers
+    flow = flow_of(task, FAMILY, sent(*messages, undelivered=undelivered))
+    answered = Answered(dict.fromkeys(given, at), end, in_rounds)
+    failures = failures_of(task, FAMILY, given, flow, answered, turns or Turns())
+    return [(each.cause, each.seats, each.facts) for each in failures]
+
+
+def test_a_right_answer_has_no_failure() -> None:
+    assert found(answers={ANN: SUM}) == []
+
+
+def test_a_fact_that_was_told_nobody_was_not_sent() -> None:
+    assert found((1, CYN, BOB, "Hi"), (2, BOB, ANN, "48213")) == [(Cause.NOT_SENT, (CYN,), (OF_CYN.id,))]
+
+
+def test_a_fact_that_went_to_nobody_of_that_name_was_misdirected() -> None:
+    messages = ((1, CYN, "bobby", "70561"), (2, BOB, ANN, "48213"))
+    assert found(*messages, undelivered={1}) == [(Cause.MISDIRECTED, (CYN,), (OF_CYN.id,))]
+
+
+def test_a_fact_that_went_to_a_dead_end_was_misdirected() -> None:
+    assert found((1, CYN, BOB, "70561"), (2, BOB, CYN, "48213"), (2, BOB, ANN, "70561")) == [
+        (Cause.MISDIRECTED, (BOB,), (OF_BOB.id,))
+    ]
+
+
+def test_a_fact_that_stopped_on_its_way_was_not_passed_on() -> None:
+    assert found((1, CYN, BOB, "70561"), (2, BOB, ANN, "48213")) == [(Cause.NOT_PASSED_ON, (BOB,), (OF_CYN.id,))]
+    assert found((1, CYN, BOB, "70561"), (1, BOB, ANN, "48213")) == [(Cause.NOT_PASSED_ON, (BOB,), (OF_CYN.id,))]
+
+
+def test_a_fact_that_its_holder_told_wrong_was_changed_by_it() -> None:
+    assert found((1, CYN, BOB, "70651"), (2, BOB, ANN, "48213 and 70651")) == [(Cause.CHANGED, (CYN,), (OF_CYN.id,))]
+
+
+def test_a_fact_that_another_passed_on_wrong_was_changed_by_that_one() -> None:
+    assert found((1, CYN, BOB, "70561"), (2, BOB, ANN, "48213 and 70651")) == [(Cause.CHANGED, (BOB,), (OF_CYN.id,))]
+
+
+def test_a_wrong_value_of_one_fact_does_not_explain_that_another_is_missing() -> None:
+    messages = ((1, CYN, BOB, "70561"), (2, BOB, ANN, "48231"))
+    assert found(*messages) == [(Cause.CHANGED, (BOB,), (OF_BOB.id,)), (Cause.NOT_PASSED_ON, (BOB,), (OF_CYN.id,))]
+
+
+def test_a_fact_that_waited_until_the_last_round_was_too_late() -> None:
+    messages = ((2, BOB, ANN, "48213"), (3, CYN, BOB, "70561"))
+    assert found(*messages, undelivered={2}) == [(Cause.TOO_LATE, (CYN,), (OF_CYN.id,))]
+
+
+def test_a_fact_that_was_sent_after_the_answer_was_too_late() -> None:
+    messages = ((1, CYN, BOB, "70561"), (2, BOB, ANN, "70561"), (3, BOB, ANN, "48213"))
+    assert found(*messages, end=4) == [(Cause.TOO_LATE, (BOB,), (OF_BOB.id,))]
+
+
+def test_a_seat_that_waits_for_others_is_not_late() -> None:
+    assert found(*FROM_BOTH, at=2) == [
+        (Cause.ANSWERED_EARLY, (ANN,), (OF_BOB.id,)),
+        (Cause.ANSWERED_EARLY, (ANN,), (OF_CYN.id,)),
+    ]
+
+
+def test_an_answer_before_anything_could_arrive_was_early() -> None:
+    assert found(*FROM_BOTH, at=1) == [(Cause.ANSWERED_EARLY, (ANN,), (OF_BOB.id, OF_CYN.id))]
+    assert found(at=1, end=1) == [(Cause.ANSWERED_EARLY, (ANN,), (OF_BOB.id, OF_CYN.id))]
+
+
+def test_without_rounds_nobody_answers_early() -> None:
+    assert found(at=1, end=1, in_rounds=False) == [
+        (Cause.NOT_SENT, (BOB,), (OF_BOB.id,)),
+        (Cause.NOT_SENT, (CYN,), (OF_CYN.id,)),
+    ]
+
+
+def test_a_wrong_answer_of_a_seat_that_knew_everything_did_not_use_it() -> None:
+    assert found(*FROM_BOTH) == [(Cause.NOT_USED, (ANN,), ())]
+
+
+def test_an_answer_in_another_form_is_unreadable() -> None:
+    assert found(*FROM_BOTH, answers={ANN: "perhaps"}) == [(Cause.UNREADABLE, (ANN,), ())]
+
+
+def test_an_unreadable_answer_of_a_seat_that_was_told_nothing_is_not_its_fault() -> None:
+    assert found((2, BOB, ANN, "48213"), answers={ANN: "perhaps"}) == [(Cause.NOT_SENT, (CYN,), (OF_CYN.id,))]
+
+
+def test_prose_instead_of_a_reply_is_unreadable_even_if_an_answer_can_be_read_in_it() -> None:
+    turns = Turns(unreadable={ANN: frozenset({3})})
+    assert found(*FROM_BOTH, turns=turns) == [(Cause.UNREADABLE, (ANN,), ())]
+
+
+def test_no_answer_of_a_seat_that_knew_everything() -> None:
+    assert found(*FROM_BOTH, answers={}) == [(Cause.NO_ANSWER, (ANN,), ())]
+
+
+def test_an_agent_that_failed_told_nothing_and_gave_no_answer() -> None:
+    of_cyn, of_ann = (Turns(failed={seat: frozenset({1, 2, 3})}) for seat in (CYN, ANN))
+    assert found((2, BOB, ANN, "48213"), turns=of_cyn) == [(Cause.AGENT_FAILED, (CYN,), (OF_CYN.id,))]
+    assert found(*FROM_BOTH, answers={}, turns=of_ann) == [(Cause.AGENT_FAILED, (ANN,), ())]
+
+
+def test_a_seat_whose_replies_cannot_be_read_passed_nothing_on() -> None:
+    turns = Turns(unreadable={BOB: frozenset({1, 2, 3})})
+    assert found((1, CYN, BOB, "70561"), turns=turns) == [(Cause.UNREADABLE, (BOB,), (OF_BOB.id, OF_CYN.id))]
+
+
+def test_the_message_that_shows_a_cause_is_named() -> None:
+    task, messages = task_of(), sent((1, CYN, BOB, "70561"), (2, BOB, ANN, "48213 and 70651"))
+    flow = flow_of(task, FAMILY, messages)
+    [failure] = failures_of(task, FAMILY, {ANN: "1"}, flow, Answered({ANN: 3}, 3), Turns())
+    assert failure.step_id == "2"
+
+
+def test_of_several_holders_who_tell_nobody_none_is_named_alone() -> None:
+    shared = replace(OF_CYN, holders=(BOB, CYN))
+    task = task_of((shared,))
+    [failure] = failures_of(task, FAMILY, {ANN: "1"}, flow_of(task, FAMILY, []), Answered({ANN: 3}, 3), Turns())
+    assert (failure.cause, failure.seats) == (Cause.NOT_SENT, (BOB, CYN))
+
+
+def test_a_seat_that_was_silent_in_the_middle_is_found_though_others_are_nearer() -> None:
+    """All write to Ann, who passes on to Bob what Dot told her, but not what Cyn told her."""
+    star = neighbours_of((ANN, BOB, CYN, DOT), [(ANN, BOB), (ANN, CYN), (ANN, DOT), (BOB, CYN)])
+    task = task_of((OF_CYN, BALLOT), neighbours=star, answerers=(BOB,))
+    messages = sent((1, CYN, ANN, "70561"), (1, CYN, ANN, "LM-10382: red"), (2, ANN, BOB, "LM-10382: red"))
+    [failure] = failures_of(task, FAMILY, {BOB: "1"}, flow_of(task, FAMILY, messages), Answered({BOB: 3}, 3), Turns())
+    assert (failure.cause, failure.seats) == (Cause.NOT_PASSED_ON, (ANN,))
+
+
+def common(
+    *messages: tuple[int, str, str, str], answers: Mapping[str, str], family: Family = AGREE
+) -> Sequence[tuple[str, Cause, tuple[str, ...]]]:
+    """Part, cause and seats of each failure where all seats must give the same answer."""
+    task = task_of(answerers=ALL)
+    flow = flow_of(task, family, sent(*messages))
+    failures = failures_of(task, family, answers, flow, Answered(dict.fromkeys(answers, 4), 4), Turns())
+    return [(each.part, each.cause, each.seats) for each in failures]
+
+
+def test_a_seat_is_not_blamed_for_others_who_were_told_nothing() -> None:
+    messages = (FROM_BOTH[0], (2, BOB, ANN, "48213"), (3, BOB, CYN, "48213"))
+    assert common(*messages, answers={ANN: "1", BOB: SUM, CYN: "2"}) == [
+        (ANN, Cause.NOT_PASSED_ON, (BOB,)),
+        (BOB, Cause.NOT_PASSED_ON, (BOB,)),
+        (CYN, Cause.NOT_PASSED_ON, (BOB,)),
+    ]
+
+
+def test_those_whose_answer_would_be_wrong_even_if_all_agreed_are_blamed() -> None:
+    assert common(*FROM_BOTH, *BACK, answers={ANN: "1", BOB: SUM, CYN: "2"}) == [
+        (part, Cause.NOT_USED, (ANN, CYN)) for part in ALL
+    ]

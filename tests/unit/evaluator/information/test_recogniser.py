@@ -1,0 +1,97 @@
+"""Facts are recognised by their values, facts with an anchor by the value beside it."""
+
+import pytest
+
+from concord.suite import Fact
+from concord.suite.value import code, name, number, word
+from concord_evaluator.information.recogniser import Recogniser, Stated, is_slip
+from tests.unit.evaluator.information.tasks import BALLOT, COLOURS, CYN, HOURS, OF_BOB, OF_CYN, RANK, task_of
+
+OTHER_BALLOT = Fact("other ballot", (CYN,), word("green"), code("BD-59120"), COLOURS)
+GUEST = Fact("guest", (CYN,), name("Quorvath"))
+
+
+def stated(text: str, *facts: Fact) -> Stated:
+    """What a text states of a task with these facts."""
+    return Recogniser(task_of(facts)).stated(text)
+
+
+def test_a_fact_is_stated_by_its_value() -> None:
+    assert stated("I have 48,213, and bob 70561.", OF_BOB, OF_CYN).facts == {"number of bob", "number of cyn"}
+    assert stated("I have the number.", OF_BOB).facts == frozenset()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "LM-10382: red",
+        "red for lm10382",
+        "LM-10382 is red; BD-59120 is green",
+        "LM-10382 = red, BD-59120 = green",
+        "green (BD-59120), red (LM-10382)",
+        "| LM-10382 | red |",
+        '{"LM-10382": "RED"}',
+        "We have LM-10382 and BD-59120.\nLM-10382: red",
+    ],
+)
+def test_a_fact_with_an_anchor_is_stated_by_the_value_beside_it(text: str) -> None:
+    found = stated(text, BALLOT, OTHER_BALLOT)
+    assert "ballot" in found.facts
+    assert found.contradicted == frozenset()
+
+
+def test_neither_the_anchor_nor_the_value_alone_states_a_fact() -> None:
+    for text in ("LM-10382 has arrived.", "Red is a colour.", "LM-10382 came. It was not red."):
+        assert stated(text, BALLOT).facts == frozenset(), text
+
+
+def test_another_value_beside_the_anchor_contradicts() -> None:
+    found = stated("LM-10382: green", BALLOT)
+    assert not found.facts
+    assert found.contradicted == {"ballot"}
+
+
+def test_facts_of_the_same_anchor_do_not_contradict_each_other() -> None:
+    found = stated("Dresevane has rank 90417. Dresevane: 65,728 hours.", RANK, HOURS)
+    assert found.facts == {"rank", "hours"}
+    assert not found.contradicted
+
+
+def test_a_wrong_number_beside_an_anchor_does_not_shift_the_others() -> None:
+    other = Fact("other rank", (CYN,), number(33333), name("Quorvath"))
+    found = stated("Dresevane 90471, Quorvath 33333", RANK, other)
+    assert found.facts == {"other rank"}
+    assert found.contradicted == {"rank"}
+
+
+def test_values_that_the_task_does_not_know_are_strange() -> None:
+    assert stated("I have 48231.", OF_BOB).strange == (number(48231),)
+    assert stated("It is 48213.", OF_BOB).strange == ()
+    assert stated("Last year it was 55555.", OF_BOB).strange == (), "the question states it"
+
+
+def test_a_value_is_not_strange_if_it_can_be_read_as_a_known_one() -> None:
+    assert stated("It is 48213", OF_BOB).strange == ()
+
+
+def test_a_word_that_resembles_a_name_is_strange() -> None:
+    assert stated("The guest is Quorvaht.", GUEST).strange == (word("quorvaht"),)
+    assert stated("The guest is here.", GUEST).strange == ()
+
+
+def test_a_value_is_concluded_where_its_sentence_speaks_of_a_result() -> None:
+    found = stated("The highest so far is 48213. I have 70561.", OF_BOB, OF_CYN)
+    assert number(48213) in found.concluded
+    assert number(70561) not in found.concluded
+
+
+def test_the_value_beside_an_anchor_does_not_stand_for_itself() -> None:
+    assert code("LM-10382") not in stated("LM-10382: red", BALLOT).values
+    assert code("LM-10382") in stated("The best is LM-10382.", BALLOT).values
+
+
+@pytest.mark.parametrize(
+    ("other", "expected"), [("48231", True), ("48219", True), ("48213", False), ("4821", False), ("84231", False)]
+)
+def test_a_slip_changes_one_character_or_turns_two_neighbours(other: str, expected: bool) -> None:
+    assert is_slip("48213", other) is expected

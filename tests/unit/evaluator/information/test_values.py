@@ -1,0 +1,101 @@
+"""Values are found in every usual spelling, and nowhere else."""
+
+import pytest
+
+from concord.suite import Value
+from concord.suite.value import Kind, code, number, word
+from concord_evaluator.information.values import normalised, values_in, values_of
+from tests.unit.evaluator.information.tasks import BALLOT, FAMILY, OF_BOB, OF_CYN, SUM, task_of
+
+DAY = Value(Kind.DATE, "2031-03-14")
+
+
+def found(text: str) -> set[Value]:
+    """The values in a text that are no words."""
+    return {each.value for each in values_in(normalised(text)) if each.value.kind is not Kind.WORD}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "48213",
+        "48,213",
+        "48 213",
+        "48.213",
+        "48'213",
+        "48\u2019213",
+        "48_213",
+        "48\u202f213",
+        "**48213**",
+        "`48,213`",
+        "Mine: 48213.",
+        "value=48213",
+        "(48213)",
+        "12/48213",
+        "agent/3: 48213",
+        "48213 crowns",
+        '{"value": 48213}',
+        "\uff14\uff18\uff12\uff11\uff13",
+    ],
+)
+def test_a_number_is_found_in_its_usual_spellings(text: str) -> None:
+    assert found(text) == {number(48213)}
+
+
+@pytest.mark.parametrize("text", ["x48213", "1.48213", "4821", "agent/3", "9:30", "48213rd", "1,2,3", "100% sure"])
+def test_parts_of_words_and_small_numbers_are_no_values(text: str) -> None:
+    assert found(text) == set()
+
+
+def test_a_seats_number_and_a_grouped_number_beside_it_are_two() -> None:
+    assert found("agent/1 171 161") == {number(171161)}
+
+
+@pytest.mark.parametrize(
+    "text", ["KX-44718", "kx-44718", "KX44718", "#KX-44718", "KX\u201144718", "KX_44718", "`KX-44718`"]
+)
+def test_a_code_is_found_in_its_usual_spellings(text: str) -> None:
+    assert found(text) == {code("KX-44718")}
+
+
+def test_a_number_after_a_short_word_is_a_number_or_a_code() -> None:
+    assert found("it is 48213") == {number(48213), code("IS-48213")}
+    assert word("is") in {each.value for each in values_in("it is 48213")}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2031-03-14",
+        "2031/3/14",
+        "14 March 2031",
+        "14 Mar 2031",
+        "March 14, 2031",
+        "Mar. 14, 2031",
+        "March 14th, 2031",
+        "14th of March 2031",
+        "14.03.2031",
+        "14/03/2031",
+        "03/14/2031",
+    ],
+)
+def test_a_date_is_found_in_its_usual_spellings(text: str) -> None:
+    assert found(text) == {DAY}
+
+
+def test_a_date_that_can_be_read_in_two_ways_is_found_as_both() -> None:
+    assert found("03/04/2031") == {Value(Kind.DATE, "2031-04-03"), Value(Kind.DATE, "2031-03-04")}
+
+
+def test_days_that_no_calendar_has_are_no_dates() -> None:
+    assert found("2031-02-30") == set()
+
+
+def test_words_are_found_whatever_their_case() -> None:
+    assert {each.value for each in values_in("Dark-Blue QUORVATH's")} >= {word("dark-blue"), word("quorvath")}
+
+
+def test_a_task_is_about_its_facts_and_what_follows_from_them() -> None:
+    values = values_of(task_of((OF_BOB, OF_CYN, BALLOT)), FAMILY)
+    assert values == ["118774", "48213", "70561", "LM-10382", "green", "red"]
+    assert SUM in values
