@@ -4,14 +4,14 @@ import argparse
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 
 from rich.console import Console
 
 from concord_suites import FAMILIES
 from tests.suites_gate.faults import FAULTS
-from tests.suites_gate.measures import SKILLS, Measures, Pretended, measured
+from tests.suites_gate.measures import FAULTS_FOUND, SKILLS, Measures, Pretended, measured
 
 
 def main() -> int:
@@ -38,7 +38,7 @@ def main() -> int:
     ordered = [found[name] for name in wanted]
     text = "\n\n".join([*_tables(ordered), *_verdicts(ordered)])
     Console().print(text, markup=False, highlight=False, soft_wrap=True)
-    return int(any(any(each.failed()) for each in ordered))
+    return int(any(_reasons(ordered)))
 
 
 def _measured(name: str, instances: int) -> Measures:
@@ -113,8 +113,17 @@ def _tables(families: Sequence[Measures]) -> Iterable[str]:
 
 
 def _verdicts(families: Sequence[Measures]) -> Iterable[str]:
-    reasons = [f"- {each.family}: {reason}" for each in families for reason in each.failed()]
+    reasons = [f"- {reason}" for reason in _reasons(families)]
     yield "\n".join(["Not passed:", *reasons]) if reasons else f"All {len(families)} families passed."
+
+
+def _reasons(families: Sequence[Measures]) -> Iterator[str]:
+    """Why the families do not pass."""
+    for each in families:
+        yield from (f"{each.family}: {reason}" for reason in each.failed())
+    made, found = (sum(getattr(each, name).total() for each in families) for name in ("made", "found"))
+    if found < FAULTS_FOUND * made:
+        yield f"all: {found} of {made} faults are found"
 
 
 def _outcome(pretended: Pretended) -> str:

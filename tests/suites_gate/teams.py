@@ -95,7 +95,9 @@ class ScriptedTeam:
     def replies(self, rounds: Rounds) -> Mapping[str, Reply | Turn]:
         """The reply of each seat in the current round."""
         self._learn(rounds)
-        planned = [self._telling(each.round, each.sender, each.receiver, each.needed) for each in self._due(rounds)]
+        planned = [
+            self._telling(each.round, each.sender, each.receiver, each.needed) for each in self._due(rounds.round)
+        ]
         given = [each for telling in planned for each in self.habits.tells(telling)]
         given += [each for each in self._later if each.round == rounds.round]
         self._later += [each for each in given if each.round > rounds.round]
@@ -107,8 +109,9 @@ class ScriptedTeam:
                 self._on_the_way.append((telling, text))
         return {seat: self._reply(rounds, seat, messages[seat]) for seat in self.mind.task.seats}
 
-    def _due(self, rounds: Rounds) -> Sequence[Send]:
-        return [each for each in self.plan.sends if each.round == rounds.round]
+    def _due(self, number: int) -> Sequence[Send]:
+        """What the plan foresees for a round, from seats that reply as asked."""
+        return [each for each in self.plan.sends if each.round == number and self.habits.turn(each.sender) == "replied"]
 
     def _learn(self, rounds: Rounds) -> None:
         arrived = {
@@ -167,8 +170,10 @@ class ScriptedTeam:
     def _reply(self, rounds: Rounds, seat: str, messages: Sequence[tuple[str, str]]) -> Reply | Turn:
         state_of_turn = self.habits.turn(seat)
         if state_of_turn == "unreadable":
+            own = [fact for fact in self.mind.task.facts if seat in fact.holders]
+            text = chatter(self.draw, self.mind.task, sender=seat)
             return read_reply(
-                " ".join([chatter(self.draw, self.mind.task, sender=seat), *(text for _, text in messages)])
+                " ".join([text, *([state(self.draw, self.mind.task, own[:2], sender=seat)] if own else [])])
             )
         if state_of_turn != "replied":
             return Turn(rounds.round, seat, state_of_turn, "no reply")

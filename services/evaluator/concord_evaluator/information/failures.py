@@ -3,9 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from pydantic import JsonValue
+
 from concord.suite import Answers, Family, Grade, Group, Part, SuiteTask
 from concord_evaluator.information.flow import Flow
 from concord_evaluator.information.losses import Answered, Cause, Loss, Turns, losses_of
+from concord_evaluator.information.recogniser import as_found
+from concord_evaluator.information.values import normalised, values_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,23 +83,31 @@ def _in_a_common_answer(
 ) -> Iterator[Failure]:
     """The failures where an answer is only right together with the other seats' answers.
 
-    A seat that knew everything is then wrong because of another seat, if any has a fault, or lacked a fact and answered
-    otherwise. Without one, the fault is of any of the seats whose answers would be wrong if all seats gave the same.
+    A seat that knew everything is then wrong because of another seat, if any has a fault. Or a seat that it relied on
+    lacked a fact, and answered otherwise. Without either, the fault is of any of the seats whose answers would still be
+    wrong if all seats gave the same.
     """
     unused = [failure for failure in found if failure.cause is Cause.NOT_USED]
-    suspects = tuple(
-        seat for each in unused for seat in each.seats if not _is_right(each.part, seat, task, family, answers)
-    )
+    suspects = [seat for each in unused for seat in each.seats if not _is_right(each.part, seat, task, family, answers)]
     others = [failure for failure in found if failure.cause is not Cause.NOT_USED]
-    if not others and not suspects:
-        others = [each for failures in causes.values() for each in failures if each.cause is not Cause.NOT_USED]
+    if not others:
+        lacking = [each for failures in causes.values() for each in failures if each.cause is not Cause.NOT_USED]
+        named = {holder for seat in suspects for holder in _named(answers[seat], task)}
+        seats = {part.id: part.seat for part in task.parts}
+        others = [each for each in lacking if not suspects or seats[each.part] in named]
     for failure in found:
         if failure.cause is not Cause.NOT_USED:
             yield failure
         elif others:
             yield from _alike(others, failure.part)
         else:
-            yield replace(failure, seats=suspects or tuple(seat for each in unused for seat in each.seats))
+            yield replace(failure, seats=tuple(suspects) or tuple(seat for each in unused for seat in each.seats))
+
+
+def _named(answer: JsonValue, task: SuiteTask) -> Iterator[str]:
+    """The seats that hold the values which an answer states."""
+    stated = {each.value for each in values_in(normalised(str(answer)))}
+    return (holder for fact in task.facts if as_found(fact.value) in stated for holder in fact.holders)
 
 
 def _is_right(part: str, seat: str, task: SuiteTask, family: Family, answers: Answers) -> bool:

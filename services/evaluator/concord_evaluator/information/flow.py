@@ -110,7 +110,7 @@ class _Tracker:
     def _results_of(self, message: Sent, stated: Stated) -> Mapping[Value, frozenset[str]]:
         """The partial results that a message states, and the facts that they stand for.
 
-        The value of a fact is one only where the message states none of the others, and says so or states nothing else.
+        The value of a fact may also be stated for itself: see `_is_result`.
         """
         own = self.known.get(message.sender, {})
         able = frozenset(fact for fact, arrival in own.items() if arrival.time <= message.time)
@@ -121,14 +121,20 @@ class _Tracker:
         for value in stated.values:
             told = [facts for time, facts in self._told.get((message.sender, value), ()) if time <= message.time]
             for facts in [self._results[able].get(value, frozenset[str]()), *told]:
-                if facts and (value not in self._ids or self._is_result(value, facts, stated)):
+                if facts and (value not in self._ids or self._is_result(value, facts, message, stated)):
                     results[value] = results.get(value, frozenset()) | facts
         return results
 
-    def _is_result(self, value: Value, facts: frozenset[str], stated: Stated) -> bool:
-        """Whether the value of a fact is stated as a result of several facts."""
-        concluded = value in stated.concluded or stated.facts <= self._ids[value]
-        return concluded and facts & stated.facts <= self._ids[value]
+    def _is_result(self, value: Value, facts: frozenset[str], message: Sent, stated: Stated) -> bool:
+        """Whether the value of a fact is stated as a result of several facts, none of which the message states.
+
+        The message says so, or it passes this value on and states nothing else.
+        """
+        own = self._ids[value]
+        if not facts & stated.facts <= own:
+            return False
+        is_held = any(message.sender in self._facts[each].holders for each in own)
+        return value in stated.concluded or (stated.facts <= own and not stated.strange and not is_held)
 
 
 def flow_of(task: SuiteTask, family: Family, messages: Iterable[Sent]) -> Flow:

@@ -16,8 +16,14 @@ from concord_evaluator.information.values import normalised, values_in
 
 _RECOGNISABLE: Final = frozenset({Kind.NUMBER, Kind.CODE, Kind.NAME, Kind.DATE})
 _MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_AMONG_DIGITS: Final = r"\D{0,12}"
 _BETWEEN: Final = r"(?:[\W_]|st|nd|rd|th|of|the)*"
+_GAPS: Final = {
+    (True, True): r"\D{0,12}",
+    (True, False): _BETWEEN,
+    (False, True): r"[a-z]{0,6}" + _BETWEEN,
+    (False, False): r"[\W_]*",
+}
+"""What may stand between two characters of a value, by whether they are digits: "48 thousand 213", "March the 14th"."""
 _MOST_NUMERALS: Final = 3
 """A text with so many numbers in words may spell out a value."""
 
@@ -100,7 +106,7 @@ def _forms(value: Value) -> Iterator[str]:
 
 def _in_order(form: str, text: str) -> bool:
     """Whether the characters of a form follow one another in a text; digits may have some text between them."""
-    gaps = [_AMONG_DIGITS if a.isdigit() and b.isdigit() else _BETWEEN for a, b in pairwise(form)]
+    gaps = [_GAPS[a.isdigit(), b.isdigit()] for a, b in pairwise(form)]
     return (
         re.search("".join(f"{re.escape(a)}{gap}" for a, gap in zip(form, [*gaps, ""], strict=True)), text) is not None
     )
