@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import mkstemp
+from secrets import token_hex
 from typing import BinaryIO
 
 
@@ -14,14 +14,19 @@ def atomic_file(path: Path, mode: int = 0o644) -> Iterator[BinaryIO]:
 
     `mode` is its permissions. Several processes may replace one file: the last one wins. Raises OSError.
     """
-    descriptor, name = mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    # The name is known before the file exists, so that a signal at any moment leaves no file behind.
+    temporary = path.with_name(f".{path.name}.{token_hex(8)}")
     try:
-        with os.fdopen(descriptor, "wb") as file:
+        with open(temporary, "xb", opener=_private) as file:
             yield file
             file.flush()
-            os.fsync(descriptor)
-        Path(name).chmod(mode)
-        Path(name).replace(path)
+            os.fsync(file.fileno())
+        temporary.chmod(mode)
+        temporary.replace(path)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)

@@ -39,8 +39,11 @@ def make(family: Family, seats: int, difficulty: int = 3, attempt: int = 1) -> S
 
 @cache
 def tasks(family: Family) -> list[SuiteTask]:
-    """Tasks of all difficulties, for teams of all sizes to try."""
-    return [make(family, seats, difficulty) for seats, difficulty in product(sizes(family), range(1, 6))]
+    """Tasks of all difficulties for the smallest team and a usual one, and of one for a large team and the largest."""
+    small, *larger = sizes(family)
+    usual, *largest = larger
+    made = [make(family, seats, difficulty) for seats, difficulty in product((small, usual), range(1, 6))]
+    return [*made, *(make(family, seats, 5) for seats in largest)]
 
 
 @EACH_FAMILY
