@@ -14,7 +14,8 @@ from concord_evaluator.information.flow import Sent
 from concord_evaluator.information.recogniser import as_found
 from concord_evaluator.information.values import normalised, values_in
 
-_RECOGNISABLE: Final = frozenset({Kind.NUMBER, Kind.CODE, Kind.NAME, Kind.DATE})
+_RECOGNISABLE: Final = frozenset({Kind.NUMBER, Kind.CODE, Kind.NAME})
+"""A day can be guessed, since a season has few."""
 _MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _BETWEEN: Final = r"(?:[\W_]|st|nd|rd|th|of|the)*"
 _GAPS: Final = {
