@@ -104,6 +104,10 @@ check: ruff ## check types and run the unit tests that a change to FILE can brea
 bench: setup ## measure speed and memory against the project's targets
 	$(BIN)/python -m benchmarks
 
+.PHONY: suites-gate
+suites-gate: setup ## measure every family of tasks with scripted teams, and fail if one is unfit
+	@$(BIN)/python -m tests.suites_gate
+
 .PHONY: score-table
 score-table: setup ## assess the teams of examples/teams and write their scores into docs/scoring.md
 	@$(BIN)/python -m benchmarks.score_table

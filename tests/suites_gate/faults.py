@@ -221,9 +221,8 @@ def _not_used(situation: Situation) -> Iterator[Fault]:
     """A readable wrong answer: what follows without some fact, else a guess."""
     mind, task = situation.mind, situation.task
     for seat in situation.answering():
-        believed = {fact.id: fact for fact in task.facts}
         wrong = [
-            mind.answer(seat, {each: fact for each, fact in believed.items() if each != left_out.id}, situation.draw)
+            mind.answer(seat, [fact for fact in task.facts if fact != left_out], situation.draw)
             for left_out in situation.draw.shuffled(task.facts)[:4]
         ]
         wrong += [guess(mind.family, task, seat, situation.draw) for guess in guesses(mind.family)]

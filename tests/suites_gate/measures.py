@@ -15,7 +15,7 @@ from concord_suites.family import TextFamily
 from tests.suites_gate.faults import FAULTS, played_with, situation_of
 from tests.suites_gate.minds import Mind
 from tests.suites_gate.plans import plan_of
-from tests.suites_gate.play import Team, play
+from tests.suites_gate.play import Played, Team, play
 from tests.suites_gate.silent import CONVENTIONS, Guess, guesses
 from tests.suites_gate.teams import (
     Distorting,
@@ -57,6 +57,8 @@ class Pretended:
 
     outcome: float
     p: float
+    accused: int
+    """Trials in which an answer is said to hold what nobody told. These teams get nothing but their briefs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,8 @@ class Curve:
 
     means: Sequence[float]
     inversions: Sequence[float]
+    accused: int
+    """As for `Pretended`: all that these teams know, they were told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,7 @@ class Measures:
     """All measures of one family."""
 
     family: str
+    instances: int
     chance: float
     pretended: dict[str, Pretended]
     oracle: float
@@ -98,7 +103,7 @@ class Measures:
         return self.found.total() / self.made.total() if self.made.total() else 1.0
 
     def failed(self) -> Iterator[str]:
-        """Why the family does not pass the gate."""
+        """Why the family does not pass the gate. Few tasks say nothing of its faults, and of what distortion costs."""
         for name, each in self.pretended.items():
             if each.p < SIGNIFICANT:
                 yield f"{name} teams reach {each.outcome:.2f}, more than chance and 5 points (p = {each.p:.1g})"
@@ -108,12 +113,18 @@ class Measures:
             yield "a good team does not attain the fewest messages"
         if self.dump_score >= self.oracle_score:
             yield "a dump of everything scores as high as a good team"
-        if self.faults < FAULTS_FOUND_IN_EACH:
+        enough = self.instances >= FEWEST_VALUES
+        if enough and self.faults < FAULTS_FOUND_IN_EACH:
             yield f"{self.faults:.1%} of the faults are found"
+        accused = sum(each.accused for each in self.pretended.values()) + sum(
+            each.accused for each in self.curves.values()
+        )
+        if accused:
+            yield f"{accused} honest answers are said to hold what nobody told"
         for name, curve in self.curves.items():
             if curve.inversions:
                 yield f"more {name} raises the outcome at {', '.join(map(str, curve.inversions))}"
-            if curve.means[-1] >= curve.means[0]:
+            if enough and curve.means[-1] >= curve.means[0]:
                 yield f"{name} everything costs nothing"
 
 
@@ -130,6 +141,7 @@ def measured(family: TextFamily, instances: int, rates: Sequence[float] = RATES)
     sent = [len(each.rounds.messages) for each in good]
     return Measures(
         family=family.name,
+        instances=instances,
         chance=fmean(mind.task.chance for mind in minds),
         pretended={name: _pretended(minds, teams) for name, teams in _pretenders(family).items()},
         oracle=min(each.grade.outcome for each in good),
@@ -185,10 +197,13 @@ def faults_of(
     return made, found, alone, confused
 
 
-def curve_of(outcomes: Sequence[Sequence[float]], rates: Sequence[float]) -> Curve:
-    """The mean outcomes by rate. A mean is an inversion if it is further above the best falling line through all means
-    (pool-adjacent-violators) than its interval of 95 %, which is widened for the number of rates (Bonferroni)."""
-    by_rate = list(zip(*outcomes, strict=True))
+def curve_of(trials: Sequence[Sequence[Played]], rates: Sequence[float]) -> Curve:
+    """The mean outcomes by rate. `trials`: for each task, a trial for each rate.
+
+    A mean is an inversion if it is further above the best falling line through all means (pool-adjacent-violators) than
+    its interval of 95 %, which is widened for the number of rates (Bonferroni).
+    """
+    by_rate = [[each.grade.outcome for each in played] for played in zip(*trials, strict=True)]
     means = [fmean(each) for each in by_rate]
     falling = isotonic_regression(means, increasing=False).x
     inversions = [
@@ -196,7 +211,7 @@ def curve_of(outcomes: Sequence[Sequence[float]], rates: Sequence[float]) -> Cur
         for rate, values, mean, line in zip(rates, by_rate, means, falling, strict=True)
         if mean - line > _half_width(values, 0.95, len(rates)) + 1e-9
     ]
-    return Curve(means, inversions)
+    return Curve(means, inversions, sum(bool(each.unexplained()) for played in trials for each in played))
 
 
 def _half_width(values: Sequence[float], level: float, comparisons: int) -> float:
@@ -206,16 +221,14 @@ def _half_width(values: Sequence[float], level: float, comparisons: int) -> floa
     return quantile * stdev(values) / sqrt(len(values))
 
 
-def _by_rate(mind: Mind, habits: type[Forgetting], rates: Sequence[float]) -> list[float]:
+def _by_rate(mind: Mind, habits: type[Forgetting], rates: Sequence[float]) -> list[Played]:
+    """A trial for each rate. Partial results are left out: who is told one cannot answer as if it knew the facts."""
     task, plan = mind.task, plan_of(mind.task)
-    return [
-        play(
-            mind.family,
-            task,
-            ScriptedTeam(mind, plan, _draw(task, at), habits(task, rate), partial_results=0),
-        ).grade.outcome
+    teams = [
+        ScriptedTeam(mind, plan, _draw(task, at), habits(task, rate), partial_results=0)
         for at, rate in enumerate(rates)
     ]
+    return [play(mind.family, task, team) for team in teams]
 
 
 def _pretenders(family: TextFamily) -> dict[str, Sequence[Callable[[int], Team]]]:
@@ -235,10 +248,14 @@ def _pretenders(family: TextFamily) -> dict[str, Sequence[Callable[[int], Team]]
 def _pretended(minds: Sequence[Mind], teams: Sequence[Callable[[int], Team]]) -> Pretended:
     reached = []
     for team in teams:
-        outcomes = [play(mind.family, mind.task, team(number)).grade.outcome for number, mind in enumerate(minds)]
-        excess = [each - mind.task.chance - ABOVE_CHANCE for each, mind in zip(outcomes, minds, strict=True)]
-        reached.append(Pretended(fmean(outcomes), _p_above_zero(excess)))
-    return Pretended(max(each.outcome for each in reached), min(each.p for each in reached))
+        trials = [play(mind.family, mind.task, team(number)) for number, mind in enumerate(minds)]
+        outcomes = [each.grade.outcome for each in trials]
+        excess = [each.grade.outcome - each.task.chance - ABOVE_CHANCE for each in trials]
+        accused = sum(bool(each.unexplained()) for each in trials)
+        reached.append(Pretended(fmean(outcomes), _p_above_zero(excess), accused))
+    return Pretended(
+        max(each.outcome for each in reached), min(each.p for each in reached), sum(each.accused for each in reached)
+    )
 
 
 def _p_above_zero(values: Sequence[float]) -> float:

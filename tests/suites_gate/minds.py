@@ -1,7 +1,7 @@
 """What a seat concludes from the facts that it believes, by the family's own solver."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pydantic import JsonValue
@@ -36,13 +36,14 @@ class Mind:
             for seat in fact.holders
         }
 
-    def answer(self, seat: str, believed: Mapping[str, Fact], draw: Draw) -> JsonValue:
+    def answer(self, seat: str, believed: Collection[Fact], draw: Draw) -> JsonValue:
         """The seat's answer: right if it believes all that its parts need, else what follows, else a guess.
 
-        `believed`: facts by id; a wrong one has another value.
+        A wrong fact has the id of the right one and another value. A seat may believe both.
         """
         needs = self._needs.get(seat, self._facts)
-        if all(believed.get(need) == self._facts[need] for need in needs):
+        relevant = {fact for fact in believed if fact.id in needs}
+        if relevant == {self._facts[need] for need in needs}:
             return self.solution.get(seat)
         try:
             answer = self.family.solve(self._world(believed)).get(seat)
@@ -51,20 +52,28 @@ class Mind:
         tried = (guess(self.family, self.task, seat, draw) for guess in draw.shuffled(guesses(self.family)))
         return answer if answer is not None else next((guess for guess in tried if guess is not None), seat)
 
-    def _world(self, believed: Mapping[str, Fact]) -> Setting:
-        """All briefs without the facts that are not believed, and with the wrong values of wrong ones."""
+    def _world(self, believed: Collection[Fact]) -> Setting:
+        """All briefs without the facts that are not believed, and with the wrong values of wrong ones.
+
+        Where several values of a fact are believed, each holder has told another of them.
+        """
+        told: dict[str, list[Fact]] = {fact_id: [] for fact_id in self._facts}
+        for fact in believed:
+            told[fact.id].append(fact)
         briefs = {seat: list(records) for seat, records in self.setting.briefs.items()}
         dropped: dict[str, set[int]] = {seat: set() for seat in briefs}
         for (fact_id, seat), places in self._stating.items():
-            fact = believed.get(fact_id)
-            if fact is None:
+            right, variants = self._facts[fact_id], told[fact_id]
+            if not variants:
                 dropped[seat] |= self._with_references(seat, places)
-            elif fact != self._facts[fact_id]:
-                right = self._facts[fact_id].value.text
-                for place in places:
-                    record = briefs[seat][place]
-                    fields = {name: fact.value.text if text == right else text for name, text in record.fields.items()}
-                    briefs[seat][place] = Record(record.statement, fields)
+                continue
+            fact = variants[right.holders.index(seat) % len(variants)]
+            for place in places if fact != right else ():
+                record = briefs[seat][place]
+                fields = {
+                    name: fact.value.text if text == right.value.text else text for name, text in record.fields.items()
+                }
+                briefs[seat][place] = Record(record.statement, fields)
         kept = {
             seat: [each for place, each in enumerate(records) if place not in dropped[seat]]
             for seat, records in briefs.items()

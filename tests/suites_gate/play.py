@@ -13,6 +13,7 @@ from concord.suite import Grade, SuiteTask
 from concord_evaluator.information.failures import Failure, failures_of
 from concord_evaluator.information.flow import Flow, Sent, flow_of
 from concord_evaluator.information.losses import Answered, Turns
+from concord_evaluator.information.unexplained import Unexplained, unexplained_in
 from concord_evaluator.information.values import values_of
 from concord_evaluator.scoring import conduct_of, score_outcome
 from concord_evaluator.trace.gateway_calls import CarriedCalls, Delivery
@@ -75,6 +76,10 @@ class Played:
         answered = Answered(self.rounds.answered_in, self.rounds.round)
         turns = Turns(*(self._turns(state) for state in ("unreadable", "late", "failed")))
         return failures_of(self.task, self.family, self.answers, self.flow(), answered, turns)
+
+    def unexplained(self) -> list[Unexplained]:
+        """Knowledge in answers that nothing told their seats."""
+        return unexplained_in(self.task, self.answers, self.sent)
 
     def score(self) -> float:
         """Outcome times conduct."""

@@ -1,6 +1,6 @@
 """Scripted teams: one that plays as well as one can, with habits that spoil it, and teams that only pretend."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
@@ -74,21 +74,20 @@ class ScriptedTeam:
     draw: Draw
     habits: Habits = field(default_factory=Habits)
     partial_results: float = PARTIAL_RESULTS
-    _believed: dict[str, dict[str, Fact]] = field(init=False)
+    _believed: dict[str, dict[Fact, None]] = field(init=False)
+    """The facts of each seat, right or wrong, in the order in which it learned them."""
     _results: dict[str, dict[Value, frozenset[str]]] = field(init=False)
     """The partial results that each seat was told."""
     _from_results: dict[str, set[str]] = field(init=False)
     """The facts that each seat knows by partial results only."""
-    _shared: dict[tuple[str, str], set[str]] = field(default_factory=dict)
+    _shared: dict[tuple[str, str], set[Fact]] = field(default_factory=dict)
     """The facts that one seat told another."""
     _later: list[Telling] = field(default_factory=list)
     _on_the_way: list[tuple[Telling, str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         seats = self.mind.task.seats
-        self._believed = {
-            seat: {fact.id: fact for fact in self.mind.task.facts if seat in fact.holders} for seat in seats
-        }
+        self._believed = {seat: {fact: None for fact in self.mind.task.facts if seat in fact.holders} for seat in seats}
         self._results = {seat: {} for seat in seats}
         self._from_results = {seat: set() for seat in seats}
 
@@ -126,34 +125,33 @@ class ScriptedTeam:
 
     def _believe(self, telling: Telling) -> None:
         believed, by_result = self._believed[telling.receiver], self._from_results[telling.receiver]
-        for fact in telling.facts:
-            believed.setdefault(fact.id, fact)
-            by_result.discard(fact.id)
+        believed |= {fact: None for fact in telling.facts if fact.holders != (telling.receiver,)}
+        by_result -= {fact.id for fact in telling.facts}
         for value, ids in telling.results.items():
             self._results[telling.receiver][value] = self._results[telling.receiver].get(value, frozenset()) | ids
-            new = ids - set(believed)
+            new = ids - {fact.id for fact in believed}
             by_result |= new
-            believed |= {fact.id: fact for fact in self.mind.task.facts if fact.id in new}
+            believed |= {fact: None for fact in self.mind.task.facts if fact.id in new}
 
     def _telling(self, number: int, sender: str, receiver: str, needed: frozenset[str]) -> Telling:
         """What a seat can tell another: all that may be needed, and that neither told the other yet."""
         believed, by_result = self._believed[sender], self._from_results[sender]
         shared = self._shared.setdefault((sender, receiver), set())
-        ids = (needed & set(believed)) - shared - self._shared.get((receiver, sender), set())
+        known = shared | self._shared.get((receiver, sender), set())
+        news = [fact for fact in believed if fact.id in needed and fact not in known]
+        ids = frozenset(fact.id for fact in news)
         results = {value: covered for value, covered in self._results[sender].items() if covered & ids & by_result}
         if not by_result and self.draw.chance(self.partial_results):
             results |= self._worked_out(believed, ids)
-        shared |= ids
-        covered = frozenset[str]().union(*results.values())
-        facts = tuple(fact for fact in believed.values() if fact.id in ids - covered - by_result)
-        return Telling(number, sender, receiver, facts, results)
+        shared.update(news)
+        covered = by_result.union(*results.values())
+        return Telling(number, sender, receiver, tuple(fact for fact in news if fact.id not in covered), results)
 
-    def _worked_out(self, believed: Mapping[str, Fact], ids: frozenset[str]) -> Results:
+    def _worked_out(self, believed: Collection[Fact], ids: frozenset[str]) -> Results:
         """The partial result that stands for the most facts to tell, if it stands for several."""
-        task = self.mind.task
-        if any(believed[fact.id] != fact for fact in task.facts if fact.id in believed):
+        if not set(self.mind.task.facts).issuperset(believed):
             return {}
-        found = self.mind.family.partial_results(task, list(believed.values()))
+        found = self.mind.family.partial_results(self.mind.task, list(believed))
         able = {value: stands for value, stands in found.items() if stands.isdisjoint(self.habits.told_plainly)}
         best = max(able, key=lambda value: (len(able[value] & ids), value), default=None)
         return {best: able[best]} if best is not None and len(able[best] & ids) > 1 else {}
@@ -278,7 +276,7 @@ class DumpTeam(ScriptedTeam):
         self._learn(rounds)
         messages: dict[str, list[tuple[str, str]]] = {seat: [] for seat in self.mind.task.seats}
         for seat, neighbours in self.mind.task.neighbours.items():
-            facts = tuple(self._believed[seat].values())
+            facts = tuple(self._believed[seat])
             for other in neighbours if facts else ():
                 telling = Telling(rounds.round, seat, other, facts)
                 text = self._text(telling)

@@ -1,5 +1,6 @@
 """Why a part of an answer is wrong or missing: where the facts that it follows from were lost."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -7,7 +8,7 @@ from pydantic import JsonValue
 
 from concord.suite import Answers, Family, Grade, Group, Part, SuiteTask
 from concord_evaluator.information.flow import Flow
-from concord_evaluator.information.losses import Answered, Cause, Loss, Turns, losses_of
+from concord_evaluator.information.losses import Answered, Cause, Loss, Losses, Turns
 from concord_evaluator.information.recogniser import as_found
 from concord_evaluator.information.values import normalised, values_in
 
@@ -31,23 +32,23 @@ def failures_of(
 ) -> list[Failure]:
     """The causes of every part that is not right. Facts of a part that were lost alike are in one failure."""
     grade = family.grade(answers, task.key)
-    causes = {part.id: list(_causes(part, task, grade, flow, answered, turns)) for part in task.parts}
+    losses = Losses(task, flow, answered, turns)
+    causes = {part.id: list(_causes(part, grade, losses)) for part in task.parts}
     found = [each for part in task.parts if grade.parts.get(part.id, 0) < 1 for each in causes[part.id]]
     if family.group is Group.AGREE:
         return list(_in_a_common_answer(found, causes, task, family, answers))
-    return [each for failure in found for each in _in_its_answer(failure, found, task, grade)]
+    return list(_in_their_answers(found, task, grade))
 
 
-def _causes(
-    part: Part, task: SuiteTask, grade: Grade, flow: Flow, answered: Answered, turns: Turns
-) -> Iterator[Failure]:
-    seat, time = part.seat, answered.times.get(part.seat)
-    missing = [need for need in part.needs if not flow.knew(seat, need, time or answered.end)]
+def _causes(part: Part, grade: Grade, losses: Losses) -> Iterator[Failure]:
+    seat, answered = part.seat, losses.answered
+    time = answered.times.get(seat)
+    missing = [need for need in part.needs if not losses.flow.knew(seat, need, time or answered.end)]
     if not missing:
-        yield Failure(part.id, _without_loss(seat, time, grade, answered, turns), (seat,), None, ())
+        yield Failure(part.id, _without_loss(seat, time, grade, answered, losses.turns), (seat,), None, ())
         return
     found: dict[Loss, list[str]] = {}
-    for need, loss in losses_of(task, flow, answered, turns, seat, missing).items():
+    for need, loss in losses.of(seat, missing).items():
         found.setdefault(loss, []).append(need)
     for loss, needs in found.items():
         yield Failure(part.id, loss.cause, loss.seats, loss.step_id, tuple(needs))
@@ -62,14 +63,19 @@ def _without_loss(seat: str, time: int | None, grade: Grade, answered: Answered,
     return Cause.NOT_USED
 
 
-def _in_its_answer(failure: Failure, found: Sequence[Failure], task: SuiteTask, grade: Grade) -> Iterator[Failure]:
-    """The failure; where a part is worth less only because of other parts of its answer, the causes of these."""
+def _in_their_answers(found: Sequence[Failure], task: SuiteTask, grade: Grade) -> Iterator[Failure]:
+    """The failures; where a part is worth less only because of other parts of its answer, the causes of these."""
     seats = {part.id: part.seat for part in task.parts}
-    others = [each for each in found if each.cause is not Cause.NOT_USED and seats[each.part] == seats[failure.part]]
-    if failure.cause is not Cause.NOT_USED or not others or not grade.parts[failure.part]:
-        yield failure
-        return
-    yield from _alike(others, failure.part)
+    others = defaultdict[str, list[Failure]](list)
+    for failure in found:
+        if failure.cause is not Cause.NOT_USED:
+            others[seats[failure.part]].append(failure)
+    for failure in found:
+        of_the_answer = others[seats[failure.part]]
+        if failure.cause is Cause.NOT_USED and of_the_answer and grade.parts[failure.part]:
+            yield from _alike(of_the_answer, failure.part)
+        else:
+            yield failure
 
 
 def _alike(found: Sequence[Failure], part: str) -> Iterator[Failure]:

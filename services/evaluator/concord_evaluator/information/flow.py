@@ -108,33 +108,33 @@ class _Tracker:
         return Conveyed(message, stated, conveyed, frozenset(news if arrived else ()), strange)
 
     def _results_of(self, message: Sent, stated: Stated) -> Mapping[Value, frozenset[str]]:
-        """The partial results that a message states, and the facts that they stand for.
-
-        The value of a fact may also be stated for itself: see `_is_result`.
-        """
+        """The partial results that a message states, and the facts that they stand for: none that it states itself."""
+        possible = [value for value in stated.values if self._may_be_result(value, message, stated)]
+        if not possible:
+            return {}
         own = self.known.get(message.sender, {})
         able = frozenset(fact for fact, arrival in own.items() if arrival.time <= message.time)
         if able not in self._results:
             found = self.family.partial_results(self.task, [self._facts[fact] for fact in able])
             self._results[able] = {as_found(value): facts for value, facts in found.items()}
         results = dict[Value, frozenset[str]]()
-        for value in stated.values:
+        for value in possible:
             told = [facts for time, facts in self._told.get((message.sender, value), ()) if time <= message.time]
             for facts in [self._results[able].get(value, frozenset[str]()), *told]:
-                if facts and (value not in self._ids or self._is_result(value, facts, message, stated)):
+                if facts and facts & stated.facts <= self._ids.get(value, facts):
                     results[value] = results.get(value, frozenset()) | facts
         return results
 
-    def _is_result(self, value: Value, facts: frozenset[str], message: Sent, stated: Stated) -> bool:
-        """Whether the value of a fact is stated as a result of several facts, none of which the message states.
+    def _may_be_result(self, value: Value, message: Sent, stated: Stated) -> bool:
+        """Whether a value can be stated as a result of several facts.
 
-        The message says so, or it passes this value on and states nothing else.
+        The value of a fact is one where the message says so, or where it passes this value on and states nothing else.
         """
-        own = self._ids[value]
-        if not facts & stated.facts <= own:
-            return False
+        own = self._ids.get(value)
+        if own is None or value in stated.concluded:
+            return True
         is_held = any(message.sender in self._facts[each].holders for each in own)
-        return value in stated.concluded or (stated.facts <= own and not stated.strange and not is_held)
+        return stated.facts <= own and not stated.strange and not is_held
 
 
 def flow_of(task: SuiteTask, family: Family, messages: Iterable[Sent]) -> Flow:

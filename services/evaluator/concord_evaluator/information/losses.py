@@ -1,8 +1,9 @@
 """Where a fact was lost on its way to a seat that needed it."""
 
 import heapq
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -79,54 +80,112 @@ class Loss:
     step_id: str | None = None
 
 
-def losses_of(
-    task: SuiteTask, flow: Flow, answered: Answered, turns: Turns, seat: str, missing: Iterable[str]
-) -> dict[str, Loss]:
-    """Why facts that a seat needed did not arrive in time for its answer, by fact."""
-    diagnosis = _Diagnosis(task, flow, answered, turns, seat)
-    return {need: diagnosis.loss(need) for need in missing}
-
-
 @dataclass(frozen=True)
-class _Diagnosis:
+class Losses:
+    """Finds where facts were lost in one trial."""
+
     task: SuiteTask
     flow: Flow
     answered: Answered
     turns: Turns
-    seat: str
+    _told: dict[tuple[str, str], tuple[Sequence[Conveyed], str | None]] = field(default_factory=dict)
+
+    def of(self, seat: str, missing: Iterable[str]) -> dict[str, Loss]:
+        """Why facts that a seat needed did not arrive in time for its answer, by fact."""
+        search = _Search(self, seat, distances(self.task.neighbours, seat))
+        return {need: search.loss(need) for need in missing}
 
     @cached_property
-    def _facts(self) -> Mapping[str, Fact]:
+    def facts(self) -> Mapping[str, Fact]:
+        """The facts by id."""
         return {fact.id: fact for fact in self.task.facts}
 
     @cached_property
-    def _away(self) -> Mapping[str, int]:
-        """The distances of all seats to the seat."""
-        return distances(self.task.neighbours, self.seat)
+    def sent(self) -> Mapping[str, Sequence[Conveyed]]:
+        """The messages of each seat, in their order."""
+        found = defaultdict[str, list[Conveyed]](list)
+        for each in self.flow.messages:
+            found[each.message.sender].append(each)
+        return found
 
     @cached_property
-    def _received(self) -> Mapping[str, Sequence[Conveyed]]:
-        """The delivered messages to each seat, the last first."""
-        found = defaultdict[str, list[Conveyed]](list)
-        for each in reversed(self.flow.messages):
-            if each.message.delivered:
-                found[each.message.receiver].append(each)
+    def times(self) -> Mapping[str, Mapping[str, Sequence[int]]]:
+        """When messages that state some fact were delivered to each seat, by sender."""
+        found = defaultdict[str, defaultdict[str, list[int]]](lambda: defaultdict(list))
+        for each in self.flow.messages:
+            if each.message.delivered and each.facts:
+                found[each.message.receiver][each.message.sender].append(each.message.time)
         return found
+
+    @cached_property
+    def tellers(self) -> Mapping[str, Mapping[str, set[str]]]:
+        """For each fact, the seats that were told it, with those that knew it and told it."""
+        found = defaultdict[str, defaultdict[str, set[str]]](lambda: defaultdict(set))
+        for each in self.flow.messages:
+            if each.message.delivered and each.message.receiver in self.flow.known:
+                for fact in each.facts & self.flow.known[each.message.sender].keys():
+                    found[fact][each.message.receiver].add(each.message.sender)
+        return found
+
+    def told(self, seat: str, need: str) -> tuple[Sequence[Conveyed], str | None]:
+        """The messages in which a seat that knew a fact stated it, and the first in which it stated it wrongly, or an
+        unknown value of its kind instead of it."""
+        if (seat, need) not in self._told:
+            since = self.flow.known[seat][need].time
+            own = [each for each in self.sent.get(seat, ()) if each.message.time >= since]
+            changed = (each.message.step_id for each in own if self._changes(each, need))
+            self._told[seat, need] = [each for each in own if need in each.facts], next(changed, None)
+        return self._told[seat, need]
+
+    def _changes(self, each: Conveyed, need: str) -> bool:
+        if need in each.stated.contradicted:
+            return True
+        return need not in each.facts and any(self._may_stand_for(value, need) for value in each.strange)
+
+    def _may_stand_for(self, strange: Value, need: str) -> bool:
+        """Whether a value is of a fact's kind, and no slip of another fact only. Dates are too close to tell."""
+        value = as_found(self.facts[need].value)
+        if strange.kind is not value.kind or value.kind is Kind.DATE:
+            return strange.kind is value.kind
+        if is_slip(strange.text, value.text):
+            return True
+        return not any(is_slip(strange.text, as_found(fact.value).text) for fact in self.task.facts)
+
+    @cached_property
+    def by_step(self) -> Mapping[str, Conveyed]:
+        """The messages by step."""
+        return {each.message.step_id: each for each in self.flow.messages}
+
+
+@dataclass(frozen=True)
+class _Search:
+    """Looks for the facts that one seat lacked."""
+
+    losses: Losses
+    seat: str
+    away: Mapping[str, int]
+    """The distances of all seats to the seat."""
+    _ways: dict[tuple[str, str], bool] = field(default_factory=dict)
 
     @property
     def _deadline(self) -> int:
-        return self.answered.times.get(self.seat, self.answered.end)
+        return self.losses.answered.times.get(self.seat, self.losses.answered.end)
+
+    def _known(self, seat: str, need: str) -> int:
+        """From which turn on a seat knew a fact that it was told or held."""
+        return max(self.losses.flow.known[seat][need].time, 1)
 
     def loss(self, need: str) -> Loss:
         """Why a fact did not arrive in time."""
-        nearest = min(self._away[holder] for holder in self._facts[need].holders)
-        if self.answered.in_rounds and self.answered.times.get(self.seat, nearest + 1) <= nearest:
+        answered = self.losses.answered
+        nearest = min(self.away[holder] for holder in self.losses.facts[need].holders)
+        if answered.in_rounds and answered.times.get(self.seat, nearest + 1) <= nearest:
             return Loss(Cause.ANSWERED_EARLY, (self.seat,))
-        if need in self.flow.known[self.seat]:
+        if need in self.losses.flow.known[self.seat]:
             return self._on_its_way(need, self.seat)
-        losses = [self._at(knower, need) for knower in self._silent_suppliers(need) or self._ends(need)]
-        first, *_ = losses
-        seats = dict.fromkeys(seat for each in losses if each.cause is first.cause for seat in each.seats)
+        found = [self._at(knower, need) for knower in self._silent_suppliers(need) or self._ends(need)]
+        first, *_ = found
+        seats = dict.fromkeys(seat for each in found if each.cause is first.cause for seat in each.seats)
         return Loss(first.cause, tuple(seats), first.step_id)
 
     def _silent_suppliers(self, need: str) -> list[str]:
@@ -134,22 +193,24 @@ class _Diagnosis:
 
         If one of them is the only holder of the fact, the fault is its alone. One of several may leave it to another.
         """
+        holders = self.losses.facts[need].holders
         found, seen = set[str](), {self.seat}
         queue = [(-self._deadline, self.seat)]
         while queue:
             before, receiver = heapq.heappop(queue)
-            for each in self._received[receiver]:
-                sender, time = each.message.sender, each.message.time
-                if time >= -before:
+            suppliers = self.losses.times.get(receiver, {})
+            if len(holders) == 1 and suppliers.get(holders[0], (-before,))[0] < -before:
+                return list(holders)
+            for sender, times in suppliers.items():
+                place = bisect_left(times, -before)
+                if not place:
                     continue
-                if self.flow.knew(sender, need, time):
+                if self.losses.flow.knew(sender, need, times[place - 1]):
                     found.add(sender)
                 elif sender not in seen:
                     seen.add(sender)
-                    heapq.heappush(queue, (-time, sender))
-        holders = found.intersection(self._facts[need].holders)
-        alone = holders if len(self._facts[need].holders) == 1 else set[str]()
-        return sorted(alone or found - holders or holders)
+                    heapq.heappush(queue, (-times[place - 1], sender))
+        return sorted(found.difference(holders) or found)
 
     def _ends(self, need: str) -> list[str]:
         """The seats where a fact came to an end: those that were told and told nobody, though they could have; else
@@ -157,104 +218,87 @@ class _Diagnosis:
 
         Of several, those in time count before others, those whose turns failed before others, and the nearest.
         """
-        tellers = defaultdict[str, set[str]](set)
-        for each in self.flow.messages:
-            if each.message.delivered and need in each.facts:
-                tellers[each.message.receiver].add(each.message.sender)
+        tellers = self.losses.tellers.get(need, {})
         told = set[str]().union(*tellers.values())
         silent = [seat for seat in tellers if seat not in told]
         able = [seat for seat in silent if any(self._leads_on(seat, teller) for teller in tellers[seat])]
         ends = able or sorted(set[str]().union(*(tellers[seat] for seat in silent)))
         if not ends:
-            holders = self._facts[need].holders
+            holders = self.losses.facts[need].holders
             return [seat for seat in holders if seat not in told] or list(holders)
         ranks = {seat: self._rank(seat, need) for seat in ends}
-        return [seat for seat in ends if ranks[seat] == min(ranks.values())]
+        best = min(ranks.values())
+        return [seat for seat in ends if ranks[seat] == best]
 
     def _rank(self, seat: str, need: str) -> tuple[bool, bool, int]:
-        since = max(self.flow.known[seat][need].time, 1)
-        failed = self.turns.fault(seat, range(since, self.answered.end + 1)) is not None
-        return self._is_too_late(seat, since), not failed, self._away[seat]
+        since = self._known(seat, need)
+        failed = self.losses.turns.fault(seat, range(since, self.losses.answered.end + 1)) is not None
+        return self._is_too_late(seat, since), not failed, self.away[seat]
 
     def _leads_on(self, seat: str, without: str) -> bool:
         """Whether a way leads from one seat to the seat that is not through another."""
-        rest = {
-            each: tuple(other for other in others if other != without)
-            for each, others in self.task.neighbours.items()
-            if each != without
-        }
-        return self.seat != without and self.seat in distances(rest, seat)
+        if (seat, without) not in self._ways:
+            rest = {
+                each: tuple(other for other in others if other != without)
+                for each, others in self.losses.task.neighbours.items()
+            }
+            self._ways[seat, without] = self.seat != without and self.seat in distances(rest, seat)
+        return self._ways[seat, without]
 
     def _at(self, seat: str, need: str) -> Loss:
         """Why a seat that knew a fact did not bring it further."""
-        arrival = self.flow.known[seat][need]
-        since = max(arrival.time, 1)
-        own = [each for each in self.flow.messages if each.message.sender == seat and each.message.time >= since]
-        told = [each for each in own if need in each.facts]
+        arrival, answered = self.losses.flow.known[seat][need], self.losses.answered
+        since = self._known(seat, need)
+        told, changed = self.losses.told(seat, need)
         if told and all(self._is_too_late(seat, each.message.time) for each in told):
             return Loss(Cause.TOO_LATE, (seat,), told[0].message.step_id)
         if undelivered := [each for each in told if not each.message.delivered]:
             return Loss(Cause.MISDIRECTED, (seat,), undelivered[0].message.step_id)
-        if (changed := self._changed(own, need)) is not None:
+        if changed is not None:
             return Loss(Cause.CHANGED, (seat,), changed)
         if told:
             return Loss(Cause.MISDIRECTED, (seat,), told[0].message.step_id)
-        if (fault := self.turns.fault(seat, range(since, self.answered.end + 1))) is not None:
+        if (fault := self.losses.turns.fault(seat, range(since, answered.end + 1))) is not None:
             return Loss(fault, (seat,))
         if arrival.step_id is None:
             return Loss(Cause.NOT_SENT, (seat,))
-        if arrival.time >= self.answered.end or self._is_too_late(seat, arrival.time):
+        if arrival.time >= answered.end or self._is_too_late(seat, arrival.time):
             return self._on_its_way(need, seat)
         return Loss(Cause.NOT_PASSED_ON, (seat,), arrival.step_id)
 
     def _is_too_late(self, sender: str, time: int) -> bool:
         """Whether no message that a seat sends at that time can lead to the seat in time."""
-        return self.answered.in_rounds and time + self._away[sender] > self._deadline
-
-    def _changed(self, own: Sequence[Conveyed], need: str) -> str | None:
-        """The step in which a seat stated a fact wrongly, or an unknown value of its kind instead of it."""
-        for each in own:
-            if need in each.stated.contradicted:
-                return each.message.step_id
-            if need not in each.facts and any(self._may_stand_for(value, need) for value in each.strange):
-                return each.message.step_id
-        return None
-
-    def _may_stand_for(self, strange: Value, need: str) -> bool:
-        """Whether a value is of a fact's kind, and no slip of another fact only. Dates are too close to tell."""
-        value = as_found(self._facts[need].value)
-        if strange.kind is not value.kind or value.kind is Kind.DATE:
-            return strange.kind is value.kind
-        slips = {fact.id for fact in self.task.facts if is_slip(strange.text, as_found(fact.value).text)}
-        return not slips or need in slips
+        return self.losses.answered.in_rounds and time + self.away[sender] > self._deadline
 
     def _on_its_way(self, need: str, seat: str) -> Loss:
         """Who was late with a fact that came to a seat after it could be used: the first that waited, or the seat that
         answered."""
-        path = list(self._path(need, seat))
+        path = self._path(need, seat)
         for each in path:
-            since = max(self.flow.known[each.message.sender][need].time, 1)
-            if each.message.time > since and not self._is_prompt(each, need):
-                fault = self.turns.fault(each.message.sender, range(since, each.message.time))
-                return Loss(fault or Cause.TOO_LATE, (each.message.sender,), each.message.step_id)
+            sender, time = each.message.sender, each.message.time
+            if need not in self.losses.flow.known[sender]:
+                continue  # it stated what nothing had told it
+            since = self._known(sender, need)
+            if time > since and not self._is_prompt(each, need):
+                fault = self.losses.turns.fault(sender, range(since, time))
+                return Loss(fault or Cause.TOO_LATE, (sender,), each.message.step_id)
         last = path[-1].message
-        if self.seat not in self.answered.times:
+        if self.seat not in self.losses.answered.times:
             return Loss(Cause.TOO_LATE, (last.sender,), last.step_id)
         return Loss(Cause.ANSWERED_EARLY, (self.seat,), last.step_id)
 
     def _is_prompt(self, each: Conveyed, need: str) -> bool:
         """Whether a message states something that its sender had only just learned: it waited for that."""
-        known = self.flow.known[each.message.sender]
+        known = self.losses.flow.known[each.message.sender]
         facts = each.stated.facts if need in each.stated.facts else each.facts
         return any(known[fact].time == each.message.time for fact in facts if fact in known)
 
-    def _path(self, need: str, seat: str) -> Iterator[Conveyed]:
+    def _path(self, need: str, seat: str) -> list[Conveyed]:
         """The messages by which a fact first came to a seat, from its holder on."""
-        by_step = {each.message.step_id: each for each in self.flow.messages}
         path: list[Conveyed] = []
-        arrival = self.flow.known[seat].get(need)
-        while arrival is not None and arrival.step_id is not None and len(path) < len(self.task.seats):
-            each = by_step[arrival.step_id]
+        arrival = self.losses.flow.known[seat].get(need)
+        while arrival is not None and arrival.step_id is not None and len(path) < len(self.losses.task.seats):
+            each = self.losses.by_step[arrival.step_id]
             path.append(each)
-            arrival = self.flow.known[each.message.sender].get(need)
-        return reversed(path)
+            arrival = self.losses.flow.known[each.message.sender].get(need)
+        return path[::-1]

@@ -57,7 +57,6 @@ class Recogniser:
             words |= {as_found(each) for each in (fact.value, fact.anchor, *fact.domain) if each is not None}
         self._domain = {as_found(each) for fact in task.facts for each in (*fact.domain, fact.value) if fact.anchor}
         self._kinds = frozenset(fact.value.kind for fact in task.facts if fact.anchor) - _WORDED
-        self._words = words
         self._names = sorted(
             {
                 each.text.casefold()
@@ -68,13 +67,19 @@ class Recogniser:
         )
         texts = (*task.briefs.values(), task.question, "\n".join(task.seats))
         self._known = words | {found.value for text in texts for found in values_in(normalised(text))}
+        self._telling = words | _capitalised("\n".join(texts))
+        """The words that count as values: those of facts, and names, which may be results."""
 
     def stated(self, text: str) -> Stated:
         """What a text states."""
         plain = normalised(text[:MAX_READ])
         found = values_in(plain)
         strange = self._strange(found)
-        kept = [each for each in found if each.value in self._words or each in strange or each.value in self._known]
+        kept = [
+            each
+            for each in found
+            if each in strange or each.value in (self._telling if each.value.kind is Kind.WORD else self._known)
+        ]
         facts = {fact_id for each in found for fact_id in self._plain.get(each.value, ())}
         contradicted, beside, concluded = set[str](), set[Found](), set[Value]()
         for words, sentence in _sentences(plain, kept):
@@ -145,6 +150,13 @@ def is_slip(text: str, other: str) -> bool:
         first, second = places
         return second == first + 1 and (text[first], text[second]) == (other[second], other[first])
     return len(places) == 1
+
+
+def _capitalised(text: str) -> set[Value]:
+    """The words that a text never writes in lower case."""
+    found = set(re.findall(r"[^\W\d_]+", text))
+    lower = {word for word in found if word.islower()}
+    return {Value(Kind.WORD, word.casefold()) for word in found} - {Value(Kind.WORD, word) for word in lower}
 
 
 def _nearest(found: Found, others: Sequence[Found]) -> Found:

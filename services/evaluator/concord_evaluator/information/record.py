@@ -45,7 +45,8 @@ def team_task_record(
     answered = Answered(times, end, in_rounds=outcome.rounds is not None)
     alone = spec.control is Control.SOLO  # who knows all briefs needs no message
     failures = [] if alone else failures_of(task, family, answers, flow, answered, _turns(outcome.rounds))
-    unexplained = [] if alone else unexplained_in(task, answers, messages)
+    unread = len(messages) == MAX_MESSAGES  # further messages may have told it
+    unexplained = [] if alone or unread else unexplained_in(task, answers, messages)
     return TeamTaskRecord(
         family=spec.name,
         difficulty=spec.difficulty,

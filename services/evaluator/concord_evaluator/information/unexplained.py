@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from itertools import pairwise
 from typing import Final
 
@@ -14,8 +14,7 @@ from concord_evaluator.information.flow import Sent
 from concord_evaluator.information.recogniser import as_found
 from concord_evaluator.information.values import normalised, values_in
 
-_RECOGNISABLE: Final = frozenset({Kind.NUMBER, Kind.CODE, Kind.NAME})
-"""A day can be guessed, since a season has few."""
+_RECOGNISABLE: Final = frozenset({Kind.NUMBER, Kind.CODE, Kind.NAME, Kind.DATE})
 _MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _BETWEEN: Final = r"(?:[\W_]|st|nd|rd|th|of|the)*"
 _GAPS: Final = {
@@ -25,6 +24,7 @@ _GAPS: Final = {
     (False, False): r"[\W_]*",
 }
 """What may stand between two characters of a value, by whether they are digits: "48 thousand 213", "March the 14th"."""
+_CLOSE: Final = timedelta(days=31)
 _MOST_NUMERALS: Final = 3
 """A text with so many numbers in words may spell out a value."""
 
@@ -42,7 +42,7 @@ def unexplained_in(task: SuiteTask, answers: Mapping[str, str], messages: Iterab
 
     A source is the question, the seat's brief, or any message to the seat. In doubt, a text counts as a source: if it
     holds the value's letters and digits with anything between that may separate them, if it holds numbers in words, or
-    if the value is the sum or difference of two numbers that the seat saw.
+    if the value is the sum or difference of two numbers that the seat saw. Days among those that it saw can be guessed.
     """
     received: dict[str, list[str]] = {seat: [task.question, task.briefs[seat]] for seat in task.seats}
     for message in messages:
@@ -81,9 +81,18 @@ class _Seen:
         """Whether the value may have been stated, however it was spelled, or can have been worked out."""
         if as_found(value) in self._values or any(_in_order(form, self._plain) for form in _forms(value)):
             return True
-        if value.kind in {Kind.NUMBER, Kind.DATE} and self._has_numerals:
-            return True
-        return value.kind is Kind.NUMBER and self._adds_up(int(value.text))
+        match value.kind:
+            case Kind.NUMBER:
+                return self._has_numerals or self._adds_up(int(value.text))
+            case Kind.DATE:
+                return self._has_numerals or self._is_among_days(date.fromisoformat(value.text))
+            case _:
+                return False
+
+    def _is_among_days(self, day: date) -> bool:
+        """Whether the day can be guessed: the seat saw days before and after it, or one close to it."""
+        days = sorted(date.fromisoformat(each.text) for each in self._values if each.kind is Kind.DATE)
+        return bool(days) and days[0] - _CLOSE <= day <= days[-1] + _CLOSE
 
     def _adds_up(self, number: int) -> bool:
         return any(number - each in self._numbers or number + each in self._numbers for each in self._numbers if each)

@@ -13,10 +13,15 @@ from tests.unit.evaluator.trials import batch
 TASK = "Count the trees in the park; report plot 12."
 
 
-def conduct(*calls: CarriedCall, agents: tuple[str, ...] = ("ann", "bob", "cyn"), answer: str = "") -> Conduct:
+def conduct(
+    *calls: CarriedCall,
+    agents: tuple[str, ...] = ("ann", "bob", "cyn"),
+    answer: str = "",
+    figures: tuple[str, ...] = (),
+) -> Conduct:
     """The conduct of a team whose first agent received the task."""
     batches = [batch(place, each) for place, each in enumerate(TeamTrial(agents, calls).reports_by_batch())]
-    return conduct_of(carried_calls(batches, roster(*agents)), agents, TASK, agents[:1], [answer])
+    return conduct_of(carried_calls(batches, roster(*agents)), agents, TASK, agents[:1], [answer], figures)
 
 
 def bought(*calls: CarriedCall, answer: str = "") -> int:
@@ -72,6 +77,15 @@ class TestWhatACallBuys:
     )
     def test_a_greeting_buys_nothing(self, greeting: str) -> None:
         assert bought(CarriedCall("ann", "bob", greeting, "Hello, yes.")) == 0
+
+    def test_a_figure_that_the_task_is_about_buys_something_once(self) -> None:
+        calls = (
+            CarriedCall("ann", "bob", "48,213"),
+            CarriedCall("ann", "bob", "48213"),
+            CarriedCall("ann", "bob", "99999"),
+        )
+        assert conduct(*calls).bought_nothing == 3
+        assert conduct(*calls, figures=("48213", "KX-44718")).bought_nothing == 2
 
     def test_numbered_pings_buy_nothing(self) -> None:
         assert bought(*(CarriedCall("ann", "bob", f"ping {n}", f"pong {n}") for n in range(100, 150))) == 0
