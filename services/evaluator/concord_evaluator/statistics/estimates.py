@@ -1,4 +1,4 @@
-"""What trials say of a rate or a mean: confidence intervals, pass^k, and how much they allow to claim."""
+"""Estimates of rates and means from trials: confidence intervals, pass^k, and the claims that they support."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
