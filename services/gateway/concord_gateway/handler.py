@@ -13,7 +13,7 @@ from concord.storage import StorageUnavailableError
 from concord.storage.redis import Storage
 from concord.trust.redaction import redact
 from concord_gateway.admission import Admission, FullError
-from concord_gateway.evaluation import EvaluationFailedError
+from concord_gateway.evaluation import EvaluationFailedError, NoWorkerError, wait_for_workers
 from concord_gateway.instruments import Instruments
 from concord_gateway.intake import NotAnAssessmentError, Work, check_hosts, plan_work, read_request
 from concord_gateway.participants import Participants
@@ -99,8 +99,9 @@ class AssessmentHandler:
 
     async def _finish(self, run: AssessmentRun, task: TaskHandle) -> None:
         try:
+            await wait_for_workers(self._storage)
             row = await run.run()
-        except (EvaluationFailedError, StorageUnavailableError) as error:
+        except (EvaluationFailedError, NoWorkerError, StorageUnavailableError) as error:
             await self._retire(run)
             await self._fail(task, f"no result: {error}")
             return
