@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from statistics import fmean
 from typing import Final
 
@@ -18,8 +19,8 @@ from concord_cli.terminal import plain_table, plain_text
 MAX_CAUSES: Final = 5
 """Entries on causes; further ones are counted."""
 
-MAX_CHATTERERS: Final = 3
-"""Seats whose redundant messages are counted, and facts of each."""
+MAX_REPEATING: Final = 3
+"""Seats whose redundant messages are counted."""
 
 LEAST_REDUNDANT: Final = 3
 """Fewer redundant messages of a seat are not worth a line."""
@@ -36,6 +37,7 @@ CAUSES: Final = {
     "no_answer": "knew everything it needed and gave no answer",
     "agent_failed": "failed",
 }
+CONTROLS: Final = {"solo": "one agent alone", "silent": "no channel"}
 WITHOUT_FACTS: Final = frozenset({"not_used", "unreadable", "no_answer", "agent_failed"})
 
 
@@ -84,30 +86,55 @@ def causes(trials: Sequence[TrialRecord]) -> RenderableType | None:
     ranked = sorted(found.items(), key=lambda each: (-_wrong_parts(each[1]), each[0]))
     lines = [_line(*key, failures) for key, failures in ranked[:MAX_CAUSES]]
     if len(ranked) > MAX_CAUSES:
-        lines.append(Text(f"and {len(ranked) - MAX_CAUSES} more causes, in the row and the report", "dim"))
+        lines.append(Text(f"and {_counted(len(ranked) - MAX_CAUSES, 'more cause')}, in the row and the report", "dim"))
     if omitted := sum(record.failures_omitted for record in played):
-        lines.append(Text(f"and {omitted:,} more failures, which the row counts and does not list", "dim"))
+        lines.append(Text(f"and {_counted(omitted, 'more failure')}, counted in the row and not listed", "dim"))
     return Group(*lines)
 
 
-def redundant_messages(trials: Iterable[TrialRecord]) -> RenderableType | None:
-    """The seats of whose messages at least half told nothing new, with the facts that they repeated most."""
+@dataclass(frozen=True, slots=True)
+class RepeatingSeat:
+    """A seat with many redundant messages, and how often it told each fact in them, the most frequent first."""
+
+    name: str
+    sent: int
+    redundant: int
+    facts: tuple[tuple[str, int], ...]
+
+    @property
+    def facts_text(self) -> str:
+        """The facts that it repeated most."""
+        return ", ".join(f"{fact} ({n:,} times)" for fact, n in self.facts[:2])
+
+
+def repeating_seats(trials: Iterable[TrialRecord]) -> list[RepeatingSeat]:
+    """The seats of whose messages at least half told their receivers nothing new, the most redundant first."""
     sent, redundant = Counter[str](), Counter[str]()
     repeated: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for flow in flows_in(trials):
-        sent.update(dict(zip(flow.seats, flow.sent, strict=True)))
-        redundant.update(dict(zip(flow.seats, flow.redundant, strict=True)))
+    for flow in _flows_in(trials):
+        sent.update(dict(zip(flow.seats, flow.sent, strict=False)))
+        redundant.update(dict(zip(flow.seats, flow.redundant, strict=False)))
         for message in flow.messages:
-            if not message.news:
-                repeated[flow.seats[message.sender]].update(flow.facts[fact] for fact in message.facts)
-    listed = [seat for seat, n in redundant.most_common() if n >= LEAST_REDUNDANT and 2 * n >= sent[seat]]
-    lines = [_repeating(seat, redundant[seat], sent[seat], repeated[seat]) for seat in listed[:MAX_CHATTERERS]]
-    if len(listed) > MAX_CHATTERERS:
-        lines.append(Text(f"and {len(listed) - MAX_CHATTERERS} more seats", "dim"))
+            if not message.news and message.sender in range(len(flow.seats)):
+                facts = (flow.facts[fact] for fact in message.facts if fact in range(len(flow.facts)))
+                repeated[flow.seats[message.sender]].update(facts)
+    return [
+        RepeatingSeat(seat, sent[seat], n, tuple(repeated[seat].most_common()))
+        for seat, n in redundant.most_common()
+        if n >= LEAST_REDUNDANT and 2 * n >= sent[seat]
+    ]
+
+
+def redundant_messages(trials: Iterable[TrialRecord]) -> RenderableType | None:
+    """A line for each seat of whose messages at least half told nothing new. None without such a seat."""
+    listed = repeating_seats(trials)
+    lines = [_repeating(seat) for seat in listed[:MAX_REPEATING]]
+    if len(listed) > MAX_REPEATING:
+        lines.append(Text(f"and {_counted(len(listed) - MAX_REPEATING, 'more seat')}", "dim"))
     return Group(*lines) if lines else None
 
 
-def flows_in(trials: Iterable[TrialRecord]) -> Iterator[FlowRecord]:
+def _flows_in(trials: Iterable[TrialRecord]) -> Iterator[FlowRecord]:
     """The flows of facts that the trials' records hold."""
     records = (trial.team_task for trial in trials if trial.team_task is not None)
     return (record.flow for record in records if record.flow is not None)
@@ -126,15 +153,11 @@ def controls_table(controls: Sequence[ControlRecord]) -> Table | None:
     return table
 
 
-CONTROLS: Final = {"solo": "one agent alone", "silent": "no channel"}
-
-
-def _repeating(seat: str, redundant: int, sent: int, facts: Counter[str]) -> Text:
-    most = [f"{fact} ({n} times)" for fact, n in facts.most_common(2)]
+def _repeating(seat: RepeatingSeat) -> Text:
     return Text.assemble(
-        (printable(seat), "bold yellow"),
-        f" sent {redundant} of its {sent} messages without a fact that was new to their receivers",
-        printable(f"; it repeated {', '.join(most)}") if most else "",
+        (printable(seat.name), "bold yellow"),
+        f" sent {seat.redundant:,} of its {seat.sent:,} messages without a fact that was new to their receivers",
+        printable(f"; it repeated {seat.facts_text}") if seat.facts else "",
     )
 
 
@@ -145,8 +168,7 @@ def _wrong_parts(failures: Iterable[tuple[str, PartFailure]]) -> int:
 def _line(task_id: str, seat: str, cause: str, failures: Sequence[tuple[str, PartFailure]]) -> Text:
     facts = list(dict.fromkeys(fact for _, failure in failures for fact in failure.facts))
     about = "" if cause in WITHOUT_FACTS or not facts else f": {', '.join(_shortened(facts))}"
-    n = _wrong_parts(failures)
-    parts = f"{n} wrong part" + ("" if n == 1 else "s")
+    parts = _counted(_wrong_parts(failures), "wrong part")
     return Text.assemble(
         (printable(seat), "bold red"),
         printable(f" {CAUSES[cause]}{about}"),
@@ -161,4 +183,11 @@ def _shortened(facts: Sequence[str], limit: int = 2) -> Iterator[str]:
 
 
 def _mean(values: Sequence[int]) -> str:
-    return f"{fmean(values):.3g}" if values else "-"
+    if not values:
+        return "-"
+    mean = fmean(values)
+    return f"{mean:,.0f}" if mean >= 100 else f"{mean:.3g}"
+
+
+def _counted(n: int, thing: str) -> str:
+    return f"{n:,} {thing}" if n == 1 else f"{n:,} {thing}s"

@@ -105,9 +105,7 @@ def _counts(seats: Sequence[str], messages: Iterable[Conveyed]) -> list[int]:
     return [senders[seat] for seat in seats]
 
 
-def _messages(
-    delivered: Sequence[Conveyed], seats: Sequence[str], places: Mapping[str, int]
-) -> Iterator[FactMessage]:
+def _messages(delivered: Sequence[Conveyed], seats: Sequence[str], places: Mapping[str, int]) -> Iterator[FactMessage]:
     number = {seat: place for place, seat in enumerate(seats)}
     listed = sorted(range(len(delivered)), key=lambda place: (not delivered[place].news, place))[:MAX_MESSAGES]
     for each in (delivered[place] for place in sorted(listed)):
