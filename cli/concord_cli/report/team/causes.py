@@ -1,4 +1,4 @@
-"""Why answers are wrong: the failures of all trials by class and seat, and those of one trial by part."""
+"""Why answers are wrong: the failures of all trials by class and seat, and those of one trial by seat and fact."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -62,14 +62,13 @@ class CauseClass:
 
 @dataclass(frozen=True, slots=True)
 class FailureLine:
-    """A failure of one trial."""
+    """The failures of one trial that have the same cause, seats and facts."""
 
-    part: str
+    parts: str
     cause: str
-    meaning: str
     seats: str
     facts: str
-    call: CallName | None
+    calls: list[CallName]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,18 +100,12 @@ def classes_of(trials: Sequence[TrialRecord], calls: Mapping[str, CallName]) -> 
 
 def failures_in(record: TeamTaskRecord, calls: Mapping[str, CallName]) -> FailureRows:
     """The failures of one trial, in the order of the record."""
-    lines = [
-        FailureLine(
-            part=on_one_line(failure.part),
-            cause=named(failure.cause),
-            meaning=MEANINGS[failure.cause],
-            seats=_either(failure.seats),
-            facts=_facts(failure),
-            call=None if failure.step_id is None else calls.get(failure.step_id),
-        )
-        for failure in record.failures[:MAX_LINES]
-    ]
-    return FailureRows(lines, len(record.failures) - len(lines) + max(0, record.failures_omitted))
+    alike: defaultdict[tuple[str, tuple[str, ...], str], list[PartFailure]] = defaultdict(list)
+    for failure in record.failures:
+        alike[failure.cause, tuple(failure.seats), _facts(failure)].append(failure)
+    groups = list(alike.values())
+    lines = [_failure_line(failures, calls) for failures in groups[:MAX_LINES]]
+    return FailureRows(lines, sum(map(len, groups[MAX_LINES:])) + max(0, record.failures_omitted))
 
 
 def played(trials: Iterable[TrialRecord]) -> list[tuple[TrialRecord, TeamTaskRecord]]:
@@ -134,15 +127,30 @@ def _cause_line(
     cause, n = failures[0][1].cause, _wrong_parts(failures)
     facts = dict.fromkeys(fact for _, failure in failures for fact in failure.facts)
     omitted = sum(failure.facts_omitted for _, failure in failures)
-    steps = dict.fromkeys(failure.step_id for _, failure in failures if failure.step_id is not None)
     return CauseLine(
         seats=_either(seats),
         facts="" if cause in WITHOUT_FACTS else _listed(list(facts), omitted),
         parts=n,
         width=percent(n / most),
         tasks=_listed(list(dict.fromkeys(trial.task_id for trial, _ in failures))),
-        calls=[calls[step] for step in steps if step in calls][:MAX_CALL_LINKS],
+        calls=_links((failure.step_id for _, failure in failures), calls),
     )
+
+
+def _failure_line(failures: Sequence[PartFailure], calls: Mapping[str, CallName]) -> FailureLine:
+    first = failures[0]
+    return FailureLine(
+        parts=_listed(list(dict.fromkeys(failure.part for failure in failures))),
+        cause=named(first.cause),
+        seats=_either(first.seats),
+        facts=_facts(first),
+        calls=_links((failure.step_id for failure in failures), calls),
+    )
+
+
+def _links(step_ids: Iterable[str | None], calls: Mapping[str, CallName]) -> list[CallName]:
+    known = dict.fromkeys(step for step in step_ids if step is not None and step in calls)
+    return [calls[step] for step in known][:MAX_CALL_LINKS]
 
 
 def _facts(failure: PartFailure) -> str:

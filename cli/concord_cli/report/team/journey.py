@@ -264,7 +264,7 @@ class _Plot:
         for time in range(1, self.flow.end + 1, step):
             start = starts.get(time)
             text = str(time) if self.in_rounds or start is None else duration(start)
-            yield Tick(self._centre(time), text)
+            yield Tick(self._centre(time), "end" if time == self.flow.end and not self.in_rounds else text)
 
     def _start(self, each: FactMessage) -> float | None:
         call = self.calls.get(each.step_id)

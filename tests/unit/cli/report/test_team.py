@@ -81,9 +81,14 @@ def test_the_message_that_shows_a_failure_is_a_link_to_its_call() -> None:
 
 
 def test_what_a_table_of_failures_does_not_list_is_counted() -> None:
-    many: list[PartFailure] = [failure(part=str(number)) for number in range(MAX_LINES + 3)]
+    many: list[PartFailure] = [failure(facts=[f"fact {number}"]) for number in range(MAX_LINES + 3)]
     rows = failures_in(team_task(flow_of(), many, failures_omitted=7), {})
     assert (len(rows.lines), rows.left_out) == (MAX_LINES, 10)
+
+
+def test_failures_of_a_trial_with_the_same_cause_seat_and_facts_share_a_line() -> None:
+    rows = failures_in(team_task(flow_of(), [failure(part=f"part {number}") for number in range(6)]), {})
+    assert [line.parts for line in rows.lines] == ["part 0, part 1, part 2, part 3, and 2 more"]
 
 
 def test_the_table_says_who_knew_what_from_when_and_what_a_seat_lacked() -> None:
