@@ -143,13 +143,14 @@ def test_a_large_team_has_a_bounded_drawing_and_table_that_count_what_they_leave
 
 def test_a_flow_whose_lists_do_not_fit_together_is_not_drawn() -> None:
     flow = flow_of()
-    for wrong in (
+    wrong_lists: list[dict[str, object]] = [
         {"end": 0},
         {"sent": []},
         {"needs": [[9]] * 5},
         {"known_from": [[0]] * 5},
         {"messages": [flow.messages[0].model_copy(update={"receiver": -1})]},
-    ):
+    ]
+    for wrong in wrong_lists:
         record = team_task(flow.model_copy(update=wrong))
         assert draw_journey(record) is None
         assert matrix_of(record) is None
