@@ -111,7 +111,7 @@ def _tasks(pairs: Sequence[tuple[TrialRecord, TeamTaskRecord]]) -> list[TaskLine
     by_task: defaultdict[str, list[tuple[TrialRecord, TeamTaskRecord]]] = defaultdict(list)
     for trial, record in pairs:
         by_task[trial.task_id].append((trial, record))
-    widest = max(_times_fewest(record.messages, record) for _, record in pairs)
+    widest = max(_times_fewest(fmean(each.messages for _, each in of), of[0][1]) for of in by_task.values())
     scale = 1 / max(widest, 1.0)
     return [_task(task_id, of_task, scale) for task_id, of_task in by_task.items()]
 
