@@ -89,7 +89,7 @@ class AssessmentHandler:
             )
             return begun
         request, work = await self._read(message)
-        await progress.tell(f"assessing {len(request.participants) or 'a pattern of'} agents")
+        await progress.tell(f"assessing {_participants(request)}")
         plan, failures = await make_plan(request, work, self._participants, progress, self._settings.secret_of_tasks())
         if plan.task_commitment is not None:
             await progress.tell(f"the tasks follow from a secret with the SHA-256 {plan.task_commitment}")
@@ -140,6 +140,11 @@ def _read(message: IncomingMessage) -> tuple[AssessmentRequest, Work]:
     """Parses a message. Raises NotAnAssessmentError."""
     request = read_request(message)
     return request, plan_work(request)
+
+
+def _participants(request: AssessmentRequest) -> str:
+    count = len(request.participants)
+    return "a pattern of agents" if not count else "1 participant" if count == 1 else f"{count} participants"
 
 
 def _headline(row: ResultRow) -> str:
