@@ -120,6 +120,17 @@ class Control(StrEnum):
     """The team has no channel: no message is delivered."""
 
 
+class Exchange(StrEnum):
+    """How the seats of a team exchange messages."""
+
+    ROUNDS = "rounds"
+    """The gateway asks every seat in rounds, and delivers the messages in their replies."""
+    CALLS = "calls"
+    """Seats call each other through the gateway's proxy."""
+    AUTO = "auto"
+    """By calls if every participant's card announces them, else in rounds. Decided before the first trial."""
+
+
 class FamilyTask(_Strict):
     """A task that a suite's family generates anew for every trial, from the assessment's secret."""
 
@@ -129,6 +140,7 @@ class FamilyTask(_Strict):
     """How many seats a lone participant takes; several participants take one each, or as the config's `seats` says."""
     topology: Topology | list[tuple[Id, Id]] = Topology.COMPLETE
     """Who may send messages to whom: a named topology, or edges between seats."""
+    exchange: Exchange = Exchange.AUTO
     max_rounds: Annotated[int, Field(ge=1, le=MAX_ROUNDS)] | None = None
     """None: so many that a message crosses the team and returns, and four."""
     control: Control | None = None
@@ -223,8 +235,9 @@ class AssessmentConfig(BaseModel):
     """Of tasks of families: how many seats each participant takes, or the named ones do."""
     topology: Topology | list[tuple[Id, Id]] | None = None
     difficulty: Annotated[int, Field(ge=1, le=MAX_DIFFICULTY)] | None = None
+    exchange: Exchange | None = None
     max_rounds: Annotated[int, Field(ge=1, le=MAX_ROUNDS)] | None = None
-    """These three replace what a manifest or a family's task says."""
+    """These four replace what a manifest or a family's task says."""
     controls: Annotated[list[Control], BeforeValidator(_listed), Field(max_length=len(Control))] = []
     num_runs: Annotated[int, Field(ge=1, le=100)] = 1
     num_instances: Annotated[int, Field(ge=1, le=MAX_TRIALS)] | None = None
