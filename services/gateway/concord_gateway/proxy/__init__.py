@@ -1,8 +1,8 @@
 """The proxy between participants: carries their calls, and records each one that it carries.
 
 A request passes through the modules in this order: `endpoint` receives and authorises it, `callees` finds the callee's
-URL, `rpc_request` reads it, `seats` refuses what a trial's topology does not allow, `carrier` forwards it, `relay` sends it through `upstream` and passes on the answer,
-`rpc_answer` reads that, and `call_recorder` records the call.
+URL, `rpc_request` reads it, `seats` refuses what the trial's topology does not allow, `carrier` forwards it, `relay`
+sends it through `upstream` and passes on the answer, `rpc_answer` reads that, and `call_recorder` records the call.
 """
 
 from starlette.routing import Route
