@@ -24,7 +24,6 @@ from concord.trace.step import CallType, InteractionStep, ResponseTrace
 from concord.trust.token_keys import TokenKeys
 from concord.trust.tokens import Claims, TokenVerifier
 from concord_gateway.assignments import Assignments
-from concord_gateway.calls.channel import Channels
 from concord_gateway.drivers import TrialContext, drive_live
 from concord_gateway.open_calls import TrialCalls
 from concord_gateway.recorder import Recorder
