@@ -92,9 +92,7 @@ def _habit(text: str) -> tuple[str, Habit]:
 
 def main() -> None:
     """Reads the arguments, and serves until stopped."""
-    parser = address_parser(
-        "concord_suites.agent", "An agent that takes seats of tasks by rules."
-    )
+    parser = address_parser("concord_suites.agent", "An agent that takes seats of tasks by rules.")
     parser.add_argument("--card-url", help="URL in the agent's card: where others reach it")
     parser.add_argument(
         "--habit",

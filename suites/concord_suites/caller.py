@@ -14,8 +14,8 @@ from concord_suites.habits import Habit, with_habit
 from concord_suites.player import answer, family_of, solo_answer
 from concord_suites.view import Seat, View, all_briefs, told_in
 
-PATIENCE_S: Final = 30.0
-"""How long a seat that waits to be told waits (seconds)."""
+PATIENCE_S: Final = 10.0
+"""How long a seat that waits to be told waits after the last call that reached it (seconds)."""
 
 _BRIEF: Final = re.compile(
     r"You are (?P<seat>\S+), one of (?P<seats>\d+) seats of a team\. .*?\n\nWhat only you know:\n(?P<brief>.*?)\n\n"
@@ -54,6 +54,7 @@ class Caller:
     """The neighbours that this seat asked, and told what it knew."""
     _was_told_all: bool = False
     """Whether this seat passed on all that was found: seats that asked each other would go on for ever."""
+    _waiting: asyncio.Timeout | None = None
     _informed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def __post_init__(self) -> None:
@@ -85,6 +86,8 @@ class Caller:
     async def called(self, text: str) -> str:
         """The answer to a call of another seat."""
         told = {seat.name for seat in told_in(text)}
+        if self._waiting is not None:
+            self._waiting.reschedule(asyncio.get_running_loop().time() + self.patience_s)
         self._learn(text)
         if _ASKS in text or _ASKS_AND_SAYS in text:
             asked = await self._ask_on(_asked_in(text) | {self.own.name}, push=_ASKS_AND_SAYS in text)
@@ -144,10 +147,12 @@ class Caller:
 
     async def _wait(self) -> None:
         try:
-            async with asyncio.timeout(self.patience_s):
+            async with asyncio.timeout(self.patience_s) as self._waiting:
                 await self._informed.wait()
         except TimeoutError:
             return  # the seat that should have told it is gone
+        finally:
+            self._waiting = None
 
     async def _call(self, other: str, verb: str, lines: Sequence[str]) -> str:
         told = await self.call(self.addresses[other], "\n".join([f"{self.own.name}{verb}", *lines]))

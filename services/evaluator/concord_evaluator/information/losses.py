@@ -17,8 +17,8 @@ class Cause(StrEnum):
     """Why a part of an answer is not right."""
 
     NOT_SENT = "not_sent"
-    """A seat told nobody what its brief says. By calls, if nobody called it either, the seat that needed the fact shares
-    this."""
+    """A seat told nobody what its brief says. By calls, if nobody called it either, it shares this with the seat that
+    needed the fact."""
     MISDIRECTED = "misdirected"
     """A seat told only those who did not need it and were no way to those who did, or nobody under that name."""
     NOT_PASSED_ON = "not_passed_on"

@@ -88,7 +88,8 @@ class ProxyEndpoint:
             callee = channel.places[name].entry if name in channel.places else None
         if callee is None:
             if channel is not None:
-                self._carrier.calls.record_unsent(claims, RosterEntry(id=name[:64], url=""), _NOBODY)
+                wanted = f"{name}/{rest}".removesuffix(CARD_PATH).strip("/")
+                self._carrier.calls.record_unsent(claims, RosterEntry(id=wanted[:64], url=""), _NOBODY)
             raise Refusal(404, _NOBODY)
         return AuthorisedRequest(
             claims=claims,
