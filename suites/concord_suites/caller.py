@@ -52,8 +52,7 @@ class Caller:
     """All seats that are known, its own among them."""
     _behind: dict[str, None] = field(default_factory=dict)
     """The neighbours that this seat asked, and told what it knew."""
-    _was_told_all: bool = False
-    """Whether this seat passed on all that was found: seats that asked each other would go on for ever."""
+    _has_passed_on: bool = False
     _waiting: asyncio.Timeout | None = None
     _informed: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -78,7 +77,7 @@ class Caller:
         elif self.begins():
             await self._ask_on({self.own.name}, push=True)
             if not self._knows_all:
-                await self._tell_all(self._behind)
+                await self._pass_on()
         else:
             await self._wait()
         return json.dumps({"answer": self._answer(question, family, answerers)})
@@ -95,7 +94,7 @@ class Caller:
             return "\n".join([_asked_line(asked), *self._told(text.partition(" ")[0], news)])
         if _TELLS_ALL in text:
             self._informed.set()
-            await self._tell_all({} if self._was_told_all else self._behind)
+            await self._pass_on()
         return "Noted."
 
     def begins(self) -> bool:
@@ -137,9 +136,14 @@ class Caller:
 
     async def _tell_all(self, children: Iterable[str]) -> None:
         """Tells seats that were asked too early to know what is known now."""
-        self._was_told_all = True
         for other in list(children):
             await self._call(other, _TELLS_ALL, self._told(other, list(self.known.values())))
+
+    async def _pass_on(self) -> None:
+        """Tells all seats that were asked what was found, once: seats that asked each other would go on for ever."""
+        if not self._has_passed_on:
+            self._has_passed_on = True
+            await self._tell_all(self._behind)
 
     async def _say_everything(self) -> None:
         for other in self.own.neighbours:
