@@ -28,10 +28,11 @@ class NoParticipantError(Exception):
 async def make_plan(
     request: AssessmentRequest, work: Work, participants: Participants, progress: Progress, task_secret: bytes
 ) -> tuple[AssessmentPlan, list[InfrastructureFailure]]:
-    """Fixes what an assessment consists of, and lists the participants it goes on without as failures.
+    """Makes the plan of an assessment, and lists as failures the participants that are missing from it.
 
     Raises NoParticipantError if participants cannot be reached, unless `allow_missing` is set and the participants that
-    receive the tasks and give the answers are there. Raises NotAnAssessmentError for calls that cannot be observed.
+    receive the tasks and give the answers can be reached. Raises NotAnAssessmentError for calls that the gateway cannot
+    observe.
     """
     contacts = Contacts()
     if work.trials and request.mode is Mode.LIVE:

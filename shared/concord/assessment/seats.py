@@ -7,7 +7,7 @@ from concord.assessment.roster import RosterEntry
 from concord.trust.proxy_urls import is_proxy_url
 
 DEFAULT_SEATS: Final = 5
-"""The seats of a lone participant where nobody says how many."""
+"""The default number of seats of a lone participant."""
 
 
 def seats_of(

@@ -69,13 +69,13 @@ class CarriedCall:
     between_seats: bool = False
     """Whether the step holds the whole answer."""
     error: str | None = None
-    """What went wrong in transit. The callee's own error is in its answer."""
+    """An error in transit. An error of the callee is in its answer."""
     refused: bool = False
     """Whether one of the gateway's limits caused the error."""
     not_carried: bool = False
     """Whether the callee got nothing of it."""
     kept: Reservation | None = None
-    """The bytes held for the answer while nobody waits for the end of its task."""
+    """The bytes held for the answer of a call that its caller left."""
     clock: StepClock = field(default_factory=StepClock)
 
     def release(self) -> None:
@@ -139,7 +139,7 @@ class CallRecorder:
         self._tasks: LRUCache[str, set[_TaskKey]] = LRUCache(_MAX_TRIALS)
         """By trace id, the tasks between seats that callees gave, each with its caller and callee."""
         self._left: OrderedDict[str, _TaskKey] = OrderedDict()
-        """By step id, the tasks that nobody waits for: their callers left."""
+        """The callees' tasks whose callers left, by step id."""
         self._writing: set[asyncio.Task[None]] = set()
 
     def begin(

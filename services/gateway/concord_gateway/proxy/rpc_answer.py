@@ -63,12 +63,12 @@ class AnswerReader:
 
     @property
     def text(self) -> str:
-        """What the callee said: its artifacts, else its status message. At most `MAX_QUOTED` characters."""
+        """The callee's answer: its artifacts, else its status message. At most `MAX_QUOTED` characters."""
         return self._spoken[:MAX_QUOTED]
 
     @property
     def whole(self) -> str:
-        """All that the callee said, data and progress messages included, if `text` is less than that; else ""."""
+        """The whole answer, with data and progress messages, if it is more than `text`; else ""."""
         spoken = self._spoken
         rest = dict.fromkeys(each for each in self._heard if each not in spoken)
         whole = "\n".join([spoken, *rest]) if rest else spoken
