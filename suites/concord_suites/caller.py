@@ -76,7 +76,7 @@ class Caller:
                 await self._ask_on({self.own.name}, push=False)
         elif self.begins():
             await self._ask_on({self.own.name}, push=True)
-            if not self._knows_all:
+            if not self._knows_all or self.habit is not Habit.NONE:  # others then lack what it knows
                 await self._pass_on()
         else:
             await self._wait()

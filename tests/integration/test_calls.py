@@ -28,6 +28,7 @@ from tests.security.gateways import gateways, row_of, wait_for_end
 from tests.serving import reserved, served, served_agent, url_of
 
 CONFIG: dict[str, Any] = {"quiet_s": 0.1, "closing_cap_s": 0.3}
+TASK_SECRET = "5e" * 32
 NUMBER = re.compile(r"\d\d,?\d{3}(?!\d)")
 
 
@@ -49,7 +50,7 @@ async def sample_agent(habits: dict[str, Habit] | None = None) -> AsyncIterator[
 async def row(redis_url: str, folder: Path, config: dict[str, Any], participants: dict[str, str]) -> dict[str, Any]:
     """The row of an assessment."""
     async with (
-        gateways(redis_url, folder, CONCORD_OBSERVE="true") as (gateway,),
+        gateways(redis_url, folder, CONCORD_OBSERVE="true", CONCORD_TASK_SECRET=TASK_SECRET) as (gateway,),
         httpx.AsyncClient(timeout=60) as http,
     ):
         return row_of(await task_of(http, gateway.url, request(CONFIG | config, participants)))
