@@ -131,8 +131,8 @@ def by_calls(batches: Iterable[ReportBatch], roster: Roster, calls: CallsRecord 
 
 
 def _events(step: StepFacts, caller: str, callee: str) -> Iterator[_Event]:
-    attributes, requests = step.additional_attributes, _requests(step)
-    said = requests.get(WHOLE) or requests.get("text")
+    attributes, asked = step.additional_attributes, _requests(step)
+    said = asked.get(WHOLE) or asked.get("text")
     began, ended = _time(step.start_time), _time(step.end_time)
     text = said if isinstance(said, str) else ""
     yield _Event(began, False, step.step_id, caller, callee, text, NOT_CARRIED not in attributes)
