@@ -87,9 +87,12 @@ class CheckedItem(BaseModel):
 
 
 class BatchCheck(BaseModel):
-    """The outcome of checking a batch."""
+    """The outcome of checking a batch. No action was scheduled: `total_created` is 0."""
 
     validation_only: bool = True
+    total_submitted: int
+    total_created: int = 0
+    total_failed: int
     total_valid: int
     total_invalid: int
     events: list[CheckedItem]
@@ -254,7 +257,13 @@ async def create_batch(
     names = [one.modality for one in request.events]
     if request.validate_only:
         response.status_code = 200
-        return BatchCheck(total_valid=len(sound), total_invalid=failed, events=list(_checks(names, checked)))
+        return BatchCheck(
+            total_submitted=len(checked),
+            total_failed=failed,
+            total_valid=len(sound),
+            total_invalid=failed,
+            events=list(_checks(names, checked)),
+        )
     refused = (request.stop_on_first_error and failed > 0) or not sound
     created = [] if refused else environment.schedule(simulation, sound)
     response.status_code = 400 if not created else 207 if failed else 201
