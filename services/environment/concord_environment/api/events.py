@@ -5,13 +5,14 @@ from datetime import datetime
 from itertools import islice
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import Depends, Query, Response
 from pydantic import BaseModel, Field, JsonValue
 
 from concord_environment.access.keys import Key
 from concord_environment.api.access import Addressed, Served, permitted
 from concord_environment.api.errors import Problem
 from concord_environment.api.responses import EventView, event_view, whole_event_view
+from concord_environment.api.routing import PrefixRouter
 from concord_environment.core.events import DEFAULT_PRIORITY, Event, EventStatus, Submission
 from concord_environment.core.faults import BadRequest, Conflict, Fault, NotFound
 from concord_environment.environment import Environment, EnvironmentSimulation
@@ -129,7 +130,7 @@ class Cancellation(BaseModel):
     event_id: str
 
 
-router = APIRouter(prefix="/events", tags=["events"])
+router = PrefixRouter(prefix="/events", tags=["events"])
 
 
 @router.get("", dependencies=[Depends(permitted("events:list"))])
