@@ -31,7 +31,7 @@ def _recognises(head: Head) -> bool:
 
 
 def _read(source: Source) -> Iterator[Trace]:
-    return traces_of(_spans(source), source, Channel.OTLP, _WARNINGS)
+    return traces_of(_spans(source), source, Channel.OTLP, _WARNINGS, services_are_agents=True)
 
 
 def _spans(source: Source) -> Iterator[ReadSpan]:

@@ -1,149 +1,276 @@
 """From spans to steps: which agent each span belongs to, and which of them are calls from one agent to another."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
-from concord.trace.otlp import Span, to_step, without_internals
+from concord.assessment.roster import UNKNOWN_AGENT
+from concord.trace.attributes import EDGE_KIND, EdgeKind
+from concord.trace.otlp import (
+    Act,
+    Reading,
+    Span,
+    SpanTree,
+    TeamReading,
+    conversations_of,
+    names_agents,
+    read_team,
+    to_step,
+    without_internals,
+)
 from concord.trace.report import Channel
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, StepAction
-from concord_evaluator.formats.source import Source
+from concord_evaluator.formats.activations import Activation, agent_id, find_activations
+from concord_evaluator.formats.source import Source, UnrecognisedError
 from concord_evaluator.formats.trace import Origin, Trace, TraceBuilder, all_built
 
 UNNAMED_SERVICE: Final = "unknown_service"
 """OpenTelemetry's name for a service without a name."""
 
+MAX_SEEN: Final = 5
+"""Names of spans that the message about unrecognised spans lists."""
+
+DOCS: Final = "docs/frameworks.md"
+
 
 @dataclass(frozen=True, slots=True)
 class ReadSpan:
-    """A span, its line, and the agent that it names.
-
-    `agent`: the agent whose work the span is or, in a call, the callee; empty if it names none. `awaits`: whether it is
-    the caller's side of the invocation of an agent in another service.
-    """
+    """A span and its line."""
 
     span: Span
     line: int
-    service: str
-    agent: str
-    awaits: bool
 
     @classmethod
     def of(cls, span: Span, line: int) -> "ReadSpan":
-        """Reads the attributes of `span`."""
-        called = span.callee
-        return cls(span, line, span.service or UNNAMED_SERVICE, span.agent or called, span.client and bool(called))
+        """Names the service of a span without one."""
+        return cls(span if span.service else replace(span, service=UNNAMED_SERVICE), line)
 
 
 @dataclass(frozen=True, slots=True)
-class _Owner:
-    """The agent that a span belongs to. `awaiting`: whether the span is the caller's side of its invocation."""
+class _Run:
+    """The spans of one trace, or of several traces of a conversation. `reading` names agents, unless it is empty."""
 
-    agent: str
-    service: str
-    awaiting: bool
+    trace_id: str
+    spans: list[ReadSpan]
+    n_traces: int
+    tree: SpanTree
+    reading: TeamReading
 
 
 def traces_of(
-    spans: Iterable[ReadSpan], source: Source, channel: Channel, warnings: Iterable[str] = ()
+    spans: Iterable[ReadSpan],
+    source: Source,
+    channel: Channel,
+    warnings: Iterable[str] = (),
+    *,
+    services_are_agents: bool = False,
 ) -> Iterator[Trace]:
-    """The traces of spans (in any order), in the order of their first spans.
+    """The traces of spans (in any order), in the order of their first spans. Traces of one conversation are joined.
 
-    A span that cannot become a step counts as an unreadable record. Raises FormatError if there are no spans.
+    Services are the agents of a trace in which no span names an agent, if several services have spans, or if
+    `services_are_agents`. A span that cannot become a step counts as an unreadable record. Raises FormatError if there
+    are no spans; UnrecognisedError if no trace has agents.
     """
     by_trace: defaultdict[str, list[ReadSpan]] = defaultdict(list)
     for each in spans:
         by_trace[each.span.trace_id].append(each)
     if not by_trace and not source.left_out:
         raise source.error("no spans found")
-    while by_trace:
-        trace_id = next(iter(by_trace))
-        of_one = by_trace.pop(trace_id)
-        with source.record(of_one[0].line):
-            builder = TraceBuilder(trace_id, Origin(source.name, of_one[0].line))
-            for warning in warnings:
-                builder.warn(warning)
-            _take(builder, of_one, source, channel)
+    runs = [_run(group, by_trace) for group in _conversations(by_trace)]
+    usable = [run for run in runs if services_are_agents or _has_agents(run)]
+    if runs and not usable:
+        raise UnrecognisedError(source.name, None, _unrecognised(runs))
+    idle = [run for run in runs if run not in usable]
+    notes = [*warnings, *([_beside(idle)] if idle else [])]
+    fragments: list[str] = []
+    n_yielded = 0
+    for run in usable:
+        if not services_are_agents and (reason := _fragment(run)):
+            fragments.append(reason)
+            continue
+        with source.record(run.spans[0].line):
+            builder = TraceBuilder(run.trace_id, Origin(source.name, run.spans[0].line))
+            for note in (*notes, *fragments):
+                builder.warn(note)
+            if run.n_traces > 1:
+                builder.warn(f"{run.n_traces} traces of one conversation are joined")
+            _take(builder, run, source, channel)
+            n_yielded += 1
             yield from all_built([builder], source)
+    if fragments and not n_yielded:
+        raise UnrecognisedError(source.name, None, f"{fragments[0]}; see {DOCS}")
 
 
-def _take(builder: TraceBuilder, spans: list[ReadSpan], source: Source, channel: Channel) -> None:
-    owners = _owners(_by_id(spans), _sole_agents(spans))
-    visible = list(without_internals(each.span for each in spans))
-    if len(visible) < len(spans):
-        builder.warn(f"{len(spans) - len(visible)} internal spans of the a2a-python-sdk library were ignored")
-    lines = {each.span.span_id: each.line for each in spans}
-    for span in visible:
+def _conversations(by_trace: Mapping[str, Sequence[ReadSpan]]) -> list[list[str]]:
+    """The trace ids, those of one conversation together."""
+    group_of: dict[str, list[str]] = {}
+    groups: list[list[str]] = []
+    for trace_id, spans in by_trace.items():
+        named = conversations_of(each.span for each in spans)
+        joined = list({id(group_of[each]): group_of[each] for each in sorted(named) if each in group_of}.values())
+        group = joined[0] if joined else []
+        if not joined:
+            groups.append(group)
+        group.append(trace_id)
+        for other in joined[1:]:
+            group.extend(other)
+            other.clear()
+            group_of.update({each: group for each, known in group_of.items() if known is other})
+        group_of.update(dict.fromkeys(named, group))
+    return [group for group in groups if group]
+
+
+def _run(trace_ids: Sequence[str], by_trace: Mapping[str, list[ReadSpan]]) -> _Run:
+    first = trace_ids[0]
+    spans = [
+        each if each.span.trace_id == first else ReadSpan(replace(each.span, trace_id=first), each.line)
+        for trace_id in trace_ids
+        for each in by_trace[trace_id]
+    ]
+    visible = without_internals([each.span for each in spans])
+    tree = SpanTree(_by_id(visible))
+    reading = read_team(tree)
+    return _Run(first, spans, len(trace_ids), tree, reading if names_agents(reading) else TeamReading({}))
+
+
+def _has_agents(run: _Run) -> bool:
+    return bool(run.reading.spans) or len({span.service for span in run.tree.spans.values()}) > 1
+
+
+def _unrecognised(runs: Iterable[_Run]) -> str:
+    """The message about spans without agents: `0 agents recognised in 82 spans (68 host, 14 tool); seen: …`."""
+    spans = [span for run in runs for span in run.tree.spans.values()]
+    reads = [read_team(run.tree) for run in runs]
+    tools = sum(each.act in {Act.TOOL, Act.MODEL} for read in reads for each in read.spans.values())
+    seen = Counter(f"{span.scope or 'no scope'}: {span.name}" for span in spans).most_common(MAX_SEEN)
+    return (
+        f"0 agents recognised in {len(spans)} spans ({len(spans) - tools} host, {tools} tool); "
+        f"seen: {', '.join(f'{name} ({count})' for name, count in seen)}; see {DOCS}"
+    )
+
+
+def _beside(idle: Sequence[_Run]) -> str:
+    spans = sum(len(run.spans) for run in idle)
+    traces = sum(run.n_traces for run in idle)
+    return f"traces of the file without any agent, left out: {traces} (spans: {spans})"
+
+
+def _fragment(run: _Run) -> str:
+    """Why no figure can be computed for a trace; "" if nothing speaks against it.
+
+    The trace names agents whose work it does not contain, or parents of its spans are missing and it has at most one
+    edge.
+    """
+    reading, tree = run.reading, run.tree.spans
+    if reading.unseen:
+        return f"trace {run.trace_id}: no span tells the work of {', '.join(reading.unseen)}"
+    missing = sum(bool(span.parent_id) and span.parent_id not in tree for span in tree.values())
+    if not missing or not reading.spans:
+        return ""
+    edges = list(find_activations(run.tree, reading, _parents_first(tree)).edges())
+    if len(edges) > 1:
+        return ""
+    calls = "1 call" if edges else "no call"
+    lost = f"the parents of {missing} of its {len(tree)} spans are missing"
+    return f"trace {run.trace_id} is a fragment with {calls}: {lost}"
+
+
+def _take(builder: TraceBuilder, run: _Run, source: Source, channel: Channel) -> None:
+    tree = run.tree
+    if len(tree.spans) < len({each.span.span_id for each in run.spans}):
+        ignored = len(run.spans) - len(list(without_internals(each.span for each in run.spans)))
+        builder.warn(f"{ignored} internal spans of the a2a-python-sdk library were ignored")
+    order = _parents_first(tree.spans)
+    reading = run.reading if run.reading.spans else _services(tree)
+    activations = find_activations(tree, reading, order)
+    lines = {each.span.span_id: each.line for each in run.spans}
+    for agent in sorted({agent for members in activations.conversations for agent in members}):
+        builder.declare(agent)
+    for span in without_internals(each.span for each in run.spans):
         with source.record(lines[span.span_id]):
-            agent = owners[span.span_id].agent
-            caller = owners[span.parent_id].agent if span.parent_id in owners else agent
-            step = _step(span, caller, agent)
-            builder.declare(agent)
-            builder.add(step, caller, channel=channel)
+            activation = activations.of_span[span.span_id]
+            read = reading.spans.get(span.span_id)
+            told = span if read is None or read.failed == span.failed else replace(span, failed=read.failed)
+            steps = list(_steps(told, activation))
+            if activation is not None:
+                builder.declare(activation.agent)
+            for reporter, step in steps:
+                builder.add(step, reporter, channel=channel)
+    for edge in activations.edges():
+        if edge.kind is EdgeKind.CONVERSATION:
+            builder.add(_message(edge.head, edge.callee), edge.caller, channel=channel)
 
 
-def _by_id(spans: Iterable[ReadSpan]) -> dict[str, ReadSpan]:
+def _services(tree: SpanTree) -> TeamReading:
+    """Every span as the work of its service."""
+    return TeamReading(
+        {span_id: Reading(Act.AGENT, span.service, failed=span.failed) for span_id, span in tree.spans.items()}
+    )
+
+
+def _by_id(spans: Iterable[Span]) -> dict[str, Span]:
     """The spans by id. Of several with one id, which will conflict, the least, regardless of their order."""
-    by_id: dict[str, ReadSpan] = {}
-    for each in spans:
-        known = by_id.setdefault(each.span.span_id, each)
-        if each is not known and _rank(each) < _rank(known):
-            by_id[each.span.span_id] = each
+    by_id: dict[str, Span] = {}
+    for span in spans:
+        known = by_id.setdefault(span.span_id, span)
+        if known is not span and _rank(span) < _rank(known):
+            by_id[span.span_id] = span
     return by_id
 
 
-def _rank(each: ReadSpan) -> tuple[str, str, bool, str]:
-    """The attributes that an owner depends on."""
-    return each.service, each.agent, each.awaits, each.span.parent_id
+def _rank(span: Span) -> tuple[str, ...]:
+    """Everything that an activation depends on."""
+    facts = (span.service, span.parent_id, span.name, span.scope, span.start_ns, span.end_ns, span.client, span.failed)
+    return (*map(str, facts), str(sorted(span.attributes.items())))
 
 
-def _sole_agents(spans: Iterable[ReadSpan]) -> dict[str, str]:
-    """By service, its agent, for the services with exactly one agent."""
-    named: defaultdict[str, set[str]] = defaultdict(set)
-    for each in spans:
-        if each.agent and not each.awaits:
-            named[each.service].add(each.agent)
-    return {service: next(iter(agents)) for service, agents in named.items() if len(agents) == 1}
-
-
-def _owners(by_id: Mapping[str, ReadSpan], sole_agents: Mapping[str, str]) -> dict[str, _Owner]:
-    """The owner of each span, parents first. In a cycle of parents, the first span by id counts as the root."""
-    owners: dict[str, _Owner] = {}
-    for span_id in sorted(by_id):
+def _parents_first(spans: Mapping[str, Span]) -> list[str]:
+    """The span ids, parents first. In a cycle of parents, the first span by id counts as the root."""
+    order: dict[str, None] = {}
+    for span_id in sorted(spans):
         chain: dict[str, None] = {}
         current = span_id
-        while current in by_id and current not in owners and current not in chain:
+        while current in spans and current not in order and current not in chain:
             chain[current] = None
-            current = by_id[current].span.parent_id
-        for each in reversed(chain):
-            owners[each] = _owner(by_id[each], owners.get(by_id[each].span.parent_id), sole_agents)
-    return owners
+            current = spans[current].parent_id
+        order.update(dict.fromkeys(reversed(chain)))
+    return list(order)
 
 
-def _owner(each: ReadSpan, parent: _Owner | None, sole_agents: Mapping[str, str]) -> _Owner:
-    """The agent that a span names; else that of its parent in the same service, or of the invocation that it answers.
-
-    Any other span belongs to the only agent of its service or, if there is none or several, to the service itself.
-    """
-    if each.agent:
-        return _Owner(each.agent, each.service, each.awaits)
-    if parent is not None and parent.service == each.service:
-        return parent
-    if parent is not None and parent.awaiting:
-        return _Owner(parent.agent, each.service, awaiting=False)
-    return _Owner(sole_agents.get(each.service, each.service), each.service, awaiting=False)
-
-
-def _step(span: Span, caller: str, agent: str) -> InteractionStep:
-    """The span as a call if its agent differs from the agent above; otherwise as work or a tool call of the agent."""
+def _steps(span: Span, activation: Activation | None) -> Iterator[tuple[str, InteractionStep]]:
+    """The steps of a span, each with its reporter: a call of each agent that asked, otherwise work or a tool's use."""
     step = to_step(span)
-    if caller != agent:
-        call = step.agent_call or AgentInvocation()
-        action = StepAction(agent_invocation=call.model_copy(update={"agent_name": agent}))
-        attributes = {name: value for name, value in step.additional_attributes.items() if name != "call_type"}
-        changes = {"call_type": CallType.AGENT, "step_action": action, "additional_attributes": attributes}
-        return step.model_copy(update=changes)
+    if activation is None:
+        yield UNKNOWN_AGENT, _work(step)
+        return
+    head = activation.head.span_id == span.span_id
+    asked_by = [(caller.agent, kind) for caller, kind in activation.asked_by if caller.agent != activation.agent]
+    if not head or not asked_by:
+        yield activation.agent, _work(step)
+        return
+    for number, (caller, kind) in enumerate(asked_by):
+        yield caller, _call(step, activation.agent, kind, f"-{number}" if number else "")
+
+
+def _work(step: InteractionStep) -> InteractionStep:
     if step.kind is CallType.AGENT:
         return step.model_copy(update={"call_type": CallType.HOST, "step_action": None})
     return step
+
+
+def _call(step: InteractionStep, callee: str, kind: EdgeKind, suffix: str) -> InteractionStep:
+    """The step as a call of an agent. `suffix`: of the ids of further calls by the same span."""
+    call = step.agent_call or AgentInvocation()
+    action = StepAction(agent_invocation=call.model_copy(update={"agent_name": callee}))
+    attributes = {name: value for name, value in step.additional_attributes.items() if name != "call_type"}
+    if kind is not EdgeKind.DELEGATION:
+        attributes[EDGE_KIND] = kind
+    changes = {"call_type": CallType.AGENT, "step_action": action, "additional_attributes": attributes}
+    return step.model_copy(update={**changes, "step_id": step.step_id + suffix})
+
+
+def _message(head: Span, heard_by: str) -> InteractionStep:
+    """A message of a conversation, at the end of its speaker's work, as one of its members heard it."""
+    step = to_step(replace(head, start_ns=head.end_ns, failed=False, attributes={}))
+    return _call(step, heard_by, EdgeKind.CONVERSATION, f"-{agent_id(heard_by)[:40]}")

@@ -60,6 +60,11 @@ class _Status(_OtlpMessage):
     message: str | None = None
 
 
+class _Event(_OtlpMessage):
+    name: str | None = None
+    attributes: list[_KeyValue] | None = None
+
+
 class _Span(_OtlpMessage):
     trace_id: str | None = None
     span_id: str | None = None
@@ -69,6 +74,7 @@ class _Span(_OtlpMessage):
     start_time_unix_nano: int | None = None
     end_time_unix_nano: int | None = None
     attributes: list[_KeyValue] | None = None
+    events: list[_Event] | None = None
     status: _Status | None = None
 
 
@@ -138,5 +144,14 @@ def _read(span: _Span, scope: str, service: str) -> Span:
         client=span.kind in _CLIENT_KINDS,
         failed=status.code in _ERROR_CODES,
         message=status.message or "",
-        attributes={each.key: as_attribute(each.plain()) for each in span.attributes or () if each.key in ATTRIBUTES},
+        attributes=_exception(span.events or ()) | _known(span.attributes or ()),
     )
+
+
+def _exception(events: Iterable[_Event]) -> dict[str, AttributeValue]:
+    """The attributes of the first exception of a span."""
+    return next((_known(event.attributes or ()) for event in events if event.name == "exception"), {})
+
+
+def _known(attributes: Iterable[_KeyValue]) -> dict[str, AttributeValue]:
+    return {each.key: as_attribute(each.plain()) for each in attributes if each.key in ATTRIBUTES}
