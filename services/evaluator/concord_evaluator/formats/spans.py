@@ -13,6 +13,7 @@ from concord.trace.otlp import (
     Span,
     SpanTree,
     TeamReading,
+    check_ids,
     conversations_of,
     names_agents,
     read_team,
@@ -74,7 +75,9 @@ def traces_of(
     """
     by_trace: defaultdict[str, list[ReadSpan]] = defaultdict(list)
     for each in spans:
-        by_trace[each.span.trace_id].append(each)
+        with source.record(each.line):
+            check_ids(each.span)
+            by_trace[each.span.trace_id].append(each)
     if not by_trace and not source.left_out:
         raise source.error("no spans found")
     runs = [_run(group, by_trace) for group in _conversations(by_trace)]
@@ -159,14 +162,15 @@ def _beside(idle: Sequence[_Run]) -> str:
 def _fragment(run: _Run) -> str:
     """Why no figure can be computed for a trace; "" if nothing speaks against it.
 
-    The trace names agents whose work it does not contain, or parents of its spans are missing and it has at most one
-    edge.
+    The trace names agents whose work it does not contain, or it has several parts that lack a parent and at most one
+    edge. (A whole trace may lack one parent, if its client exports no spans.)
     """
     reading, tree = run.reading, run.tree.spans
     if reading.unseen:
         return f"trace {run.trace_id}: no span tells the work of {', '.join(reading.unseen)}"
-    missing = sum(bool(span.parent_id) and span.parent_id not in tree for span in tree.values())
-    if not missing or not reading.spans:
+    tops = [span for span in tree.values() if span.parent_id not in tree]
+    missing = sum(bool(top.parent_id) for top in tops)
+    if not reading.spans or not missing or len({top.parent_id for top in tops}) == 1:
         return ""
     edges = list(find_activations(run.tree, reading, _parents_first(tree)).edges())
     if len(edges) > 1:

@@ -4,7 +4,7 @@ Pure. OTLP/JSON is decoded here, OTLP/protobuf in the collector, because it need
 """
 
 from concord.trace.otlp.json_form import as_attribute, read_json, spans_in
-from concord.trace.otlp.mapping import SpanError, to_step
+from concord.trace.otlp.mapping import SpanError, check_ids, to_step
 from concord.trace.otlp.reading import Act, Reading, SpanTree, TeamReading, name_key
 from concord.trace.otlp.spans import AttributeValue, Span, without_internals
 from concord.trace.otlp.team import conversations_of, names_agents, read_team
@@ -18,6 +18,7 @@ __all__ = [
     "SpanTree",
     "TeamReading",
     "as_attribute",
+    "check_ids",
     "conversations_of",
     "name_key",
     "names_agents",
