@@ -24,6 +24,7 @@ RETRY_OF: Final = ("retry_of",)
 """Concord's own: the span id of the attempt that a span repeats."""
 
 AGENT_OPERATIONS: Final = frozenset({"invoke_agent", "agent"})
+TEAM_OPERATIONS: Final = frozenset({"invoke_workflow", "workflow"})
 TOOL_OPERATIONS: Final = frozenset({"execute_tool", "tool"})
 MODEL_OPERATIONS: Final = frozenset(
     {"chat", "generate_content", "text_completion", "embeddings", "retrieval"}

@@ -11,7 +11,6 @@ from concord.trace.otlp.reading import Act, Reading, tool_use
 from concord.trace.otlp.spans import Span
 
 _INVOKE: Final = re.compile(r"invoke_agent\s+(.+)", re.DOTALL)
-_TEAM: Final = frozenset({"invoke_workflow"})
 
 
 def read(span: Span) -> Reading | None:
@@ -23,7 +22,7 @@ def read(span: Span) -> Reading | None:
         named = _INVOKE.fullmatch(span.name)
         agent = span.text(genai.AGENT_NAME) or (named[1] if named else "")
         return Reading(Act.AGENT if agent else Act.WORK, agent, failed=span.failed)
-    if operation in _TEAM:
+    if operation in genai.TEAM_OPERATIONS:
         return Reading(Act.TEAM, failed=span.failed)
     if operation in genai.TOOL_OPERATIONS:
         return tool_use(span, span.text(genai.TOOL_NAME))

@@ -15,4 +15,4 @@ def read(span: Span) -> Reading | None:
         return Reading(Act.AGENT, name, failed=span.failed)
     if kind == "tool":
         return tool_use(span, span.text((*genai.TOOL_NAME, *genai.ENTITY_NAME)))
-    return Reading(Act.TEAM if kind == "workflow" else Act.WORK, failed=span.failed)
+    return Reading(Act.TEAM if kind in genai.TEAM_OPERATIONS else Act.WORK, failed=span.failed)
