@@ -1,6 +1,9 @@
 """LangGraph teams with scripted models: `langgraph_teams.py TEAM INSTRUMENTATION FILE`."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
 from langchain_core.language_models import BaseChatModel
@@ -14,9 +17,11 @@ from langgraph.prebuilt import create_react_agent
 from langgraph.types import Command, interrupt
 from langgraph_supervisor import create_supervisor
 from langgraph_swarm import create_handoff_tool, create_swarm
+from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 
-from recording import arguments, recorded
+from recording import SERVICE, arguments, exported, recorded
 
 THREAD: Any = {"configurable": {"thread_id": "thread-1"}}
 ASK: Any = {"messages": [("user", "Which harbours are open?")]}
@@ -186,11 +191,26 @@ def instrument(instrumentation: str, provider: TracerProvider) -> None:
     else:
         os.environ |= {"LANGSMITH_OTEL_ENABLED": "true", "LANGSMITH_OTEL_ONLY": "true", "LANGSMITH_TRACING": "true"}
         os.environ |= {"LANGSMITH_API_KEY": "none", "LANGSMITH_ENDPOINT": "http://127.0.0.1:9"}
+        os.environ["LANGCHAIN_REVISION_ID"] = "none"
+
+
+@contextmanager
+def under_logfire(path: Path) -> Iterator[TracerProvider]:
+    """Logfire's tracer provider, which the spans of langsmith's SDK go to."""
+    import logfire
+
+    with exported(path) as exporter:
+        processors = [SimpleSpanProcessor(exporter)]
+        logfire.configure(
+            send_to_logfire=False, console=False, service_name=SERVICE, additional_span_processors=processors
+        )
+        yield trace.get_tracer_provider()
+        logfire.force_flush()
 
 
 def flush(instrumentation: str) -> None:
     """Waits for spans that are made in the background."""
-    if instrumentation == "langsmith":
+    if instrumentation in {"langsmith", "logfire"}:
         from langchain_core.tracers.langchain import wait_for_all_tracers
 
         wait_for_all_tracers()
@@ -200,7 +220,7 @@ TEAMS = {team.__name__: team for team in (supervisor, swarm, chain, subgraphs, t
 
 if __name__ == "__main__":
     team, instrumentation, path = arguments()
-    with recorded(path) as provider:
+    with (under_logfire if instrumentation == "logfire" else recorded)(path) as provider:
         instrument(instrumentation, provider)
         TEAMS[team]()
         flush(instrumentation)

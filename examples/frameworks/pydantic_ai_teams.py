@@ -1,7 +1,6 @@
 """pydantic-ai teams with scripted models, instrumented by logfire: `pydantic_ai_teams.py TEAM INSTRUMENTATION FILE`."""
 
 import asyncio
-from pathlib import Path
 from typing import Any
 
 import logfire
@@ -10,7 +9,7 @@ from pydantic_ai import Agent, RunContext
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-from recording import SERVICE, FileExporter, arguments
+from recording import SERVICE, arguments, exported
 
 
 def says(*script: str | tuple[str, dict[str, Any]]) -> FunctionModel:
@@ -52,21 +51,15 @@ async def sequence() -> None:
 TEAMS = {team.__name__: team for team in (delegation, sequence)}
 
 
-def record(team: str, path: Path) -> None:
-    """Logfire makes the tracer provider itself."""
-    exporter = FileExporter()
-    logfire.configure(
-        send_to_logfire=False,
-        console=False,
-        service_name=SERVICE,
-        additional_span_processors=[SimpleSpanProcessor(exporter)],
-    )
-    logfire.instrument_pydantic_ai()
-    asyncio.run(TEAMS[team]())
-    logfire.force_flush()
-    exporter.write(path)
-
-
 if __name__ == "__main__":
     team, _, path = arguments()
-    record(team, path)
+    with exported(path) as exporter:
+        logfire.configure(
+            send_to_logfire=False,
+            console=False,
+            service_name=SERVICE,
+            additional_span_processors=[SimpleSpanProcessor(exporter)],
+        )
+        logfire.instrument_pydantic_ai()
+        asyncio.run(TEAMS[team]())
+        logfire.force_flush()

@@ -45,7 +45,7 @@ def _hex_ids(value: Any) -> Any:
     if isinstance(value, list):
         return [_hex_ids(each) for each in value if not _is_stack(each)]
     if isinstance(value, str):
-        return value if len(value) <= MAX_TEXT else value[:MAX_TEXT]
+        return value.partition("Traceback (most recent")[0][:MAX_TEXT]
     if not isinstance(value, dict):
         return value
     return {key: base64.b64decode(each).hex() if key in _IDS else _hex_ids(each) for key, each in value.items()}
@@ -56,15 +56,22 @@ def _is_stack(value: Any) -> bool:
 
 
 @contextmanager
+def exported(path: Path) -> Iterator[FileExporter]:
+    """An exporter for a tracer provider of one's own. Its spans are in the file at `path` after the context."""
+    exporter = FileExporter()
+    yield exporter
+    exporter.write(path)
+
+
+@contextmanager
 def recorded(path: Path) -> Iterator[TracerProvider]:
     """The process's tracer provider. Its spans are in the file at `path` after the context."""
-    exporter = FileExporter()
-    provider = TracerProvider(resource=Resource({"service.name": SERVICE}))
-    provider.add_span_processor(SimpleSpanProcessor(exporter))
-    trace.set_tracer_provider(provider)
-    yield provider
-    provider.force_flush()
-    exporter.write(path)
+    with exported(path) as exporter:
+        provider = TracerProvider(resource=Resource({"service.name": SERVICE}))
+        provider.add_span_processor(SimpleSpanProcessor(exporter))
+        trace.set_tracer_provider(provider)
+        yield provider
+        provider.force_flush()
 
 
 def arguments() -> tuple[str, str, Path]:
