@@ -6,6 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
+from langchain.agents import create_agent
+from langchain.agents.middleware import before_model
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
@@ -158,6 +160,28 @@ def tools() -> None:
     lead.invoke(ASK)
 
 
+def agents() -> None:
+    """A node is an agent of LangChain 1, with middleware and another agent as a tool; a second one follows."""
+    expert = create_agent(says("Low at noon."), [], name="expert")
+
+    @tool
+    def ask_expert(question: str) -> str:
+        """Ask the expert."""
+        return str(expert.invoke({"messages": [("user", question)]})["messages"][-1].content)
+
+    @before_model
+    def check(state: Any, runtime: Any) -> None:
+        return None
+
+    lead = create_agent(says(("ask_expert", {"question": "When?"}), "At noon."), [ask_expert], middleware=[check])
+    graph = StateGraph(State)
+    graph.add_node("lead", lead)
+    graph.add_node("writer", create_agent(says("A report."), [], name="writer"))
+    graph.add_edge(START, "lead")
+    graph.add_edge("lead", "writer")
+    graph.compile().invoke(ASK)
+
+
 def interrupted() -> None:
     """A graph stops for an approval, and a second call resumes it: two traces of one thread."""
     graph = StateGraph(State)
@@ -216,7 +240,7 @@ def flush(instrumentation: str) -> None:
         wait_for_all_tracers()
 
 
-TEAMS = {team.__name__: team for team in (supervisor, swarm, chain, subgraphs, tools, interrupted)}
+TEAMS = {team.__name__: team for team in (supervisor, swarm, chain, subgraphs, tools, agents, interrupted)}
 
 if __name__ == "__main__":
     team, instrumentation, path = arguments()
