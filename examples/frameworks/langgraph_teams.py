@@ -128,6 +128,18 @@ def chain() -> None:
     graph.compile().invoke(ASK)
 
 
+def parallel() -> None:
+    """A planner, two agents in parallel, and a writer."""
+    graph = StateGraph(State)
+    for name in ("planner", "north", "south", "writer"):
+        graph.add_node(name, create_agent(says(f"The work of {name}."), [], name=name))
+    graph.add_edge(START, "planner")
+    graph.add_edge("planner", "north")
+    graph.add_edge("planner", "south")
+    graph.add_edge(["north", "south"], "writer")
+    graph.compile().invoke(ASK)
+
+
 def subgraphs() -> None:
     """A node that is a graph of two agents, followed by an agent."""
     team = StateGraph(State)
@@ -240,7 +252,7 @@ def flush(instrumentation: str) -> None:
         wait_for_all_tracers()
 
 
-TEAMS = {team.__name__: team for team in (supervisor, swarm, chain, subgraphs, tools, agents, interrupted)}
+TEAMS = {team.__name__: team for team in (supervisor, swarm, chain, parallel, subgraphs, tools, agents, interrupted)}
 
 if __name__ == "__main__":
     team, instrumentation, path = arguments()

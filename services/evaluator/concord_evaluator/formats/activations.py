@@ -18,13 +18,14 @@ class Activation:
     """One piece of work of an agent. `head`: its outermost span; `within`: the activation that it was started in.
 
     `asked_by`: the agent before it and the kind of that edge, for each edge. `to`: the agents that it handed over to.
-    `remote`: whether the head is the caller's side of a call elsewhere.
+    `remote`: whether the head is the caller's side of a call elsewhere. `group`: see `Reading`.
     """
 
     agent: str
     head: Span
     within: "Activation | None"
     remote: bool = False
+    group: str = ""
     asked_by: list[tuple["Activation", EdgeKind]] = field(default_factory=list)
     to: list[str] = field(default_factory=list)
 
@@ -100,7 +101,7 @@ def _activation(
     if read is not None and read.act is Act.AGENT and (name := agent_id(read.agent)):
         if above is not None and above.agent == name:
             return above
-        return Activation(name, span, above, span.client)
+        return Activation(name, span, above, span.client, read.group)
     if parent is None or parent.service == span.service or (above is not None and above.remote):
         return above
     agent = sole.get(span.service, agent_id(span.service))
@@ -161,7 +162,12 @@ def _returns(by: Activation, kind: EdgeKind, each: Activation, before: Activatio
 
 def _directly_before(earlier: Sequence[Activation], each: Activation) -> Iterator[Activation]:
     """The activations that ended before this one started, and before which no other one ended in between."""
-    done = [before for before in earlier if before.head.end_ns <= each.head.start_ns and before.head.end_ns]
+    done = [before for before in earlier if before.head.end_ns and _ended_before(before, each)]
     for before in done:
-        if not any(other.head.start_ns >= before.head.end_ns for other in done if other is not before):
+        if not any(_ended_before(before, other) for other in done if other is not before):
             yield before
+
+
+def _ended_before(earlier: Activation, later: Activation) -> bool:
+    parallel = bool(earlier.group) and earlier.group == later.group
+    return not parallel and earlier.head.end_ns <= later.head.start_ns

@@ -41,7 +41,9 @@ METADATA_PREFIXES: Final = ("traceloop.association.properties.", "langsmith.meta
 METADATA: Final = ("metadata",)
 LANGGRAPH_NODE: Final = "langgraph_node"
 LANGGRAPH_PATH: Final = "langgraph_checkpoint_ns"
-"""Entries of LangGraph's metadata: a node's name, and its path of nodes from the outermost graph, each with an id."""
+LANGGRAPH_STEP: Final = "langgraph_step"
+"""Entries of LangGraph's metadata: a node's name, its path of nodes from the outermost graph, each with an id, and the
+number of its step, in which several nodes may run in parallel."""
 HANDOFF_TARGET: Final = "__handoff_destination"
 THREAD: Final = "thread_id"
 
@@ -76,7 +78,15 @@ _TEAM_ATTRIBUTES: Final = frozenset(
 _METADATA_ENTRIES: Final = frozenset(
     prefix + entry
     for prefix in METADATA_PREFIXES
-    for entry in (LANGGRAPH_NODE, LANGGRAPH_PATH, HANDOFF_TARGET, THREAD, "session_id", "conversation_id")
+    for entry in (
+        LANGGRAPH_NODE,
+        LANGGRAPH_PATH,
+        LANGGRAPH_STEP,
+        HANDOFF_TARGET,
+        THREAD,
+        "session_id",
+        "conversation_id",
+    )
 )
 
 ATTRIBUTES: Final = (

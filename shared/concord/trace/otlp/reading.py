@@ -28,13 +28,15 @@ class Reading:
     """What a mapping read from one span.
 
     `agent`: of an AGENT, the agent that works in the span, or that the span asks. `handoff_to`: the agent that the span
-    hands control to. `failed`: whether the work failed.
+    hands control to. `failed`: whether the work failed. `group`: pieces of work with the same one, unless it is empty,
+    are parallel, whatever their times.
     """
 
     act: Act
     agent: str = ""
     handoff_to: str = ""
     failed: bool = False
+    group: str = ""
 
 
 class Convention(Protocol):

@@ -156,7 +156,14 @@ class _Graphs:
                 self._classify(node, self._tops(node), metadata(node, genai.LANGGRAPH_NODE))
 
     def _agent(self, span: Span, name: str) -> Reading:
-        return Reading(Act.AGENT, name, failed=span.failed and not _is_control_flow(span))
+        failed = span.failed and not _is_control_flow(span)
+        return Reading(Act.AGENT, name, failed=failed, group=self._step(span))
+
+    def _step(self, span: Span) -> str:
+        """The step of a node, whose nodes run in parallel; "" for a graph that is no node."""
+        step = metadata(span, genai.LANGGRAPH_STEP)
+        parent = self._tree.spans.get(span.parent_id)
+        return f"{parent.span_id} {step}" if step and parent is not None else ""
 
 
 _NOTHING: Final = Reading(Act.WORK)
