@@ -134,40 +134,53 @@ def _connect(found: Activations, talking: set[str]) -> None:
 
 
 def _connect_row(row: Sequence[Activation]) -> None:
-    """Connects activations outside of any other one: by handoffs, or by their order."""
+    """Connects activations outside of any other one, given by their start: by handoffs, or by their order."""
+    handing: defaultdict[str, list[Activation]] = defaultdict(list)
+    """By agent, the activations that handed over to it and whose handoff it has not taken up yet."""
+    latest_ends: list[int] = []
+    """By index, the latest end of the activations up to it."""
     for index, each in enumerate(row):
-        handing = _handing(row[:index], each)
-        if handing is not None:
-            handing.to.remove(name_key(each.agent))
-            each.asked_by.append((handing, EdgeKind.HANDOFF))
-            continue
-        for before in _directly_before(row[:index], each):
-            returned = [number for number, (by, kind) in enumerate(before.asked_by) if _returns(by, kind, each, before)]
-            for number in returned:
-                before.asked_by[number] = (before.asked_by[number][0], EdgeKind.DELEGATION)
-            if not returned:
-                each.asked_by.append((before, EdgeKind.SEQUENCE))
+        latest_ends.append(max(each.head.end_ns, latest_ends[-1] if latest_ends else 0))
+        key = name_key(each.agent)
+        if handing[key]:
+            each.asked_by.append((handing[key].pop(), EdgeKind.HANDOFF))
+        else:
+            for before in _directly_before(row, index, latest_ends):
+                _follow(before, each)
+        for target in each.to:
+            if target != key:
+                handing[target].append(each)
 
 
-def _handing(earlier: Sequence[Activation], each: Activation) -> Activation | None:
-    """The last activation that handed over to the agent, unless the agent has taken over since."""
-    key = name_key(each.agent)
-    return next((before for before in reversed(earlier) if key in before.to and before.agent != each.agent), None)
+def _follow(before: Activation, each: Activation) -> None:
+    """Connects an activation with the one before it.
+
+    If control returns to the agent that handed over to the one before, that was a delegation, and this is no edge.
+    """
+    returned = False
+    for number, (by, kind) in enumerate(before.asked_by):
+        if kind is not EdgeKind.SEQUENCE and by.agent == each.agent and not before.to:
+            before.asked_by[number] = (by, EdgeKind.DELEGATION)
+            returned = True
+    if not returned:
+        each.asked_by.append((before, EdgeKind.SEQUENCE))
 
 
-def _returns(by: Activation, kind: EdgeKind, each: Activation, before: Activation) -> bool:
-    """Whether control returns from `before` to the agent that handed over to it: that was a delegation."""
-    return kind is not EdgeKind.SEQUENCE and by.agent == each.agent and not before.to
-
-
-def _directly_before(earlier: Sequence[Activation], each: Activation) -> Iterator[Activation]:
+def _directly_before(row: Sequence[Activation], index: int, latest_ends: Sequence[int]) -> Iterator[Activation]:
     """The activations that ended before this one started, and before which no other one ended in between."""
-    done = [before for before in earlier if before.head.end_ns and _ended_before(before, each)]
-    for before in done:
-        if not any(_ended_before(before, other) for other in done if other is not before):
-            yield before
+    found: list[Activation] = []
+    for earlier in range(index - 1, -1, -1):
+        last = found[0] if found else None
+        if last is not None and not last.group and latest_ends[earlier] <= last.head.start_ns:
+            break
+        before = row[earlier]
+        if _ended_before(before, row[index]) and not any(_ended_before(before, other) for other in found):
+            found.append(before)
+        elif last is not None and before.group != last.group and latest_ends[earlier] <= last.head.start_ns:
+            break
+    return reversed(found)
 
 
 def _ended_before(earlier: Activation, later: Activation) -> bool:
     parallel = bool(earlier.group) and earlier.group == later.group
-    return not parallel and earlier.head.end_ns <= later.head.start_ns
+    return not parallel and 0 < earlier.head.end_ns <= later.head.start_ns

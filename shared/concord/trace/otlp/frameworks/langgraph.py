@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final
 
 from concord.trace.otlp import genai
@@ -28,13 +28,17 @@ def metadata(span: Span, entry: str) -> str:
     if found := span.text(prefix + entry for prefix in genai.METADATA_PREFIXES):
         return found
     written = span.text(genai.METADATA)
-    if entry not in written:
-        return ""
+    return _entries(written).get(entry, "") if entry in written else ""
+
+
+@lru_cache(maxsize=1 << 10)
+def _entries(written: str) -> dict[str, str]:
+    """The entries of OpenInference's metadata, which many spans share. None if the text is cut."""
     try:
         entries = json.loads(written)
     except ValueError:
-        return ""
-    return str(entries.get(entry) or "") if isinstance(entries, dict) else ""
+        return {}
+    return {name: str(value) for name, value in entries.items() if value} if isinstance(entries, dict) else {}
 
 
 def read(tree: SpanTree, reading: TeamReading) -> TeamReading:
