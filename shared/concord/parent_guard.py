@@ -3,7 +3,7 @@
 Standard input is a pipe that the command, and all that need the folder, hold open: it closes when they have ended,
 however they ended. `run` then ends COMMAND, which gets GRACE_S seconds to do so itself; `remove` removes FOLDER.
 
-The supervisor runs this file by path with `-I -S`, which starts in ten milliseconds. It must import nothing beyond the
+Supervisors run this file by path with `-I -S`, which starts in ten milliseconds. It must import nothing beyond the
 standard library.
 """
 
