@@ -56,7 +56,12 @@ class TaskUpdateEmitter:
         )
 
     async def turn_completed(
-        self, *, turn_number: int, actions_taken: int, time_advanced: timedelta, early_completion_requested: bool = False
+        self,
+        *,
+        turn_number: int,
+        actions_taken: int,
+        time_advanced: timedelta,
+        early_completion_requested: bool = False,
     ) -> None:
         """A turn ended."""
         await self._send(

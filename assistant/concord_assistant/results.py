@@ -109,6 +109,8 @@ class AssessmentResults(Result):
     duration_seconds: NonNegativeFloat
     turns_taken: NonNegativeInt
     actions_taken: NonNegativeInt
+    actions_omitted: NonNegativeInt = 0
+    """Actions that `action_log` does not list, because there are too many."""
     scores: Scores
     criteria_results: list[CriterionResult]
     turns: list[TurnResult] = []
@@ -117,8 +119,9 @@ class AssessmentResults(Result):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        if self.actions_taken != len(self.action_log):
+        if self.actions_taken != len(self.action_log) + self.actions_omitted:
             raise ValueError(
-                f"actions_taken {self.actions_taken} differs from the {len(self.action_log)} logged actions"
+                f"actions_taken {self.actions_taken} differs from the {len(self.action_log)} logged actions and the "
+                f"{self.actions_omitted} omitted ones"
             )
         return self

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from concord_environment_client import APIError, AsyncUESClient
+from concord_environment_client.responses import Advanced, Event, NewKey
+
 from concord.trust.redaction import learn_secret
 from concord_assistant.characters.models import ScheduledResponse
 from concord_assistant.environment.permissions import ASSISTANT_PERMISSIONS
 from concord_assistant.messages import CalendarSummary, ChatSummary, EmailSummary, InitialStateSummary, SMSSummary
 from concord_assistant.scenario.schema import ScenarioConfig
-from concord_environment_client import APIError, AsyncUESClient
-from concord_environment_client.responses import Advanced, Event, NewKey
 
 CONVERSATION: Final = "user-assistant"
 """The chat between the user and the assistant."""
@@ -79,9 +80,7 @@ class Proctor:
         """The events due in [start, end], in the order of execution, at most `MAX_TURN_EVENTS`."""
         found: list[Event] = []
         while len(found) < MAX_TURN_EVENTS:
-            page = await self.client.events.list_events(
-                start_time=start, end_time=end, limit=_PAGE, offset=len(found)
-            )
+            page = await self.client.events.list_events(start_time=start, end_time=end, limit=_PAGE, offset=len(found))
             found += page.events
             if len(page.events) < _PAGE:
                 break

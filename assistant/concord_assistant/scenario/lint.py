@@ -16,7 +16,8 @@ from concord_assistant.scenario.schema import CharacterProfile, ScenarioConfig
 _MOMENT: Final[TypeAdapter[datetime]] = TypeAdapter(AwareDatetime)
 
 _EVIDENCE: Final = re.compile(
-    r"\b(actions?|e-?mails?|sms|messages?|calendar|events?|meetings?|invitations?|chats?|repl(y|ies|ied)|sent|sends)\b", re.I
+    r"\b(actions?|e-?mails?|sms|messages?|calendar|events?|meetings?|invitations?|chats?|repl(y|ies|ied)|sent|sends)\b",
+    re.I,
 )
 
 APPLY_S: Final = 1

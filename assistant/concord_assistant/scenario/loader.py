@@ -96,15 +96,13 @@ def _evaluators(file: Path) -> EvaluatorRegistry:
     except (SyntaxError, ValueError, RecursionError) as error:
         line = getattr(error, "lineno", None)
         raise ScenarioError(f"{file}{'' if line is None else f':{line}'}: is not Python: {error}") from error
-    return EvaluatorRegistry(source, frozenset(node.name for node in module.body if _is_evaluator(node)))
+    functions = [node for node in module.body if isinstance(node, ast.AsyncFunctionDef)]
+    return EvaluatorRegistry(source, frozenset(each.name for each in functions if _is_evaluator(each)))
 
 
-def _is_evaluator(node: ast.stmt) -> bool:
-    return (
-        isinstance(node, ast.AsyncFunctionDef)
-        and not node.name.startswith("_")
-        and len(node.args.posonlyargs) + len(node.args.args) >= 2
-    )
+def _is_evaluator(function: ast.AsyncFunctionDef) -> bool:
+    parameters = len(function.args.posonlyargs) + len(function.args.args)
+    return not function.name.startswith("_") and parameters >= 2
 
 
 def _json(file: Path, max_bytes: int) -> dict[str, Any]:

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from concord_assistant.results import ActionLogEntry
 from concord_environment_client.responses import Event
+
+from concord_assistant.results import ActionLogEntry
 
 MAX_ACTIONS: Final = 2000
 """Actions of one assessment that are logged. Further ones are counted."""
