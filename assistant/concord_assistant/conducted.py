@@ -74,6 +74,7 @@ class ConductedAssessment(BaseModel):
             scenario_id=self.scenario.scenario_id,
             participant=self.participant,
             status=self.status,
+            reason=self.reason,
             unjudged=unjudged,
             error=self.error,
             duration_seconds=self.duration_seconds,

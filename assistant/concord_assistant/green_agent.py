@@ -8,7 +8,7 @@ import httpx
 from concord_environment_client import AsyncUESClient, UESClientError
 
 from concord_assistant.assistant import PurpleClient
-from concord_assistant.characters.generator import Characters
+from concord_assistant.characters.interface import Characters
 from concord_assistant.conducted import ConductedAssessment, no_scores
 from concord_assistant.config import AssessmentSettings, GreenAgentConfig
 from concord_assistant.emitter import TaskUpdateEmitter
@@ -207,6 +207,7 @@ def _lost(task_id: str, scenario: ScenarioConfig, purple_client: PurpleClient, e
         scenario_id=scenario.scenario_id,
         participant=purple_client.url,
         status="failed",
+        reason="error",
         unjudged=True,
         error=error,
         duration_seconds=0,

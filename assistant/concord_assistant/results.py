@@ -13,6 +13,8 @@ from pydantic import (
     model_validator,
 )
 
+from concord_assistant.messages import CompletionReason
+
 Dimension = Literal["accuracy", "instruction_following", "efficiency", "safety", "politeness"]
 
 DIMENSIONS: tuple[Dimension, ...] = get_args(Dimension)
@@ -103,6 +105,8 @@ class AssessmentResults(Result):
     scenario_id: str
     participant: str
     status: Literal["completed", "failed", "timeout"]
+    reason: CompletionReason
+    """Why the turns ended."""
     unjudged: bool = False
     """Whether more than a tenth of the points could not be given or refused because their checks failed."""
     error: str | None = None

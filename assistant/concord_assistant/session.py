@@ -14,7 +14,7 @@ from concord_environment_client.responses import NewKey
 from concord.a2a import AgentUnreachableError, RemoteError
 from concord.trust.redaction import redact
 from concord_assistant.assistant import InvalidReplyError, PurpleClient, expect_success
-from concord_assistant.characters.generator import Characters
+from concord_assistant.characters.interface import Characters
 from concord_assistant.conducted import ConductedAssessment, Status
 from concord_assistant.config import AssessmentSettings, GreenAgentConfig
 from concord_assistant.emitter import TaskUpdateEmitter

@@ -12,7 +12,7 @@ from concord_environment_client.responses import Advanced
 from concord.a2a import AgentTimeoutError, AgentUnreachableError, RemoteError
 from concord.trust.redaction import redact
 from concord_assistant.assistant import InvalidReplyError, PurpleClient, read_reply
-from concord_assistant.characters.generator import Characters
+from concord_assistant.characters.interface import Characters
 from concord_assistant.characters.models import ScheduledResponse
 from concord_assistant.emitter import TaskUpdateEmitter
 from concord_assistant.environment.proctor import Proctor

@@ -23,8 +23,18 @@ from concord.trace.step import InteractionStep
 from concord.trace.timed_steps import root_step
 from concord.trace.timing import StepClock
 from concord.trust.tokens import Claims
+from concord_gateway.assistants import AssistantContexts, Scenarios, announce_evaluation, announce_results
 from concord_gateway.closing import Reporters, wait_until_settled
-from concord_gateway.drivers import Driver, TrialContext, drive_live, drive_pattern, drive_rounds, outcome_of
+from concord_gateway.drivers import (
+    Driver,
+    TrialContext,
+    TrialNotRunError,
+    drive_assistant,
+    drive_live,
+    drive_pattern,
+    drive_rounds,
+    outcome_of,
+)
 from concord_gateway.evaluation import EvaluationFailedError, aggregate, evaluate_trial
 from concord_gateway.open_calls import TrialCalls
 from concord_gateway.participants import Participants
@@ -52,6 +62,10 @@ class AssessmentRun:
     participants: Participants
     evaluations: asyncio.Semaphore
     """Slots for trials, of all assessments, that await their evaluation."""
+    scenarios: Scenarios
+    contexts: AssistantContexts
+    context_id: str
+    """The A2A context of the assessment's client."""
     _reporters: Reporters = field(default_factory=Reporters)
     _expires_at: float = 0.0
     _deadline: float = 0.0
@@ -112,7 +126,7 @@ class AssessmentRun:
                 closed_after=closed_after,
             )
             await self.record.close_trial(request)
-        except StorageUnavailableError as error:
+        except (StorageUnavailableError, TrialNotRunError) as error:
             self._fail(trial, "trial", str(error))
             return
         await self.progress.tell(f"{place}: {outcome.state} in {outcome.time_used:.1f} s, evaluating")
@@ -185,20 +199,34 @@ class AssessmentRun:
                     progress=self.progress,
                     recorder=recorder,
                     budget_s=budget_s,
+                    assessments=self.storage.assessments,
+                    scenarios=self.scenarios,
+                    contexts=self.contexts,
+                    context_id=self.context_id,
                 )
-                drive = drive_rounds if task.family is not None else _DRIVERS[self.plan.mode]
-                return await drive(context)
+                return await self._driver(task)(context)
         finally:
             root = root_step("drive_trial", clock, step_id=assignment.step_id, trace_id=assignment.trace_id)
             recorder.add(root)
             await recorder.write()
 
+    def _driver(self, task: TaskSpec) -> Driver:
+        if task.scenario is not None:
+            return drive_assistant
+        return drive_rounds if task.family is not None else _DRIVERS[self.plan.mode]
+
     async def _evaluate(self, request: EvaluateTrial) -> None:
+        task_id = self.plan.trial(request.trial_id).task_id
+        scenario = self.plan.task(task_id).scenario
+        if scenario is not None:
+            await announce_evaluation(self.progress, self.scenarios, scenario)
         try:
             verdict = await evaluate_trial(self.storage, request, self.settings.evaluation_timeout_s)
         except EvaluationFailedError as error:
             self.record.failures.append(error.failure)
             return
+        if verdict.assessment_results is not None:
+            await announce_results(self.progress, verdict.assessment_results)
         await self.progress.tell(f"{request.trial_id}: {_headline(verdict)}")
 
     def _fail(self, trial: TrialSpec, stage: str, message: str) -> None:

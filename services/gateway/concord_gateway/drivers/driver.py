@@ -3,15 +3,18 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
+from pydantic import JsonValue
+
 from concord.a2a import Answer, TaskUpdate
 from concord.agent.assignment import Assignment
 from concord.agent.messenger import Messenger
 from concord.assessment import AssessmentPlan, TaskSpec, TrialSpec
 from concord.assessment.results import TrialOutcome
 from concord.assessment.roster import GREEN_AGENT, RosterEntry
-from concord.storage import TraceStore
+from concord.storage import AssessmentStore, TraceStore
 from concord.trust.tokens import Claims
 from concord_gateway.assignments import Assignments
+from concord_gateway.assistants import AssistantContexts, Scenarios
 from concord_gateway.open_calls import TrialCalls
 from concord_gateway.progress import Progress
 from concord_gateway.recorder import Recorder
@@ -36,13 +39,19 @@ class TrialContext:
     progress: Progress
     recorder: Recorder
     budget_s: float
+    assessments: AssessmentStore
+    scenarios: Scenarios
+    contexts: AssistantContexts
+    context_id: str
+    """The A2A context of the client that requested the assessment."""
 
     async def send(
         self,
         entry: RosterEntry,
-        text: str,
+        text: str | None,
         on_update: Callable[[TaskUpdate], None],
         *,
+        data: JsonValue = None,
         step_id: str = "",
         task_id: str = "",
         context_id: str = "",
@@ -53,6 +62,7 @@ class TrialContext:
         return await self.messenger.send(
             entry.url,
             text=text,
+            data=data,
             assignment=self.assignment,
             callee_id=entry.id,
             on_update=on_update,
@@ -63,5 +73,9 @@ class TrialContext:
         )
 
 
+class TrialNotRunError(Exception):
+    """A trial could not be run, for a reason that is not the agents'."""
+
+
 Driver = Callable[[TrialContext], Awaitable[TrialOutcome]]
-"""Drives one trial to its end. An agent's failure is an outcome. Raises StorageUnavailableError."""
+"""Drives one trial to its end. An agent's failure is an outcome. Raises StorageUnavailableError, TrialNotRunError."""

@@ -1,0 +1,15 @@
+"""Assessments of assistants: the scenarios, an environment per A2A context, and the assistants' way to it."""
+
+from concord_gateway.assistants.announcements import announce_evaluation, announce_results
+from concord_gateway.assistants.contexts import AssistantContexts
+from concord_gateway.assistants.environment_proxy import environment_routes
+from concord_gateway.assistants.scenarios import Scenarios, UnknownScenarioError
+
+__all__ = [
+    "AssistantContexts",
+    "Scenarios",
+    "UnknownScenarioError",
+    "announce_evaluation",
+    "announce_results",
+    "environment_routes",
+]
