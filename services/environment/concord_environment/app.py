@@ -124,7 +124,8 @@ def _add_open_routes(app: FastAPI) -> None:
     @app.get("/", tags=["open"])
     async def root() -> dict[str, str]:
         """Returns the name and version of the service, and the path of its documentation."""
-        return {"name": "Concord environment", "version": __version__, "docs": "/docs"}
+        name = "Concord environment"
+        return {"name": name, "message": f"{name} is running", "version": __version__, "docs_url": "/docs"}
 
     @app.get("/health", tags=["open"])
     async def health() -> dict[str, str]:

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Depends, Query, Response
 
 from concord_environment.access.keys import Key
 from concord_environment.api.access import Addressed, Served, permitted
-from concord_environment.api.responses import ModalityActionResponse, action_response, unvalidated
+from concord_environment.api.responses import action_response, unvalidated
 from concord_environment.core.actions import Action
 from concord_environment.modalities.calendar.views import CalendarList, list_calendars
 from concord_environment.modalities.modality import AnyModality, AnyOperation, StatePage
@@ -54,11 +54,24 @@ def _add_state(router: APIRouter, modality: AnyModality) -> None:
             return unvalidated(views.brief(simulation.world, simulation.now))
         return unvalidated(views.state(simulation.world, simulation.now, page))
 
+    summary = views.summary
+
+    async def state_or_summary(
+        simulation: Addressed,
+        page: Annotated[StatePage, Query()],
+        compact: bool = False,
+        summary_only: Annotated[bool, Query(alias="summary")] = False,
+    ) -> Response:
+        if summary_only and summary is not None:
+            return unvalidated(summary(simulation.world, simulation.now))
+        return await state(simulation, page, compact)
+
+    shapes: Any = views.state_type | views.brief_type
     router.add_api_route(
         "/state",
-        state,
+        state if summary is None else state_or_summary,
         methods=["GET"],
-        response_model=views.state_type | views.brief_type,
+        response_model=shapes if views.summary_type is None else shapes | views.summary_type,
         operation_id=f"{modality.name}_state",
         summary=f"State of {modality.name}",
         description=state_description(modality),
@@ -93,14 +106,16 @@ def _add_action(router: APIRouter, operation: AnyOperation) -> None:
         environment: Served,
         simulation: Addressed,
         caller: Annotated[Key, Depends(permitted(operation.permission))],
-    ) -> ModalityActionResponse:
+    ) -> Response:
         action: Action = request
-        return action_response(environment.submit(simulation, caller, action))
+        event = environment.submit(simulation, caller, action)
+        return unvalidated(action_response(simulation, event))
 
     router.add_api_route(
         f"/{operation.route}",
         act,
         methods=["POST"],
+        response_model=operation.response,
         operation_id=f"{operation.modality}_{operation.name}",
         summary=f"{operation.modality}: {operation.name}",
         description=f"{getdoc(request_type)}\n\n{_EXECUTION} Requires the permission `{operation.permission}`.",

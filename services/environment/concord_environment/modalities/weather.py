@@ -1,18 +1,18 @@
 """The modality `weather`: weather reports by place."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import AfterValidator, AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
 
 from concord_environment.core.actions import Action
 from concord_environment.core.clock import to_us
 from concord_environment.core.tables import Table
 from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.documents import ScenarioForm, StateDocument
-from concord_environment.modalities.fields import Id, JsonObject, Line, Moment, Page
+from concord_environment.modalities.fields import Id, JsonObject, Moment, Name, Page
 from concord_environment.modalities.location import Latitude, Longitude
 from concord_environment.modalities.modality import (
     Modality,
@@ -25,6 +25,8 @@ from concord_environment.modalities.modality import (
     answer_fields,
     view_fields,
 )
+
+Seconds = Annotated[int, Field(ge=0, le=7_258_118_400)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,54 @@ def location_key(latitude: float, longitude: float) -> str:
 
 MAX_HISTORY: Final = 100
 """The number of reports that the state keeps for each place."""
+
+
+class _Part(BaseModel):
+    """Base class of the parts of a weather report. Fields that the model does not declare stay."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
+
+
+class Weather(_Part):
+    """The weather at one time, in OpenWeather's standard units (K, m/s, seconds since 1970)."""
+
+    dt: Seconds | None = None
+    sunrise: Seconds | None = None
+    sunset: Seconds | None = None
+    temp: float | None = None
+    feels_like: float | None = None
+    pressure: float | None = None
+    humidity: float | None = None
+    dew_point: float | None = None
+    uvi: float | None = None
+    clouds: float | None = None
+    visibility: float | None = None
+    wind_speed: float | None = None
+    wind_deg: float | None = None
+    wind_gust: float | None = None
+    weather: Annotated[list[JsonObject], Field(max_length=20)] = Field(default_factory=list)
+
+
+class HourlyWeather(Weather):
+    """The forecast for an hour, with the probability of precipitation."""
+
+    pop: float | None = None
+    rain: JsonObject | None = None
+    snow: JsonObject | None = None
+
+
+class Report(_Part):
+    """A weather report in the format of OpenWeather's One Call API."""
+
+    lat: Latitude
+    lon: Longitude
+    timezone: Annotated[str, Field(max_length=64)]
+    timezone_offset: Annotated[int, Field(ge=-86_400, le=86_400)] = 0
+    current: Weather | None = None
+    minutely: Annotated[list[JsonObject] | None, Field(max_length=100)] = None
+    hourly: Annotated[list[HourlyWeather] | None, Field(max_length=200)] = None
+    daily: Annotated[list[JsonObject] | None, Field(max_length=50)] = None
+    alerts: Annotated[list[JsonObject] | None, Field(max_length=100)] = None
 
 
 class WeatherState:
@@ -81,7 +131,7 @@ class UpdateWeather(Action):
     operation: Literal["update"] = "update"
     latitude: Latitude
     longitude: Longitude
-    report: JsonObject
+    report: Report
 
 
 def _update(world: States, action: UpdateWeather, transaction: Transaction) -> None:
@@ -93,7 +143,7 @@ def _update(world: States, action: UpdateWeather, transaction: Transaction) -> N
         latitude=action.latitude,
         longitude=action.longitude,
         timestamp=transaction.now,
-        report=action.report,
+        report=action.report.model_dump(mode="json"),
         sequence=current.sequence + 1 if current else 0,
     )
     transaction.put(reports, report.report_id, report)
@@ -133,26 +183,31 @@ def _conversion(key: str, units: Units) -> Callable[[float], float]:
     return lambda kelvin: kelvin - 273.15
 
 
-Seconds = Annotated[int, Field(ge=0, le=7_258_118_400)]
+Parts = Annotated[tuple[Name, ...], Field(max_length=20)]
+
+
+def _separated(value: object) -> object:
+    return value.split(",") if isinstance(value, str) else value
 
 
 class WeatherQuery(Page):
     """Finds the weather reports for the place at `lat` and `lon` (degrees, rounded to two decimals).
 
     Without `from`, the result is the latest report. With `from`, the results are the reports between `from` and `to`,
-    inclusive, oldest first. Both are in seconds since 1970, and a `to` before `from` has no effect. `exclude` is a
-    comma-separated list of report fields to omit. `units` is `standard` (K, m/s), `metric` (°C, m/s) or `imperial`
-    (°F, mph).
+    inclusive, oldest first. Both are in seconds since 1970, and a `to` before `from` has no effect. `from_time` and
+    `to_time` mean the same. `exclude` lists parts of a report to leave null, such as `hourly`. `units` is `standard`
+    (K, m/s), `metric` (°C, m/s) or `imperial` (°F, mph). The service has no real weather: `real` has no effect.
     """
 
     model_config = ConfigDict(frozen=True, validate_by_name=True, validate_by_alias=True)
 
     lat: Latitude
     lon: Longitude
-    exclude: Line | None = None
+    exclude: Annotated[Parts | None, BeforeValidator(_separated)] = None
     units: Units = "standard"
-    since: Annotated[Seconds | None, Field(alias="from")] = None
-    until: Annotated[Seconds | None, Field(alias="to")] = None
+    since: Annotated[Seconds | None, Field(validation_alias=AliasChoices("from_time", "from"))] = None
+    until: Annotated[Seconds | None, Field(validation_alias=AliasChoices("to_time", "to"))] = None
+    real: bool = False
 
 
 def find_weather(state: WeatherState, query: WeatherQuery) -> tuple[list[dict[str, JsonValue]], int]:
@@ -163,11 +218,8 @@ def find_weather(state: WeatherState, query: WeatherQuery) -> tuple[list[dict[st
         found = [current] if current else []
     else:
         found = [report for report in state.reports.group("location", location) if _within(report, query)]
-    excluded = set((query.exclude or "").split(","))
-    reports = [
-        {key: value for key, value in converted(report.report, query.units).items() if key not in excluded}
-        for report in found
-    ]
+    excluded: dict[str, JsonValue] = dict.fromkeys(query.exclude or ())
+    reports = [{**converted(report.report, query.units), **excluded} for report in found]
     return reports[query.first : query.stop], len(reports)
 
 
@@ -178,12 +230,14 @@ def _within(report: WeatherReport, query: WeatherQuery) -> bool:
 
 
 class WeatherAtPlace(BaseModel):
-    """The current weather at a place, and the number of reports for it."""
+    """The current weather at a place, the number of reports for it, and the number of earlier ones."""
 
     latitude: float
     longitude: float
+    first_seen: datetime
     last_updated: datetime
     update_count: int
+    history_count: int
     current_report: dict[str, JsonValue]
 
 
@@ -195,13 +249,14 @@ class WeatherBriefView(StateView):
 
 
 class WeatherStateView(WeatherBriefView):
-    """A page of the places, each with its latest report."""
+    """The places, each with its latest report."""
 
 
 class WeatherAnswer(QueryAnswer):
-    """The weather reports that match a query."""
+    """The weather reports that match a query. `error` says that there is none."""
 
     reports: list[dict[str, JsonValue]]
+    error: str | None
 
 
 def _places(world: States, first: int, stop: int) -> dict[str, WeatherReport]:
@@ -211,17 +266,22 @@ def _places(world: States, first: int, stop: int) -> dict[str, WeatherReport]:
 
 def _at_place(world: States, report: WeatherReport, *, whole: bool) -> WeatherAtPlace:
     without_forecast = {"current": report.report.get("current")}
+    reports = world[WeatherState].reports
+    first = reports.group_window("location", report.location, 0, 1)[0]
+    count = reports.group_size("location", report.location)
     return WeatherAtPlace(
         latitude=report.latitude,
         longitude=report.longitude,
+        first_seen=first.timestamp,
         last_updated=report.timestamp,
-        update_count=world[WeatherState].reports.group_size("location", report.location),
+        update_count=count,
+        history_count=count - 1,
         current_report=report.report if whole else without_forecast,
     )
 
 
 def _state(world: States, now: datetime, page: StatePage) -> WeatherStateView:
-    places = _places(world, page.offset, page.stop)
+    places = _places(world, page.first, page.stop)
     return WeatherStateView(
         **view_fields(world, "weather", now),
         locations={name: _at_place(world, report, whole=True) for name, report in places.items()},
@@ -240,7 +300,12 @@ def _brief(world: States, now: datetime) -> WeatherBriefView:
 
 def _answer(world: States, now: datetime, query: WeatherQuery) -> WeatherAnswer:  # noqa: ARG001 - one signature
     reports, total = find_weather(world[WeatherState], query)
-    return WeatherAnswer(**answer_fields("weather", query, len(reports), total), reports=reports)
+    error = None if total else f"there is no report for {location_key(query.lat, query.lon)} at that time"
+    return WeatherAnswer(**answer_fields("weather", query, len(reports), total), reports=reports, error=error)
+
+
+def _as_text(brief: WeatherBriefView) -> Iterable[str]:
+    yield f"WEATHER: {brief.location_count} places"
 
 
 class ReportDocument(BaseModel):
@@ -260,10 +325,19 @@ class WeatherPlaceDocument(BaseModel):
     report_history: list[ReportDocument] = Field(default_factory=list)
 
 
+def _dropped(key: str | None) -> None:
+    """Keeps a secret out of the state and of exports."""
+
+
 class WeatherDocument(StateDocument):
-    """The weather reports by place."""
+    """The weather reports by place.
+
+    The service always keeps 100 reports for each place. It never asks OpenWeather, and drops the key of a document.
+    """
 
     locations: dict[Id, WeatherPlaceDocument] = Field(default_factory=dict)
+    max_history_per_location: Annotated[int, Field(ge=0)] = MAX_HISTORY
+    openweather_api_key: Annotated[Name | None, AfterValidator(_dropped)] = None
 
 
 def _load(state: WeatherState, document: WeatherDocument) -> None:
@@ -302,6 +376,6 @@ MODALITY: Final = Modality(
     state=WeatherState,
     operations=(Operation(UpdateWeather, _update, "update", "weather:update", "weather.updated"),),
     default_operation="update",
-    views=Views(_state, WeatherStateView, _brief, WeatherBriefView, WeatherQuery, _answer, WeatherAnswer),
+    views=Views(_state, WeatherStateView, _brief, WeatherBriefView, WeatherQuery, _answer, WeatherAnswer, _as_text),
     scenario=ScenarioForm(WeatherDocument, _load, _dump),
 )

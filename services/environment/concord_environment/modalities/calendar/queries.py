@@ -44,12 +44,14 @@ class CalendarQuery(Page):
     recurring: bool | None = None
     color: Line | None = None
     expand_recurring: bool = False
-    sort_by: Literal["start", "title", "updated_at"] = "start"
+    sort_by: Literal["start", "end", "title", "status", "updated_at"] = "start"
     sort_order: SortOrder = "asc"
 
 
 _SORT_KEYS: Final[dict[str, Callable[[CalendarEvent], tuple[object, ...]]]] = {
     "start": lambda event: (event.start, event.event_id),
+    "end": lambda event: (event.end, event.event_id),
+    "status": lambda event: (event.status, event.start, event.event_id),
     "title": lambda event: (event.title.casefold(), event.start, event.event_id),
     "updated_at": lambda event: (event.updated_at, event.event_id),
 }
@@ -86,7 +88,7 @@ def _candidates(state: CalendarState, start: datetime | None, end: datetime | No
 def events_on(state: CalendarState, moment: datetime) -> list[CalendarEvent]:
     """The events on the day of a moment in the user's time zone, by start. A series counts as its occurrences."""
     day = moment.astimezone(ZoneInfo(state.current_settings.user_timezone)).date()
-    return find_events(state, CalendarQuery(date=day, expand_recurring=True, limit=1000), moment)[0]
+    return find_events(state, CalendarQuery(date=day, expand_recurring=True), moment)[0]
 
 
 def _window(state: CalendarState, query: CalendarQuery) -> tuple[datetime | None, datetime | None]:
