@@ -39,7 +39,7 @@ class Provider(Protocol):
     async def complete(
         self, system: str, user: str, *, max_tokens: int, schema: Mapping[str, Any] | None
     ) -> Completion:
-        """The answer as the endpoint gives it. Raises LLMUnavailableError, and ProviderError for the library's errors."""
+        """The endpoint's answer. Raises LLMUnavailableError, and ProviderError for an error of the library."""
 
     async def close(self) -> None:
         """Closes the connections."""

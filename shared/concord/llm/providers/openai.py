@@ -63,4 +63,6 @@ def _json_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
 def _completion(answer: ChatCompletion) -> Completion:
     message = answer.choices[0].message if answer.choices else None
     total_tokens = None if answer.usage is None else answer.usage.total_tokens
-    return completion(message and message.content, total_tokens, message and message.refusal)
+    if message is None:
+        return completion(None, total_tokens)
+    return completion(message.content, total_tokens, message.refusal)
