@@ -92,7 +92,7 @@ class TrialJudge:
         assignment: Assignment,
         steps: list[InteractionStep],
     ) -> Judgment:
-        cached = CachedAnswers(self._cache, settings.base_url, settings.model)
+        cached = CachedAnswers(self._cache, settings.endpoint, settings.model)
         max_tokens = MAX_TOKENS + TOKENS_PER_ANSWER * len(evidence.asked_about)
         async with LLMClient(settings, lambda step, _: steps.append(step), max_retries=MAX_RETRIES) as llm:
 
