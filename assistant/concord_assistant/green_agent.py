@@ -7,8 +7,9 @@ from typing import Any, Final, Protocol
 import httpx
 from concord_environment_client import AsyncUESClient, UESClientError
 
+from concord.llm import LLM
 from concord_assistant.assistant import PurpleClient
-from concord_assistant.characters.interface import Characters
+from concord_assistant.characters.generator import ResponseGenerator
 from concord_assistant.conducted import ConductedAssessment, no_scores
 from concord_assistant.config import AssessmentSettings, GreenAgentConfig
 from concord_assistant.emitter import TaskUpdateEmitter
@@ -43,7 +44,6 @@ class Judge(Protocol):
         """Whether too many points could be neither given nor refused."""
 
 
-MakeCharacters = Callable[[AsyncUESClient, ScenarioConfig, AssessmentSettings], Characters]
 MakeJudge = Callable[[ScenarioConfig, EvaluatorRegistry, TaskUpdateEmitter], Judge]
 
 
@@ -58,13 +58,13 @@ class GreenAgent:
         ues_port: int | None = None,
         config: GreenAgentConfig | None = None,
         *,
-        make_characters: MakeCharacters | None = None,
+        response_llm: LLM | None = None,
         make_judge: MakeJudge | None = None,
     ) -> None:
-        """`ues_port`: by default a free one. Without `make_characters`, nobody replies."""
+        """`ues_port`: by default a free one. Without `response_llm`, the characters are rule-based."""
         self.config: Final = config or GreenAgentConfig()
         self.server: Final = UESServerManager(ues_port, command=self.config.environment_command)
-        self._make_characters = make_characters
+        self._response_llm = response_llm
         self._make_judge = make_judge
         self._client: AsyncUESClient | None = None
         self._cancelled = False
@@ -138,7 +138,7 @@ class GreenAgent:
         settings: AssessmentSettings,
     ) -> AssessmentSession:
         """The helpers of one assessment. Raises EnvironmentLostError."""
-        client, make = self._client, self._make_characters
+        client = self._client
         if client is None or self.server.failure is not None:
             raise EnvironmentLostError(self.server.failure or "the environment was not started")
         return AssessmentSession(
@@ -151,7 +151,13 @@ class GreenAgent:
             assistant=purple_client,
             emitter=emitter,
             ues_url=self.config.advertised_url or self.server.url,
-            make_characters=None if make is None else lambda: make(client, scenario, settings),
+            characters=ResponseGenerator(
+                client=client,
+                scenario_config=scenario,
+                response_llm=self._response_llm,
+                summarization_llm=self._response_llm,
+                seed=settings.seed,
+            ),
             cancelled=lambda: self._cancelled,
         )
 

@@ -14,7 +14,7 @@ from concord_environment_client.responses import NewKey
 from concord.a2a import AgentUnreachableError, RemoteError
 from concord.trust.redaction import redact
 from concord_assistant.assistant import InvalidReplyError, PurpleClient, expect_success
-from concord_assistant.characters.interface import Characters
+from concord_assistant.characters.generator import ResponseGenerator
 from concord_assistant.conducted import ConductedAssessment, Status
 from concord_assistant.config import AssessmentSettings, GreenAgentConfig
 from concord_assistant.emitter import TaskUpdateEmitter
@@ -59,7 +59,7 @@ class AssessmentSession:
     assistant: PurpleClient
     emitter: TaskUpdateEmitter
     ues_url: str
-    make_characters: Callable[[], Characters] | None
+    characters: ResponseGenerator
     cancelled: Callable[[], bool]
     _ending: Ending = CANCELLED
     _started: float = field(default_factory=time.monotonic)
@@ -85,7 +85,6 @@ class AssessmentSession:
             await self._complete(key)
 
     async def _conduct(self, key: NewKey, now: datetime) -> ConductedAssessment:
-        characters = None if self.make_characters is None else self.make_characters()
         log = ActionLogBuilder(purple_agent_id=key.key_id)
         collector = NewMessageCollector(client=self.proctor.client)
         await collector.initialize(now)
@@ -102,7 +101,7 @@ class AssessmentSession:
             assistant=self.assistant,
             log=log,
             collector=collector,
-            characters=characters,
+            characters=self.characters,
             emitter=self.emitter,
             default_step=self.scenario.default_time_step,
             end_time=self.scenario.end_time,
@@ -133,7 +132,7 @@ class AssessmentSession:
             turns=self._turns,
             action_log=log.get_log(),
             actions_omitted=log.omitted,
-            user_faults=[*(() if characters is None else characters.faults), *self._faults],
+            user_faults=[*self.characters.faults, *self._faults],
             initial_state=initial_state,
             final_state=await self.proctor.snapshot(),
         )

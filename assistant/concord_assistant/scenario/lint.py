@@ -11,7 +11,7 @@ from typing import Any, Final
 from pydantic import AwareDatetime, TypeAdapter, ValidationError
 
 from concord_assistant.scenario.loader import Scenario
-from concord_assistant.scenario.schema import CharacterProfile, ScenarioConfig
+from concord_assistant.scenario.schema import ScenarioConfig
 
 _MOMENT: Final[TypeAdapter[datetime]] = TypeAdapter(AwareDatetime)
 
@@ -82,22 +82,17 @@ def _ties(config: ScenarioConfig) -> Iterator[LintFinding]:
 
 
 def _reply_windows(config: ScenarioConfig) -> Iterator[LintFinding]:
-    """A reply arrives in the turn's remainder, so a delay that no default turn contains is cut short."""
-    remainder_s = config.default_time_step.total_seconds() - APPLY_S
+    """A reply arrives in the remainder of a turn, the longest of which is the whole scenario without its beginning."""
+    remainder_s = (config.end_time - config.start_time).total_seconds() - APPLY_S
     for name, character in config.characters.items():
         if name == config.user_character:
             continue
-        earliest_s = _earliest_s(character)
-        field = f"characters.{name}.response_timing"
-        if earliest_s > remainder_s:
-            yield LintFinding("reply-window", field, "a reply comes later than default_time_step ends")
-        elif config.start_time + character.response_timing.base_delay >= config.end_time:
-            yield LintFinding("reply-window", field, "base_delay is longer than the scenario")
-
-
-def _earliest_s(character: CharacterProfile) -> float:
-    timing = character.response_timing
-    return max(0.0, (timing.base_delay - timing.variance).total_seconds())
+        if character.response_timing.base_delay.total_seconds() > remainder_s:
+            yield LintFinding(
+                "reply-window",
+                f"characters.{name}.response_timing.base_delay",
+                "is longer than any turn's remainder, so that no reply arrives before end_time",
+            )
 
 
 def _evidence(scenario: Scenario) -> Iterator[LintFinding]:

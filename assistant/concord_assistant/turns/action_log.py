@@ -13,6 +13,9 @@ MAX_ACTIONS: Final = 2000
 MAX_TEXT: Final = 20_000
 """Characters of a text among an action's parameters."""
 
+_ENVELOPE: Final = frozenset({"operation", "modality_type", "timestamp", "input_id"})
+"""The fields of every event's data, which are no parameters."""
+
 _ENDED: Final = frozenset({"executed", "failed"})
 
 
@@ -21,7 +24,7 @@ class ActionLogBuilder:
 
     def __init__(self, purple_agent_id: str) -> None:
         """`purple_agent_id`: the id of the assistant's key."""
-        self._agent_id = purple_agent_id
+        self.agent_id = purple_agent_id
         self._turn: int | None = None
         self._seen: set[str] = set()
         self._entries: list[ActionLogEntry] = []
@@ -46,7 +49,7 @@ class ActionLogBuilder:
             if event.status not in _ENDED or event.event_id in self._seen:
                 continue
             self._seen.add(event.event_id)
-            if event.agent_id == self._agent_id:
+            if event.agent_id == self.agent_id:
                 entries.append(_entry(self._turn, event))
             else:
                 others.append(event)
@@ -67,11 +70,12 @@ class ActionLogBuilder:
 
 
 def _entry(turn: int, event: Event) -> ActionLogEntry:
-    parameters = {name: value for name, value in event.data.items() if name != "operation"}
+    data = event.data or {}
+    parameters = {name: value for name, value in data.items() if value is not None and name not in _ENVELOPE}
     return ActionLogEntry(
         turn=turn,
         timestamp=event.executed_at or event.scheduled_time,
-        action=f"{event.modality}.{event.data.get('operation', 'unknown')}",
+        action=f"{event.modality}.{data.get('operation', 'unknown')}",
         parameters=shortened(parameters, MAX_TEXT),
         success=event.status == "executed",
         error_message=event.error_message,

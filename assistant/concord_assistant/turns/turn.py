@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
-from concord_environment_client import APIError
+from concord_environment_client import APIError, UESClientError
 from concord_environment_client.responses import Advanced
 
 from concord.a2a import AgentTimeoutError, AgentUnreachableError, RemoteError
 from concord.trust.redaction import redact
 from concord_assistant.assistant import InvalidReplyError, PurpleClient, read_reply
-from concord_assistant.characters.interface import Characters
+from concord_assistant.characters.generator import ResponseGenerator
 from concord_assistant.characters.models import ScheduledResponse
 from concord_assistant.emitter import TaskUpdateEmitter
 from concord_assistant.environment.proctor import Proctor
@@ -53,7 +53,7 @@ class TurnRunner:
     assistant: PurpleClient
     log: ActionLogBuilder
     collector: NewMessageCollector
-    characters: Characters | None
+    characters: ResponseGenerator
     emitter: TaskUpdateEmitter
     default_step: timedelta
     end_time: datetime
@@ -115,15 +115,16 @@ class TurnRunner:
             return end
         new = await self.collector.collect(end.now)
         responses: list[ScheduledResponse] = []
-        if self.characters is not None and len(new):
-            try:
-                responses = await self.characters.process_new_messages(
-                    new_messages=new, current_time=end.now, window=(end.now, now + step)
-                )
-            except Exception as error:
-                # Whatever fails in a character is no fault of the assistant.
-                logger.exception("the characters cannot reply in turn %d", number)
-                await self._character_failed(number, "all", f"{type(error).__name__}: {error}")
+        try:
+            responses = await self.characters.process_new_messages(
+                new_messages=new, current_time=end.now, window=(end.now, now + step), turn=number
+            )
+        except UESClientError:
+            raise
+        except Exception as error:
+            # Whatever fails in a character is no fault of the assistant.
+            logger.exception("the characters cannot reply in turn %d", number)
+            await self._character_failed(number, "all", f"{type(error).__name__}: {error}")
         scheduled = [each for each in responses if await self._schedule(number, each, end.now, now + step)]
         end.responses = len(scheduled)
         await self.emitter.responses_generated(
@@ -148,7 +149,7 @@ class TurnRunner:
             duration=advanced.current_time - end.now,
             events_processed=advanced.events_executed,
         )
-        executed = await self.proctor.events(end.now, advanced.current_time)
+        executed = await self.proctor.events(end.now, advanced.current_time, self.log.agent_id)
         entries, _ = self.log.add_events_from_turn(executed)
         for entry in entries[: max(0, MAX_SHOWN - end.actions)]:
             await self.emitter.action_observed(

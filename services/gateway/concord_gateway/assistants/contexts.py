@@ -8,8 +8,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
+from concord.llm import LLM
 from concord_assistant.config import GreenAgentConfig
-from concord_assistant.green_agent import GreenAgent, MakeCharacters
+from concord_assistant.green_agent import GreenAgent
 
 logger = logging.getLogger(__name__)
 
@@ -37,14 +38,17 @@ class AssistantContexts:
         *,
         max_environments: int,
         idle_s: float,
-        make_characters: MakeCharacters | None = None,
+        response_llm: LLM | None = None,
     ) -> None:
-        """`base_url`: the URL of this gateway for assistants, below which it serves the environments."""
+        """`base_url`: the URL of this gateway for assistants, below which it serves the environments.
+
+        `response_llm`: words the characters' replies; without it, they are rule-based.
+        """
         self._base_url = base_url.rstrip("/")
         self._config = config
         self._max_environments = max_environments
         self._idle_s = idle_s
-        self._make_characters = make_characters
+        self._response_llm = response_llm
         self._contexts: dict[str, _Context] = {}
         self._by_place: dict[str, _Context] = {}
         self._free = asyncio.Condition()
@@ -102,7 +106,7 @@ class AssistantContexts:
             if context_id not in self._contexts:
                 place = secrets.token_hex(8)
                 config = self._config.model_copy(update={"advertised_url": f"{self._base_url}/ues/{place}"})
-                context = _Context(place, GreenAgent(config=config, make_characters=self._make_characters))
+                context = _Context(place, GreenAgent(config=config, response_llm=self._response_llm))
                 self._contexts[context_id] = self._by_place[place] = context
             self._contexts[context_id].users += 1
             return self._contexts[context_id]
