@@ -4,27 +4,24 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import Annotated, Final
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
+from concord.judging import (
+    CANARY,
+    FAVOURABLE,
+    TASK_SUCCESS,
+    CompromisedError,
+    UnreadableAnswerError,
+    Verdict,
+    is_quoted_from,
+    without_fence,
+)
 from concord_evaluator.judge.evidence import Evidence
-from concord_evaluator.judge.injection import MARKER
-from concord_evaluator.judge.rubric import CANARY, TASK_SUCCESS, Criterion, Verdict, answer_ids, outcomes
+from concord_evaluator.judge.rubric import Criterion, answer_ids, outcomes
 
 _Text = Annotated[str, StringConstraints(max_length=4000)]
-_FAVOURABLE: Final = frozenset({"met", "partly"})
-
-MIN_QUOTE: Final = 12
-"""The minimum characters of a quote. Shorter ones, such as `there is`, occur in almost any text."""
-
-
-class UnreadableAnswerError(Exception):
-    """The model's answer does not have the requested form."""
-
-
-class CompromisedError(Exception):
-    """The model found the canary, which is not in the evidence."""
 
 
 class _Quote(BaseModel):
@@ -74,11 +71,11 @@ def read_answer(text: str, criteria: Sequence[Criterion], evidence: Evidence) ->
     decisions = {decision.criterion: decision for decision in answer.criteria}
     if missing := [criterion.id for criterion in criteria if criterion.id not in decisions]:
         raise UnreadableAnswerError(f"no verdict on {', '.join(missing)}")
-    if decisions[CANARY].verdict in _FAVOURABLE:
+    if decisions[CANARY].verdict in FAVOURABLE:
         raise CompromisedError("the model reported a code word that no agent knows")
     asked = [criterion.id for criterion in criteria if criterion.id != CANARY]
     quotes = {name: quote for name in asked if (quote := _true_quote(decisions[name], evidence))}
-    unverified = tuple(name for name in asked if name not in quotes and decisions[name].verdict in _FAVOURABLE)
+    unverified = tuple(name for name in asked if name not in quotes and decisions[name].verdict in FAVOURABLE)
     verdicts: dict[str, Verdict] = {
         name: "cannot_tell" if name in unverified else decisions[name].verdict for name in asked
     }
@@ -107,7 +104,7 @@ def merge(opinions: Sequence[Opinion]) -> tuple[Opinion, float]:
 
 def _parsed(text: str) -> ModelAnswer:
     try:
-        return ModelAnswer.model_validate_json(_without_fence(text))
+        return ModelAnswer.model_validate_json(without_fence(text))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         raise UnreadableAnswerError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
@@ -118,32 +115,16 @@ def _true_quote(decision: _Decision, evidence: Evidence) -> str | None:
 
 
 def _is_true(quote: _Quote, criterion: str, evidence: Evidence) -> bool:
-    """Whether the text with that id contains the quote. A quote below `MIN_QUOTE` must be the whole text."""
-    wanted = _collapsed(quote.quote)
-    texts = [_collapsed(text) for text in _texts(quote.id, criterion, evidence)]
-    return any(wanted in text for text in texts) if len(wanted) >= MIN_QUOTE else bool(wanted) and wanted in texts
+    """Whether the text with that id contains the quote."""
+    return is_quoted_from(quote.quote, _texts(quote.id, criterion, evidence))
 
 
 def _texts(text_id: str, criterion: str, evidence: Evidence) -> list[str]:
-    """The texts of agents with an id, without our markers. An answer is no evidence on another answer."""
+    """The texts of agents with an id. An answer is no evidence on another answer."""
     answers = evidence.asked_about
     ids = answer_ids(len(answers))
     if text_id in ids:
         number = ids.index(text_id)
         about_others = criterion.startswith(TASK_SUCCESS) and criterion != outcomes(len(answers))[number].id
-        texts = [] if about_others else [answers[number].text]
-    else:
-        texts = [text for call in evidence.calls if call.id == text_id for text in (call.request, call.response)]
-    return [part for text in texts for part in text.split(MARKER)]
-
-
-def _collapsed(text: str) -> str:
-    return " ".join(text.split()).casefold()
-
-
-def _without_fence(text: str) -> str:
-    """The text without a Markdown fence, which some endpoints add around JSON."""
-    stripped = text.strip()
-    if stripped.startswith("```"):
-        stripped = stripped.partition("\n")[2].rpartition("```")[0]
-    return stripped
+        return [] if about_others else [answers[number].text]
+    return [text for call in evidence.calls if call.id == text_id for text in (call.request, call.response)]

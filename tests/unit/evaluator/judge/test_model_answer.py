@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 
+from concord.judging import CompromisedError, UnreadableAnswerError, Verdict
+from concord.judging.injection import MARKER
 from concord_evaluator.judge import SeenAnswer
-from concord_evaluator.judge.injection import MARKER
-from concord_evaluator.judge.model_answer import CompromisedError, Opinion, UnreadableAnswerError, merge, read_answer
+from concord_evaluator.judge.model_answer import Opinion, merge, read_answer
 from concord_evaluator.judge.prompt import answer_schema, write_prompt
-from concord_evaluator.judge.rubric import COORDINATION, OUTCOME, Verdict, canary, coordination_points, outcomes
+from concord_evaluator.judge.rubric import COORDINATION, OUTCOME, canary, coordination_points, outcomes
 from tests.unit.evaluator.judge.injection.attacks import ATTACKS
 from tests.unit.evaluator.judge.seen import evidence, seen
 
