@@ -33,6 +33,10 @@ class EvaluatorError(Exception):
     """An evaluator gave no valid result. The message says why."""
 
 
+class _UnusableProcessError(EvaluatorError):
+    """The process ended, or cannot be asked further questions."""
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What an evaluator may use. Time spent on the model's answers does not count."""
@@ -40,7 +44,7 @@ class Limits:
     criterion_s: float = 10.0
     start_s: float = 30.0
     memory_bytes: int = 1024**3
-    output_bytes: int = 256 * 1024
+    output_bytes: int = 64 * 1024
     """Of the result of one criterion."""
 
 
@@ -80,7 +84,7 @@ class Sandbox:
         self._registry = registry
         self._limits = limits or Limits()
         self._ask_model = ask_model
-        self._setup = _document(registry, context, self._limits, model=ask_model is not None)
+        self._context = context
         self._process: asyncio.subprocess.Process | None = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None
 
@@ -98,17 +102,23 @@ class Sandbox:
         """The result of one evaluator. Raises EvaluatorError."""
         if evaluator_id not in self._registry.ids:
             raise EvaluatorError(f"the scenario has no evaluator {evaluator_id!r}")
+        usable = False
         try:
-            return await self._evaluate(evaluator_id, params)
-        except (EvaluatorError, asyncio.CancelledError):
-            await self._end()
+            result = await self._evaluate(evaluator_id, params)
+            usable = True
+            return result
+        except _UnusableProcessError:
+            raise
+        except EvaluatorError:
+            usable = True
             raise
         except TimeoutError:
-            await self._end()
             raise EvaluatorError(f"no result within {self._limits.criterion_s:g} s") from None
         except (OSError, ValueError) as error:
-            await self._end()
-            raise EvaluatorError(f"the evaluator's process ended or gave no JSON: {error}") from error
+            raise EvaluatorError(f"the evaluator's process ended or wrote no JSON: {error}") from error
+        finally:
+            if not usable:
+                await self._end()
 
     async def _evaluate(self, evaluator_id: str, params: Mapping[str, Any]) -> EvalResult:
         process = await self._started()
@@ -120,21 +130,21 @@ class Sandbox:
             if (asked := answer.get("ask")) is None:
                 return _result(answer)
             await self._send(process, json.dumps(await self._from_model(asked)), self._limits.criterion_s)
-        raise EvaluatorError(f"the evaluator asked the model more than {MAX_QUESTIONS} questions")
+        raise _UnusableProcessError(f"the evaluator asked the model more than {MAX_QUESTIONS} questions")
 
     async def _answer(self, process: asyncio.subprocess.Process, nonce: str) -> dict[str, Any]:
         if process.stdout is None:
-            raise EvaluatorError("the process has no output")
+            raise _UnusableProcessError("the process has no output")
         async with asyncio.timeout(self._limits.criterion_s):
             try:
                 line = await process.stdout.readuntil()
             except asyncio.IncompleteReadError:
-                raise EvaluatorError(f"the evaluator's process ended{await _status(process)}") from None
+                raise _UnusableProcessError(f"the evaluator's process ended{await _status(process)}") from None
             except asyncio.LimitOverrunError:
-                raise EvaluatorError(f"the result is longer than {self._limits.output_bytes} bytes") from None
+                raise _UnusableProcessError(f"the result is longer than {self._limits.output_bytes} bytes") from None
         answer = json.loads(line)
         if not isinstance(answer, dict) or answer.get("nonce") != nonce:
-            raise EvaluatorError("the evaluator wrote into the pipe of the results")
+            raise _UnusableProcessError("the evaluator wrote into the pipe of the results")
         return answer
 
     async def _from_model(self, asked: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
@@ -142,7 +152,7 @@ class Sandbox:
             return {"error": "no language model is configured"}
         try:
             return {"text": await self._ask_model(str(asked.get("system", "")), str(asked.get("user", "")))}
-        except Exception as error:  # noqa: BLE001 - whatever a client raises, the evaluator has no answer
+        except Exception as error:
             return {"error": str(error)}
 
     async def _started(self) -> asyncio.subprocess.Process:
@@ -161,12 +171,13 @@ class Sandbox:
             start_new_session=True,
             limit=self._limits.output_bytes,
         )
-        await self._send(process, self._setup, self._limits.start_s)
+        document = _document(self._registry, self._context, self._limits, model=self._ask_model is not None)
+        await self._send(process, document, self._limits.start_s)
         return process
 
     async def _send(self, process: asyncio.subprocess.Process, document: str, timeout_s: float) -> None:
         if process.stdin is None:
-            raise EvaluatorError("the process has no input")
+            raise _UnusableProcessError("the process has no input")
         process.stdin.write(document.encode() + b"\n")
         async with asyncio.timeout(timeout_s):
             await process.stdin.drain()
@@ -218,8 +229,8 @@ async def _status(process: asyncio.subprocess.Process) -> str:
 
 
 def _result(answer: dict[str, Any]) -> EvalResult:
-    if (error := answer.get("error")) is not None:
-        raise EvaluatorError(str(error))
+    if (told := answer.get("error")) is not None:
+        raise EvaluatorError(str(told))
     try:
         result = _Result.model_validate(answer)
     except ValidationError as error:

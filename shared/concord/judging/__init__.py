@@ -2,12 +2,14 @@
 
 from concord.judging.answer_cache import CachedAnswers
 from concord.judging.asking import NO_CACHE, Ask, JudgeAddressedError, NotJudgedError, Prompt, Question, Taken, take
-from concord.judging.model_text import (
+from concord.judging.model_answer import (
     CompromisedError,
+    Decision,
+    Quote,
     UnreadableAnswerError,
-    closed_object,
+    answer_schema,
     is_quoted_from,
-    without_fence,
+    parsed_answer,
 )
 from concord.judging.verdicts import CANARY, FAVOURABLE, POINTS, TASK_SUCCESS, Verdict, canary_question
 
@@ -20,16 +22,18 @@ __all__ = [
     "Ask",
     "CachedAnswers",
     "CompromisedError",
+    "Decision",
     "JudgeAddressedError",
     "NotJudgedError",
     "Prompt",
     "Question",
+    "Quote",
     "Taken",
     "UnreadableAnswerError",
     "Verdict",
+    "answer_schema",
     "canary_question",
-    "closed_object",
     "is_quoted_from",
+    "parsed_answer",
     "take",
-    "without_fence",
 ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 from concord.judging.answer_cache import CachedAnswers
-from concord.judging.model_text import CompromisedError, UnreadableAnswerError
+from concord.judging.model_answer import CompromisedError, UnreadableAnswerError
 from concord.llm import EmptyCompletionError, LLMUnavailableError
 
 Ask = Callable[[str, str, dict[str, Any]], Awaitable[str]]

@@ -13,7 +13,7 @@ from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.judge.evidence import Evidence, SeenAnswer, without_texts
 from concord_evaluator.judge.final_answers import MAX_ANSWERS, grades, task_success
 from concord_evaluator.judge.model_answer import Opinion, merge, read_answer
-from concord_evaluator.judge.prompt import PROMPT_VERSION, answer_schema, write_prompt
+from concord_evaluator.judge.prompt import PROMPT_VERSION, schema_of, write_prompt
 from concord_evaluator.judge.rubric import coordination_points, outcomes
 from concord_evaluator.scoring import quality_of
 
@@ -36,7 +36,7 @@ class _TrialQuestion:
 
     def write(self, *, delimiter: str, code_word: str) -> Prompt:
         prompt = write_prompt(self.evidence, self.figures, delimiter=delimiter, code_word=code_word)
-        return Prompt(prompt.system, prompt.user, answer_schema(prompt.criteria))
+        return Prompt(prompt.system, prompt.user, schema_of(prompt.criteria))
 
     def read(self, text: str) -> Opinion:
         criteria = write_prompt(self.evidence, self.figures, delimiter="", code_word="").criteria

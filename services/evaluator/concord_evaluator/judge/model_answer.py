@@ -4,50 +4,21 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import Annotated
-
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from concord.judging import (
     CANARY,
     FAVOURABLE,
     TASK_SUCCESS,
     CompromisedError,
+    Decision,
+    Quote,
     UnreadableAnswerError,
     Verdict,
     is_quoted_from,
-    without_fence,
+    parsed_answer,
 )
 from concord_evaluator.judge.evidence import Evidence
 from concord_evaluator.judge.rubric import Criterion, answer_ids, outcomes
-
-_Text = Annotated[str, StringConstraints(max_length=4000)]
-
-
-class _Quote(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
-    id: _Text
-    quote: _Text
-
-
-class _Decision(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
-    criterion: _Text
-    evidence: Annotated[list[_Quote], Field(max_length=20)] = []
-    verdict: Verdict
-
-
-class ModelAnswer(BaseModel):
-    """The requested form of the model's answer."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    criteria: Annotated[list[_Decision], Field(max_length=50)]
-    reasoning: _Text = ""
-    strengths: Annotated[list[_Text], Field(max_length=20)] = []
-    weaknesses: Annotated[list[_Text], Field(max_length=20)] = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +38,7 @@ def read_answer(text: str, criteria: Sequence[Criterion], evidence: Evidence) ->
 
     Raises UnreadableAnswerError, CompromisedError.
     """
-    answer = _parsed(text)
+    answer = parsed_answer(text)
     decisions = {decision.criterion: decision for decision in answer.criteria}
     if missing := [criterion.id for criterion in criteria if criterion.id not in decisions]:
         raise UnreadableAnswerError(f"no verdict on {', '.join(missing)}")
@@ -102,19 +73,11 @@ def merge(opinions: Sequence[Opinion]) -> tuple[Opinion, float]:
     return merged, fmean(shares) if shares else 1.0
 
 
-def _parsed(text: str) -> ModelAnswer:
-    try:
-        return ModelAnswer.model_validate_json(without_fence(text))
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        raise UnreadableAnswerError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
-
-
-def _true_quote(decision: _Decision, evidence: Evidence) -> str | None:
+def _true_quote(decision: Decision, evidence: Evidence) -> str | None:
     return next((quote.quote for quote in decision.evidence if _is_true(quote, decision.criterion, evidence)), None)
 
 
-def _is_true(quote: _Quote, criterion: str, evidence: Evidence) -> bool:
+def _is_true(quote: Quote, criterion: str, evidence: Evidence) -> bool:
     """Whether the text with that id contains the quote."""
     return is_quoted_from(quote.quote, _texts(quote.id, criterion, evidence))
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from concord.judging import POINTS, closed_object
+from concord.judging import answer_schema
 from concord.judging.injection import MARKER
 from concord.judging.truncation import cost, cut, fair_limit
 from concord_evaluator.judge.evidence import Evidence
@@ -91,22 +91,6 @@ def _accepted(target: Sequence[str]) -> list[str]:
     ]
 
 
-def answer_schema(criteria: Sequence[Criterion]) -> dict[str, Any]:
-    """The JSON schema of the model's answer. Each criterion has its evidence before its verdict."""
-    quote = closed_object({"id": {"type": "string"}, "quote": {"type": "string"}})
-    decision = closed_object(
-        {
-            "criterion": {"type": "string", "enum": [criterion.id for criterion in criteria]},
-            "evidence": {"type": "array", "items": quote},
-            "verdict": {"type": "string", "enum": list(POINTS)},
-        }
-    )
-    texts = {"type": "array", "items": {"type": "string"}}
-    return closed_object(
-        {
-            "criteria": {"type": "array", "items": decision},
-            "reasoning": {"type": "string"},
-            "strengths": texts,
-            "weaknesses": texts,
-        }
-    )
+def schema_of(criteria: Sequence[Criterion]) -> dict[str, Any]:
+    """The JSON schema of the model's answer."""
+    return answer_schema([criterion.id for criterion in criteria], remarks=("strengths", "weaknesses"))
