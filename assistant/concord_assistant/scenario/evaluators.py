@@ -1,11 +1,15 @@
-"""The interface of a scenario's `evaluators.py`: coroutine functions that check a criterion by code."""
+"""The interface of a scenario's `evaluators.py`: coroutine functions that check a criterion by code.
+
+The process that runs them imports this module with the standard library alone.
+"""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from concord_assistant.results import ActionLogEntry
+if TYPE_CHECKING:
+    from concord_assistant.results import ActionLogEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +30,14 @@ class AgentBeatsEvalContext:
     """
 
     scenario_config: Mapping[str, Any]
-    action_log: list[ActionLogEntry]
+    action_log: "list[ActionLogEntry]"
     initial_state: dict[str, Any]
     final_state: dict[str, Any]
     user_prompt: str
     final_time: datetime
     turns_taken: int = 0
+    other_events: list[dict[str, Any]] | None = None
+    """The executed events of everybody but the assistant, each with its `modality` and `data`. None: unknown."""
 
     async def get_state(self, modality: str) -> Any:  # noqa: ANN401 - JSON
         """The final state of a modality. Raises ValueError for an unknown one."""
@@ -57,6 +63,8 @@ class EvaluatorRegistry:
 
     source: str = ""
     ids: frozenset[str] = field(default_factory=frozenset)
+    modules: Mapping[str, str] = field(default_factory=dict)
+    """The sources of the scenario's other modules, by name, which `source` may import."""
 
 
 NO_EVALUATORS: Final = EvaluatorRegistry()

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Final
 
-from concord_evaluator.judge.injection.deobfuscation import Form, Span, ciphered_forms, encoded_texts, plain_forms
-from concord_evaluator.judge.injection.judge_patterns import JUDGE_PATTERNS
-from concord_evaluator.judge.injection.languages import ENGLISH, LANGUAGES
-from concord_evaluator.judge.injection.patterns import Pattern, patterns_of
+from concord.judging.injection.deobfuscation import Form, Span, ciphered_forms, encoded_texts, plain_forms
+from concord.judging.injection.judge_patterns import JUDGE_PATTERNS
+from concord.judging.injection.languages import ENGLISH, LANGUAGES
+from concord.judging.injection.patterns import Pattern, patterns_of
 
 MARKER: Final = "[a passage was taken out]"
 """The replacement of a removed passage. It must not prejudice a reader for or against the author."""

@@ -3,13 +3,10 @@
 import asyncio
 import json
 import logging
-from collections.abc import Sequence
 from hashlib import sha256
 from typing import Final
 
 from concord.storage import AnswerCache, StorageUnavailableError
-from concord_evaluator.judge.evidence import Evidence
-from concord_evaluator.judge.prompt import write_prompt
 
 TIMEOUT_S: Final = 1.0
 """How long a cache operation may take. A cache hit saves only the seconds of asking the model."""
@@ -24,10 +21,9 @@ class CachedAnswers:
         self._cache = cache
         self._endpoint_and_model = (endpoint, model)
 
-    def key(self, evidence: Evidence, figures: Sequence[str], sample: int) -> str:
-        """The key of a question: endpoint, model, prompt and evidence as sent, without the secrets; and the sample."""
-        prompt = write_prompt(evidence, figures, delimiter="", code_word="")
-        asked = (*self._endpoint_and_model, prompt.system, prompt.user, sample)
+    def key(self, system: str, user: str, sample: int) -> str:
+        """The key of a question: endpoint, model, prompt without the secrets, and the number of the sample."""
+        asked = (*self._endpoint_and_model, system, user, sample)
         return sha256(json.dumps(asked).encode()).hexdigest()
 
     async def get(self, key: str) -> str | None:

@@ -3,7 +3,7 @@
 
 from typing import Final
 
-from concord_evaluator.judge.injection.patterns import Language
+from concord.judging.injection.patterns import Language
 
 _JUDGE: Final = (
     r"(?:(?:kind|impartial|fair|helpful|generous|esteemed|automated|automatic|honourable|ai|llm) )*"

@@ -1,5 +1,5 @@
 """Prompt injection: passages in what agents wrote that address the judge."""
 
-from concord_evaluator.judge.injection.detection import MARKER, addresses_judge, remove_passages, says_nothing
+from concord.judging.injection.detection import MARKER, addresses_judge, remove_passages, says_nothing
 
 __all__ = ["MARKER", "addresses_judge", "remove_passages", "says_nothing"]

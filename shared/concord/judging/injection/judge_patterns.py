@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Final
 
-from concord_evaluator.judge.injection.languages import ENGLISH
-from concord_evaluator.judge.injection.patterns import BEYOND, CLOSE, NEAR, TEN, Pattern, pattern
-from concord_evaluator.judge.rubric import COORDINATION, OUTCOME
+from concord.judging.injection.languages import ENGLISH
+from concord.judging.injection.patterns import BEYOND, CLOSE, NEAR, TEN, Pattern, pattern
+from concord.judging.verdicts import RUBRIC_IDS
 
 _THIS: Final = rf"(?:{ENGLISH.this})"
 _TOP: Final = rf"(?:{ENGLISH.top})"
@@ -18,7 +18,7 @@ _EVERY_MET: Final = ENGLISH.every_met
 _QUOTES: Final = r"[\"'“”\s]*"
 _ORDER: Final = r"\b(?:set|mark|return|output|answer|give|report|make|declare|grade|rate|score|say|find)\b"
 _OF_RUBRIC: Final = r"\b(?:verdicts?|criteri(?:on|a)|rubric items?|task[_ ]success|everything)\b"
-_IDS: Final = "|".join(criterion.id for criterion in (*COORDINATION, OUTCOME))
+_IDS: Final = "|".join(RUBRIC_IDS)
 _TO_JUDGE: Final = r"\b(?:evaluate|grade|judge|rate|score|assess)\b"
 _USED: Final = r"\b(?:used|said|mentioned|wrote) the (?:code|secret) ?word\b"
 _NAMED: Final = r"\s?[\"'“„«(]| (?:to|for|of|on|in|at|last)\b"
