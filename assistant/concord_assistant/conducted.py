@@ -7,11 +7,11 @@ from typing import Any, Final, Literal, Self
 from pydantic import AwareDatetime, BaseModel, ConfigDict, NonNegativeFloat, NonNegativeInt
 
 from concord.trust.redaction import redact
+from concord_assistant.evaluation.judge import Evaluation
 from concord_assistant.messages import CompletionReason
 from concord_assistant.results import (
     ActionLogEntry,
     AssessmentResults,
-    CriterionResult,
     Score,
     Scores,
     TurnResult,
@@ -34,8 +34,7 @@ class ConductedAssessment(BaseModel):
     assessment_id: str
     participant: str
     scenario: ScenarioConfig
-    evaluators_source: str
-    evaluator_ids: frozenset[str]
+    evaluators: EvaluatorRegistry
     status: Status
     reason: CompletionReason
     error: str | None = None
@@ -44,14 +43,11 @@ class ConductedAssessment(BaseModel):
     turns: list[TurnResult]
     action_log: list[ActionLogEntry]
     actions_omitted: NonNegativeInt = 0
+    other_events: list[dict[str, Any]] | None = None
+    """The executed events of everybody else, with `modality` and `data`. None: too many to list."""
     user_faults: list[UserFault] = []
     initial_state: dict[str, Any]
     final_state: dict[str, Any]
-
-    @property
-    def evaluators(self) -> EvaluatorRegistry:
-        """The scenario's evaluators."""
-        return EvaluatorRegistry(self.evaluators_source, self.evaluator_ids)
 
     def eval_context(self) -> AgentBeatsEvalContext:
         """The evidence for the criteria."""
@@ -63,11 +59,10 @@ class ConductedAssessment(BaseModel):
             user_prompt=self.scenario.user_prompt,
             final_time=self.final_time,
             turns_taken=len(self.turns),
+            other_events=self.other_events,
         )
 
-    def results(
-        self, criteria_results: list[CriterionResult], scores: Scores, *, unjudged: bool = False
-    ) -> AssessmentResults:
+    def results(self, evaluation: Evaluation) -> AssessmentResults:
         """The results, once the criteria are evaluated."""
         return AssessmentResults(
             assessment_id=self.assessment_id,
@@ -75,14 +70,14 @@ class ConductedAssessment(BaseModel):
             participant=self.participant,
             status=self.status,
             reason=self.reason,
-            unjudged=unjudged,
+            unjudged=evaluation.unjudged,
             error=self.error,
             duration_seconds=self.duration_seconds,
             turns_taken=len(self.turns),
             actions_taken=len(self.action_log) + self.actions_omitted,
             actions_omitted=self.actions_omitted,
-            scores=scores,
-            criteria_results=criteria_results,
+            scores=evaluation.scores,
+            criteria_results=evaluation.criteria_results,
             turns=self.turns,
             action_log=self.action_log,
             user_faults=self.user_faults,

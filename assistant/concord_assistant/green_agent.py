@@ -1,8 +1,8 @@
 """The green agent: an environment process, and the assessments of assistants in it, one at a time."""
 
 import asyncio
-from collections.abc import Callable, Mapping
-from typing import Any, Final, Protocol
+from collections.abc import Mapping
+from typing import Any, Final
 
 import httpx
 from concord_environment_client import AsyncUESClient, UESClientError
@@ -15,8 +15,9 @@ from concord_assistant.config import AssessmentSettings, GreenAgentConfig
 from concord_assistant.emitter import TaskUpdateEmitter
 from concord_assistant.environment.proctor import Proctor
 from concord_assistant.environment.server import NO_CERTIFICATES, UESServerError, UESServerManager
-from concord_assistant.results import AssessmentResults, CriterionResult, Scores
-from concord_assistant.scenario.evaluators import AgentBeatsEvalContext, EvaluatorRegistry
+from concord_assistant.evaluation.judge import evaluate_assistant
+from concord_assistant.results import AssessmentResults
+from concord_assistant.scenario.evaluators import EvaluatorRegistry
 from concord_assistant.scenario.schema import ScenarioConfig
 from concord_assistant.session import AssessmentSession
 
@@ -31,22 +32,6 @@ class EnvironmentLostError(Exception):
     """The environment failed in the middle of an assessment, which says nothing about the assistant."""
 
 
-class Judge(Protocol):
-    """Evaluates the criteria of one assessment."""
-
-    async def evaluate_all(self, eval_context: AgentBeatsEvalContext) -> list[CriterionResult]:
-        """The results of all criteria."""
-
-    def aggregate_scores(self, results: list[CriterionResult]) -> Scores:
-        """The scores of all dimensions and of the whole."""
-
-    def unjudged(self, results: list[CriterionResult]) -> bool:
-        """Whether too many points could be neither given nor refused."""
-
-
-MakeJudge = Callable[[ScenarioConfig, EvaluatorRegistry, TaskUpdateEmitter], Judge]
-
-
 class GreenAgent:
     """Assesses assistants in one environment process: `startup`, any number of `run`, `shutdown`.
 
@@ -59,13 +44,17 @@ class GreenAgent:
         config: GreenAgentConfig | None = None,
         *,
         response_llm: LLM | None = None,
-        make_judge: MakeJudge | None = None,
+        evaluation_llm: LLM | None = None,
     ) -> None:
-        """`ues_port`: by default a free one. Without `response_llm`, the characters are rule-based."""
+        """`ues_port`: by default a free one.
+
+        Without `response_llm`, the characters are rule-based; without `evaluation_llm`, criteria that only a model can
+        evaluate are null.
+        """
         self.config: Final = config or GreenAgentConfig()
         self.server: Final = UESServerManager(ues_port, command=self.config.environment_command)
         self._response_llm = response_llm
-        self._make_judge = make_judge
+        self._evaluation_llm = evaluation_llm
         self._client: AsyncUESClient | None = None
         self._cancelled = False
         self._running = asyncio.Lock()
@@ -182,29 +171,19 @@ class GreenAgent:
             await asyncio.gather(running, ended, return_exceptions=True)
 
     async def _evaluate(self, record: ConductedAssessment, emitter: TaskUpdateEmitter) -> AssessmentResults:
-        criteria = record.scenario.criteria
-        await emitter.evaluation_started(
-            criteria_count=len(criteria), dimensions=list(dict.fromkeys(each.dimension for each in criteria))
+        evaluation = await evaluate_assistant(
+            record.eval_context(), record.scenario, record.evaluators, self._evaluation_llm, emitter=emitter
         )
-        if self._make_judge is None:
-            raise ValueError("the green agent was made without a judge: use `conduct`")
-        judge = self._make_judge(record.scenario, record.evaluators, emitter)
-        found = await judge.evaluate_all(record.eval_context())
-        results = record.results(found, judge.aggregate_scores(found), unjudged=judge.unjudged(found))
-        await announce(results, record, emitter)
+        results = record.results(evaluation)
+        await emitter.assessment_completed(
+            reason=results.reason,
+            total_turns=results.turns_taken,
+            total_actions=results.actions_taken,
+            duration_seconds=results.duration_seconds,
+            overall_score=results.scores.overall.score,
+            max_score=results.scores.overall.max_score,
+        )
         return results
-
-
-async def announce(results: AssessmentResults, record: ConductedAssessment, emitter: TaskUpdateEmitter) -> None:
-    """Sends the update that the assessment is complete."""
-    await emitter.assessment_completed(
-        reason=record.reason,
-        total_turns=results.turns_taken,
-        total_actions=results.actions_taken,
-        duration_seconds=results.duration_seconds,
-        overall_score=results.scores.overall.score,
-        max_score=results.scores.overall.max_score,
-    )
 
 
 def _lost(task_id: str, scenario: ScenarioConfig, purple_client: PurpleClient, error: str) -> AssessmentResults:

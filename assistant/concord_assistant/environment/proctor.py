@@ -76,22 +76,17 @@ class Proctor:
         """Moves time and executes the events that become due."""
         return await self.client.time.advance(seconds=duration.total_seconds())
 
-    async def events(self, start: datetime, end: datetime, agent_id: str) -> list[Event]:
-        """The events due in [start, end], in the order of execution, at most `MAX_TURN_EVENTS`.
-
-        Those of the agent have their `data`, which the environment omits from lists.
-        """
+    async def events(self, start: datetime, end: datetime) -> list[Event]:
+        """The events due in [start, end] with their data, in the order of execution, at most `MAX_TURN_EVENTS`."""
         found: list[Event] = []
         while len(found) < MAX_TURN_EVENTS:
             page = await self.client.events.list_events(start_time=start, end_time=end, limit=_PAGE, offset=len(found))
             found += page.events
             if len(page.events) < _PAGE:
                 break
+        # Lists omit the data of events.
         return [
-            await self.client.events.get(event_id=each.event_id)
-            if each.agent_id == agent_id and each.data is None
-            else each
-            for each in found
+            each if each.data is not None else await self.client.events.get(event_id=each.event_id) for each in found
         ]
 
     async def pending(self) -> int:

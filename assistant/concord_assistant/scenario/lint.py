@@ -100,7 +100,7 @@ def _evidence(scenario: Scenario) -> Iterator[LintFinding]:
     readers = _functions_with_context(scenario.evaluators.source)
     for number, criterion in enumerate(scenario.config.criteria):
         if criterion.evaluator_id is not None:
-            if criterion.evaluator_id not in readers:
+            if criterion.evaluator_id in scenario.evaluators.ids - readers:
                 yield LintFinding(
                     "no-evidence",
                     f"criteria[{number}].evaluator_id",

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
+from concord_assistant.evaluation.built_in import check_params, is_built_in
 from concord_assistant.scenario.evaluators import EvaluatorRegistry
 from concord_assistant.scenario.schema import CORE_MODALITIES, ScenarioConfig
 
@@ -17,6 +18,9 @@ EVALUATORS_FILE: Final = "evaluators.py"
 
 MAX_BYTES: Final = {SCENARIO_FILE: 4 * 2**20, INITIAL_STATE_FILE: 16 * 2**20, EVALUATORS_FILE: 2**20}
 """Limits on the files. The environment accepts no larger initial state."""
+
+MAX_MODULES: Final = 20
+"""Modules beside `evaluators.py`."""
 
 SHOWN_ERRORS: Final = 5
 
@@ -48,11 +52,17 @@ def load_scenario(folder: Path) -> Scenario:
         raise ScenarioError(f"{folder / SCENARIO_FILE}: {_reasons(error)}") from error
     registry = _evaluators(folder / EVALUATORS_FILE)
     for number, criterion in enumerate(config.criteria):
-        if criterion.evaluator_id is not None and criterion.evaluator_id not in registry.ids:
+        name = criterion.evaluator_id
+        if name is not None and name not in registry.ids and not is_built_in(name):
             raise ScenarioError(
-                f"{folder / SCENARIO_FILE}: criteria[{number}].evaluator_id: {EVALUATORS_FILE} has no coroutine "
-                f"function {criterion.evaluator_id}"
+                f"{folder / SCENARIO_FILE}: criteria[{number}].evaluator_id: {name!r} is neither built in nor a "
+                f"coroutine function of {EVALUATORS_FILE}"
             )
+        if name not in registry.ids:
+            try:
+                check_params(criterion)
+            except ValueError as error:
+                raise ScenarioError(f"{folder / SCENARIO_FILE}: criteria[{number}].params: {error}") from error
     return Scenario(config, registry)
 
 
@@ -87,17 +97,28 @@ def _import_body(file: Path, state: dict[str, Any]) -> dict[str, Any]:
 
 
 def _evaluators(file: Path) -> EvaluatorRegistry:
-    """The evaluators of a file, without executing it: its public coroutine functions with two parameters."""
+    """The evaluators of a file, without executing it: its public coroutine functions with two parameters.
+
+    The other modules of the folder come with them, because the file may import them.
+    """
     if not file.exists():
         return EvaluatorRegistry()
+    others = sorted(each for each in file.parent.glob("*.py") if each != file)
+    if len(others) > MAX_MODULES:
+        raise ScenarioError(f"{file.parent}: has more than {MAX_MODULES} modules beside {EVALUATORS_FILE}")
+    modules = {each.stem: _source(each)[0] for each in others}
+    source, module = _source(file)
+    functions = [node for node in module.body if isinstance(node, ast.AsyncFunctionDef)]
+    return EvaluatorRegistry(source, frozenset(each.name for each in functions if _is_evaluator(each)), modules)
+
+
+def _source(file: Path) -> tuple[str, ast.Module]:
     source = _text(file, MAX_BYTES[EVALUATORS_FILE])
     try:
-        module = ast.parse(source)
+        return source, ast.parse(source)
     except (SyntaxError, ValueError, RecursionError) as error:
         line = getattr(error, "lineno", None)
         raise ScenarioError(f"{file}{'' if line is None else f':{line}'}: is not Python: {error}") from error
-    functions = [node for node in module.body if isinstance(node, ast.AsyncFunctionDef)]
-    return EvaluatorRegistry(source, frozenset(each.name for each in functions if _is_evaluator(each)))
 
 
 def _is_evaluator(function: ast.AsyncFunctionDef) -> bool:

@@ -10,6 +10,9 @@ from concord_assistant.results import ActionLogEntry
 MAX_ACTIONS: Final = 2000
 """Actions of one assessment that are logged. Further ones are counted."""
 
+MAX_OTHER_EVENTS: Final = 5000
+"""Executed events of everybody else that are kept."""
+
 MAX_TEXT: Final = 20_000
 """Characters of a text among an action's parameters."""
 
@@ -24,10 +27,11 @@ class ActionLogBuilder:
 
     def __init__(self, purple_agent_id: str) -> None:
         """`purple_agent_id`: the id of the assistant's key."""
-        self.agent_id = purple_agent_id
+        self._agent_id = purple_agent_id
         self._turn: int | None = None
         self._seen: set[str] = set()
         self._entries: list[ActionLogEntry] = []
+        self._others: list[Event] = []
         self.omitted = 0
         """Actions beyond `MAX_ACTIONS`."""
 
@@ -49,13 +53,14 @@ class ActionLogBuilder:
             if event.status not in _ENDED or event.event_id in self._seen:
                 continue
             self._seen.add(event.event_id)
-            if event.agent_id == self.agent_id:
+            if event.agent_id == self._agent_id:
                 entries.append(_entry(self._turn, event))
             else:
                 others.append(event)
         logged = entries[: MAX_ACTIONS - len(self._entries)]
         self.omitted += len(entries) - len(logged)
         self._entries += logged
+        self._others += [event for event in others if event.status == "executed"]
         return entries, others
 
     def end_turn(self) -> None:
@@ -67,6 +72,12 @@ class ActionLogBuilder:
     def get_log(self) -> list[ActionLogEntry]:
         """The entries of all turns, in the order of execution, at most `MAX_ACTIONS`."""
         return list(self._entries)
+
+    def get_other_events(self) -> list[dict[str, Any]] | None:
+        """The modality and data of the executed events of everybody else. None for more than `MAX_OTHER_EVENTS`."""
+        if len(self._others) > MAX_OTHER_EVENTS:
+            return None
+        return [{"modality": event.modality, "data": event.data or {}} for event in self._others]
 
 
 def _entry(turn: int, event: Event) -> ActionLogEntry:
