@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, Protocol
+from typing import Any, Final, Literal, Protocol
 
 from concord.judging import NO_CACHE, CachedAnswers, NotJudgedError
 from concord_assistant.evaluation.built_in import allowed_by, evaluate_built_in, is_built_in

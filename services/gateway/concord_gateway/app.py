@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 
 from concord.a2a import AgentProfile, Skill, mount_agent
+from concord.llm import LLM, LLMSettings
 from concord.service import BodyLimit, TokenPathLimit, probe_routes
 from concord.storage.redis import WORK_RETRY_S, Storage, connect
 from concord.trust.api_keys import ApiKeys
@@ -18,7 +19,7 @@ from concord.trust.urls import PeerUrls
 from concord_assistant.config import GreenAgentConfig
 from concord_gateway import __version__
 from concord_gateway.assignments import Assignments
-from concord_gateway.assistants import AssistantContexts, environment_routes
+from concord_gateway.assistants import AssistantContexts, characters_model, environment_routes
 from concord_gateway.handler import AssessmentHandler
 from concord_gateway.instruments import Instruments
 from concord_gateway.open_calls import OpenCalls
@@ -43,7 +44,8 @@ def create_app(settings: GatewaySettings, card_url: str, bound_to: str = "") -> 
         async with (
             connect(settings.redis_url, retry_s=WORK_RETRY_S) as storage,
             Upstream(peer_urls, settings.body_idle_s) as upstream,
-            _contexts(settings, card_url) as contexts,
+            characters_model(LLMSettings(), settings.record_replies, settings.replay_replies) as response_llm,
+            _contexts(settings, card_url, response_llm) as contexts,
             environment_routes(contexts) as routes,
         ):
             app.router.routes.extend(routes)
@@ -86,13 +88,16 @@ def _peer_urls(settings: GatewaySettings, card_url: str, bound_to: str) -> PeerU
 
 
 @asynccontextmanager
-async def _contexts(settings: GatewaySettings, card_url: str) -> AsyncIterator[AssistantContexts]:
+async def _contexts(
+    settings: GatewaySettings, card_url: str, response_llm: LLM | None
+) -> AsyncIterator[AssistantContexts]:
     """The green agents of assistants. Their environments end with the gateway."""
     contexts = AssistantContexts(
         settings.environment_url or settings.proxy_url or card_url,
         GreenAgentConfig(environment_command=settings.environment_command),
         max_environments=settings.max_assessments,
         idle_s=settings.environment_idle_s,
+        response_llm=response_llm,
     )
     contexts.start()
     try:

@@ -68,6 +68,10 @@ class GatewaySettings(StatefulServiceSettings):
     URL in its card. It must lead to this process, not to another gateway."""
     environment_command: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_words)] = ENVIRONMENT_COMMAND
     """The command that starts an environment. It gets `--host` and `--port`."""
+    record_replies: Path | None = None
+    """A file in which the language model's replies of characters are recorded."""
+    replay_replies: Path | None = None
+    """Such a file, which takes the place of the language model."""
     environment_idle_s: Annotated[float, Field(gt=0)] = 600
     """How long an environment without an assessment is kept for its A2A context."""
 
