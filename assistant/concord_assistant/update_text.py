@@ -8,18 +8,11 @@ from concord_assistant.updates import Update
 
 MAX_LINE: Final = 160
 
-_SHOWN: Final = (
-    "to_addresses",
-    "to_numbers",
-    "subject",
-    "title",
-    "content",
-    "body",
-    "message_id",
-    "message_ids",
-    "event_id",
-)
+_SHOWN: Final = ("to_addresses", "to_numbers", "subject", "title", "content", "body")
 """The parameters of an action that say what it is about, the most telling first."""
+
+_IDS: Final = ("message_id", "message_ids", "event_id")
+"""Those that name it, for actions without the others."""
 
 
 def line_of(update: Update) -> str:
@@ -74,6 +67,7 @@ def _text(update: Update) -> str:
 
 def _about(parameters: dict[str, object]) -> str:
     shown = [value for name in _SHOWN if (value := parameters.get(name))]
+    shown = shown or [value for name in _IDS if (value := parameters.get(name))]
     return " · ".join(", ".join(map(str, each)) if isinstance(each, list) else str(each) for each in shown[:2])
 
 

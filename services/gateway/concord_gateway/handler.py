@@ -13,7 +13,7 @@ from concord.storage import StorageUnavailableError
 from concord.storage.redis import Storage
 from concord.trust.redaction import redact
 from concord_gateway.admission import Admission, FullError
-from concord_gateway.assistants import AssistantContexts, Scenarios
+from concord_gateway.assistants import AssistantContexts, Assistants, Scenarios
 from concord_gateway.evaluation import EvaluationFailedError
 from concord_gateway.instruments import Instruments
 from concord_gateway.intake import NotAnAssessmentError, Work, check_hosts, plan_work, read_request
@@ -44,8 +44,8 @@ class AssessmentHandler:
         self._participants = participants
         self._settings = settings
         self._instruments = instruments
-        self._contexts = contexts
         self._scenarios = Scenarios(settings.scenario_folders)
+        self._contexts = contexts
         self._admission = Admission(settings.max_assessments, settings.max_waiting)
         self._evaluations = asyncio.Semaphore(settings.max_queued_trials)
 
@@ -86,9 +86,7 @@ class AssessmentHandler:
             progress,
             self._participants,
             self._evaluations,
-            self._scenarios,
-            self._contexts,
-            message.context_id,
+            Assistants(self._scenarios, self._contexts, self._storage.assessments, message.context_id),
         )
         logger.info("running an assessment of %d trials, mode %s", len(record.plan.trials), record.plan.mode.value)
         await self._finish(run, task)

@@ -23,7 +23,7 @@ from concord.trace.step import InteractionStep
 from concord.trace.timed_steps import root_step
 from concord.trace.timing import StepClock
 from concord.trust.tokens import Claims
-from concord_gateway.assistants import AssistantContexts, Scenarios, announce_evaluation, announce_results
+from concord_gateway.assistants import Assistants, announce_evaluation, announce_results
 from concord_gateway.closing import Reporters, wait_until_settled
 from concord_gateway.drivers import (
     Driver,
@@ -62,11 +62,10 @@ class AssessmentRun:
     participants: Participants
     evaluations: asyncio.Semaphore
     """Slots for trials, of all assessments, that await their evaluation."""
-    scenarios: Scenarios
-    contexts: AssistantContexts
-    context_id: str
-    """The A2A context of the assessment's client."""
+    assistants: Assistants
     _reporters: Reporters = field(default_factory=Reporters)
+    _scenarios: dict[str, str | None] = field(default_factory=dict)
+    """The scenarios that trials are in, by trial id."""
     _expires_at: float = 0.0
     _deadline: float = 0.0
 
@@ -92,6 +91,7 @@ class AssessmentRun:
             await self.storage.registry.register(self.plan.assessment_id, self.participants.peers(self.plan.roster))
         async with asyncio.TaskGroup() as evaluations:
             tasks = {task.id: task for task in self.plan.tasks}
+            self._scenarios = {trial.trial_id: tasks[trial.task_id].scenario for trial in self.plan.trials}
             for closed in list(self.record.closed.values()):
                 await self._hand_over(closed, evaluations)
             over = self.record.over
@@ -199,10 +199,7 @@ class AssessmentRun:
                     progress=self.progress,
                     recorder=recorder,
                     budget_s=budget_s,
-                    assessments=self.storage.assessments,
-                    scenarios=self.scenarios,
-                    contexts=self.contexts,
-                    context_id=self.context_id,
+                    assistants=self.assistants,
                 )
                 return await self._driver(task)(context)
         finally:
@@ -216,10 +213,8 @@ class AssessmentRun:
         return drive_rounds if task.family is not None else _DRIVERS[self.plan.mode]
 
     async def _evaluate(self, request: EvaluateTrial) -> None:
-        task_id = self.plan.trial(request.trial_id).task_id
-        scenario = self.plan.task(task_id).scenario
-        if scenario is not None:
-            await announce_evaluation(self.progress, self.scenarios, scenario)
+        if (scenario := self._scenarios.get(request.trial_id)) is not None:
+            await announce_evaluation(self.progress, self.assistants.scenarios, scenario)
         try:
             verdict = await evaluate_trial(self.storage, request, self.settings.evaluation_timeout_s)
         except EvaluationFailedError as error:

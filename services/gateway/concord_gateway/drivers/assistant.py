@@ -35,12 +35,12 @@ async def drive_assistant(context: TrialContext) -> TrialOutcome:
         raise TrialNotRunError(str(error)) from error
     trial_id = context.trial.trial_id
     document = await asyncio.to_thread(record.document)
-    await context.assessments.save(context.plan.assessment_id, conducted_document(trial_id), document)
+    await context.assistants.records.save(context.plan.assessment_id, conducted_document(trial_id), document)
     return _outcome(context, record, time.monotonic() - started)
 
 
 async def _conduct(context: TrialContext, started: float) -> ConductedAssessment:
-    scenario = await asyncio.to_thread(context.scenarios.load, context.task.scenario or "")
+    scenario = await asyncio.to_thread(context.assistants.scenarios.load, context.task.scenario or "")
     [entry] = context.plan.recipients
 
     def note(update: TaskUpdate) -> None:
@@ -50,7 +50,7 @@ async def _conduct(context: TrialContext, started: float) -> ConductedAssessment
         return await context.send(entry, None, note, data=data, task_id=task_id, context_id=context_id)
 
     config = context.plan.config
-    async with context.contexts.agent(context.context_id) as agent:
+    async with context.assistants.contexts.agent(context.assistants.context_id) as agent:
         return await agent.conduct(
             f"{context.plan.assessment_id}/{context.trial.trial_id}",
             TaskUpdateEmitter(context.progress.show),

@@ -11,10 +11,10 @@ from concord.agent.messenger import Messenger
 from concord.assessment import AssessmentPlan, TaskSpec, TrialSpec
 from concord.assessment.results import TrialOutcome
 from concord.assessment.roster import GREEN_AGENT, RosterEntry
-from concord.storage import AssessmentStore, TraceStore
+from concord.storage import TraceStore
 from concord.trust.tokens import Claims
 from concord_gateway.assignments import Assignments
-from concord_gateway.assistants import AssistantContexts, Scenarios
+from concord_gateway.assistants import Assistants
 from concord_gateway.open_calls import TrialCalls
 from concord_gateway.progress import Progress
 from concord_gateway.recorder import Recorder
@@ -39,11 +39,7 @@ class TrialContext:
     progress: Progress
     recorder: Recorder
     budget_s: float
-    assessments: AssessmentStore
-    scenarios: Scenarios
-    contexts: AssistantContexts
-    context_id: str
-    """The A2A context of the client that requested the assessment."""
+    assistants: Assistants
 
     async def send(
         self,
