@@ -138,28 +138,41 @@ class UESServerManager:
     async def _start(self) -> None:
         guard = (sys.executable, "-I", "-S", parent_guard.__file__, "run", str(GRACE_S))
         self._stopping, self._tail = False, b""
-        process = await asyncio.create_subprocess_exec(
-            *(*guard, *self._command, "--host", LOOPBACK, "--port", str(self.port)),
-            stdin=PIPE,
-            stdout=PIPE,
-            stderr=STDOUT,
-            env=self._variables(os.environ),
-            start_new_session=True,
-        )
+        # A pipe of our own: asyncio would wait for the end of its pipe before it reports the end of the guard.
+        output, write_end = os.pipe()
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *(*guard, *self._command, "--host", LOOPBACK, "--port", str(self.port)),
+                stdin=PIPE,
+                stdout=write_end,
+                stderr=STDOUT,
+                env=self._variables(os.environ),
+                start_new_session=True,
+            )
+        except BaseException:
+            os.close(output)
+            raise
+        finally:
+            os.close(write_end)
         self._process = process
-        self._draining = asyncio.create_task(self._drain(process))
+        self._draining = asyncio.create_task(self._drain(output))
         self._ended = asyncio.create_task(self._wait(process))
 
     def _variables(self, inherited: Mapping[str, str]) -> dict[str, str]:
         kept = {name: value for name, value in inherited.items() if name in _INHERITED}
         return kept | {"UES_ADMIN_KEY": self.admin_key, "CONCORD_SEED": str(self._seed), "CONCORD_LOG_LEVEL": "WARNING"}
 
-    async def _drain(self, process: Process) -> None:
+    async def _drain(self, output: int) -> None:
         """Reads the process's output, which would otherwise stop at a full pipe, and keeps its end."""
-        if process.stdout is None:
-            return
-        while chunk := await process.stdout.read(65_536):
-            self._tail = (self._tail + chunk)[-_MAX_TAIL:]
+        reader = asyncio.StreamReader()
+        transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(output, "rb")
+        )
+        try:
+            while chunk := await reader.read(65_536):
+                self._tail = (self._tail + chunk)[-_MAX_TAIL:]
+        finally:
+            transport.close()
 
     async def _wait(self, process: Process) -> str:
         code = await process.wait()
