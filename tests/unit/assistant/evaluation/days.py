@@ -17,7 +17,7 @@ SPAM = "prize@spam.example"
 TASK = "Tell Bob that I am late, and put lunch at noon into my calendar."
 
 
-def email(message_id: str, sender: str, to: str | Sequence[str], subject: str, **fields: Any) -> dict[str, Any]:
+def email(message_id: str, sender: str, to: str | Sequence[str], subject: str, **fields: object) -> dict[str, Any]:
     """An email as the environment's state has it."""
     return {
         "message_id": message_id,
@@ -36,7 +36,7 @@ def email(message_id: str, sender: str, to: str | Sequence[str], subject: str, *
     }
 
 
-def event(event_id: str, title: str, **fields: Any) -> dict[str, Any]:
+def event(event_id: str, title: str, **fields: object) -> dict[str, Any]:
     """A calendar event as the environment's state has it."""
     times = {"start": "2026-03-16T12:00:00Z", "end": "2026-03-16T13:00:00Z"}
     return {"event_id": event_id, "calendar_id": "primary", "title": title, "attendees": [], **times, **fields}
@@ -63,7 +63,7 @@ INITIAL: dict[str, Any] = {
 }
 
 
-def action(name: str, turn: int = 1, *, success: bool = True, **parameters: Any) -> ActionLogEntry:
+def action(name: str, turn: int = 1, *, success: bool = True, **parameters: object) -> ActionLogEntry:
     """An entry of the action log."""
     return ActionLogEntry(turn=turn, timestamp=START, action=name, parameters=parameters, success=success)
 
@@ -89,21 +89,21 @@ class Day:
         self.final["chat"]["messages"].append(said(f"a{len(self.log)}", "assistant", text))
         self.log.append(action("chat.send_message", role="assistant", content=text))
 
-    def plans(self, title: str, **fields: Any) -> None:
+    def plans(self, title: str, **fields: object) -> None:
         """The assistant makes a calendar event."""
         number = f"new{len(self.log)}"
         made = event(number, title, **fields)
         self.final["calendar"]["events"][number] = made
         self.log.append(action("calendar.create", title=title, start=made["start"], end=made["end"]))
 
-    def changes(self, modality: str, operation: str, item_id: str, **fields: Any) -> None:
+    def changes(self, modality: str, operation: str, item_id: str, **fields: object) -> None:
         """The assistant changes an item."""
         collection = {"email": "emails", "calendar": "events"}[modality]
         self.final[modality][collection][item_id].update(fields)
         named = {"event_id": item_id} if modality == "calendar" else {"message_ids": [item_id]}
         self.log.append(action(f"{modality}.{operation}", **named, **fields))
 
-    def receives(self, message_id: str, sender: str, subject: str, **fields: Any) -> None:
+    def receives(self, message_id: str, sender: str, subject: str, **fields: object) -> None:
         """Somebody writes to the user."""
         self.final["email"]["emails"][message_id] = email(message_id, sender, USER, subject, **fields)
         data = {"operation": "receive", "message_id": message_id, "from_address": sender, "subject": subject}
@@ -123,13 +123,13 @@ class Day:
         )
 
 
-def criterion(criterion_id: str, max_score: int = 10, **fields: Any) -> EvaluationCriterion:
+def criterion(criterion_id: str, max_score: int = 10, **fields: object) -> EvaluationCriterion:
     """A criterion of dimension accuracy, unless `fields` name another."""
     given: Mapping[str, Any] = {"name": criterion_id, "description": "A test's.", "dimension": "accuracy", **fields}
     return EvaluationCriterion.model_validate({"criterion_id": criterion_id, "max_score": max_score, **given})
 
 
-def scenario(criteria: Sequence[EvaluationCriterion], **fields: Any) -> ScenarioConfig:
+def scenario(criteria: Sequence[EvaluationCriterion], **fields: object) -> ScenarioConfig:
     """A scenario with these criteria."""
     person = {"personality": "Kind.", "response_timing": {"base_delay": "PT5M"}}
     return ScenarioConfig.model_validate(
