@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from concord.judging.injection import remove_passages
+from concord.judging.injection.languages import ENGLISH
+from concord.judging.injection.patterns import patterns_of
 from concord.judging.truncation import cost, cut, fair_limit
 from concord_assistant.evaluation.changes import Item, all_changes
 from concord_assistant.results import ActionLogEntry
@@ -13,6 +15,9 @@ from concord_assistant.scenario.evaluators import AgentBeatsEvalContext
 
 BUDGET: Final = 48_000
 """Characters of all texts as sent, about 12,000 tokens of English."""
+
+_PATTERNS: Final = tuple(patterns_of(replace(ENGLISH, this=r"\b(?:this|the|our|your) (?:\w+ )?(?:assistant|agent)\b")))
+"""The judge's patterns for teams, with an assistant in the place of the team."""
 
 MAX_ACTIONS: Final = 80
 MAX_CHAT: Final = 40
@@ -97,7 +102,7 @@ def screen(evidence: AssistantEvidence) -> tuple[AssistantEvidence, tuple[str, .
     for item in evidence.items:
         texts: dict[str, str] = {}
         for name, text in item.texts.items():
-            texts[name], taken = remove_passages(text, evidence.task)
+            texts[name], taken = remove_passages(text, evidence.task, _PATTERNS)
             own += taken if item.own else []
         items.append(replace(item, texts=texts))
     return replace(evidence, items=tuple(items)), tuple(own)

@@ -22,6 +22,9 @@ from concord_assistant.scenario.evaluators import AgentBeatsEvalContext, EvalRes
 
 _PROGRAM: Final = Path(__file__).with_name("sandbox_child.py")
 
+END_S: Final = 5.0
+"""How long the end of a killed process is awaited."""
+
 MAX_QUESTIONS: Final = 200
 """Questions to the model that an evaluator may ask about one criterion."""
 
@@ -126,16 +129,16 @@ class Sandbox:
         question = {"nonce": nonce, "evaluator_id": evaluator_id, "params": dict(params)}
         await self._send(process, json.dumps(question), self._limits.criterion_s)
         for _ in range(MAX_QUESTIONS):
-            answer = await self._answer(process, nonce)
+            answer = await self._answer(process, nonce, self._limits.criterion_s)
             if (asked := answer.get("ask")) is None:
                 return _result(answer)
             await self._send(process, json.dumps(await self._from_model(asked)), self._limits.criterion_s)
         raise _UnusableProcessError(f"the evaluator asked the model more than {MAX_QUESTIONS} questions")
 
-    async def _answer(self, process: asyncio.subprocess.Process, nonce: str) -> dict[str, Any]:
+    async def _answer(self, process: asyncio.subprocess.Process, nonce: str, timeout_s: float) -> dict[str, Any]:
         if process.stdout is None:
             raise _UnusableProcessError("the process has no output")
-        async with asyncio.timeout(self._limits.criterion_s):
+        async with asyncio.timeout(timeout_s):
             try:
                 line = await process.stdout.readuntil()
             except asyncio.IncompleteReadError:
@@ -171,8 +174,11 @@ class Sandbox:
             start_new_session=True,
             limit=self._limits.output_bytes,
         )
-        document = _document(self._registry, self._context, self._limits, model=self._ask_model is not None)
+        nonce = secrets.token_hex(16)
+        setup = _setup(self._registry, self._context, self._limits)
+        document = json.dumps({**setup, "nonce": nonce, "model": self._ask_model is not None}, default=str)
         await self._send(process, document, self._limits.start_s)
+        await self._answer(process, nonce, self._limits.start_s)
         return process
 
     async def _send(self, process: asyncio.subprocess.Process, document: str, timeout_s: float) -> None:
@@ -189,31 +195,31 @@ class Sandbox:
             return
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        await asyncio.shield(process.wait())
+        # A pipe that is not read to its end would keep the process's transport open, and the wait would not end.
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(END_S):
+                await process.communicate()
 
 
-def _document(registry: EvaluatorRegistry, context: AgentBeatsEvalContext, limits: Limits, *, model: bool) -> str:
-    return json.dumps(
-        {
-            "source": registry.source,
-            "modules": dict(registry.modules),
-            "model": model,
-            "memory_bytes": limits.memory_bytes,
-            "cpu_s": int(limits.start_s + limits.criterion_s * max(1, len(registry.ids))) + 1,
-            "zones": _zones(),
-            "context": {
-                "scenario_config": dict(context.scenario_config),
-                "action_log": [entry.model_dump(mode="json") for entry in context.action_log],
-                "initial_state": context.initial_state,
-                "final_state": context.final_state,
-                "user_prompt": context.user_prompt,
-                "final_time": context.final_time.isoformat(),
-                "turns_taken": context.turns_taken,
-                "other_events": context.other_events,
-            },
+def _setup(registry: EvaluatorRegistry, context: AgentBeatsEvalContext, limits: Limits) -> dict[str, Any]:
+    """What the process needs to know before its first question."""
+    return {
+        "source": registry.source,
+        "modules": dict(registry.modules),
+        "memory_bytes": limits.memory_bytes,
+        "cpu_s": int(limits.start_s + limits.criterion_s * max(1, len(registry.ids))) + 1,
+        "zones": _zones(),
+        "context": {
+            "scenario_config": dict(context.scenario_config),
+            "action_log": [entry.model_dump(mode="json") for entry in context.action_log],
+            "initial_state": context.initial_state,
+            "final_state": context.final_state,
+            "user_prompt": context.user_prompt,
+            "final_time": context.final_time.isoformat(),
+            "turns_taken": context.turns_taken,
+            "other_events": context.other_events,
         },
-        default=str,
-    )
+    }
 
 
 def _zones() -> list[str]:

@@ -170,6 +170,7 @@ def main() -> None:
         del sys.modules[name]
     sys.meta_path.insert(0, Sources({**setup["modules"], MAIN: setup["source"]}))
     context = json.dumps(setup["context"])
+    channel.write({"nonce": setup["nonce"]})
     while (question := channel.read()) is not None:
         nonce = question["nonce"]
         try:

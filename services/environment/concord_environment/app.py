@@ -114,7 +114,8 @@ def _lifespan(
 
 def _add_routes(app: FastAPI, mcp: McpEndpoint) -> None:
     _add_open_routes(app)
-    for router in (*ROUTERS, *modality_routes()):
+    # The router tries them in order, and most calls are to the modalities.
+    for router in (*modality_routes(), *ROUTERS):
         app.include_router(router, responses=RESPONSES)
     app.include_router(socket.router)
     app.router.routes.append(Route(PATH, endpoint=mcp))

@@ -6,7 +6,14 @@ from pathlib import Path
 
 import httpx
 import pytest
-from concord_environment_client import AsyncUESClient, ConflictError, NotFoundError, PermissionDeniedError, UESClient
+from concord_environment_client import (
+    APIError,
+    AsyncUESClient,
+    ConflictError,
+    NotFoundError,
+    PermissionDeniedError,
+    UESClient,
+)
 
 from concord_environment.app import create_app
 from concord_environment.core.faults import Invalid
@@ -40,13 +47,15 @@ async def test_time_moves_only_while_the_simulation_runs(url: str) -> None:
         with pytest.raises(ConflictError):
             await ues.simulation.start()
         await ues.time.pause()
+        with pytest.raises(APIError) as paused:
+            await ues.time.advance(seconds=1)
+        assert paused.value.status_code == 400
+        await ues.time.resume()
+        assert (await ues.time.advance(seconds=1)).time_advanced == "0:00:01"
+        assert (await ues.simulation.stop())["final_time"] is not None
+        assert (await ues.simulation.stop())["final_time"] is None
         with pytest.raises(ConflictError):
             await ues.time.advance(seconds=1)
-        await ues.time.resume()
-        assert (await ues.time.advance(seconds=1)).time_advanced == 1
-        await ues.simulation.stop()
-        with pytest.raises(ConflictError):
-            await ues.simulation.stop()
 
 
 async def test_a_hold_stops_time_and_the_refusal_gives_its_reason(ues: AsyncUESClient) -> None:
@@ -177,7 +186,7 @@ async def test_the_compact_state_as_text_is_short_and_names_the_mails(ues: Async
     assert compact["modalities"]["email"]["unread_count"] == 1
 
 
-async def test_the_state_of_a_large_mailbox_comes_in_pages(ues: AsyncUESClient) -> None:
+async def test_the_state_is_whole_by_default_and_comes_in_pages_on_request(ues: AsyncUESClient) -> None:
     events = [
         {
             "modality": "email",
@@ -188,7 +197,9 @@ async def test_the_state_of_a_large_mailbox_comes_in_pages(ues: AsyncUESClient) 
     ]
     assert (await ues.events.create_batch(events=events)).total_created == 600
     await ues.time.advance(seconds=7200)
-    first = await ues.email.get_state()
+    whole = await ues.email.get_state()
+    assert (len(whole.emails), whole.has_more) == (600, False)
+    first = await ues.email.get_state(limit=500)
     assert (len(first.emails), first.total_email_count, first.has_more) == (500, 600, True)
     rest = await ues.email.get_state(offset=500)
     assert (len(rest.emails), rest.has_more) == (100, False)

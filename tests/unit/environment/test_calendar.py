@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from concord_environment.core.faults import Conflict, Invalid, NotFound
+from concord_environment.core.faults import BadRequest, Conflict, Invalid, NotFound
 from concord_environment.modalities.calendar.requests import (
     DeleteEvent,
     Respond,
@@ -102,8 +102,15 @@ def test_a_missing_occurrence_cannot_be_deleted() -> None:
     for day in ("2026-03-03", "2027-03-01"):
         with pytest.raises(NotFound):
             act(simulation, DeleteEvent(event_id="e", recurrence_scope="this", recurrence_id=day))
-    with pytest.raises(Invalid):
-        act(simulation, DeleteEvent(event_id="e", recurrence_scope="this"))
+
+
+def test_without_the_date_of_an_occurrence_an_action_on_this_one_means_the_whole_series() -> None:
+    simulation = new_simulation()
+    create(simulation, recurrence=weekly())
+    act(simulation, UpdateEvent(event_id="e", recurrence_scope="this", title="All of them"))
+    assert {event.title for event in query_events(simulation)} == {"All of them"}
+    act(simulation, DeleteEvent(event_id="e", recurrence_scope="this"))
+    assert days(simulation) == []
 
 
 @pytest.mark.parametrize(
@@ -123,7 +130,7 @@ def test_a_rule_on_leap_days_has_occurrences() -> None:
 
 
 def test_an_event_that_ends_before_it_begins_is_refused() -> None:
-    with pytest.raises(Invalid):
+    with pytest.raises(BadRequest):
         create(new_simulation(), end=MONDAY - timedelta(hours=1))
 
 

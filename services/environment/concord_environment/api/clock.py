@@ -3,11 +3,12 @@
 from datetime import datetime
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends, Response
+from fastapi import Depends, Response
 from pydantic import BaseModel, Field
 
 from concord_environment.api.access import Addressed, Served, permitted
 from concord_environment.api.responses import unvalidated
+from concord_environment.api.routing import PrefixRouter
 from concord_environment.core.events import Event, EventStatus
 from concord_environment.environment import Environment, EnvironmentSimulation
 from concord_environment.modalities.fields import Moment
@@ -99,7 +100,7 @@ class ScaleRequest(BaseModel):
     scale: Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
 
 
-router = APIRouter(prefix="/simulator/time", tags=["time"])
+router = PrefixRouter(prefix="/simulator/time", tags=["time"])
 
 
 def _state(environment: Environment, simulation: EnvironmentSimulation) -> TimeState:

@@ -3,11 +3,12 @@
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 from fastapi.responses import PlainTextResponse
 from pydantic import BaseModel
 
 from concord_environment.api.access import Addressed, permitted
+from concord_environment.api.routing import PrefixRouter
 from concord_environment.core.events import EventStatus
 from concord_environment.core.faults import Invalid
 from concord_environment.environment import EnvironmentSimulation
@@ -64,7 +65,7 @@ class Validation(BaseModel):
     checked_at: datetime
 
 
-router = APIRouter(prefix="/environment", tags=["environment"])
+router = PrefixRouter(prefix="/environment", tags=["environment"])
 
 
 @router.get(

@@ -5,13 +5,14 @@ from datetime import datetime
 from itertools import islice
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import Depends, Query, Response
 from pydantic import BaseModel, Field, JsonValue
 
 from concord_environment.access.keys import Key
 from concord_environment.api.access import Addressed, Served, permitted
 from concord_environment.api.errors import Problem
 from concord_environment.api.responses import EventView, event_view, whole_event_view
+from concord_environment.api.routing import PrefixRouter
 from concord_environment.core.events import DEFAULT_PRIORITY, Event, EventStatus, Submission
 from concord_environment.core.faults import BadRequest, Conflict, Fault, NotFound
 from concord_environment.environment import Environment, EnvironmentSimulation
@@ -87,9 +88,12 @@ class CheckedItem(BaseModel):
 
 
 class BatchCheck(BaseModel):
-    """The outcome of checking a batch."""
+    """The outcome of checking a batch. No action was scheduled: `total_created` is 0."""
 
     validation_only: bool = True
+    total_submitted: int
+    total_created: int = 0
+    total_failed: int
     total_valid: int
     total_invalid: int
     events: list[CheckedItem]
@@ -126,7 +130,7 @@ class Cancellation(BaseModel):
     event_id: str
 
 
-router = APIRouter(prefix="/events", tags=["events"])
+router = PrefixRouter(prefix="/events", tags=["events"])
 
 
 @router.get("", dependencies=[Depends(permitted("events:list"))])
@@ -254,7 +258,13 @@ async def create_batch(
     names = [one.modality for one in request.events]
     if request.validate_only:
         response.status_code = 200
-        return BatchCheck(total_valid=len(sound), total_invalid=failed, events=list(_checks(names, checked)))
+        return BatchCheck(
+            total_submitted=len(checked),
+            total_failed=failed,
+            total_valid=len(sound),
+            total_invalid=failed,
+            events=list(_checks(names, checked)),
+        )
     refused = (request.stop_on_first_error and failed > 0) or not sound
     created = [] if refused else environment.schedule(simulation, sound)
     response.status_code = 400 if not created else 207 if failed else 201

@@ -4,10 +4,11 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import Depends, Query
 from pydantic import BaseModel, Field
 
 from concord_environment.api.access import Addressed, Served, permitted
+from concord_environment.api.routing import PrefixRouter
 from concord_environment.core.clock import from_us
 from concord_environment.core.replay import replay
 from concord_environment.core.steps import Step, StepKind
@@ -75,7 +76,7 @@ class Redone(BaseModel):
     message: str | None
 
 
-router = APIRouter(prefix="/simulation", tags=["simulation"])
+router = PrefixRouter(prefix="/simulation", tags=["simulation"])
 
 
 @router.post("/undo", dependencies=[Depends(permitted("simulation:undo"))])

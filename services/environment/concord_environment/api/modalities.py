@@ -7,11 +7,12 @@ from functools import cache
 from inspect import getdoc
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import Depends, Query, Response
 
 from concord_environment.access.keys import Key
 from concord_environment.api.access import Addressed, Served, permitted
 from concord_environment.api.responses import action_response, unvalidated
+from concord_environment.api.routing import PrefixRouter
 from concord_environment.core.actions import Action
 from concord_environment.modalities.calendar.views import CalendarList, list_calendars
 from concord_environment.modalities.modality import AnyModality, AnyOperation, StatePage
@@ -22,7 +23,7 @@ _EXECUTION: Final = (
     "once, responds with the status `pending`, and executes it when time moves."
 )
 
-calendars_router = APIRouter(prefix="/calendar/calendars", tags=["calendar"])
+calendars_router = PrefixRouter(prefix="/calendar/calendars", tags=["calendar"])
 
 
 @calendars_router.get("", dependencies=[Depends(permitted("calendar:calendars:list"))])
@@ -32,13 +33,13 @@ async def read_calendars(simulation: Addressed) -> CalendarList:
 
 
 @cache
-def modality_routes() -> tuple[APIRouter, ...]:
+def modality_routes() -> tuple[PrefixRouter, ...]:
     """A router for each modality."""
     return tuple(map(_router, MODALITY_BY_NAME.values()))
 
 
-def _router(modality: AnyModality) -> APIRouter:
-    router = APIRouter(prefix=f"/{modality.name}", tags=[modality.name])
+def _router(modality: AnyModality) -> PrefixRouter:
+    router = PrefixRouter(prefix=f"/{modality.name}", tags=[modality.name])
     _add_state(router, modality)
     _add_query(router, modality)
     for operation in modality.operations:
@@ -46,7 +47,7 @@ def _router(modality: AnyModality) -> APIRouter:
     return router
 
 
-def _add_state(router: APIRouter, modality: AnyModality) -> None:
+def _add_state(router: PrefixRouter, modality: AnyModality) -> None:
     views = modality.views
 
     async def state(simulation: Addressed, page: Annotated[StatePage, Query()], compact: bool = False) -> Response:
@@ -79,7 +80,7 @@ def _add_state(router: APIRouter, modality: AnyModality) -> None:
     )
 
 
-def _add_query(router: APIRouter, modality: AnyModality) -> None:
+def _add_query(router: PrefixRouter, modality: AnyModality) -> None:
     views = modality.views
     query_type: Any = views.query_type
 
@@ -98,7 +99,7 @@ def _add_query(router: APIRouter, modality: AnyModality) -> None:
     )
 
 
-def _add_action(router: APIRouter, operation: AnyOperation) -> None:
+def _add_action(router: PrefixRouter, operation: AnyOperation) -> None:
     request_type: Any = operation.request
 
     async def act(

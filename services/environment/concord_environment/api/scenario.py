@@ -2,10 +2,11 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import Depends, Query
 from pydantic import BaseModel, Field
 
 from concord_environment.api.access import Addressed, Served, permitted
+from concord_environment.api.routing import PrefixRouter
 from concord_environment.core.events import EventStatus
 from concord_environment.environment import Environment, EnvironmentSimulation
 from concord_environment.modalities.fields import Line
@@ -83,7 +84,7 @@ class EventsImport(_Import):
     merge: bool = False
 
 
-router = APIRouter(prefix="/scenario", tags=["scenario"])
+router = PrefixRouter(prefix="/scenario", tags=["scenario"])
 _exports = [Depends(permitted("scenario:export"))]
 _imports = [Depends(permitted("scenario:import"))]
 

@@ -4,10 +4,11 @@ from datetime import datetime
 from typing import Annotated, Final
 from uuid import NAMESPACE_URL, uuid5
 
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from concord_environment.api.access import Addressed, Served, permitted
+from concord_environment.api.routing import PrefixRouter
 from concord_environment.core.events import EventStatus
 from concord_environment.core.faults import BadRequest
 from concord_environment.environment import Environment
@@ -102,7 +103,7 @@ class Cleared(BaseModel):
     current_time: datetime
 
 
-router = APIRouter(prefix="/simulation", tags=["simulation"])
+router = PrefixRouter(prefix="/simulation", tags=["simulation"])
 
 
 _MOMENT: Final[TypeAdapter[datetime]] = TypeAdapter(Moment)

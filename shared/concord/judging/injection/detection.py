@@ -50,27 +50,27 @@ def addresses_judge(text: str) -> bool:
     return any(True for _ in _found(text, (), _LAYERS))
 
 
-def passages(text: str, task: str = "") -> list[Span]:
+def passages(text: str, task: str = "", more: Sequence[Pattern] = ()) -> list[Span]:
     """The spans of the passages that address the judge: whole sentences, lines or fields of JSON, in order, disjoint.
 
-    Quotations of the task are left out, since the assessor wrote it.
+    Quotations of the task are left out, since the assessor wrote it. `more`: further patterns.
     """
     edges = [match.span() for match in _BOUNDARY.finditer(text)]
     left_out = [*_occurrences(task, text), *_occurrences(MARKER, text)]
-    return _merged(_widened(span, edges, text, opens=opens) for span, opens in _found(text, left_out, _LAYERS))
+    return _merged(_widened(span, edges, text, opens=opens) for span, opens in _found(text, left_out, _LAYERS, more))
 
 
-def remove_passages(text: str, task: str = "") -> tuple[str, list[str]]:
-    """The text without the passages that address the judge, and these passages."""
+def remove_passages(text: str, task: str = "", more: Sequence[Pattern] = ()) -> tuple[str, list[str]]:
+    """The text without the passages that address the judge, and these passages. `more`: further patterns."""
     taken: list[str] = []
     for _ in range(_ROUNDS):
-        found = passages(text, task)
+        found = passages(text, task, more)
         if not found:
             return text, taken
         taken += [text[start:end].strip() for start, end in found]
         ends = [0, *chain.from_iterable(found), len(text)]
         text = MARKER.join(text[start:end] for start, end in zip(ends[::2], ends[1::2], strict=True))
-    return (MARKER, [*taken, text]) if passages(text, task) else (text, taken)
+    return (MARKER, [*taken, text]) if passages(text, task, more) else (text, taken)
 
 
 def says_nothing(answer: str) -> bool:
@@ -80,15 +80,17 @@ def says_nothing(answer: str) -> bool:
     return _NOTHING.fullmatch(plain if left == answer else _FRAME.sub("", plain)) is not None
 
 
-def _found(text: str, left_out: Sequence[Span], layers: int) -> Iterator[tuple[Span, bool]]:
+def _found(
+    text: str, left_out: Sequence[Span], layers: int, more: Sequence[Pattern] = ()
+) -> Iterator[tuple[Span, bool]]:
     for form in plain_forms(text, left_out):
-        yield from _matches(form, _PATTERNS, len(text))
+        yield from _matches(form, chain(_PATTERNS, more), len(text))
     for form in ciphered_forms(text):
         if _ENGLISH_WORDS.search(form.text):
-            yield from _matches(form, _ENGLISH, len(text))
+            yield from _matches(form, chain(_ENGLISH, more), len(text))
     if layers:
         for start, end, decoded in encoded_texts(text):
-            if any(True for _ in _found(decoded, (), layers - 1)):
+            if any(True for _ in _found(decoded, (), layers - 1, more)):
                 yield (start, end), False
 
 
