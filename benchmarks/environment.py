@@ -1,15 +1,14 @@
 """The environment: events per second in process and over HTTP, and the cost of an action as the mailbox grows."""
 
 import heapq
-import json
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
-from http.client import HTTPConnection
 from statistics import median
 
 from concord_environment_client import UESClient
 
+from benchmarks.environment_rates import rates_table
 from benchmarks.environment_server import served
 from benchmarks.journal import tables as journal_tables
 from benchmarks.tables import ResultTable
@@ -28,7 +27,6 @@ SIZES = (100, 1_000, 10_000, 100_000)
 START = datetime(2026, 1, 1, 9, tzinfo=UTC)
 REPEATS = 50
 ROUNDS = 5
-CALLS = 300
 EVENTS, MEETINGS = 10_000, 5_000
 PROMISED_S = 0.5
 """For one advance over EVENTS in an environment with EVENTS mails and MEETINGS calendar events."""
@@ -39,7 +37,7 @@ World = Simulation[EnvironmentWorld]
 def measure(soak_s: float) -> list[ResultTable]:  # noqa: ARG001 - one signature for all sections
     """All tables of the environment, with the garbage collector configured as in the service."""
     raise_gc_thresholds()
-    return [_in_process(), _promised(), _growth(), _over_http(), _rates(), *journal_tables()]
+    return [_in_process(), _promised(), _growth(), _over_http(), rates_table(), *journal_tables()]
 
 
 def _mail(number: int, *, id_given: bool = True) -> ReceiveEmail:
@@ -180,43 +178,6 @@ def _over_http() -> ResultTable:
         ("call", "ms"),
         took,
     )
-
-
-def _rates() -> ResultTable:
-    mail = {"from_address": "a@b.example", "to_addresses": ["user@example.com"], "subject": "Hello", "body_text": "Hi"}
-    calls: list[tuple[str, str, dict[str, object]]] = [
-        ("a mail received", "/email/receive", mail),
-        ("a query by subject, 33 matches", "/email/query", {"subject_contains": "Subject 123"}),
-        ("a query by subject, no match", "/email/query", {"subject_contains": "nothing like it"}),
-    ]
-    rows = []
-    with served(_inhabited(EVENTS, MEETINGS)) as (proctor, _):
-        for name, path, body in calls:
-            took = [_seconds_of_calls(proctor, path, body) for _ in range(ROUNDS)]
-            rows.append((name, f"{CALLS / min(took):,.0f}", f"{CALLS / median(took):,.0f}"))
-    return ResultTable(
-        "Calls a second",
-        f"One caller over the loopback, who waits for each response; {EVENTS:,} mails and {MEETINGS:,} calendar events; "
-        f"{ROUNDS} rounds of {CALLS} calls. The caller reads no response, and shares the process with the server.",
-        ("call", "best", "median"),
-        rows,
-    )
-
-
-def _seconds_of_calls(proctor: UESClient, path: str, body: dict[str, object]) -> float:
-    """The duration of calls by the standard library's client, which takes a fraction of the time of httpx."""
-    url, key = proctor._http.base_url, proctor._http.headers["x-api-key"]
-    connection = HTTPConnection(url.host, url.port or 80)
-    headers, content = {"x-api-key": key, "content-type": "application/json"}, json.dumps(body)
-
-    def call_all() -> None:
-        for _ in range(CALLS):
-            connection.request("POST", path, content, headers)
-            connection.getresponse().read()
-
-    took = _seconds(call_all)
-    connection.close()
-    return took
 
 
 def _week() -> dict[str, object]:

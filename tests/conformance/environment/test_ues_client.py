@@ -145,7 +145,7 @@ OVERRIDES: Final[dict[str, dict[str, Any]]] = {
 STOPPED: Final = {"simulation.start", "scenario.import_full", "scenario.import_environment", "scenario.import_events"}
 """The methods that need a stopped simulation."""
 
-CONTENTS: Final = [
+CONTENTS: Final[list[tuple[str, dict[str, Any]]]] = [
     ("/calendar/calendars/create", {"calendar_id": "work", "name": "Work"}),
     ("/email/receive", {"from_address": BOB, "to_addresses": ["user@example.com"], "message_id": "mail",
                         "subject": "Hello", "body_text": "Hi", "labels": ["work"],
@@ -166,7 +166,10 @@ CONTENTS: Final = [
 @pytest.fixture(scope="module")
 def scenario(ues: httpx.Client) -> dict[str, Any]:
     """A scenario with an item of each kind."""
-    started = (("/simulation/clear", {"reset_time_to": NOW}), ("/simulation/start", {}))
+    started: list[tuple[str, dict[str, Any]]] = [
+        ("/simulation/clear", {"reset_time_to": NOW}),
+        ("/simulation/start", {}),
+    ]
     for path, body in (*started, *CONTENTS):
         answer = ues.post(path, json=body)
         assert answer.is_success, (path, answer.text)
@@ -290,7 +293,7 @@ def test_a_method_of_the_client_gets_what_it_needs(ues: httpx.Client, scenario: 
     request, expected = METHODS[method]["request"], METHODS[method]["response"]
     for query, body in requests(method, scenario):
         path = request["path"].format(**load(ues, scenario, method))
-        content = {"json": body} if body or "body" not in request else {}
+        content: dict[str, Any] = {"json": body} if body or "body" not in request else {}
         answer = ues.request(request["method"], path, params=query, **content)
         assert answer.is_success, (query, body, answer.text)
         if expected == "not read":
@@ -335,6 +338,23 @@ def test_a_dumped_scenario_loads_unedited_and_runs(ues: httpx.Client) -> None:
         "Did you get the key?",
     ]
     assert ues.get("/calendar/state").json()["events"]["visit_001"]["organizer"] == "rosa.lind@example.com"
+
+
+@pytest.mark.parametrize(
+    ("operation", "folder"),
+    [("reply", "sent"), ("reply_all", "sent"), ("forward", "sent"), ("mark_spam", "spam"), ("mark_not_spam", "inbox")],
+)
+def test_an_event_may_have_an_operation_that_has_no_route(
+    ues: httpx.Client, scenario: dict[str, Any], operation: str, folder: str
+) -> None:
+    load(ues, scenario, "events.create")
+    message = {"to_addresses": [BOB], "subject": "Re: Hello", "body_text": "Hi", "in_reply_to": "mail"}
+    data = {"operation": operation, "input_id": "x", "message_id": "mail", **message, "folder": None}
+    event = {"scheduled_time": "2026-03-16T09:00:01Z", "modality": "email", "data": data}
+    assert ues.post("/events", json=event).is_success
+    ues.post("/simulator/time/advance", json={"seconds": 1})
+    subjects = [one["subject"] for one in ues.post("/email/query", json={"folder": folder}).json()["emails"]]
+    assert subjects == ["Re: Hello" if folder == "sent" else "Hello"]
 
 
 def assess(ues: httpx.Client) -> tuple[str, list[str]]:

@@ -59,7 +59,7 @@ class permitted(APIKeyHeader):  # noqa: N801 - a dependency, called like a funct
         return key
 
 
-async def _addressed(
+async def addressed(
     request: Request,
     branch: Annotated[
         str | None,
@@ -71,11 +71,12 @@ async def _addressed(
         ),
     ] = None,
 ) -> EnvironmentSimulation:
+    """The simulation that a call addresses. Raises NotFound for an unknown branch."""
     caller = _identify(request)
     if branch is not None:
         caller.require("simulation:fork")
     return environment_of(request).branch(branch)
 
 
-Addressed = Annotated[EnvironmentSimulation, Depends(_addressed)]
+Addressed = Annotated[EnvironmentSimulation, Depends(addressed)]
 """The simulation that a call addresses: the branch in the header, or else the main simulation."""

@@ -96,12 +96,14 @@ def add_error_handlers(app: FastAPI) -> None:
 
 def _bad_field(error: Mapping[str, Any]) -> dict[str, Any]:
     field = {"type": error["type"], "loc": list(error["loc"]), "msg": error["msg"]}
-    bounds = {name: value for name, value in error.get("ctx", {}).items() if name in _BOUNDS}
+    context = error.get("ctx", {})
+    bounds = {name: context[name] for name in _BOUNDS if isinstance(context.get(name), str | int | float)}
     return {**field, "ctx": bounds} if bounds else field
 
 
-_BOUNDS: Final = frozenset(
-    {"gt", "ge", "lt", "le", "expected", "field_type", "min_length", "max_length", "actual_length", "pattern"}
+_BOUNDS: Final = (
+    *("gt", "ge", "lt", "le", "expected", "field_type"),
+    *("min_length", "max_length", "actual_length", "pattern"),
 )
 """The parts of an error's context that do not repeat values of the request."""
 

@@ -7,12 +7,12 @@ from functools import cache
 from inspect import getdoc
 from typing import Annotated, Any, Final
 
-from fastapi import Depends, Query, Response
+from fastapi import Depends, Query, Request, Response
 
 from concord_environment.access.keys import Key
-from concord_environment.api.access import Addressed, Served, permitted
+from concord_environment.api.access import BRANCH_HEADER, Addressed, Served, addressed, environment_of, permitted
 from concord_environment.api.responses import action_response, unvalidated
-from concord_environment.api.routing import PrefixRouter
+from concord_environment.api.routing import PrefixRouter, body_of, direct
 from concord_environment.core.actions import Action
 from concord_environment.modalities.calendar.views import CalendarList, list_calendars
 from concord_environment.modalities.modality import AnyModality, AnyOperation, StatePage
@@ -84,8 +84,14 @@ def _add_query(router: PrefixRouter, modality: AnyModality) -> None:
     views = modality.views
     query_type: Any = views.query_type
 
+    permission = permitted(modality.query_permission)
+
     async def query(simulation: Addressed, request: query_type) -> Response:
         return unvalidated(views.answer(simulation.world, simulation.now, request))
+
+    async def respond(call: Request) -> Response:
+        await permission(call)
+        return await query(await addressed(call, call.headers.get(BRANCH_HEADER)), await body_of(call, query_type))
 
     router.add_api_route(
         "/query",
@@ -95,22 +101,29 @@ def _add_query(router: PrefixRouter, modality: AnyModality) -> None:
         operation_id=f"{modality.name}_query",
         summary=f"Query {modality.name}",
         description=query_description(modality),
-        dependencies=[Depends(permitted(modality.query_permission))],
+        dependencies=[Depends(permission)],
+        route_class_override=direct(respond),
     )
 
 
 def _add_action(router: PrefixRouter, operation: AnyOperation) -> None:
     request_type: Any = operation.request
+    permission = permitted(operation.permission)
 
     async def act(
         request: request_type,
         environment: Served,
         simulation: Addressed,
-        caller: Annotated[Key, Depends(permitted(operation.permission))],
+        caller: Annotated[Key, Depends(permission)],
     ) -> Response:
         action: Action = request
         event = environment.submit(simulation, caller, action)
         return unvalidated(action_response(simulation, event))
+
+    async def respond(call: Request) -> Response:
+        caller = await permission(call)
+        simulation = await addressed(call, call.headers.get(BRANCH_HEADER))
+        return await act(await body_of(call, request_type), environment_of(call), simulation, caller)
 
     router.add_api_route(
         f"/{operation.route}",
@@ -119,5 +132,6 @@ def _add_action(router: PrefixRouter, operation: AnyOperation) -> None:
         response_model=operation.response,
         operation_id=f"{operation.modality}_{operation.name}",
         summary=f"{operation.modality}: {operation.name}",
+        route_class_override=direct(respond),
         description=f"{getdoc(request_type)}\n\n{_EXECUTION} Requires the permission `{operation.permission}`.",
     )

@@ -1,7 +1,7 @@
 """The descriptor of a modality: state, operations, views and scenario documents."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Any, Final, Generic, Protocol, TypeVar
 
@@ -245,9 +245,10 @@ class Modality(Generic[S]):
     """One modality. The service derives its routes, MCP tools, permissions, snapshots and scenario documents.
 
     `name` identifies the modality in paths, permissions, events and scenario files. `description` is a noun phrase for
-    the content of the state, as in "Returns the user's mailbox". An event without an operation in
-    its data has the `default_operation`. `inconsistencies` describes the broken references in a state. `event_data`
-    returns the data of an event as UES has it. `undo_action` names what an undo does to a row of the first table.
+    the content of the state, as in "Returns the user's mailbox". An event without an operation in its data has the
+    `default_operation`. `other_names` maps further operations of UES to data that mean the same. `inconsistencies`
+    describes the broken references in a state. `event_data` returns the data of an event as UES has it. `undo_action`
+    names what an undo does to a row of the first table.
     """
 
     name: str
@@ -257,6 +258,7 @@ class Modality(Generic[S]):
     views: Views[Any, Any]
     scenario: ScenarioForm[S, Any]
     default_operation: str | None = None
+    other_names: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     inconsistencies: Callable[[S], Iterable[str]] = _no_inconsistencies
     event_data: Callable[[S, Any, EventFacts], dict[str, Any]] = plain_data
     undo_action: Callable[[S, Change], str] = undone_change

@@ -1,7 +1,6 @@
 """All modalities and their operations, by name and by request class."""
 
 from collections.abc import Mapping
-from functools import cache
 from inspect import getdoc
 from operator import attrgetter
 from typing import Any, Final, get_args
@@ -22,6 +21,14 @@ MODALITY_BY_NAME: Final[dict[str, AnyModality]] = {
 OPERATIONS: Final[tuple[AnyOperation, ...]] = tuple(
     operation for modality in MODALITIES for operation in modality.operations
 )
+
+_NULLABLE: Final[dict[type[Action], frozenset[str]]] = {
+    operation.request: frozenset(
+        name for name, field in operation.request.model_fields.items() if type(None) in get_args(field.annotation)
+    )
+    for operation in OPERATIONS
+}
+"""The fields of each request that may be null."""
 
 _OPERATION_BY_REQUEST: Final = {operation.request: operation for operation in OPERATIONS}
 _OPERATION_BY_NAME: Final = {(operation.modality, operation.name): operation for operation in OPERATIONS}
@@ -49,27 +56,24 @@ def parse(modality: str, data: Mapping[str, Any]) -> Action:
     """
     if modality not in MODALITY_BY_NAME:
         raise NotFound(f"modality: {modality!r} is not one of {', '.join(MODALITY_BY_NAME)}")
+    other = MODALITY_BY_NAME[modality].other_names.get(str(data.get("operation")))
+    data = data if other is None else {**data, **other}
     name = data.get("operation") or data.get("action") or MODALITY_BY_NAME[modality].default_operation
     operation = _OPERATION_BY_NAME.get((modality, str(name))) or _OPERATION_BY_ROUTE.get((modality, str(name)))
     if operation is None:
         names = ", ".join(each.name for each in MODALITY_BY_NAME[modality].operations)
         raise Invalid(f"data.operation: {name!r} is not one of the operations of {modality}: {names}")
-    nullable = frozenset() if "input_id" in data else _nullable(operation.request)
+    is_dumped = "input_id" in data
     fields = {
         key: value
         for key, value in data.items()
-        if key not in ("operation", "action", "modality_type") and (value is not None or key in nullable)
+        if key not in ("operation", "action", "modality_type")
+        and (value is not None or (not is_dumped and key in _NULLABLE[operation.request]))
     }
     try:
         return operation.request.model_validate(fields)  # type: ignore[no-any-return]  # erased in the table
     except ValidationError as error:
         raise BadRequest(f"data.{reasons(error)}") from error
-
-
-@cache
-def _nullable(request: type[Action]) -> frozenset[str]:
-    """The fields of a request that null is a value of."""
-    return frozenset(name for name, field in request.model_fields.items() if type(None) in get_args(field.annotation))
 
 
 def state_description(modality: AnyModality) -> str:

@@ -1,7 +1,7 @@
 """The requests of the calendar's operations."""
 
 from datetime import datetime
-from typing import Annotated, ClassVar, Final, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
@@ -32,10 +32,11 @@ LocalMoment = Annotated[
     Field(description="An RFC 3339 time or date. Without an offset, it is in the time zone of the event."),
 ]
 """A time. Without an offset, it is in the time zone of the event. A date means its midnight."""
-Scope = Annotated[Literal["this", "this_and_future", "all"], BeforeValidator(lambda scope: _SCOPES.get(scope, scope))]
+Scope = Annotated[
+    Literal["this", "this_and_future", "all"],
+    BeforeValidator(lambda scope: "this_and_future" if scope == "future" else scope),
+]
 """The occurrences of a series that a request changes. UES's client says `future` for `this_and_future`."""
-
-_SCOPES: Final = {"future": "this_and_future"}
 Days = Annotated[tuple[Day, ...], Field(max_length=MAX_ITEMS)]
 Attachments = Annotated[tuple[CalendarAttachment, ...], Field(max_length=100)]
 

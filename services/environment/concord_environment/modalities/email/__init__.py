@@ -117,6 +117,11 @@ MODALITY: Final = Modality(
     state=EmailState,
     operations=EMAIL_OPERATIONS,
     views=EMAIL_VIEWS,
+    other_names={
+        **{name: {"operation": "send"} for name in ("reply", "reply_all", "forward")},
+        "mark_spam": {"operation": "move", "folder": "spam"},
+        "mark_not_spam": {"operation": "move", "folder": "inbox"},
+    },
     scenario=ScenarioForm(EmailDocument, _load, _dump),
     event_data=_event_data,
     undo_action=_undo_action,
