@@ -294,6 +294,10 @@ _BUILT_IN: Final[Mapping[str, _BuiltIn[Any]]] = {
 }
 
 
+BUILT_IN: Final = tuple(_BUILT_IN)
+"""The names of all built-in evaluators."""
+
+
 def _items(state: Mapping[str, Any], modality: str) -> list[Item]:
     items = (state.get(modality) or {}).get(_COLLECTIONS[modality]) or {}
     return list(items.values()) if isinstance(items, Mapping) else list(items)

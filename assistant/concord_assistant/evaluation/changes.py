@@ -98,7 +98,7 @@ class _Deed:
             return False
         of_series = change.item.get("parent_event_id") in self.named
         if change.operation == "create":
-            return self._has_content_of(change.item) if self.creates else of_series
+            return of_series and not self.creates
         if self.creates:
             return False
         if self.operation in ("clear_conversation", "delete_calendar"):
@@ -107,9 +107,14 @@ class _Deed:
         fields = _FIELDS.get(self.operation)
         return (change.item_id in self.named or of_series) and (fields is None or change.field in fields)
 
-    def _has_content_of(self, item: Item) -> bool:
-        given = [name for name in _CONTENT if self.data.get(name) is not None]
-        return bool(given) and all(_same_content(self.data[name], item.get(name)) for name in given)
+    def made(self, change: Change, edited: Container[str]) -> bool:
+        """Whether the operation may have made the new item, whose fields `edited` may have changed since."""
+        if not self.creates or self.modality != change.modality:
+            return False
+        if change.item_id in (self.data.get("message_id"), self.data.get("event_id"), self.data.get("contact_id")):
+            return True
+        given = [name for name in _CONTENT if self.data.get(name) is not None and name not in edited]
+        return bool(given) and all(_same_content(self.data[name], change.item.get(name)) for name in given)
 
 
 def all_changes(initial: Mapping[str, Any], final: Mapping[str, Any]) -> Iterator[Change]:
@@ -140,7 +145,8 @@ def changes_of_assistant(context: AgentBeatsEvalContext) -> list[Change]:
     made = [
         change
         for change in all_changes(context.initial_state, context.final_state)
-        if not _received(change, user) and (_any(own, change) or (others is not None and not _any(foreign, change)))
+        if not _received(change, user)
+        and (_any(own, change, foreign) or (others is not None and not _any(foreign, change, own)))
     ]
     return [*made, *_changes_of_arrivals(own, context, {change.item_id for change in made})]
 
@@ -222,8 +228,15 @@ def _user_addresses(state: Mapping[str, Any]) -> dict[str, str]:
     return {modality: state[modality][name] for modality, name in fields.items() if state.get(modality, {}).get(name)}
 
 
-def _any(deeds: Sequence[_Deed], change: Change) -> bool:
-    return any(deed.touches(change) for deed in deeds)
+def _any(deeds: Sequence[_Deed], change: Change, rest: Sequence[_Deed]) -> bool:
+    """Whether one of the operations may have made a change. `rest`: all other operations."""
+    if any(deed.touches(change) for deed in deeds):
+        return True
+    if change.operation != "create":
+        return False
+    edits = [deed for deed in (*deeds, *rest) if not deed.creates and change.item_id in deed.named]
+    edited = {name for deed in edits for name in deed.data}
+    return any(deed.made(change, edited) for deed in deeds)
 
 
 def _split(action: str) -> tuple[str, str]:

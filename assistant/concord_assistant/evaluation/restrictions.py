@@ -4,6 +4,7 @@ import ctypes
 import os
 import platform
 import resource
+import signal
 import struct
 import sys
 import sysconfig
@@ -45,6 +46,7 @@ _CLONE3: Final = 435
 _CLONE_THREAD: Final = 0x10000
 _X32: Final = 0x40000000
 
+_PR_SET_PDEATHSIG: Final = 1
 _PR_SET_NO_NEW_PRIVS: Final = 38
 _PR_SET_SECCOMP: Final = 22
 _FILTER: Final = 2
@@ -76,7 +78,10 @@ def limit_resources(*, memory_bytes: int, cpu_s: int) -> None:
 
 
 def deny_system_calls() -> bool:
-    """Denies network, new processes and signals by a seccomp filter, which needs no privileges. False: unavailable."""
+    """Denies network, new processes and signals by a seccomp filter, which needs no privileges. False: unavailable.
+
+    The process also ends with its parent from now on.
+    """
     architecture = _ARCHITECTURES.get(platform.machine())
     if sys.platform != "linux" or architecture is None:
         return False
@@ -85,7 +90,8 @@ def deny_system_calls() -> bool:
     program = struct.pack("HxxxxxxP", len(code) // 8, ctypes.addressof(instructions))
     libc = ctypes.CDLL(None, use_errno=True)
     return bool(
-        libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
+        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0) == 0
+        and libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
         and libc.prctl(_PR_SET_SECCOMP, _FILTER, ctypes.create_string_buffer(program), 0, 0) == 0
     )
 

@@ -100,8 +100,9 @@ class Day:
         """The assistant changes an item."""
         collection = {"email": "emails", "calendar": "events"}[modality]
         self.final[modality][collection][item_id].update(fields)
-        named = {"event_id": item_id} if modality == "calendar" else {"message_ids": [item_id]}
-        self.log.append(action(f"{modality}.{operation}", **named, **fields))
+        named: dict[str, Any] = {"event_id": item_id} if modality == "calendar" else {"message_ids": [item_id]}
+        entry = action(f"{modality}.{operation}")
+        self.log.append(entry.model_copy(update={"parameters": {**named, **fields}}))
 
     def receives(self, message_id: str, sender: str, subject: str, **fields: object) -> None:
         """Somebody writes to the user."""

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from concord_assistant.evaluation.changes import PartialStateError, changes_of_assistant
 from concord_assistant.evaluation.collateral import collateral_damage
 from concord_assistant.scenario.schema import AllowedChange
-from tests.unit.assistant.evaluation.days import BOB, SPAM, Day
+from tests.unit.assistant.evaluation.days import BOB, SPAM, Day, event
 
 
 def damage(day: Day, *allowed: dict[str, Any], others_known: bool = True) -> list[tuple[str, str, str | None]]:
@@ -67,6 +67,24 @@ def test_a_reply_does_not_change_the_message_that_it_names() -> None:
     day.log[-1].parameters["in_reply_to"] = "m1"
     day.final["email"]["emails"]["m1"]["is_read"] = True
     assert damage(day) == [("create", sent, None)]
+
+
+def test_an_invitation_that_its_sender_changes_later_is_the_senders() -> None:
+    day = Day()
+    day.final["calendar"]["events"]["review"] = event("review", "Review at two", organizer=BOB)
+    for operation, title in (("create", "Review"), ("update", "Review at two")):
+        data = {"operation": operation, "event_id": "review", "title": title, "organizer": BOB}
+        day.others.append({"modality": "calendar", "data": data})
+    assert damage(day) == []
+
+
+def test_an_event_that_the_assistant_makes_and_changes_is_one_new_event() -> None:
+    day = Day()
+    day.plans("Lunch")
+    (made,) = (name for name in day.final["calendar"]["events"] if name != "e1")
+    day.changes("calendar", "update", made, title="Late lunch")
+    assert damage(day) == [("create", made, None)]
+    assert damage(day, others_known=False) == [("create", made, None)]
 
 
 def test_reading_marks_and_messages_to_the_user_are_no_damage() -> None:

@@ -76,6 +76,28 @@ def test_an_evaluator_cannot_spoil_the_evidence_of_the_next(results: Results) ->
     assert results["last"] == EvalResult(2, 2, "1 ['calendar', 'chat', 'contacts', 'email', 'sms']")
 
 
+def children() -> set[str]:
+    """The process ids of this process's children."""
+    listed = (task / "children" for task in Path("/proc/self/task").iterdir())
+    return {pid for file in listed for pid in file.read_text(encoding="ascii").split()}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+async def test_no_process_is_left_of_a_cancelled_evaluation() -> None:
+    before = children()
+    async with Sandbox(registry(SOURCE), Day().context()) as sandbox:
+        assert isinstance(await sandbox.evaluate("first", {}), EvalResult)
+        hanging = asyncio.create_task(sandbox.evaluate("hangs", {}))
+        await asyncio.sleep(0)
+        assert children() > before
+        hanging.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await hanging
+        assert children() == before
+        assert isinstance(await sandbox.evaluate("last", {}), EvalResult)
+    assert children() == before
+
+
 REFERENCE = """
 from __future__ import annotations
 from datetime import timedelta
