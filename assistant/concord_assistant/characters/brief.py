@@ -150,13 +150,16 @@ _ASKED: Final = re.compile(
     (?:say|reply|answer|respond|tell\s+them)(?:\s+with)?:?\s+["“](?P<say>[^"”]{1,2000})["”]""",
     re.IGNORECASE | re.VERBOSE,
 )
+# These sentences stand alone: one with a condition or an exception is left to the model.
+_SUBJECT: Final = r"(?:^|[.!;]\s+)(?:\w+\s+){0,2}?"
 _SILENCE: Final = re.compile(
-    r"\b(?:never|do not|does not|don't|doesn't)\s+(?:reply|replies|respond|responds|answers?)"
-    r"(?=\s*(?:[.!;]|$|to\s+(?:any|anyone|anything|messages|e-?mails)\b))",
+    _SUBJECT + r"(?:never|do not|does not|don't|doesn't)\s+(?:reply|replies|respond|responds|answers?)"
+    r"(?:\s+to\s+(?:any(?:one|body|thing)?\s*)?(?:messages?|e-?mails?)?)?\s*(?:[.!;]|$)",
     re.IGNORECASE,
 )
 _INVITATIONS: Final = re.compile(
-    r"\b(?P<verb>accepts?|declines?)\s+(?:all|every|any)\s+(?:meeting\s+)?invitations?\b", re.IGNORECASE
+    _SUBJECT + r"(?P<verb>accepts?|declines?)\s+(?:all|every|any)\s+(?:meeting\s+)?invitations?\s*(?:[.!;]|$)",
+    re.IGNORECASE,
 )
 
 

@@ -1,8 +1,9 @@
 """Recording a model's replies, and replaying them without the model."""
 
+import asyncio
 import json
+from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
@@ -35,37 +36,45 @@ class _Line(BaseModel):
     """Why there is no text."""
 
 
-@dataclass(frozen=True, slots=True)
 class RecordedModel:
     """A model whose every request and reply is appended to a file.
 
     A request that the file has already is answered from the file, failures too: one request has one reply.
     """
 
-    llm: LLM
-    path: Path
+    def __init__(self, llm: LLM, path: Path) -> None:
+        """Reads the file if it exists. Raises RecordingError, or OSError if it cannot be read."""
+        self._llm = llm
+        self._path = path
+        self._lines = _read(path) if path.exists() else {}
+        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def complete(
         self, system: str, user: str, *, schema: Mapping[str, Any] | None = None, max_tokens: int = 1000
     ) -> Completion:
-        """The recorded or the model's reply. Raises LLMUnavailableError, RecordingError, OSError."""
+        """The recorded or the model's reply. Raises LLMUnavailableError, or OSError if the file cannot be written."""
         digest = digest_of(system, user, schema, max_tokens)
-        if (known := _read(self.path).get(digest)) is not None:
-            return _reply(known)
-        try:
-            answer = await self.llm.complete(system, user, schema=schema, max_tokens=max_tokens)
-        except LLMUnavailableError as error:
-            self._append(
-                _Line(digest=digest, text="" if isinstance(error, EmptyCompletionError) else None, error=str(error))
-            )
-            raise
-        self._append(_Line(digest=digest, text=answer.text, total_tokens=answer.total_tokens))
-        return answer
+        async with self._locks[digest]:
+            if digest not in self._lines:
+                self._keep(await self._ask(digest, system, user, schema, max_tokens))
+        return _reply(self._lines[digest])
 
-    def _append(self, line: _Line) -> None:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("a", encoding="utf-8") as file:
+    async def _ask(
+        self, digest: str, system: str, user: str, schema: Mapping[str, Any] | None, max_tokens: int
+    ) -> _Line:
+        try:
+            answer = await self._llm.complete(system, user, schema=schema, max_tokens=max_tokens)
+        except EmptyCompletionError as error:
+            return _Line(digest=digest, text="", error=str(error))
+        except LLMUnavailableError as error:
+            return _Line(digest=digest, text=None, error=str(error))
+        return _Line(digest=digest, text=answer.text, total_tokens=answer.total_tokens)
+
+    def _keep(self, line: _Line) -> None:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with self._path.open("a", encoding="utf-8") as file:
             file.write(f"{line.model_dump_json()}\n")
+        self._lines[line.digest] = line
 
 
 class ReplayedModel:
@@ -74,8 +83,6 @@ class ReplayedModel:
     def __init__(self, path: Path) -> None:
         """Reads the recording. Raises RecordingError, or OSError if it cannot be read."""
         self._path = path
-        if not path.is_file():
-            raise FileNotFoundError(f"there is no recording {path}")
         self._lines = _read(path)
 
     async def complete(
@@ -98,8 +105,6 @@ def digest_of(system: str, user: str, schema: Mapping[str, Any] | None, max_toke
 
 
 def _read(path: Path) -> dict[str, _Line]:
-    if not path.is_file():
-        return {}
     lines: dict[str, _Line] = {}
     for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         try:

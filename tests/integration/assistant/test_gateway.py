@@ -36,7 +36,7 @@ def evaluators(redis_server: str, tmp_path_factory: pytest.TempPathFactory) -> I
 @asynccontextmanager
 async def gateway_of(redis_url: str, folder: Path, **settings: str) -> AsyncIterator[Gateway]:
     """A gateway process that carries calls."""
-    async with gateways(redis_url, folder, CONCORD_OBSERVE="true", **settings) as (gateway,):
+    async with gateways(redis_url, folder, 1, CONCORD_OBSERVE="true", **settings) as (gateway,):
         yield gateway
 
 

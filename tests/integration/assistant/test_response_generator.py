@@ -129,7 +129,7 @@ async def test_a_reply_is_in_the_thread_of_the_message(ues: AsyncUESClient) -> N
     asked = new.emails[0]
     (found,) = (await ues.email.query(from_address="ben@example.com")).emails
     assert (found.subject, found.to_addresses, found.in_reply_to) == ("Re: Dinner", [USER], asked["message_id"])
-    assert found.references == [*asked["references"], asked["message_id"]]
+    assert found.references == reply.parameters["references"] == [*asked["references"], asked["message_id"]]
     assert found.thread_id == asked["thread_id"]
     assert found.received_at == reply.scheduled_time
 
@@ -178,7 +178,7 @@ async def test_a_response_to_an_invitation_is_the_attendees_and_comes_once_for_e
 @pytest.mark.parametrize(
     "changes",
     [
-        {"from_address": "ben@example.com", "to_addresses": [USER, "lena@example.com"], "folder": "inbox"},
+        {"from_address": "lena@example.com", "to_addresses": ["ben@example.com"], "folder": "archive"},
         {"folder": "drafts"},
         {"subject": "Automatic reply: Dinner"},
         {"subject": "Out of office"},
@@ -191,6 +191,14 @@ async def test_only_messages_of_the_user_to_a_character_get_replies(changes: dic
     generator = ResponseGenerator(NO_THREADS, config)
     assert len(await generator.process_new_messages(emails(email()), NOW, WINDOW)) == 1
     assert await generator.process_new_messages(emails(email("m2", **changes)), NOW, WINDOW) == []
+
+
+async def test_an_attendee_who_has_responded_does_not_respond_again() -> None:
+    config = scenario(ben=profile("Ben Ito", config={"replies": {"calendar": {}}}))
+    answered = invitation(attendees=[{"email": "ben@example.com", "response": "tentative"}])
+    foreign, cancelled = invitation("e2", organizer="lena@example.com"), invitation("e3", status="cancelled")
+    generator = ResponseGenerator(NO_THREADS, config)
+    assert await generator.process_new_messages(events(answered, foreign, cancelled), NOW, WINDOW) == []
 
 
 async def test_an_email_to_oneself_and_a_character_gets_one_reply(ues: AsyncUESClient) -> None:
@@ -231,7 +239,7 @@ async def test_a_reply_due_after_the_window_comes_in_a_later_turn_at_its_time() 
 
 
 async def test_a_held_response_is_dropped_when_the_event_moves() -> None:
-    timing = {"base_delay": "PT2H", "variance": "PT0S"}
+    timing = {"base_delay": "PT9H", "variance": "PT0S"}
     calendar = {"busy": [{"days": ["wednesday"]}]}
     config = scenario(ben=profile("Ben Ito", response_timing=timing, config={"replies": {"calendar": calendar}}))
     generator = ResponseGenerator(NO_THREADS, config)
@@ -314,6 +322,7 @@ async def test_injections_change_neither_author_nor_recipients_nor_time_nor_fact
     assert reply.parameters["from_address"] == "ben@example.com"
     assert reply.parameters["to_addresses"] == [USER]
     assert [each.character for each in generator.faults] == ["ben", "ben"]
+    assert "is not what was asked for" in generator.faults[0].fault
     assert "contradicts the profile" in generator.faults[1].fault
 
 
@@ -451,6 +460,15 @@ async def test_recorded_failures_are_replayed(tmp_path: Path) -> None:
     assert recorded[0].source == "rule"
 
 
+async def test_the_same_request_at_the_same_time_is_recorded_once(tmp_path: Path) -> None:
+    path, texts = tmp_path / "day.jsonl", iter(["first", "second"])
+    same = emails(email("m1", thread_id=None), email("m2", thread_id=None))
+    async with modelled(FakeModel(lambda asked: says(next(texts))(asked))) as llm:
+        recorded = await run(NO_THREADS, same, RecordedModel(llm, path))
+    assert {each.parameters["body_text"] for each in recorded} == {"first"}
+    assert len(await run(NO_THREADS, same, ReplayedModel(path))) == len(recorded) == 2
+
+
 async def test_a_request_that_is_not_recorded_fails_plainly(tmp_path: Path) -> None:
     ues, path = NO_THREADS, tmp_path / "day.jsonl"
     async with modelled(FakeModel(says("Yes."))) as llm:
@@ -458,7 +476,7 @@ async def test_a_request_that_is_not_recorded_fails_plainly(tmp_path: Path) -> N
     other = emails(email(thread_id=None, body_text="Something else?"))
     with pytest.raises(NotRecordedError, match="differs from the recorded one"):
         await run(ues, other, ReplayedModel(path))
-    with pytest.raises(FileNotFoundError, match="no recording"):
+    with pytest.raises(FileNotFoundError, match="absent"):
         ReplayedModel(tmp_path / "absent.jsonl")
     path.write_text("{}\n")
     with pytest.raises(RecordingError, match="line 1"):

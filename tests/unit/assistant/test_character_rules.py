@@ -1,5 +1,8 @@
 """The rule-based character: facts, rules, a stated calendar, and sentences of the instructions."""
 
+import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -37,6 +40,7 @@ def reply(character: CharacterProfile, text: str, subject: str = "Dinner") -> st
         ("The budgetary process bores me.", ""),
         ("Fine.\n\nOn Mon, 16 Mar 2026, Ben wrote:\n> What about the budget?", ""),
         ("> the budget\nFine.", ""),
+        ("Fine.\n-----Original Message-----\nWhat about the budget?", ""),
         ("Budget, and where?", "The budget is 4,200 EUR. At Nona's."),
     ],
 )
@@ -126,7 +130,11 @@ def test_sentences_of_the_instructions_are_rules(sentence: str) -> None:
 
 def test_instructions_may_silence_a_character_and_decide_on_invitations() -> None:
     assert not brief_of(ben(special_instructions="He never replies.")).enabled
+    assert not brief_of(ben(special_instructions="Ben is busy. Do not respond to any emails.")).enabled
     assert brief_of(ben(special_instructions="Never answers questions about money.")).enabled
+    assert brief_of(ben(special_instructions="He never replies to anyone but Mara.")).enabled
+    assert brief_of(ben(special_instructions="If he is upset, he never replies.")).enabled
+    assert brief_of(ben(special_instructions="Declines all invitations before ten.")).calendar is None
     accepts = brief_of(ben(special_instructions="Accepts all invitations."))
     declines = brief_of(ben(special_instructions="She declines any meeting invitation."))
     event = received(events(invitation()))
@@ -146,3 +154,19 @@ def test_instructions_may_silence_a_character_and_decide_on_invitations() -> Non
 def test_an_invalid_brief_is_refused(replies: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         brief_of(ben(replies))
+
+
+def test_the_documented_profile_replies_as_its_rules_say() -> None:
+    document = Path("docs/characters.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```json\n(.*?)```", document, re.DOTALL)
+    character = CharacterProfile.model_validate(json.loads(example))
+    assert reply(character, "A table for nine, and how much is it?") == (
+        "I need the exact number of guests before I reserve a table."
+    )
+    assert reply(character, "Please cancel the table for nine") == "Thanks, I will get back to you."
+    assert reply(character, "How much is it, and where is parking?") == (
+        "The menu is 48 EUR per person. You can park behind the house."
+    )
+    assert reply(character, "Our survey on how much you earn") == ""
+    event = received(events(invitation(start="2026-03-17T11:30:00+01:00", end="2026-03-17T12:30:00+01:00")))
+    assert answer_by_rules(event, brief_of(character)).response == "declined"

@@ -26,7 +26,7 @@ def rules(folder: Path) -> list[tuple[str, str]]:
 def delayed(delay: str) -> dict[str, Any]:
     """The small scenario's characters, where Bob replies after a delay."""
     bob = DOCUMENT["characters"]["bob"] | {"response_timing": {"base_delay": delay}}
-    return DOCUMENT["characters"] | {"bob": bob}
+    return {**DOCUMENT["characters"], "bob": bob}
 
 
 def test_a_scenario_without_faults_has_no_findings(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -57,7 +58,7 @@ def test_evaluators_are_not_executed_when_they_are_loaded(tmp_path: Path) -> Non
         ),
     ],
 )
-def test_an_error_names_the_file_and_the_field(tmp_path: Path, changes: dict[str, object], reason: str) -> None:
+def test_an_error_names_the_file_and_the_field(tmp_path: Path, changes: dict[str, Any], reason: str) -> None:
     with pytest.raises(ScenarioError) as raised:
         load_scenario(write(tmp_path / "s", **changes))
     assert reason in str(raised.value)
