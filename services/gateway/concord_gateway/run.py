@@ -214,14 +214,14 @@ class AssessmentRun:
 
     async def _evaluate(self, request: EvaluateTrial) -> None:
         if (scenario := self._scenarios.get(request.trial_id)) is not None:
-            await announce_evaluation(self.progress, self.assistants.scenarios, scenario)
+            await announce_evaluation(self.progress, self.assistants.scenarios, scenario, request.trial_id)
         try:
             verdict = await evaluate_trial(self.storage, request, self.settings.evaluation_timeout_s)
         except EvaluationFailedError as error:
             self.record.failures.append(error.failure)
             return
         if verdict.assessment_results is not None:
-            await announce_results(self.progress, verdict.assessment_results)
+            await announce_results(self.progress, verdict.assessment_results, request.trial_id)
         await self.progress.tell(f"{request.trial_id}: {_headline(verdict)}")
 
     def _fail(self, trial: TrialSpec, stage: str, message: str) -> None:
