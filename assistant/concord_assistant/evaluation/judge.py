@@ -3,14 +3,14 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final, Literal, Protocol
 
 from concord.judging import NO_CACHE, CachedAnswers, NotJudgedError
 from concord_assistant.evaluation.built_in import allowed_by, evaluate_built_in, is_built_in
 from concord_assistant.evaluation.model_criteria import Model, ModelJudge, ModelVerdict
 from concord_assistant.evaluation.sandbox import EvaluatorError, Limits, Sandbox
 from concord_assistant.evaluation.scores import aggregate_scores, unjudged
-from concord_assistant.results import DIMENSIONS, CriterionResult, Scores
+from concord_assistant.results import DIMENSIONS, CriterionResult, Dimension, Scores
 from concord_assistant.scenario.evaluators import AgentBeatsEvalContext, EvalResult, EvaluatorRegistry
 from concord_assistant.scenario.schema import AllowedChange, EvaluationCriterion, ScenarioConfig
 
@@ -30,10 +30,19 @@ NO_MODEL: Final = "no language model is configured"
 class Emitter(Protocol):
     """Receives the progress of the evaluation."""
 
-    async def evaluation_started(self, **fields: Any) -> None:  # noqa: ANN401 - the update's fields
+    async def evaluation_started(self, *, criteria_count: int, dimensions: list[Dimension]) -> None:
         """The evaluation began."""
 
-    async def criterion_evaluated(self, **fields: Any) -> None:  # noqa: ANN401 - the update's fields
+    async def criterion_evaluated(
+        self,
+        *,
+        criterion_id: str,
+        criterion_name: str,
+        dimension: Dimension,
+        score: float | None,
+        max_score: float,
+        evaluation_method: Literal["programmatic", "llm"],
+    ) -> None:
         """A criterion was evaluated."""
 
 
