@@ -35,18 +35,27 @@ def place_of(url: str | None) -> str:
 
 
 async def test_an_idle_environment_makes_room_and_a_busy_one_is_waited_for() -> None:
+    started, done = asyncio.get_running_loop().create_future(), asyncio.Event()
+
+    async def use_another() -> None:
+        async with found.agent("two") as agent:
+            started.set_result(agent.server)
+            await done.wait()
+
     async with contexts_of(1) as found:
         async with found.agent("one") as agent:
             first = agent.server
-            waiting = asyncio.create_task(found.agent("two").__aenter__())
+            using = asyncio.create_task(use_another())
             for _ in range(10):
                 await asyncio.sleep(0)
-            assert not waiting.done()
+            assert not started.done()
             assert first.pid is not None
-        second = (await asyncio.wait_for(waiting, 20)).server
+        second = await asyncio.wait_for(started, 20)
         assert first.pid is None
         assert second.pid is not None
-    assert second.pid is None
+    assert second.pid is None, "the end of all contexts ends environments in use too"
+    done.set()
+    await using
 
 
 async def test_an_environment_ends_when_it_is_idle_for_long() -> None:
