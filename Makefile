@@ -6,7 +6,7 @@ SHELL := /bin/sh
 VENV := .venv
 A2A_V03 := .venv-a2a-v03
 BIN := $(VENV)/bin
-MEMBERS := shared services/collector services/environment services/environment/client services/evaluator services/gateway services/purple suites cli
+MEMBERS := shared services/collector services/environment services/environment/client services/evaluator services/gateway services/purple suites assistant cli
 # Longest suite first, so that parallel test processes finish at about the same time.
 TESTS := tests/e2e tests/integration tests/security tests/conformance tests/unit
 # One more process than cores, because tests of processes wait for a third of their time.
