@@ -19,7 +19,7 @@ from tests.integration.assistant.conftest import assistant_of
 from tests.integration.assistant.scripted import first_day
 from tests.integration.workers import alive, children, gone
 from tests.security.assessing import request, task_of, workers
-from tests.security.gateways import Gateway, gateways, row_of, until, wait_for_end
+from tests.security.gateways import Gateway, gateways, row_of, wait_for_end
 from tests.serving import served_agent
 
 CONFIG: dict[str, Any] = {"quiet_s": 0.1, "closing_cap_s": 0.3, "scenario": "first_day"}
@@ -80,7 +80,7 @@ async def test_two_runs_of_a_scenario_make_a_row_with_their_results(redis_url: s
         found = environments_of(gateway)
         gateway.signal(signal.SIGTERM)
     assert row["score"] == 100
-    assert row["detail"]["mode"] == "live"
+    assert (row["domain"], row["detail"]["mode"]) == ("assistant-assessment", "live")
     assert row["detail"]["scoring"]["judged_by_code"] == 2
     assert [trial["task_id"] for trial in row["detail"]["trials"]] == ["first_day", "first_day"]
     assert {trial["grading"]["scorer"] for trial in row["detail"]["trials"]} == {"criteria"}
@@ -101,7 +101,7 @@ async def test_two_runs_of_a_scenario_make_a_row_with_their_results(redis_url: s
     assert types.count("update_assessment_completed") == 2
     lines = [update.text for update in updates]
     assert "turn 1: email.send tom.okafor@fernway.example · Re: Meeting on Thursday?" in lines
-    assert "The free time is proposed: 10 of 10 points" in lines
+    assert "trial-2: The free time is proposed: 10 of 10 points" in lines
     await gone(found)
 
 
@@ -142,20 +142,16 @@ async def test_an_environment_behind_the_gateway_checks_keys_itself(redis_url: s
     assert row["detail"]["assessment_results"][0]["turns_taken"] == 1
 
 
-async def test_a_context_keeps_its_environment_until_it_is_idle(redis_url: str, tmp_path: Path) -> None:
+async def test_each_context_keeps_an_environment_of_its_own(redis_url: str, tmp_path: Path) -> None:
     async def done(_: httpx.AsyncClient, __: int) -> dict[str, Any]:
         return {"message_type": "early_completion"}
 
-    async with (
-        gateway_of(redis_url, tmp_path, CONCORD_ENVIRONMENT_IDLE_S="1.5") as gateway,
-        assistant_of(done) as (assistant, url),
-    ):
+    async with gateway_of(redis_url, tmp_path) as gateway, assistant_of(done) as (assistant, url):
         places = []
         for context_id in ("one", "one", "two"):
             await assess(gateway, {"helper": url}, context_id=context_id)
             places.append(assistant.start["ues_url"])
         assert places[0] == places[1] != places[2]
-        await until(lambda: not environments_of(gateway))
 
 
 async def test_a_killed_environment_fails_the_assessment_which_says_so(redis_url: str, tmp_path: Path) -> None:

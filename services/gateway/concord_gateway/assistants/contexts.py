@@ -7,12 +7,18 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Final
 
 from concord.llm import LLM
 from concord_assistant.config import GreenAgentConfig
 from concord_assistant.green_agent import GreenAgent
 
 logger = logging.getLogger(__name__)
+
+
+MAX_WRITES: Final = 20_000
+MAX_WRITTEN_BYTES: Final = 32 * 2**20
+"""Limits on the calls of one trial that may write, and on their bodies: the environment keeps everything in memory."""
 
 
 @dataclass(slots=True)
@@ -26,6 +32,8 @@ class _Context:
     """Trials that use the agent or wait for it."""
     idle_since: float = 0.0
     running: bool = False
+    writes: int = 0
+    written_bytes: int = 0
 
 
 class AssistantContexts:
@@ -53,6 +61,8 @@ class AssistantContexts:
         self._by_place: dict[str, _Context] = {}
         self._free = asyncio.Condition()
         self._closing: asyncio.Task[None] | None = None
+        self._ending: set[asyncio.Task[None]] = set()
+        """Shutdowns under way, which a cancelled caller does not interrupt."""
 
     @asynccontextmanager
     async def agent(self, context_id: str) -> AsyncIterator[GreenAgent]:
@@ -69,6 +79,7 @@ class AssistantContexts:
                 if not context.running:
                     await context.agent.startup()
                     context.running = True
+                context.writes = context.written_bytes = 0
                 yield context.agent
         finally:
             context.users -= 1
@@ -83,16 +94,25 @@ class AssistantContexts:
         context = self._by_place.get(place)
         return context.agent.server.url if context is not None and context.running else None
 
+    def may_write(self, place: str, size: int) -> bool:
+        """Counts a writing call with a body of that size (bytes). Returns whether the trial's quota allows it."""
+        if (context := self._by_place.get(place)) is None:
+            return False
+        context.writes += 1
+        context.written_bytes += size
+        return context.writes <= MAX_WRITES and context.written_bytes <= MAX_WRITTEN_BYTES
+
     def start(self) -> None:
         """Starts ending environments that are idle for too long."""
         self._closing = asyncio.create_task(self._close_idle())
 
     async def aclose(self) -> None:
-        """Ends all environments."""
+        """Ends all environments, also those in use."""
         if self._closing is not None:
             self._closing.cancel()
             await asyncio.gather(self._closing, return_exceptions=True)
-        await asyncio.gather(*(self._remove(context_id) for context_id in list(self._contexts)))
+        ending, self._contexts, self._by_place = list(self._contexts.values()), {}, {}
+        await asyncio.gather(*self._ending, *(context.agent.shutdown() for context in ending))
 
     async def _reserve(self, context_id: str) -> _Context:
         """The context, which is not removed while it has users. Waits for a free process."""
@@ -117,7 +137,10 @@ class AssistantContexts:
             return
         del self._contexts[context_id]
         del self._by_place[context.place]
-        await context.agent.shutdown()
+        ending = asyncio.create_task(context.agent.shutdown())
+        self._ending.add(ending)
+        ending.add_done_callback(self._ending.discard)
+        await asyncio.shield(ending)
 
     async def _close_idle(self) -> None:
         while True:
