@@ -53,6 +53,12 @@ class Statement:
     name: str
     templates: tuple[str, ...]
 
+    @cached_property
+    def blanks(self) -> Mapping[str, str]:
+        """The type of each blank."""
+        parsed = Formatter().parse(self.templates[0])
+        return {field: kind or "word" for _, field, kind, _ in parsed if field is not None}
+
     def write(self, draw: Draw, **fields: str | int) -> str:
         """The statement in one of its wordings."""
         template = draw.choice(self.templates)

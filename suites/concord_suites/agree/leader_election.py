@@ -11,7 +11,7 @@ from concord_suites.agree.majority import MajorityFamily
 from concord_suites.answers import as_word
 from concord_suites.family import Drawn, Setting
 from concord_suites.grammar import Fresh, Statement
-from concord_suites.slips import SLIP, Noted
+from concord_suites.slips import Noted, grammar_of
 
 RANK: Final = Noted(
     Statement(
@@ -97,16 +97,7 @@ class LeaderElection(MajorityFamily):
         "You bring ships into the harbour.",
         "Your work is to pilot ships.",
     )
-    statements: ClassVar = (
-        RANK.direct,
-        RANK.by_slip,
-        HOURS.direct,
-        HOURS.by_slip,
-        SLIP,
-        MINIMUM,
-        RETIRED,
-        QUESTION,
-    )
+    statements: ClassVar = (*grammar_of(RANK, HOURS), MINIMUM, RETIRED, QUESTION)
 
     def draw(self, draw: Draw, fresh: Fresh, neighbours: Neighbours, difficulty: int) -> Drawn:
         """A rank and hours for each seat, and a minimum that one seat knows. The highest rank has too few hours.

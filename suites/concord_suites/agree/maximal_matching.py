@@ -18,7 +18,7 @@ from concord_suites.agree.links import (
 )
 from concord_suites.family import Drawn, Setting
 from concord_suites.grammar import Fresh, Statement
-from concord_suites.slips import SLIP, Noted
+from concord_suites.slips import Noted, grammar_of
 
 TICKET: Final = Noted(
     Statement(
@@ -77,7 +77,7 @@ class MaximalMatching(LinkFamily):
         "You came to the boathouse early.",
     )
     held: ClassVar = TICKET
-    statements: ClassVar = (TICKET.direct, TICKET.by_slip, SLIP, USED, QUESTION)
+    statements: ClassVar = (*grammar_of(TICKET), USED, QUESTION)
 
     def draw(self, draw: Draw, fresh: Fresh, neighbours: Neighbours, difficulty: int) -> Drawn:
         """Equally many tickets per seat. Only tickets that fit a neighbour's are facts.
@@ -137,7 +137,7 @@ class MaximalMatching(LinkFamily):
         paired = {seat for seat, other in chosen.items() if chosen.get(other) == seat}
         return Grade(
             {seat: float(seat in paired or _rightly_alone(seat, named, found, paired)) for seat in found},
-            tuple(unreadable),
+            unreadable,
         )
 
 

@@ -18,7 +18,7 @@ from concord_suites.agree.links import (
 )
 from concord_suites.family import Drawn, Setting
 from concord_suites.grammar import Fresh, Statement
-from concord_suites.slips import SLIP, Noted
+from concord_suites.slips import Noted, grammar_of
 
 PERMIT: Final = Noted(
     Statement(
@@ -91,7 +91,7 @@ class MinimalVertexCover(LinkFamily):
         "You are in charge of one lock.",
     )
     held: ClassVar = PERMIT
-    statements: ClassVar = (PERMIT.direct, PERMIT.by_slip, SLIP, GUARD, LAPSED, QUESTION)
+    statements: ClassVar = (*grammar_of(PERMIT), GUARD, LAPSED, QUESTION)
 
     def draw(self, draw: Draw, fresh: Fresh, neighbours: Neighbours, difficulty: int) -> Drawn:
         """Equally many permits per seat, and guards, of whom no two at one open canal are ill.
@@ -171,7 +171,7 @@ class MinimalVertexCover(LinkFamily):
         parts = {
             seat: float(seat in needed or (seat in out and needed.issuperset(found[seat].values()))) for seat in able
         }
-        return Grade(parts, tuple(unreadable))
+        return Grade(parts, unreadable)
 
 
 def _ill(setting: Setting) -> list[str]:
