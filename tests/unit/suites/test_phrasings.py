@@ -236,6 +236,13 @@ def test_a_distorted_fact_has_another_value_of_its_domain_or_a_new_one_of_its_ki
         assert wrong.value not in {value for each in task.facts for value in (each.value, each.anchor)}
 
 
+def test_a_distorted_code_stays_a_code() -> None:
+    task = TASKS["invented"]
+    fact = next(fact for fact in task.facts if fact.value.kind is Kind.CODE)
+    wrong = [distort(draw, task, fact).value.text for draw in seeds(200)]
+    assert all(re.fullmatch(r"[A-Z]{2}-\d{5}", text) for text in wrong)
+
+
 def test_a_fact_without_a_free_slip_cannot_be_distorted() -> None:
     task = TASKS["invented"]
     day = datetime.date(2031, 3, 14)
