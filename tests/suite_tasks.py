@@ -8,11 +8,12 @@ from functools import cache
 from pydantic import JsonValue
 
 from concord.suite import Draw, SuiteTask, Topology, instance_secret, neighbours_in
-from concord_suites import SUITE
+from concord_suites import FAMILIES
 from concord_suites.family import TextFamily, setting_of
 from tests.suites_gate.silent import Guess
 
 TOPOLOGIES = list(Topology)
+BY_NAME = {family.name: family for family in FAMILIES}
 
 
 def make(family: TextFamily, seats: int, attempt: int) -> SuiteTask:
@@ -24,7 +25,7 @@ def make(family: TextFamily, seats: int, attempt: int) -> SuiteTask:
 def _made(family: str, seats: int, attempt: int) -> SuiteTask:
     secret = instance_secret(b"groups", family, f"trial-{seats}", attempt)
     neighbours = neighbours_in(TOPOLOGIES[attempt % len(TOPOLOGIES)], team_of(seats), Draw(secret))
-    return SUITE.families[family].generate(secret, neighbours, 1 + attempt % 5)
+    return BY_NAME[family].generate(secret, neighbours, 1 + attempt % 5)
 
 
 def team_of(seats: int) -> list[str]:

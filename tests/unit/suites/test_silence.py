@@ -6,9 +6,9 @@ import pytest
 from pydantic import JsonValue
 
 from concord.suite import Draw, SuiteTask, Topology, commitment, instance_secret, neighbours_in
-from concord_suites import FAMILIES, SUITE
+from concord_suites import FAMILIES
 from concord_suites.family import TextFamily, setting_of
-from tests.suite_tasks import excess_over_chance, make, outcome, team_of
+from tests.suite_tasks import BY_NAME, excess_over_chance, make, outcome, team_of
 from tests.suites_gate.silent import Guess, guesses
 from tests.suites_gate.silent_agree import SILENT as AGREE
 from tests.suites_gate.silent_all_to_all import any_candidate, any_open_day
@@ -46,8 +46,8 @@ BEST_GUESSES: list[tuple[str, int, Guess]] = [
 
 @pytest.mark.parametrize(("family", "seats", "guess"), BEST_GUESSES, ids=[name for name, *_ in BEST_GUESSES])
 def test_the_best_guess_reaches_chance(family: str, seats: int, guess: Guess) -> None:
-    tasks = [make(SUITE.families[family], seats, attempt) for attempt in range(200)]
-    assert abs(excess_over_chance(SUITE.families[family], tasks, guess)) < 0.04
+    tasks = [make(BY_NAME[family], seats, attempt) for attempt in range(200)]
+    assert abs(excess_over_chance(BY_NAME[family], tasks, guess)) < 0.04
 
 
 MASTER = bytes(range(32))
