@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations
+from statistics import fmean
 from typing import ClassVar, Final
 
 from pydantic import JsonValue
@@ -127,7 +128,7 @@ class LogicGrid(OneAnswerFamily):
             question=" ".join([QUESTION.write(draw), *(PLOT.write(draw, number=plot) for plot in sorted(plots))]),
             sentences=sentences,
             facts=facts,
-            chance=sum(1 / (len(plots) - len(own[seat])) for seat in neighbours) / len(order),
+            chance=fmean(1 / (len(plots) - len(own[seat])) for seat in neighbours),
         )
 
     def parts(self, drawn: Drawn, neighbours: Neighbours) -> Sequence[Part]:
