@@ -5,6 +5,7 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Final
@@ -97,8 +98,8 @@ async def _compared(agent: Server) -> tuple[_Cost, _Cost]:
     async with connect(agent.redis_url) as storage:
         for _ in range(REPETITIONS):
             plan = _plan(agent)
-            bare.append(await _cost(agent, lambda plan=plan: _bare(agent, plan)))
-            driven.append(await _cost(agent, lambda plan=plan: _driven(storage, plan)))
+            bare.append(await _cost(agent, partial(_bare, agent, plan)))
+            driven.append(await _cost(agent, partial(_driven, storage, plan)))
     return _median(bare), _median(driven)
 
 
