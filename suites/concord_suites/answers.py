@@ -14,10 +14,10 @@ from concord_suites.grammar import Statement
 T = TypeVar("T")
 
 MAX_CHARACTERS: Final = 20_000
-"""Of an answer in prose, so many characters are read."""
+"""How many characters of an answer in prose are read."""
 
 MAX_DIGITS: Final = 100
-"""A longer number is none that a question asks for, and too long a one cannot be converted."""
+"""The most digits of a number. No question asks for a longer one, and `int` refuses very long ones."""
 
 _NAME: Final = re.compile(r"(?<![\w/-])[^\W\d]\w*(?:[/-]\w+)+")
 """A name with a number in it, such as agent/1 or KX-44718."""

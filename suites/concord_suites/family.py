@@ -95,7 +95,7 @@ class TextFamily(ABC):
     summary: ClassVar[str]
     seats: ClassVar[range] = range(2, 101)
     openings: ClassVar[tuple[str, ...]]
-    """First sentences of a brief, of which each seat gets one. They state nothing that matters."""
+    """Opening sentences, one of which begins each brief. They contain no information for the task."""
     statements: ClassVar[tuple[Statement, ...]]
     """The grammar of question and briefs."""
 
@@ -121,7 +121,7 @@ class TextFamily(ABC):
         return [Part(seat, seat, needs) for seat in ([drawn.answerer] if drawn.answerer else neighbours)]
 
     def partial_results(self, task: SuiteTask, known: Collection[Fact]) -> Mapping[Value, frozenset[str]]:
-        """By default, nothing stands for a fact but itself."""
+        """By default, there are no partial results."""
         del task, known
         return {}
 
@@ -173,7 +173,7 @@ def setting_of(family: TextFamily, task: SuiteTask) -> Setting:
 
 
 class OneAnswerFamily(TextFamily):
-    """A family with one right answer, which each answerer gives or does not."""
+    """A family with one right answer for each answerer."""
 
     @abstractmethod
     def read_answer(self, answer: JsonValue) -> JsonValue:

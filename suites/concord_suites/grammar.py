@@ -142,7 +142,7 @@ class Fresh:
         return int(self._take(lambda: str(self._draw.between(low, high))))
 
     def code(self) -> str:
-        """A code: two letters and five digits, which are no other code's or number's."""
+        """A code: two letters, and five digits that no other code and no other number of the task has."""
         letters = "ABCDEFGHJKLMNPQRSTUVWXYZ"
         return f"{self._draw.choice(letters)}{self._draw.choice(letters)}-{self.number()}"
 

@@ -28,7 +28,7 @@ class Noted:
 
     @cached_property
     def slip(self) -> Statement:
-        """What a slip says."""
+        """The statement on a slip."""
         value = f"{{{self.blank}:{self.direct.blanks[self.blank]}}}"
         return Statement(
             "slip",

@@ -53,7 +53,7 @@ class AssessmentPlan(BaseModel):
     missing: list[ParticipantId] = []
     """Participants that could not be reached when the assessment began, and without which it goes on."""
     task_secret: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None = Field(None, repr=False)
-    """What families generate tasks from (hex). Null without such tasks. Whoever knows it knows all answers."""
+    """What families generate tasks from (hex). Null without such tasks. It reveals all answers."""
     observed: bool = False
     """Whether participants reach each other through the gateway alone, so that a call it did not see is no call."""
 

@@ -141,9 +141,9 @@ class LeaderElection(MajorityFamily):
         return as_word(answer, options)
 
     def partial_results(self, task: SuiteTask, known: Collection[Fact]) -> Mapping[Value, frozenset[str]]:
-        """For somebody who knows the minimum, the best badge so far stands for all ranks and hours that are known.
+        """With the minimum known, the best badge so far stands for all known ranks and hours.
 
-        Once all facts are known, it stands for the minimum too.
+        With all facts known, it stands for the minimum too.
         """
         minimum = next((int(fact.value.text) for fact in known if fact.id == "minimum"), None)
         if minimum is None:

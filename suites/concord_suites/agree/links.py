@@ -14,7 +14,7 @@ from concord_suites.grammar import Fresh
 from concord_suites.slips import Noted
 
 MOST_LINKING: Final = 3
-"""A seat that holds this many linking numbers lets further neighbours link by a series that it has."""
+"""The most linking numbers of a seat. Further neighbours link by a series that it already holds."""
 
 SERIES_SIZE: Final = 1_000
 """Numbers of six digits are of one series if their first three digits agree."""

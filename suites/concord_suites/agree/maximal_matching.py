@@ -130,7 +130,7 @@ class MaximalMatching(LinkFamily):
         return fits_in_json(self.fits(setting))
 
     def grade(self, answers: Answers, key: JsonValue) -> Grade:
-        """1 for each seat that is in a pair, or rightly in none, else 0."""
+        """1 for each seat that is in a pair, or says that it has no partner and could find none; else 0."""
         found = fits_of_json(key)
         named, unreadable = read_choices(answers, found, "none")
         chosen = {seat: found[seat][each] for seat, each in named.items() if each is not None and each in found[seat]}

@@ -159,7 +159,7 @@ class Relay(OneAnswerFamily):
 
 
 def _numbers(setting: Setting) -> Iterator[int]:
-    """The first number, and that after each step. Raises LookupError or ValueError if some step is unknown."""
+    """The first number, and the number after each step. Raises LookupError or ValueError if some step is unknown."""
     [(_, start)] = setting.stated(START.name)
     steps: list[tuple[str, Record]] = [
         *(("adds", record) for _, record in ADDED.stated(setting)),

@@ -53,11 +53,11 @@ QUESTION: Final = Statement(
     ),
 )
 SPREAD: Final = 14
-"""Of as many numbers of birds, each is equally likely."""
+"""How many numbers of birds are equally likely."""
 
 
 class Dedupe(OneAnswerFamily):
-    """One seat has to count what all seats have; what several seats have counts once."""
+    """One seat has to count the birds of all seats. A bird that several seats caught counts once."""
 
     name: ClassVar = "dedupe"
     group: ClassVar = Group.POOL

@@ -52,7 +52,7 @@ QUESTION: Final = Statement(
 
 
 class SetUnion(ListFamily):
-    """One seat has to list what all seats have together; several seats may have the same."""
+    """One seat has to list the volumes of all seats. Several seats may have the same volume."""
 
     name: ClassVar = "set-union"
     group: ClassVar = Group.POOL
