@@ -66,8 +66,7 @@ QUESTION: Final = Statement(
     (
         f"The candidate whom the most letters recommend becomes conductor. Who is it? {_RULE} Answer with the name.",
         f"Which candidate for conductor has the most letters of recommendation? {_RULE} Answer with the name.",
-        f"The candidate with the most letters becomes conductor. Find that candidate. {_RULE} Answer with the "
-        "name.",
+        f"The candidate with the most letters becomes conductor. Find that candidate. {_RULE} Answer with the name.",
     ),
 )
 
