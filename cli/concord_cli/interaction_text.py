@@ -1,4 +1,4 @@
-"""What a row says of the calls between agents, in words: whose calls were seen, and how coordination is labelled."""
+"""Texts on a row's calls between agents: the observed callers, and the label of coordination."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType

@@ -1,4 +1,4 @@
-"""What a score rests on, in words: of a whole row, of one of its trials, and of the score's factors."""
+"""Texts on the evidence behind a score: of a whole row, of one trial, and of the score's factors."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What a summary says of trials whose tasks families generated: outcomes, messages, and why answers are wrong. Pure."""
+"""The summary of trials of team tasks: outcomes, messages, and the causes of wrong answers. Pure."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""What a terminal shows while a command runs: log lines, a spinner, a progress bar; and how texts and tables look."""
+"""The terminal's output: log lines, a spinner, a progress bar, and the layout of texts and tables."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable

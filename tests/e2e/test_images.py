@@ -18,7 +18,7 @@ ABSENT = {
     "client": ["networkx", "openai", "concord_gateway", "pytest"],
     "collector": ["a2a", "networkx", "numpy", "openai", "pytest"],
     "environment": ["a2a", "networkx", "numpy", "openai", "redis", "pytest"],
-    "evaluator": ["a2a", "pytest"],
+    "evaluator": ["a2a", "pandas", "pytest", "scipy"],
     "gateway": ["networkx", "numpy", "openai", "pytest"],
     "purple": ["networkx", "numpy", "redis", "pytest"],
 }

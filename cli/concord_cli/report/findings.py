@@ -54,7 +54,7 @@ def _finding(finding: Finding, listing: Listing, n_trials: int) -> FindingView:
 
 
 def _measured(finding: Finding) -> str | None:
-    """What the finding's figure measures."""
+    """The name of the finding's figure."""
     if finding.metric_id is not None:
         return named(finding.metric_id).lower()
     return None if finding.measured is None else on_one_line(finding.measured)

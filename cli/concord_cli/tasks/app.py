@@ -57,7 +57,7 @@ def generate(
     topology: TopologyName = "complete",
     names: Annotated[str, typer.Option(help="The seats' names are this, a slash, and their number.")] = "agent",
 ) -> None:
-    """Generate a task as JSON, its key included: the one that an assessment with this secret generates."""
+    """Generate a task as JSON, with its key, as an assessment with this secret generates it."""
     with exit_codes():
         from concord_cli.tasks.command import Instance, write_task
 

@@ -1,4 +1,4 @@
-"""What the commands under `concord tasks` do."""
+"""The commands under `concord tasks`."""
 
 import json
 import secrets
@@ -144,7 +144,7 @@ def print_secrets(results: Path, folder: Path) -> None:
 
 
 def _tokens(task: SuiteTask, rounds: int) -> tuple[int, int]:
-    """The tokens that all seats read and write, if each passes on what it knows once."""
+    """The tokens that all seats read and write if each passes on its knowledge once."""
     brief = fmean(map(len, task.briefs.values())) / CHARACTERS_PER_TOKEN
     question = len(task.question) / CHARACTERS_PER_TOKEN
     size = len(task.seats)

@@ -48,8 +48,8 @@ class Reporters:
 
 @dataclass(slots=True)
 class _Arrivals:
-    """What has arrived in a trace: the agents that reported over the wire, and the calls with a child from their
-    callee."""
+    """The contents of a trace so far: the agents that reported over the wire, and the calls with a child step from
+    their callee."""
 
     traces: TraceStore
     trace_id: str

@@ -28,8 +28,8 @@ logger = logging.getLogger(__name__)
 
 
 class AssessmentHandler:
-    """Handles messages: rejects those that request no valid assessment, and fails assessments that cannot be carried
-    out."""
+    """Handles incoming messages. Rejects a message that requests no valid assessment; fails an assessment that cannot
+    be carried out."""
 
     def __init__(
         self, storage: Storage, settings: GatewaySettings, instruments: Instruments, participants: Participants

@@ -1,4 +1,4 @@
-"""The open calls of each trial, from begin to end: those that the gateway makes, and those that it carries."""
+"""The open calls of each trial, both the gateway's own and the carried ones."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,7 +33,7 @@ class TrialCalls:
 
     @property
     def n_open(self) -> int:
-        """The number of calls that somebody waits for: begun, and not yet recorded in the trace."""
+        """The number of calls with a waiting caller: begun, and not yet recorded in the trace."""
         return len(self._open) - len(self._left)
 
     def begin(self, caller: str, callee: str, wanted_id: str = "", *, parent_id: str = "") -> OpenCall:
@@ -51,7 +51,7 @@ class TrialCalls:
         return call
 
     def leave(self, step_id: str) -> None:
-        """Marks a call whose caller left before the end, and may ask for its task later."""
+        """Marks a call as left by its caller, which may ask for the callee's task later."""
         if step_id in self._open:
             self._left.add(step_id)
 
@@ -63,7 +63,7 @@ class TrialCalls:
 
 
 class OpenCalls:
-    """The open calls of all trials: those driven here, and those that only pass through."""
+    """The open calls of all trials: trials of this gateway, and trials for which it only carries calls."""
 
     def __init__(self) -> None:
         self._driven: dict[str, TrialCalls] = {}
@@ -79,7 +79,7 @@ class OpenCalls:
             del self._driven[trace_id]
 
     def of(self, trace_id: str) -> TrialCalls:
-        """The open calls of a trial, temporary ones if another gateway drives it or nobody does any more."""
+        """The open calls of a trial. They are temporary if this gateway does not drive the trial."""
         if (trial_calls := self._driven.get(trace_id)) is not None:
             return trial_calls
         return self._guests.setdefault(trace_id, TrialCalls())

@@ -27,11 +27,9 @@ class NoParticipantError(Exception):
 async def make_plan(
     request: AssessmentRequest, work: Work, participants: Participants, progress: Progress, task_secret: bytes
 ) -> tuple[AssessmentPlan, list[InfrastructureFailure]]:
-    """Fixes what an assessment consists of, and lists the participants it goes on without as failures.
-
-    Raises NoParticipantError if participants cannot be reached, unless `allow_missing` is set and the participants that
-    receive the tasks and give the answers are there.
-    """
+    """Makes the plan of an assessment, and lists as failures the participants that are missing from it. Raises
+    NoParticipantError if participants cannot be reached, unless `allow_missing` is set and the participants that
+    receive the tasks and give the answers can be reached."""
     contacts = Contacts()
     if work.trials and request.mode is Mode.LIVE:
         urls = {name: str(url) for name, url in request.participants.items()}

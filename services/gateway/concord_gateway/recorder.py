@@ -15,11 +15,8 @@ _DROPPED_FOREIGN: Final = "foreign_trace"
 
 
 class Recorder:
-    """Collects a trial's steps and writes them to its trace on request.
-
-    Writes go straight to storage, not through the collector, whose endpoint is open to participants: nobody else can
-    record a step as observed.
-    """
+    """Collects a trial's steps, and writes them to its trace on request. Writes bypass the collector, because
+    participants can reach its endpoint: only the gateway can record a step as observed."""
 
     def __init__(self, traces: TraceStore, trace_id: str, limits: TraceLimits) -> None:
         self._traces = traces

@@ -50,8 +50,8 @@ class GatewaySettings(StatefulServiceSettings):
     """How long a body that has begun may pause. Event streams are exempt."""
 
     task_secret: SecretStr | None = None
-    """What the tasks of families are generated from (64 hex digits): the same for shards and for paired runs. By
-    default, each assessment draws its own."""
+    """The secret from which families generate tasks (64 hex digits), shared by shards and by paired runs. By default,
+    each assessment draws its own."""
 
     @field_validator("task_secret")
     @classmethod

@@ -1,4 +1,4 @@
-"""What each function does with each kind of request."""
+"""The answers of each function to each kind of request."""
 
 from collections.abc import Awaitable, Callable
 from typing import Final

@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class RequestContext:
-    """A request, the member that serves it, and what the member needs for that."""
+    """A request, the member that serves it, and the member's resources."""
 
     request: Request
     member: Member

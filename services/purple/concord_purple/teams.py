@@ -1,4 +1,4 @@
-"""The teams as data: who asks whom for what, which team fills gaps, and which forges its reports."""
+"""The teams as data: the calls of each member, the team that fills gaps, and the team that forges its reports."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace

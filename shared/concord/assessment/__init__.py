@@ -1,4 +1,4 @@
-"""An assessment: what a client asks for, the plan made from it, its roster, its jobs and its results."""
+"""An assessment: the client's request, the plan, the roster, the jobs and the results."""
 
 from concord.assessment.plan import AssessmentPlan, TimeLimits, TrialSpec, plan_trials, time_limits
 from concord.assessment.request import (

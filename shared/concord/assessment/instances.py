@@ -29,10 +29,8 @@ def family_of(name: str) -> Family:
 
 
 def instance_of(plan: AssessmentPlan, trial: TrialSpec) -> SuiteTask:
-    """The task of a trial whose task has a family.
-
-    Raises NoFamilyError; ValueError for a size or a topology that cannot be.
-    """
+    """The generated task of a trial whose task names a family. Raises NoFamilyError; ValueError for a size or a
+    topology that the family does not support."""
     spec = plan.task(trial.task_id)
     if spec.family is None or plan.task_secret is None:
         raise ValueError(f"task {trial.task_id!r} is of no family")

@@ -45,8 +45,9 @@ class JobRequest(BaseModel, ABC):
 class EvaluateTrial(JobRequest):
     """Evaluates the trace of a trial once it is closed, and then has it judged.
 
-    `closed_after` is how many batches the trace had when the trial was closed: the steps of later ones are counted
-    as late and otherwise left out, so that the result does not depend on when a worker came to it. None: all count.
+    `closed_after`: the number of batches in the trace when the trial was closed. Steps of later batches are counted as
+    late and otherwise left out, so that the result does not depend on the time of the evaluation. None: all batches
+    count.
     """
 
     function: ClassVar[str] = "evaluate_trial"
@@ -89,7 +90,7 @@ class AggregateAssessment(JobRequest):
 
 
 class TrialVerdict(BaseModel):
-    """What became of a trial's evaluation. The stored document may hold more, which its readers need not know."""
+    """The outcome of a trial's evaluation. The stored document may have further fields, which its readers ignore."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 

@@ -53,7 +53,7 @@ class AssessmentPlan(BaseModel):
     missing: list[ParticipantId] = []
     """Participants that could not be reached when the assessment began, and without which it goes on."""
     task_secret: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None = Field(None, repr=False)
-    """What families generate tasks from (hex). Null without such tasks. It reveals all answers."""
+    """The secret from which families generate tasks (hex). Null without such tasks. All answers follow from it."""
     observed: bool = False
     """Whether participants reach each other through the gateway alone, so that a call it did not see is no call."""
 
@@ -76,12 +76,13 @@ class AssessmentPlan(BaseModel):
         return [entry for entry in asked if entry.id not in self.missing]
 
     def answerers(self, task_id: str) -> list[str]:
-        """Whose answers to a task are graded: those whom it or the config names, else all who are given it."""
+        """The participants whose answers to a task are graded: those that the task or the config names, else all that
+        receive it."""
         named = self.task(task_id).answer_from or self.config.answer_from
         return named if named is not None else [entry.id for entry in self.recipients]
 
     def agents(self, task_id: str) -> list[RosterEntry]:
-        """Who is declared for a task: the agents of its pattern, the seats of its team, or the assessment's roster."""
+        """The agents of a task: those of its pattern, the seats of its team, or the assessment's roster."""
         task = self.task(task_id)
         if task.family is not None:
             present = [entry for entry in self.roster if entry.id not in self.missing]
@@ -131,9 +132,10 @@ class TimeLimits:
 
 
 def time_limits(config: AssessmentConfig, n_trials: int) -> TimeLimits:
-    """The limits of `n_trials` trials, one after the other: those that are set, the others made to fit.
+    """The limits of `n_trials` consecutive trials. Limits that the config leaves open are made to fit those that it
+    sets.
 
-    Raises ValueError, with the arithmetic, where limits that are set cannot all hold.
+    Raises ValueError, with the arithmetic, if the config's limits contradict each other.
     """
     trials = max(1, n_trials)
     total, trial, turn = config.timeout_s, config.trial_timeout_s, config.turn_timeout_s

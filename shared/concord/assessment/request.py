@@ -1,4 +1,4 @@
-"""What is to be assessed: the request that a client sends, with its tasks and its configuration."""
+"""The request of an assessment: its participants, its tasks and its configuration."""
 
 from collections.abc import Iterable
 from enum import StrEnum
@@ -31,13 +31,13 @@ MAX_TIMEOUT_S: Final = 300 * 60
 """The platform ends a run after so long."""
 
 MAX_TRIAL_S: Final = 300.0
-"""What a trial gets where nobody sets a limit: as long as the platform's clients wait between two events."""
+"""The default time limit of a trial: the silence after which the platform's clients give up."""
 
 DRIVING_S: Final = 270 * 60.0
-"""What all trials share where nobody sets a limit: the platform's 300 minutes, less a tenth for all else."""
+"""The default time limit of all trials together: the platform's 300 minutes, less a tenth for everything else."""
 
 DRIVING_SHARE: Final = 0.9
-"""The part of `timeout_s` in which trials run; evaluating the last of them and making the row takes the rest."""
+"""The share of `timeout_s` for driving trials. The rest is for the last evaluations and the row."""
 
 Fraction = Annotated[float, Field(ge=0, le=1)]
 
@@ -47,7 +47,7 @@ def _listed(value: object) -> object:
 
 
 def _texts(value: object) -> object:
-    """Numbers among the targets as text: `target = 42` is what people write."""
+    """Converts numbers among the targets to text, because people write `target = 42`."""
     listed = _listed(value)
     if not isinstance(listed, list):
         return listed
@@ -64,7 +64,7 @@ Targets = Annotated[
 SeatCount = Annotated[int, Field(ge=1, le=MAX_PARTICIPANTS)]
 
 Answerers = Annotated[list[ParticipantId], BeforeValidator(_listed), Field(min_length=1, max_length=MAX_PARTICIPANTS)]
-"""Whose answers are graded, by participant."""
+"""The participants whose answers are graded."""
 
 
 def _digit(text: str) -> bool:
@@ -112,10 +112,10 @@ class InteractionPattern(_Strict):
 
 
 class Control(StrEnum):
-    """What a team's result is compared with, on the same instances."""
+    """A comparison of the team's result on the same instances."""
 
     SOLO = "solo"
-    """One agent gets all briefs, and answers alone."""
+    """One agent gets all briefs and answers alone."""
     SILENT = "silent"
     """The team has no channel: no message is delivered."""
 
@@ -126,16 +126,16 @@ class FamilyTask(_Strict):
     name: Id
     difficulty: Annotated[int, Field(ge=1, le=MAX_DIFFICULTY)] = 2
     seats: Annotated[int, Field(ge=2, le=MAX_PARTICIPANTS)] | None = None
-    """How many seats a lone participant takes; several participants take one each, or as the config's `seats` says."""
+    """The seats of a lone participant. Several participants take one each, or the numbers in the config's `seats`."""
     topology: Topology | list[tuple[Id, Id]] = Topology.COMPLETE
-    """Who may send messages to whom: a named topology, or edges between seats."""
+    """The channels of the team: a named topology, or edges between seats."""
     max_rounds: Annotated[int, Field(ge=1, le=MAX_ROUNDS)] | None = None
-    """None: so many that a message crosses the team and returns, and four."""
+    """Default: enough rounds for a message to cross the team and return, and four more."""
     control: Control | None = None
     paired_with: Id | None = None
-    """The task whose instances this control gets."""
+    """The task whose instances this control uses."""
     solo_by: ParticipantId | None = None
-    """The participant that is alone in a solo control."""
+    """The participant of a solo control."""
 
 
 class TaskSpec(_Strict):
@@ -148,7 +148,7 @@ class TaskSpec(_Strict):
     target: Targets | None = None
     scorer: Annotated[ScorerChoice, BeforeValidator(named_scorer)] | None = None
     answer_from: Answerers | None = None
-    """Whose answer is graded; without it, the config's `answer_from`."""
+    """The participants whose answers are graded; by default, the config's `answer_from`."""
 
     @model_validator(mode="after")
     def _has_something_to_do(self) -> Self:
@@ -182,7 +182,7 @@ PASS_MARK: Final = 0.66
 
 
 class Thresholds(_Strict):
-    """Where a figure becomes a finding, and a trial a pass: above it, or for a healthy density up to it.
+    """The thresholds above which a figure becomes a finding, and a trial a pass. `healthy_density` is an upper limit.
 
     Defaults: those of the graph-based coordination benchmark; `pass`: the leaderboard's.
     """
@@ -192,17 +192,17 @@ class Thresholds(_Strict):
     over_centralised: Fraction = 0.7
     healthy_density: Fraction = 0.3
     loop: Annotated[int, Field(ge=0)] = 1
-    """How often a chain of calls may come back to an agent that waits further up: once to ask back."""
+    """The number of times that a chain of calls may return to a waiting agent: one question back."""
     error_cascade: Annotated[int, Field(ge=1)] = 1
-    """How many calls may fail in a row, each made in the one before."""
+    """The number of calls that may fail in a row, each nested in the previous one."""
     slow_link: Annotated[float, Field(ge=1, allow_inf_nan=False)] = 10
-    """How many times the median of the other links a link may take."""
+    """The latency of a link as a multiple of the median of the other links."""
     redundant_question: Annotated[int, Field(ge=1)] = 1
-    """How often an agent may ask another the same."""
+    """The number of times that an agent may repeat a request to another agent."""
 
 
 class PluginChoice(_Strict):
-    """A metric or an evaluator with parameters of its own, or one that is not wanted."""
+    """A metric or an evaluator with parameters, or one to leave out."""
 
     id: Id
     enabled: bool = True
@@ -210,7 +210,7 @@ class PluginChoice(_Strict):
 
 
 class AssessmentConfig(BaseModel):
-    """The `config` of a request. Keys it does not know are kept aside and warned of, or refused with `strict`."""
+    """The `config` of a request. Unknown keys cause a warning, or an error with `strict`."""
 
     model_config = ConfigDict(frozen=True, extra="allow", validate_by_name=True, validate_by_alias=True)
 
@@ -220,21 +220,21 @@ class AssessmentConfig(BaseModel):
     suite: Annotated[list[Id], BeforeValidator(_listed), Field(min_length=1, max_length=MAX_TASKS)] | None = None
     """A manifest of an installed suite, or families or groups of families."""
     seats: Annotated[int, Field(ge=1, le=MAX_PARTICIPANTS)] | dict[ParticipantId, SeatCount] | None = None
-    """Of tasks of families: how many seats each participant takes, or the named ones do."""
+    """The seats of each participant in tasks of families: one number for all, or a number for each named one."""
     topology: Topology | list[tuple[Id, Id]] | None = None
     difficulty: Annotated[int, Field(ge=1, le=MAX_DIFFICULTY)] | None = None
     max_rounds: Annotated[int, Field(ge=1, le=MAX_ROUNDS)] | None = None
-    """These three replace what a manifest or a family's task says."""
+    """`topology`, `difficulty` and `max_rounds` replace the values of a manifest or of a family's task."""
     controls: Annotated[list[Control], BeforeValidator(_listed), Field(max_length=len(Control))] = []
     num_runs: Annotated[int, Field(ge=1, le=100)] = 1
     num_instances: Annotated[int, Field(ge=1, le=MAX_TRIALS)] | None = None
-    """How many trials there are, all shards together; without it, one per task and run."""
+    """The number of trials of all shards together; by default, one per task and run."""
     seed: int = 0
     start: str = "all"
     answer_from: Answerers | None = None
-    """Whose answer is graded; without it, everybody's who got the task."""
+    """The participants whose answers are graded; by default, all participants that receive the task."""
     allow_missing: bool = False
-    """Whether the assessment goes on without participants that cannot be reached when it begins."""
+    """Whether the assessment goes on without participants that cannot be reached at its start."""
     roster: Annotated[list[RosterEntry], Field(max_length=MAX_PARTICIPANTS)] = []
     evaluators: Annotated[list[Id | PluginChoice], Field(max_length=MAX_EVALUATORS)] | None = None
     metrics: Annotated[list[Id | PluginChoice], Field(max_length=MAX_METRICS)] | None = None
@@ -271,22 +271,20 @@ class AssessmentConfig(BaseModel):
 
     @property
     def unknown_keys(self) -> list[str]:
-        """Names in the request's config that mean nothing to this version, sorted."""
+        """The unknown keys of the config, sorted."""
         return sorted(self.model_extra or {})
 
     def chosen_metrics(self, available: Iterable[str]) -> dict[str, dict[str, float]]:
-        """The ids of the metrics to show, with their parameters: those listed, whether or not they are available.
-
-        A list that says only what is not wanted, or None, leaves all other available ones.
-        """
+        """The ids of the metrics to show, with their parameters: those listed, whether or not they are available. A
+        list that only disables metrics leaves all other available ones; None leaves all."""
         return _chosen(self.metrics, available)
 
     def chosen_evaluators(self, available: Iterable[str]) -> dict[str, dict[str, float]]:
-        """The ids of the evaluators to run, with their parameters, by the same rule."""
+        """The ids of the evaluators to run, with their parameters, chosen as the metrics are."""
         return _chosen(self.evaluators, available)
 
     def chosen_tasks(self, default: list[TaskSpec]) -> list[TaskSpec]:
-        """The tasks of the whole assessment: those given, else `default`."""
+        """The tasks of the whole assessment: those of the config, else `default`."""
         if self.task is not None:
             return [TaskSpec(id="task", text=self.task)]
         if self.interaction_pattern is not None:

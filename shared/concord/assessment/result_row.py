@@ -55,7 +55,7 @@ Basis = Literal["outcome", "structure", "recorded"]
 
 
 class Scoring(Record):
-    """How the score was made: the version of the rules, what it rests on, and the mean of each part."""
+    """The making of the score: the version of the rules, the evidence behind it, and the mean of each factor."""
 
     version: str
     basis: Basis = "structure"
@@ -67,7 +67,7 @@ class Scoring(Record):
     judged_by_model: int = 0
     judged_by_record: int = 0
     unjudged: int = 0
-    """Trials whose outcome nobody judged: each counts 0 in `score` and 1 in `score_high`."""
+    """Trials without a judgment of their outcome. Each counts 0 in `score` and 1 in `score_high`."""
     score_high: Annotated[float, Field(ge=0, le=100)] | None = None
     """The score, had every unjudged trial been perfect."""
     sub_scores: list[SubScore]

@@ -39,7 +39,7 @@ class MetricParameter(Record):
 
 
 class MetricRecord(Record):
-    """One value of one metric; `agent` is null for a metric of the whole team. `n` counts what it was computed from."""
+    """One value of one metric; `agent` is null for a metric of the whole team. `n`: the size of the sample."""
 
     id: str
     agent: str | None = None
@@ -53,7 +53,7 @@ class MetricRecord(Record):
 
 
 class Finding(Record):
-    """Something worth telling the team: what, whom it concerns, the figure that shows it, and what to do."""
+    """An observation about the team's coordination: its subject, the figure and the steps that show it, and advice."""
 
     id: str
     agents: list[str]
@@ -121,19 +121,19 @@ class GradedAnswer(Record):
 
 
 class Grading(Record):
-    """How well the task was done, and who says so: the task's scorer (code), the judge (model), a file, or nobody."""
+    """The grade of the outcome and its source: the task's scorer (code), the judge (model), a file, or none."""
 
     value: Fraction | None
-    """The mean over the answers that count; null where nobody judged them."""
+    """The mean over the answers that count; null without a judgment."""
     source: Literal["code", "model", "recorded", "nobody"]
     scorer: str | None
     reason: str | None
-    """Why nobody judged it, or what else there is to say."""
+    """The reason for a missing judgment, or a remark."""
     answers: list[GradedAnswer] = []
 
 
 class SubScore(Record):
-    """A part of the overall score in [0, 1]; null where undefined, with the reason and what it was made from."""
+    """A factor of the overall score, in [0, 1]; null where undefined, with the reason and the inputs."""
 
     id: Literal["outcome", "conduct", "task", "communication", "distribution", "reliability", "efficiency"]
     """`outcome` and `conduct` are multiplied; the others, of structure, make a weighted mean."""
@@ -144,7 +144,7 @@ class SubScore(Record):
 
 
 class CriterionVerdict(Record):
-    """What a language model decided on one criterion, and the points that code gave for it."""
+    """A language model's verdict on one criterion, and the points that code derived from it."""
 
     id: str
     verdict: Literal["met", "partly", "not_met", "cannot_tell"]
@@ -154,7 +154,7 @@ class CriterionVerdict(Record):
 
 
 class Judgment(Record):
-    """The judge's view, apart from the score: where it came from, and what it says."""
+    """The judge's verdict, which is separate from the score: its source and its contents."""
 
     source: Literal["rules", "llm"]
     reason: str | None
@@ -188,7 +188,7 @@ class ParticipantObservability(Record):
 
 
 class TraceIntegrity(Record):
-    """How far the traces can be trusted: calls by provenance, steps by what became of them."""
+    """The trustworthiness of the traces: calls by provenance, and steps by the outcome of their delivery."""
 
     steps: int = 0
     observed: int = 0
@@ -223,7 +223,7 @@ class AgentAnswer(Record):
 
 
 class TurnRecord(Record):
-    """What became of one seat in one round of a trial."""
+    """The outcome of one seat's turn in one round of a trial."""
 
     round: int
     seat: str
@@ -241,7 +241,7 @@ class RoundsRecord(Record):
 
 
 class TrialOutcome(Record):
-    """What driving a trial came to, as the gateway saw it; `time_used` in seconds."""
+    """The outcome of driving a trial, as the gateway observed it; `time_used` in seconds."""
 
     trial_id: str
     state: Literal["completed", "failed", "timeout"]

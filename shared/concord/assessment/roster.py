@@ -23,7 +23,7 @@ _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 
 
 class RosterEntry(BaseModel):
-    """One declared agent: its id, its URL, every other URL or name it answers to, and what it does in its team."""
+    """One declared agent: its id, its URL, its other URLs and names, and its role in the team."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -64,8 +64,8 @@ class Roster:
     def resolve(self, url: str, name: str = "") -> str:
         """The id of the agent at `url`, else of the agent called `name`, else `url:<normalised url>`.
 
-        The URL is where a message went and the name only what somebody called its reader, so the URL decides. Where
-        several agents share the URL, the name decides among them.
+        The URL is the message's destination, and the name only the caller's word for it, so the URL decides. Where
+        several agents share a URL, the name decides among them.
         """
         address = normalise_url(url or name)
         if name in self._shared.get(address, ()):
@@ -77,9 +77,10 @@ class Roster:
 
 
 def normalise_url(url: str) -> str:
-    """One spelling per address: lower-case scheme and host, no default port, credentials, query or trailing slash.
+    """One spelling per address: lower-case scheme and host; no default port, credentials, query or trailing slash.
 
-    What is not an http(s) URL (an agent's name, say) is returned stripped of spaces and trailing slashes.
+    Text other than an http(s) URL, such as an agent's name, is returned without surrounding spaces and trailing
+    slashes.
     """
     text = url.strip().rstrip("/")
     try:

@@ -149,7 +149,7 @@ class ModelScorer(_Choice):
 
 
 class PackageScorer(_Choice):
-    """A scorer that another package adds; what it takes is passed on to it."""
+    """A scorer of another package. Its options are passed on unchanged."""
 
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
 

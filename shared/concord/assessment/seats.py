@@ -6,7 +6,7 @@ from typing import Final
 from concord.assessment.roster import RosterEntry
 
 DEFAULT_SEATS: Final = 5
-"""The seats of a lone participant where nobody says how many."""
+"""The default number of seats of a lone participant."""
 
 
 def seats_of(

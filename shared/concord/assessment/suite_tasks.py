@@ -32,11 +32,10 @@ MAX_SOLO: Final = 10
 
 
 def suite_tasks(config: AssessmentConfig, participants: Iterable[str] = ()) -> list[TaskSpec]:
-    """The tasks of `config.suite`, and of `config.tasks` those with a family, each followed by its controls.
+    """The tasks of `config.suite`, and the tasks with a family in `config.tasks`, each followed by its controls.
 
-    `participants`: the names of those that a solo control tries.
-
-    What the config says of all tasks replaces what a manifest says. Raises ValueError for an unknown name.
+    `participants`: the names for solo controls. The config's values replace those of a manifest. Raises ValueError for
+    an unknown name.
     """
     chosen = list(config.tasks or ())
     for name in config.suite or ():
@@ -84,5 +83,5 @@ def _with_controls(task: TaskSpec, config: AssessmentConfig, solos: Sequence[str
 
 
 def _has_solo(name: str) -> bool:
-    """Whether one agent alone can do the task: seats that must agree have nobody to agree with."""
+    """Whether one agent can do the task alone. Tasks whose seats must agree have no meaning for a single agent."""
     return all(family.group is not Group.AGREE for family in installed_families() if family.name == name)

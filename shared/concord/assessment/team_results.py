@@ -1,4 +1,4 @@
-"""What a trial's record says of a task of a family: its messages, the flow of facts, and why parts are wrong."""
+"""The record of a team task: its messages, the flow of facts, and the causes of wrong parts."""
 
 from typing import Literal
 
@@ -54,7 +54,8 @@ class TeamTaskRecord(TeamRecord):
     """Its name, or `edges` if the request lists them."""
     seats: list[str]
     shared_process: bool
-    """Whether one participant takes several seats: what was sent is proven, what one process knows is not."""
+    """Whether one participant takes several seats. The messages between such seats are proven; the separation of their
+    knowledge is not."""
     control: Literal["solo", "silent"] | None
     paired_with: str | None
     chance: Fraction

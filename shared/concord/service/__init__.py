@@ -1,4 +1,4 @@
-"""What the HTTP services share: settings, logs, probes, request limits and serving."""
+"""Code that the HTTP services share: settings, logs, probes, request limits and serving."""
 
 from concord.service.limits import BodyLimit
 from concord.service.logs import configure_logging

@@ -56,7 +56,7 @@ class DeadLetter:
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """What a batch counts towards the quota of its account: `cost` of `limit` bytes, `steps` of `max_steps`."""
+    """The share of a batch in the quota of its account: `cost` of `limit` bytes, `steps` of `max_steps`."""
 
     account: str
     cost: int

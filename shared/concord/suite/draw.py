@@ -1,4 +1,4 @@
-"""Random draws that anybody who knows a task's secret can repeat, and nobody else can foresee."""
+"""Random draws that follow from a task's secret, and cannot be predicted without it."""
 
 import hashlib
 import hmac

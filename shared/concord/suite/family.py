@@ -1,4 +1,4 @@
-"""What a family of tasks offers, and where packages that bring families are found."""
+"""The interface of families of tasks, and the discovery of packages that contain families."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ MAX_DIFFICULTY: Final = 5
 
 
 class Group(StrEnum):
-    """What a family asks of a team."""
+    """The kind of cooperation that a family needs."""
 
     POOL = "pool"
     PIPELINE = "pipeline"
@@ -37,11 +37,11 @@ class Family(Protocol):
 
     @property
     def group(self) -> Group:
-        """What the family asks of a team."""
+        """The kind of cooperation that the family needs."""
 
     @property
     def seats(self) -> range:
-        """The sizes of team that it makes sense for."""
+        """The supported numbers of seats."""
 
     @property
     def summary(self) -> str:
@@ -57,13 +57,13 @@ class Family(Protocol):
         """Compares the seats' last answers with a task's key. Never raises for an answer."""
 
     def partial_results(self, task: SuiteTask, known: Collection[Fact]) -> Mapping[Value, frozenset[str]]:
-        """What somebody who knows these facts may state instead of them: each value, and the ids of the facts it stands
-        for, such as the sum of the numbers so far."""
+        """Values that can stand for known facts in a message, such as the sum of the numbers so far. Maps each value to
+        the ids of the facts that it stands for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """Families that one package brings, and manifests (JSON documents), each by name."""
+    """The families and manifests (JSON documents) of one package, by name."""
 
     families: Mapping[str, Family]
     manifests: Mapping[str, str] = field(default_factory=dict)

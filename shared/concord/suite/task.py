@@ -1,4 +1,4 @@
-"""Tasks that need a team: what each seat knows, what is asked, and what an answer is compared with."""
+"""Tasks that need a team: the knowledge of each seat, the question, and the key."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -84,7 +84,7 @@ class SuiteTask:
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """What answers are worth: each part's value from 0 to 1, and the seats whose answer could not be read."""
+    """The value of each part of the answers, from 0 to 1, and the seats whose answers are unreadable."""
 
     parts: Mapping[str, float]
     unreadable: tuple[str, ...] = ()

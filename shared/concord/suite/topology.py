@@ -1,4 +1,4 @@
-"""Topologies: who may send messages to whom."""
+"""Topologies: the channels between the seats of a team."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence

@@ -21,7 +21,7 @@ UNQUOTED_RESPONSE_WORDS: Final = "response_words"
 """Attribute: the same for the answer."""
 
 REFUSED_BY: Final = "refused_by"
-"""Attribute of a call that one of the gateway's limits refused: it is nobody's failure."""
+"""Attribute of a call that a limit of the gateway refused. Such a call counts as no agent's failure."""
 
 GATEWAY: Final = "gateway"
 

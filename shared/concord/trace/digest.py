@@ -52,7 +52,7 @@ def digest(step: StepFacts) -> StepDigest:
 
 
 def _other_attributes(attributes: Mapping[str, str], kind: CallType) -> dict[str, str]:
-    """The attributes without those that represent other facts."""
+    """The attributes, except those that repeat other facts of the step."""
     facts = ("error", "call_type") if kind is _HOST else ("error",)
     return {name: value for name, value in attributes.items() if name not in facts}
 

@@ -1,4 +1,5 @@
-"""Reports: which step was claimed by whom, and over which channel. Provenance is derived from these, never stored."""
+"""Reports: claims of steps, each with its reporter and its channel. Provenance is derived from reports and never
+stored."""
 
 import zlib
 from collections.abc import Iterable
@@ -63,7 +64,7 @@ class BatchReceipt(BaseModel):
 
 
 class StepDigest(NamedTuple):
-    """`content` identifies all facts of a step; `request` what the agent was asked, None if unknown."""
+    """The digests of a step: `content` of all its facts, `request` of the request to the agent (None if unknown)."""
 
     content: bytes
     request: str | None
@@ -82,7 +83,7 @@ class Report(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ReportBatch:
-    """A stored batch: the `StepBatch` as JSON, in zlib or gzip, and what the receiver knows of its reporter."""
+    """A stored batch: the `StepBatch` as JSON, in zlib or gzip, and the receiver's knowledge of its reporter."""
 
     batch_id: str
     trace_id: str

@@ -27,7 +27,7 @@ Attributes = Annotated[dict[AttributeName, AttributeValue], Field(max_length=MAX
 
 
 class CallType(StrEnum):
-    """What a step did: called an agent, used a tool (an LLM is one), or worked on its own host."""
+    """The kind of a step: a call of an agent, the use of a tool (a model is one), or work on the agent's own host."""
 
     AGENT = "AGENT"
     TOOL = "TOOL"
@@ -62,7 +62,7 @@ class ToolFacts(Protocol):
 
 
 class CallFacts(Protocol):
-    """The agent that a step called, and what it was asked."""
+    """The callee of a step, and the request to it."""
 
     @property
     def agent_url(self) -> str: ...
@@ -73,7 +73,7 @@ class CallFacts(Protocol):
 
 
 class ActionFacts(Protocol):
-    """What a step did."""
+    """The action of a step."""
 
     @property
     def tool_invocation(self) -> ToolFacts | None: ...
@@ -87,7 +87,7 @@ class StepFacts:
     __slots__ = ()
 
     if TYPE_CHECKING:
-        # The fields of `InteractionStep` that are read here and by those who take either form.
+        # # The fields of `InteractionStep` that this module and the readers of both forms use.
         step_id: str
         trace_id: str
         parent_step_id: str | None
@@ -121,7 +121,7 @@ class StepFacts:
 
     @property
     def agent_call(self) -> CallFacts | None:
-        """The invocation of another agent, if that is what the step was."""
+        """The invocation of another agent; None for a step of another kind."""
         if self.kind is not _AGENT:
             return None
         action = self.step_action
@@ -136,7 +136,7 @@ class StepFacts:
 
     @property
     def failure(self) -> str | None:
-        """What went wrong, in the reporter's words; None if the call succeeded."""
+        """The error, in the reporter's words; None if the call succeeded."""
         if self.error is not None:
             return str(self.error)
         return self.additional_attributes.get("error")
@@ -159,7 +159,7 @@ class ToolInvocation(ExtensionModel):
 
 
 class AgentInvocation(ExtensionModel):
-    """The agent that a step called, what it was asked, and, where it told, its own steps."""
+    """The callee of a step, the request to it and, if the callee reported them, its own steps."""
 
     agent_url: Url = ""
     agent_name: AttributeName = ""
@@ -214,7 +214,7 @@ class InteractionStep(StepFacts, ExtensionModel):
 
     @property
     def action(self) -> StepAction | None:
-        """What was done, in the specification's form whichever form it came in; None if the step does not say."""
+        """The action in the specification's form, for a step in either form; None if the step states none."""
         if self.step_action is not None:
             return self.step_action
         if self.kind is _AGENT:

@@ -1,4 +1,4 @@
-"""Controls: what one agent alone, or a team without a channel, reaches on the instances that the team gets."""
+"""Controls: the results of one agent alone, and of a team without a channel, on the team's instances."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

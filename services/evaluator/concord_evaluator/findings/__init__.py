@@ -1,4 +1,4 @@
-"""Findings: what a team should know about its own coordination, with the figure and the steps that show it."""
+"""Findings: observations about a team's coordination, each with its figure and the steps that show it."""
 
 from collections.abc import Iterable
 from typing import Final

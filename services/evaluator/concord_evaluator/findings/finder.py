@@ -1,4 +1,4 @@
-"""What a finder is: a function of a measured trial that yields findings, each with the steps that show it."""
+"""The interface of finders: functions of a measured trial that yield findings, each with the steps that show it."""
 
 from bisect import insort
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -18,7 +18,7 @@ MAX_PER_KIND: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class MeasuredTrial:
-    """What a finder sees. `values`: the metrics that have a value, by metric id and agent (None: of the team)."""
+    """The input of a finder. `values`: the metrics that have a value, by metric id and agent (None: of the team)."""
 
     graph: AgentGraph
     values: Mapping[tuple[str, str | None], float]

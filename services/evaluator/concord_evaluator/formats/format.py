@@ -1,4 +1,4 @@
-"""What a trace format is: how it recognises a file or a folder, and how it reads the traces in it."""
+"""The interface of trace formats: the detection of a file or a folder, and the reading of its traces."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager

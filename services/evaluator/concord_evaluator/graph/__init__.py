@@ -1,4 +1,4 @@
-"""The agent graph: who exchanges messages with whom, how the calls went, and in which order."""
+"""The agent graph: the calls between agents, their outcomes and their order."""
 
 from concord_evaluator.graph.agent_graph import AgentGraph, CallTally, build_graph, tally_calls
 

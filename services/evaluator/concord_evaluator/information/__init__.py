@@ -1,1 +1,1 @@
-"""What the messages of a team prove: who knew which fact when, and where an answer went wrong."""
+"""The flow of facts through a team's messages, and the causes of wrong answers."""

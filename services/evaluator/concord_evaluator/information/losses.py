@@ -17,9 +17,9 @@ class Cause(StrEnum):
     """Why a part of an answer is not right."""
 
     NOT_SENT = "not_sent"
-    """A seat told nobody what its brief says."""
+    """A seat told nobody the facts of its brief."""
     MISDIRECTED = "misdirected"
-    """A seat told only those who did not need it and were no way to those who did, or nobody under that name."""
+    """A seat told only seats that neither needed the fact nor were on the way to one, or an unknown seat."""
     NOT_PASSED_ON = "not_passed_on"
     """A seat was told, and did not tell the next."""
     CHANGED = "changed"
@@ -27,7 +27,7 @@ class Cause(StrEnum):
     TOO_LATE = "too_late"
     """A seat told it later than it could have, and after the answer or the last round."""
     ANSWERED_EARLY = "answered_early"
-    """A seat answered before what it needed could arrive, and did not correct its answer."""
+    """A seat answered before the needed facts could arrive, and did not correct its answer."""
     NOT_USED = "not_used"
     """Everything needed arrived, and the answer is wrong."""
     UNREADABLE = "unreadable"
@@ -47,7 +47,7 @@ class Turns:
     failed: Mapping[str, frozenset[int]] = field(default_factory=dict)
 
     def fault(self, seat: str, times: Iterable[int]) -> Cause | None:
-        """What went wrong in a seat's turns at these times; None if it replied as asked in all of them."""
+        """The error of a seat's turns at these times; None if the seat replied as asked in all of them."""
         wanted = frozenset(times)
         for missed, cause in (
             (self.failed, Cause.AGENT_FAILED),
@@ -119,7 +119,7 @@ class Losses:
 
     @cached_property
     def tellers(self) -> Mapping[str, Mapping[str, set[str]]]:
-        """For each fact, the seats that were told it, with those that knew it and told it."""
+        """For each fact, the seats that received it, with the seats that sent it."""
         found = defaultdict[str, defaultdict[str, set[str]]](lambda: defaultdict(set))
         for each in self.flow.messages:
             if each.message.delivered and each.message.receiver in self.flow.known:

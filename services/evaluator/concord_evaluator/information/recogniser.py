@@ -29,7 +29,7 @@ _SHORTEST_NAME: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """What a text states of a task."""
+    """The facts and values of a task that a text states."""
 
     facts: frozenset[str]
     values: frozenset[Value]
@@ -37,7 +37,7 @@ class Stated:
     concluded: frozenset[Value]
     """Those of the values that stand in a sentence which speaks of a result."""
     contradicted: frozenset[str]
-    """Facts beside whose anchor another value stands."""
+    """Facts with another value beside their anchor."""
     strange: tuple[Value, ...]
     """Values that the task does not know, and words that resemble one of its names."""
 
@@ -71,7 +71,7 @@ class Recogniser:
         """The words that count as values: those of facts, and names, which may be results."""
 
     def stated(self, text: str) -> Stated:
-        """What a text states."""
+        """The facts and values that a text states."""
         plain = normalised(text[:MAX_READ])
         found = values_in(plain)
         strange = self._strange(found)

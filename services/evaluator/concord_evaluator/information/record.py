@@ -30,7 +30,7 @@ MAX_MESSAGES: Final = 50_000
 def team_task_record(
     plan: AssessmentPlan, outcome: TrialOutcome, batches: Iterable[ReportBatch]
 ) -> TeamTaskRecord | None:
-    """The record of a trial whose task has a family; None for other tasks. `batches`: those that count."""
+    """The record of a trial of a team task; None for other tasks. `batches`: the trace's batches that count."""
     trial = plan.trial(outcome.trial_id)
     spec = plan.task(trial.task_id).family
     if spec is None:
@@ -77,7 +77,7 @@ def team_task_record(
 
 
 def unexplained_findings(record: TeamTaskRecord | None) -> list[Finding]:
-    """A finding for each seat whose answer states what no message told it. The trial's score is then 0."""
+    """A finding for each seat whose answer states a fact that no message had brought. The trial's score is then 0."""
     return [
         Finding(
             id="unexplained_knowledge",

@@ -31,7 +31,7 @@ _MOST_NUMERALS: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Unexplained:
-    """Facts whose values a seat's answer states, though no text that the seat saw can have told them."""
+    """Facts whose values a seat's answer states although no text of the seat can be their source."""
 
     seat: str
     facts: tuple[str, ...]

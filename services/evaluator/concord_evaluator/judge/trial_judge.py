@@ -155,8 +155,8 @@ def _findings(suspects: Sequence[Suspect], aliases: Aliases) -> Iterator[Finding
         value=float(len(suspects)),
         threshold=0.0,
         step_ids=list(step_ids)[:MAX_STEP_IDS],
-        advice="Names, messages or answers address the judge instead of a colleague. Remove such text from the agents' "
-        "prompts. It costs no points by itself, and a judging language model does not see it.",
+        advice="Some names, messages or answers address the judge instead of a colleague. Remove such text from the "
+        "agents' prompts. The score does not change; a language model judges the remaining text.",
     )
 
 

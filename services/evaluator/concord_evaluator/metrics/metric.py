@@ -1,4 +1,4 @@
-"""What a metric is: a function of the agent graph, with a name, a definition in words, and parameters."""
+"""The interface of metrics: functions of the agent graph, with a name, a definition in words, and parameters."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field

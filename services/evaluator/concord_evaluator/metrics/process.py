@@ -1,4 +1,4 @@
-"""Process: how the calls went, what followed from what, and what a completed task cost."""
+"""Metrics of the process: failures, chains and repetitions of calls, and the cost of a completed task."""
 
 from collections.abc import Iterator
 from typing import Final

@@ -1,4 +1,4 @@
-"""What an evaluator is: a function of a trial, with an id, a tier, the evaluators it depends on, and parameters."""
+"""The interface of evaluators: functions of a trial, with an id, a tier, dependencies and parameters."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -40,10 +40,8 @@ class TrialInput:
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """What one evaluator adds to the evaluation of a trial: metrics, findings and warnings, with ids of its own.
-
-    The other fields are for the built-in evaluators alone: the score and the row's own keys are made from them.
-    """
+    """The contribution of one evaluator to a trial: metrics, findings and warnings, with ids of its own. The other
+    fields are for the built-in evaluators, because the score and the row's own keys follow from them."""
 
     metrics: tuple[MetricRecord, ...] = ()
     findings: tuple[Finding, ...] = ()

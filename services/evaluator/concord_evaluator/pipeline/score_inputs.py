@@ -1,4 +1,4 @@
-"""What the score of a live trial is made from: its graded answers, and the calls that the gateway carried.
+"""The inputs of a live trial's score: its graded answers, and the calls that the gateway carried.
 
 This module reads no report of a participant, so the score survives an evaluation that fails or is flooded.
 """
@@ -70,10 +70,8 @@ def _figures(plan: AssessmentPlan, trial_id: str) -> list[str]:
 def without_metrics(
     plan: AssessmentPlan, request: EvaluateTrial, observed: Sequence[ReportBatch], reason: str
 ) -> TrialEvaluation:
-    """The evaluation of a trial whose trace could not be evaluated: only what its score is made from.
-
-    `observed`: the batches that the gateway wrote.
-    """
+    """The evaluation of a trial whose trace could not be evaluated: only the inputs of its score. `observed`: the
+    batches that the gateway wrote."""
     message = f"{request.trial_id} has no metrics: {reason}"
     return TrialEvaluation(
         outcome=request.outcome,

@@ -1,6 +1,7 @@
 """Statistics over trials: intervals clustered by task, pass^k, comparisons, ranking, and agreement with labels.
 
-The libraries take seconds to import, so each function imports what it needs.
+The formulas are written out here, because scipy and statsmodels weigh 370 MB with their dependencies. The tests compare
+them with scipy and with values from statsmodels.
 """
 
 from concord_evaluator.statistics.comparison import (

@@ -2,8 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import sqrt
+from typing import Final
 
-from concord_evaluator.statistics.estimates import Interval, rate_interval
+from concord_evaluator.statistics.estimates import Interval, Z, rate_interval
+
+BOTH: Final = (True, False)
+"""A pass, and a failure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +63,22 @@ def _rate(count: int, n: int) -> Rate:
 
 
 def _kappa(pairs: Sequence[tuple[bool, bool]]) -> Kappa | None:
-    """Source: J. Cohen, Educ. Psychol. Meas. 20 (1960); the interval: J. L. Fleiss et al., Psychol. Bull. 72 (1969)."""
-    from statsmodels.stats.inter_rater import cohens_kappa  # type: ignore[import-untyped]
-
-    table = [[pairs.count((label, judged)) for judged in (True, False)] for label in (True, False)]
-    if not pairs or any(len({each[side] for each in pairs}) < 2 for side in (0, 1)):
+    """Source: J. Cohen, Educ. Psychol. Meas. 20 (1960); the variance: J. L. Fleiss et al., Psychol. Bull. 72 (1969)."""
+    n = len(pairs)
+    labels = {side: sum(label is side for label, _ in pairs) / n for side in BOTH} if n else {}
+    judgments = {side: sum(judged is side for _, judged in pairs) / n for side in BOTH} if n else {}
+    if not n or 1.0 in labels.values() or 1.0 in judgments.values():
         return None
     if all(label == judged for label, judged in pairs):
         return Kappa(1.0, None, None)
-    found = cohens_kappa(table)  # its interval is at 95 %, as LEVEL
-    return Kappa(float(found.kappa), max(-1.0, float(found.kappa_low)), min(1.0, float(found.kappa_upp)))
+    cell = {(label, judged): pairs.count((label, judged)) / n for label in BOTH for judged in BOTH}
+    observed = cell[True, True] + cell[False, False]
+    expected = sum(labels[side] * judgments[side] for side in BOTH)
+    value = (observed - expected) / (1 - expected)
+    agreeing = sum(
+        cell[side, side] * ((1 - expected) - (labels[side] + judgments[side]) * (1 - observed)) ** 2 for side in BOTH
+    )
+    differing = sum(cell[side, not side] * (judgments[side] + labels[not side]) ** 2 for side in BOTH)
+    beyond = agreeing + (1 - observed) ** 2 * differing - (observed * expected - 2 * expected + observed) ** 2
+    half = Z * sqrt(max(0.0, beyond) / n) / (1 - expected) ** 2
+    return Kappa(value, max(-1.0, value - half), min(1.0, value + half))

@@ -30,10 +30,10 @@ class Comparison:
 
     @property
     def verdict(self) -> Verdict:
-        """What the data shows. Too few tasks show nothing, however large the difference.
+        """The conclusion that the data supports. Too few tasks support none, however large the difference.
 
-        There are enough tasks if all of them favour one team by chance no more often than `level` allows (sign test:
-        2 / 2^n; 6 tasks for 95 %). The t interval alone would be too narrow for fewer tasks with equal differences.
+        There are enough tasks if all of them favour one team by chance no more often than `level` allows (sign test: 2
+        / 2^n; 6 tasks for 95 %). The t interval alone would be too narrow for fewer tasks with equal differences.
         """
         if self.interval is None or 2 * 0.5**self.shared_tasks > 1 - self.level:
             return "insufficient"

@@ -1,13 +1,18 @@
-"""What trials say of a rate or a mean: confidence intervals, pass^k, and how much they allow to claim."""
+"""Estimates of rates and means from trials: confidence intervals, pass^k, and the claims that they support."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import comb
-from statistics import fmean
+from functools import cache
+from math import comb, fsum, sqrt
+from statistics import NormalDist, fmean
 from typing import Final, Literal
 
 LEVEL: Final = 0.95
 """The default confidence level."""
+
+Z: Final = NormalDist().inv_cdf((1 + LEVEL) / 2)
+"""The normal quantile of `LEVEL`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +39,12 @@ def rate_interval(successes: int, n: int) -> Interval | None:
     """
     if not n:
         return None
-    from scipy.stats import binomtest  # type: ignore[import-untyped]
-
-    ends = binomtest(successes, n).proportion_ci(LEVEL, method="wilson")
-    return Interval(float(ends.low), float(ends.high), n, n, "wilson")
+    rate, spread = successes / n, Z * Z / n
+    centre = (rate + spread / 2) / (1 + spread)
+    half = Z * sqrt(rate * (1 - rate) / n + spread / (4 * n)) / (1 + spread)
+    low = 0.0 if successes == 0 else centre - half
+    high = 1.0 if successes == n else centre + half
+    return Interval(low, high, n, n, "wilson")
 
 
 def mean_interval(values: Sequence[float], clusters: Sequence[str], level: float = LEVEL) -> Interval | None:
@@ -50,14 +57,29 @@ def mean_interval(values: Sequence[float], clusters: Sequence[str], level: float
     groups = len(set(clusters))
     if groups < 2:
         return None
-    import numpy as np
-    from statsmodels.regression.linear_model import OLS  # type: ignore[import-untyped]
+    mean = fmean(values)
+    deviations: defaultdict[str, list[float]] = defaultdict(list)
+    for value, cluster in zip(values, clusters, strict=True):
+        deviations[cluster].append(value - mean)
+    between = fsum(fsum(each) ** 2 for each in deviations.values())
+    standard_error = sqrt(between * groups / (groups - 1)) / len(values)
+    half = students_t(level, groups - 1) * standard_error
+    return Interval(mean - half, mean + half, len(values), groups, "t" if groups == len(values) else "clustered t")
 
-    codes = np.unique(np.asarray(clusters), return_inverse=True)[1]
-    model = OLS(np.asarray(values, dtype=float), np.ones(len(values)))
-    fit = model.fit(cov_type="cluster", cov_kwds={"groups": codes}, use_t=True)
-    low, high = fit.conf_int(alpha=1 - level)[0]
-    return Interval(float(low), float(high), len(values), groups, "t" if groups == len(values) else "clustered t")
+
+@cache
+def students_t(level: float, degrees: int) -> float:
+    """The t with P(|T| <= t) = `level`, for Student's distribution with integer `degrees` of freedom.
+
+    P(|T| > t) = I_x(degrees / 2, 1 / 2) with x = degrees / (degrees + t^2), the regularised incomplete beta function.
+    """
+    import mpmath  # type: ignore[import-untyped]
+
+    def excess(x: float) -> float:
+        return float(mpmath.betainc(degrees / 2, 0.5, 0, x, regularized=True)) - (1 - level)
+
+    x = float(mpmath.findroot(excess, (0, 1), solver="bisect", maxsteps=100, verify=False))
+    return sqrt(degrees * (1 - x) / x)
 
 
 def pass_power(passes_by_task: Sequence[Sequence[bool]], k: int) -> float | None:

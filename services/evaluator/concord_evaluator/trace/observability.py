@@ -1,4 +1,5 @@
-"""Observability: whose calls could have been seen. Distinguishes inactive from unobserved participants."""
+"""Observability: the participants whose calls the gateway could observe. Separates inactive from unobserved
+participants."""
 
 from collections.abc import Collection, Iterable, Sequence
 

@@ -1,4 +1,4 @@
-"""Request texts: a bounded sample of what agents asked each other, independent of the order of reports."""
+"""Request texts: a bounded sample of the requests between agents, independent of the order of reports."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final

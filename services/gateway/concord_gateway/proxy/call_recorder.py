@@ -50,11 +50,11 @@ class CarriedCall:
     unquoted_words: str = ""
     """The words of the request that `request_text` does not contain."""
     error: str | None = None
-    """What went wrong in transit. The callee's own error is in its answer."""
+    """An error in transit. An error of the callee is in its answer."""
     refused: bool = False
     """Whether one of the gateway's limits caused the error."""
     kept: Reservation | None = None
-    """The bytes held for the answer while nobody waits for the end of its task."""
+    """The bytes held for the answer of a call that its caller left."""
     clock: StepClock = field(default_factory=StepClock)
 
     def release(self) -> None:
@@ -116,7 +116,7 @@ class CallRecorder:
         self._unrecorded: defaultdict[str, dict[str, CarriedCall]] = defaultdict(dict)
         """By trace id and step id, the calls that are not yet in their traces."""
         self._left: OrderedDict[str, _TaskKey] = OrderedDict()
-        """By step id, the tasks that nobody waits for: their callers left."""
+        """The callees' tasks whose callers left, by step id."""
         self._writing: set[asyncio.Task[None]] = set()
 
     def begin(

@@ -62,7 +62,7 @@ class AnswerReader:
 
     @property
     def text(self) -> str:
-        """What the callee said: its artifacts, else its status message. At most `MAX_QUOTED` characters."""
+        """The callee's answer: its artifacts, else its status message. At most `MAX_QUOTED` characters."""
         return ("\n".join(self._artifacts.values()) or self._said)[:MAX_QUOTED]
 
     @property

@@ -32,7 +32,7 @@ class Outgoing:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a reply says. `readable` is whether it has the form that was asked for."""
+    """The contents of a reply. `readable`: whether the reply has the required form."""
 
     messages: tuple[Outgoing, ...]
     answer: JsonValue

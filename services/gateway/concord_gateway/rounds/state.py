@@ -1,4 +1,4 @@
-"""The state of a trial in rounds: who wrote what to whom, what arrived, and who has answered. No I/O."""
+"""The state of a trial in rounds: its messages, their delivery, and the answers so far. No I/O."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What became of one seat in one round."""
+    """The outcome of one seat's turn in one round."""
 
     round: int
     seat: str
@@ -33,7 +33,7 @@ class Turn:
 
 
 def default_rounds(task: SuiteTask) -> int:
-    """The rounds that a trial has where nobody says how many: a message crosses the team and returns, and four."""
+    """The default limit of rounds: enough for a message to cross the team and return, and four more."""
     diameter = max(max(distances(task.neighbours, seat).values()) for seat in task.seats)
     return 2 * diameter + 4
 
@@ -58,7 +58,7 @@ class Rounds:
 
     @property
     def over(self) -> bool:
-        """Whether the trial has ended: everybody who must has answered and no message is undelivered, or no round is
+        """Whether the trial has ended: every required seat has answered and no message is undelivered, or no round is
         left."""
         if self.round >= self.max_rounds:
             return True
@@ -83,7 +83,7 @@ class Rounds:
         ]
 
     def notices(self, seat: str) -> list[str]:
-        """What a seat is told about its own messages and replies of the round before."""
+        """The notices to a seat about its messages and its reply in the previous round."""
         return self._notices.get(seat, [])
 
     def take(self, replies: Mapping[str, Reply | Turn]) -> None:

@@ -13,7 +13,7 @@ LONG_SENTENCE_WORDS: Final = 25
 """More words than this in a sentence are worth splitting. Source: GOV.UK content design guidance."""
 
 DENSE_HEDGES: Final = 2
-"""A sentence with this many hedges leaves open what it says."""
+"""The number of hedges from which on a sentence counts as vague."""
 
 OVERUSED_COUNT: Final = 5
 OVERUSED_SHARE: Final = 0.015

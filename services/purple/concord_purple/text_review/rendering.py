@@ -28,7 +28,7 @@ def _sections(findings: Findings) -> Iterator[str]:
 
 
 def _origin(findings: Findings) -> str:
-    """Who found, wrote and checked what, what was left out, and what went wrong."""
+    """A credit for each member of the team, with the omissions and the errors."""
     statements = {statement.statement_id for statement in findings.statements}
     checkers = {check.checked_by for check in findings.checks if check.subject in statements}
     refuted = findings.refuted

@@ -19,7 +19,7 @@ UNWRITABLE: Final = "unwritable"
 
 
 class Sender(NamedTuple):
-    """What the steps of a batch share: their trace and their reporter."""
+    """The common properties of a batch's steps: their trace and their reporter."""
 
     trace_id: str
     reporter: str

@@ -16,7 +16,7 @@ _GZIP: Final = 31
 
 
 class Outcome(Enum):
-    """What became of a batch."""
+    """The outcome of a batch."""
 
     TAKEN = auto()
     REFUSED = auto()

@@ -9,6 +9,7 @@ from math import sqrt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import t  # type: ignore[import-untyped]
 
 from concord_evaluator.statistics import (
     ADEQUATE_SCENARIOS,
@@ -22,6 +23,7 @@ from concord_evaluator.statistics import (
     rate_interval,
     tie_groups,
 )
+from concord_evaluator.statistics.estimates import students_t
 
 Z = 1.959963984540054
 
@@ -63,6 +65,17 @@ class TestMeans:
         half = 4.302652729911275 * 0.4 / sqrt(3)  # t(.975, 2) * s / sqrt(n)
         assert (interval.low, interval.high) == pytest.approx((0.5 - half, 0.5 + half))
         assert interval.method == "t"
+
+    @pytest.mark.parametrize("degrees", [1, 2, 3, 9, 40, 999])
+    @pytest.mark.parametrize("level", [0.8, 0.95, 0.999])
+    def test_the_quantile_of_students_t_is_scipys(self, level: float, degrees: int) -> None:
+        assert students_t(level, degrees) == pytest.approx(t.ppf((1 + level) / 2, degrees), rel=1e-9)
+
+    def test_the_clustered_interval_is_that_of_statsmodels(self) -> None:
+        """statsmodels 0.15: `OLS(values, ones).fit(cov_type="cluster", use_t=True).conf_int()`."""
+        interval = mean_interval([0.1, 0.5, 0.9, 0.4, 0.7, 0.2], ["a", "a", "b", "b", "b", "c"])
+        assert interval is not None
+        assert (interval.low, interval.high) == pytest.approx((-0.18005786, 1.11339119))
 
     def test_repeating_runs_hardly_narrows_the_interval(self) -> None:
         values, tasks = [0.1, 0.5, 0.9, 0.4], ["a", "b", "c", "d"]

@@ -109,10 +109,8 @@ def eigenvector(graph: Graph) -> Scores | None:
 def pagerank(graph: Graph, damping: float) -> Scores:
     """PageRank, weighted (Brin and Page 1998): the share of a random walk's visits that go to each node; 1 in all.
 
-    The walk jumps to a random node with probability `1 - damping`, and from a node without outgoing edges.
+    The walk jumps to a random node with probability `1 - damping`, and from a node without outgoing edges. Always by
+    rustworkx, because networkx needs scipy for it (140 MB).
     """
-    if is_small(graph):
-        ranks = nx.pagerank(graph, alpha=damping, tol=PAGERANK_TOLERANCE, max_iter=MAX_ITERATIONS)
-        return Scores({node: float(rank) for node, rank in ranks.items()}, "networkx")
     found = rx.pagerank(indexed(graph), alpha=damping, weight_fn=float, tol=PAGERANK_TOLERANCE, max_iter=MAX_ITERATIONS)
     return Scores(named(graph, found), "rustworkx")

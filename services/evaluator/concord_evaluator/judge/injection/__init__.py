@@ -1,4 +1,4 @@
-"""Prompt injection: passages in what agents wrote that address the judge."""
+"""Prompt injection: passages in agents' texts that address the judge."""
 
 from concord_evaluator.judge.injection.detection import MARKER, addresses_judge, remove_passages, says_nothing
 
