@@ -42,7 +42,7 @@ help: ## list the targets
 setup: $(VENV)/ready ## create or update the development environment, .venv
 
 .PHONY: run
-run: setup ## assess a team of agents on this machine; write output/results.json
+run: setup ## assess a sample team on this machine; write output/results.json
 	@$(BIN)/concord run
 
 .PHONY: test

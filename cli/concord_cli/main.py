@@ -12,7 +12,7 @@ from concord_cli.judge.app import app as judge_app
 from concord_cli.tasks.app import app as tasks_app
 from concord_cli.terminal import ProgressLog
 
-SHIPPED_SCENARIO = Path("scenarios/mesh.toml")
+SHIPPED_SCENARIO = Path("scenarios/quick.toml")
 RESULTS_FILE = Path("output/results.json")
 
 app = typer.Typer(

@@ -3,11 +3,9 @@
 import json
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 from typing import Final
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from concord.a2a import IncomingMessage
 from concord.assessment import (
@@ -23,6 +21,9 @@ from concord.assessment.suite_tasks import suite_tasks
 from concord.trust.urls import NoAddressError, PeerUrls, UrlRefusedError
 
 _SHOWN_ERRORS = 5
+
+STANDARD_MANIFEST: Final = "standard-1"
+"""The manifest for requests that name no tasks, such as the platform's minimal request, so that submissions compare."""
 
 MAX_CALLS: Final = 1_000_000
 """Limit on the calls in the patterns of all trials together, which take a minute or two to evaluate."""
@@ -60,7 +61,7 @@ class Work:
 def plan_work(request: AssessmentRequest) -> Work:
     """Plans the trials of a request. Raises NotAnAssessmentError for too many trials or too little time."""
     try:
-        tasks = suite_tasks(request.config, request.participants) or request.config.chosen_tasks(default_tasks())
+        tasks = _tasks(request)
         trials = plan_trials(request.config, tasks)
         limits = time_limits(request.config, len(trials))
     except ValueError as error:
@@ -72,10 +73,12 @@ def plan_work(request: AssessmentRequest) -> Work:
     return Work([task for task in tasks if task.id in used], trials, limits)
 
 
-@cache
-def default_tasks() -> list[TaskSpec]:
-    """The shipped tasks, for requests without tasks of their own, such as the platform's minimal request."""
-    return TypeAdapter(list[TaskSpec]).validate_json(files(__package__).joinpath("default_tasks.json").read_bytes())
+def _tasks(request: AssessmentRequest) -> list[TaskSpec]:
+    """The tasks that the config names, else those of the standard manifest. Raises ValueError for an unknown name."""
+    config = request.config
+    if config.task is None and config.tasks is None and config.interaction_pattern is None and config.suite is None:
+        config = config.model_copy(update={"suite": [STANDARD_MANIFEST]})
+    return suite_tasks(config, request.participants) or config.chosen_tasks()
 
 
 def _calls(pattern: InteractionPattern | None) -> int:

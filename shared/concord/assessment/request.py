@@ -283,13 +283,13 @@ class AssessmentConfig(BaseModel):
         """The ids of the evaluators to run, with their parameters, chosen as the metrics are."""
         return _chosen(self.evaluators, available)
 
-    def chosen_tasks(self, default: list[TaskSpec]) -> list[TaskSpec]:
-        """The tasks of the whole assessment: those of the config, else `default`."""
+    def chosen_tasks(self) -> list[TaskSpec]:
+        """The tasks that the config itself holds; none if it names a suite or nothing."""
         if self.task is not None:
             return [TaskSpec(id="task", text=self.task)]
         if self.interaction_pattern is not None:
             return [TaskSpec(id="pattern", interaction_pattern=self.interaction_pattern)]
-        return self.tasks or default
+        return self.tasks or []
 
 
 def _chosen(listed: Iterable[str | PluginChoice] | None, available: Iterable[str]) -> dict[str, dict[str, float]]:

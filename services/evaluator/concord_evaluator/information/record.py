@@ -9,13 +9,14 @@ from concord.assessment.request import Control
 from concord.assessment.results import Finding, RoundsRecord, TrialOutcome
 from concord.assessment.roster import Roster
 from concord.assessment.seats import shared_processes
-from concord.assessment.team_results import PartFailure, TeamTaskRecord, UnexplainedKnowledge
+from concord.assessment.team_results import MAX_FAILURES, TeamTaskRecord
 from concord.suite import SuiteTask, Topology
 from concord.trace.attributes import AGENT_NAME, ROUND
 from concord.trace.decoding import read
 from concord.trace.report import ReportBatch, unpack
 from concord_evaluator.information.failures import failures_of
 from concord_evaluator.information.flow import Flow, Sent, flow_of
+from concord_evaluator.information.listing import flow_record, listed_failures, listed_unexplained
 from concord_evaluator.information.losses import Answered, Turns
 from concord_evaluator.information.unexplained import unexplained_in
 from concord_evaluator.trace.gateway_calls import is_observed
@@ -62,17 +63,10 @@ def team_task_record(
         fewest_is_exact=task.fewest_messages.exact,
         redundant=flow.redundant,
         coverage=[] if outcome.rounds is None else [_coverage(task, flow, time) for time in range(1, end + 1)],
-        failures=[
-            PartFailure(
-                part=each.part,
-                cause=each.cause.value,
-                seats=list(each.seats),
-                step_id=each.step_id,
-                facts=list(each.facts),
-            )
-            for each in failures
-        ],
-        unexplained=[UnexplainedKnowledge(seat=each.seat, facts=list(each.facts)) for each in unexplained],
+        failures=listed_failures(failures),
+        failures_omitted=max(0, len(failures) - MAX_FAILURES),
+        unexplained=listed_unexplained(unexplained),
+        flow=flow_record(task, flow, answered, failures) if spec.control is None else None,
     )
 
 
@@ -83,7 +77,7 @@ def unexplained_findings(record: TeamTaskRecord | None) -> list[Finding]:
             id="unexplained_knowledge",
             agents=[each.seat],
             metric_id=None,
-            value=float(len(each.facts)),
+            value=float(len(each.facts) + each.facts_omitted),
             threshold=None,
             step_ids=[],
             advice=f"{each.seat} answered with {', '.join(each.facts[:MAX_NAMED])}, which no message and no brief told "
