@@ -1,6 +1,7 @@
 """The rounds driver: a large team over many rounds, beside the same number of bare A2A calls."""
 
 import asyncio
+import logging
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -64,6 +65,7 @@ class _Cost:
 
 def measure(soak_s: float) -> list[ResultTable]:  # noqa: ARG001 - one signature for all sections
     """What the gateway adds to the calls of a trial in rounds."""
+    logging.getLogger("concord.a2a.client").setLevel(logging.ERROR)  # the agents' cards name no real address
     rows = list[Sequence[str]]()
     with tempfile.TemporaryDirectory() as folder, redis_server(Path(folder) / "redis") as redis_url:
         for name, what in AGENTS.items():
