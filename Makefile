@@ -75,7 +75,7 @@ lint: ruff ## check format, style and import contracts
 type_check: setup $(A2A_V03)/ready ## check types with mypy in strict mode
 	$(BIN)/mypy
 	$(BIN)/mypy --cache-dir .mypy_cache/a2a-v03 --python-executable $(A2A_V03)/bin/python tests/conformance/a2a_v03_client.py \
-		tests/conformance/a2a_v03_agent.py
+		tests/conformance/a2a_v03_agent.py tests/conformance/a2a_v03_caller.py
 
 .PHONY: bandit
 bandit: setup ## scan the services, the library and the command line for insecure code

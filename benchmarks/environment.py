@@ -8,6 +8,7 @@ from statistics import median
 
 from concord_environment_client import UESClient
 
+from benchmarks.environment_rates import rates_table
 from benchmarks.environment_server import served
 from benchmarks.journal import tables as journal_tables
 from benchmarks.tables import ResultTable
@@ -36,7 +37,7 @@ World = Simulation[EnvironmentWorld]
 def measure(soak_s: float) -> list[ResultTable]:  # noqa: ARG001 - one signature for all sections
     """All tables of the environment, with the garbage collector configured as in the service."""
     raise_gc_thresholds()
-    return [_in_process(), _promised(), _growth(), _over_http(), *journal_tables()]
+    return [_in_process(), _promised(), _growth(), _over_http(), rates_table(), *journal_tables()]
 
 
 def _mail(number: int, *, id_given: bool = True) -> ReceiveEmail:
@@ -165,7 +166,8 @@ def _over_http() -> ResultTable:
             ("POST /email/read", lambda: proctor.email.mark_read(message_id="m1@example.com")),
             ("POST /email/query, unread, 20", lambda: agent.email.query(is_read=False, limit=20)),
             ("GET /email/state, 20", lambda: agent.email.get_state(limit=20)),
-            ("GET /email/state, 500", lambda: agent.email.get_state()),
+            ("GET /email/state, 500", lambda: agent.email.get_state(limit=500)),
+            ("GET /email/state, all", lambda: agent.email.get_state()),
             ("POST /calendar/query, a week", lambda: agent.calendar.query(**_week())),
             ("POST /simulator/time/advance, 1 s", lambda: proctor.time.advance(seconds=1)),
         ]

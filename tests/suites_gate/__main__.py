@@ -107,16 +107,29 @@ def _tables(families: Sequence[Measures], instances: int, pretended: int) -> Ite
     yield ResultTable(
         "Teams that play",
         f"{instances} tasks of each family. A good team sends its facts along a tree of the topology; a family fails "
-        "if its outcome is below 1, or if it misses an exact bound. The score is outcome times conduct. A dumping "
-        "team sends all that it knows to all neighbours in every round, and must score less. The last column is the "
-        "share of known faults whose cause and seat the evaluator finds.",
-        ("Family", "Outcome", "Messages", "Fewest", "Score", "Dumping team's score", "Faults found"),
+        "if its outcome is below 1, or if it misses an exact bound. By calls, its members call each other instead of "
+        "writing in rounds. The score is outcome times conduct. A dumping team sends all that it knows to all "
+        "neighbours in every round, and must score less. The last column is the share of known faults whose cause and "
+        "seat the evaluator finds.",
+        (
+            "Family",
+            "Outcome",
+            "Messages",
+            "Fewest",
+            "Outcome by calls",
+            "Calls",
+            "Score",
+            "Dumping team's score",
+            "Faults found",
+        ),
         [
             [
                 each.family,
                 f"{each.oracle:.2f}",
                 f"{each.messages:.1f}",
                 f"{each.fewest:.1f}",
+                f"{each.by_calls:.2f}",
+                f"{each.calls:.1f}",
                 f"{each.oracle_score:.2f}",
                 f"{each.dump_score:.2f}",
                 f"{each.faults:.1%}",

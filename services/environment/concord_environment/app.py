@@ -13,6 +13,7 @@ from concord_environment import __version__
 from concord_environment.access.log import AccessLogging
 from concord_environment.api import (
     access_logs,
+    batches,
     clock,
     events,
     files,
@@ -48,6 +49,7 @@ ROUTERS = (
     holds.router,
     snapshots.router,
     environment_routes.router,
+    batches.router,
     events.router,
     scenario.router,
     calendars_router,
@@ -114,7 +116,8 @@ def _lifespan(
 
 def _add_routes(app: FastAPI, mcp: McpEndpoint) -> None:
     _add_open_routes(app)
-    for router in (*ROUTERS, *modality_routes()):
+    # The router tries them in order, and most calls are to the modalities.
+    for router in (*modality_routes(), *ROUTERS):
         app.include_router(router, responses=RESPONSES)
     app.include_router(socket.router)
     app.router.routes.append(Route(PATH, endpoint=mcp))
@@ -124,7 +127,8 @@ def _add_open_routes(app: FastAPI) -> None:
     @app.get("/", tags=["open"])
     async def root() -> dict[str, str]:
         """Returns the name and version of the service, and the path of its documentation."""
-        return {"name": "Concord environment", "version": __version__, "docs": "/docs"}
+        name = "Concord environment"
+        return {"name": name, "message": f"{name} is running", "version": __version__, "docs_url": "/docs"}
 
     @app.get("/health", tags=["open"])
     async def health() -> dict[str, str]:

@@ -1,6 +1,7 @@
 """One simulated user's environment: the simulation, its keys and its subscribers."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -10,7 +11,7 @@ from concord_environment.access.log import AccessLog
 from concord_environment.core.actions import Action
 from concord_environment.core.clock import to_us
 from concord_environment.core.engine import Position
-from concord_environment.core.events import DEFAULT_PRIORITY, Event, EventStatus, Submission
+from concord_environment.core.events import DEFAULT_PRIORITY, IGNORED, Event, EventStatus, Submission
 from concord_environment.core.faults import Conflict, NotFound
 from concord_environment.core.simulation import Simulation
 from concord_environment.core.world import Terms
@@ -64,6 +65,17 @@ class Environment:
             self.branches[name] = simulation.fork()
         return names
 
+    def clear(self, start: datetime) -> None:
+        """Replaces the main simulation by an empty one and stops it. Forgets the revoked keys.
+
+        A second assessment in one process then gets the same ids and the same hash chain as the first. Webhooks and the
+        other keys stay.
+        """
+        self.replace(new_simulation(self.seed, start))
+        self.scenario_metadata = {}
+        self.lifecycle.clear()
+        self.keys.forget_revoked()
+
     def replace(self, simulation: EnvironmentSimulation) -> None:
         """Replaces the main simulation. Deletes all branches, releases all holds."""
         self.simulation = simulation
@@ -92,7 +104,10 @@ class Environment:
             event = simulation.act(submission)
             self.publish([event], simulation)
             return event
-        simulation.check(submission.action)
+        ignored = simulation.check(submission.action)
+        if ignored:
+            metadata = {**submission.metadata, IGNORED: list(ignored)}
+            submission = replace(submission, metadata=metadata)
         return self.schedule(simulation, [submission])[0]
 
     def submission(

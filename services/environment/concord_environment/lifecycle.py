@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from time import monotonic
 from typing import Final
 
-from concord_environment.core.faults import Conflict, NotFound
+from concord_environment.core.faults import BadRequest, Conflict, NotFound
 
 MAX_HOLD_S: Final = 300.0
 MAX_HOLDS: Final = 100
@@ -41,7 +41,6 @@ class Lifecycle:
         self.is_paused = False
         self.auto_advance = False
         self.time_scale = 1.0
-        self.runs = 0
         self._holds: dict[str, Hold] = {}
 
     @property
@@ -54,25 +53,34 @@ class Lifecycle:
         self.require_stopped("the simulation is running already")
         self.is_running, self.is_paused = True, False
         self.auto_advance, self.time_scale = auto_advance, time_scale
-        self.runs += 1
 
-    def stop(self) -> None:
-        """Stops the simulation. Raises Conflict if it does not run."""
-        if not self.is_running:
-            raise Conflict("the simulation is not running")
+    def stop(self) -> bool:
+        """Stops the simulation. Returns whether it ran."""
+        was_running = self.is_running
         self.is_running = self.auto_advance = False
+        return was_running
+
+    def clear(self) -> None:
+        """Returns to the state of a new process: stopped, not paused, at scale 1 and without holds."""
+        self.stop()
+        self.is_paused, self.time_scale = False, 1.0
+        self.release_all()
 
     def require_stopped(self, why: str) -> None:
         """Raises Conflict with the message `why` while the simulation runs."""
         if self.is_running:
             raise Conflict(why)
 
-    def require_moving(self) -> None:
-        """Raises Conflict if the simulation is stopped or paused, HeldError if there are holds."""
+    def require_running(self) -> None:
+        """Raises Conflict if the simulation is stopped."""
         if not self.is_running:
             raise Conflict("the simulation is not running: start it first")
+
+    def require_moving(self) -> None:
+        """Raises Conflict if the simulation is stopped, BadRequest if it is paused, HeldError if there are holds."""
+        self.require_running()
         if self.is_paused:
-            raise Conflict("time is paused: resume it first")
+            raise BadRequest("time is paused: resume it first")
         if holds := self.holds():
             raise HeldError(holds)
 

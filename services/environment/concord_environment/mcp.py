@@ -40,10 +40,10 @@ class NoArguments(BaseModel):
 
 
 class StateArguments(StatePage):
-    """A page of a state, or the compact state."""
+    """A part of a state, or the compact state. By default, the whole state."""
 
     compact: Annotated[
-        bool, Field(description="Return the compact state, counts and the latest items, instead of a page.")
+        bool, Field(description="Return the compact state, counts and the latest items, instead of all items.")
     ] = False
 
 
@@ -123,7 +123,8 @@ def _query_tool(modality: AnyModality) -> EnvironmentTool:
 
 def _action_tool(operation: AnyOperation) -> EnvironmentTool:
     def run(environment: Environment, key: Key, arguments: Any) -> BaseModel:  # noqa: ANN401 - the operation's request
-        return action_response(environment.submit(environment.simulation, key, arguments))
+        event = environment.submit(environment.simulation, key, arguments)
+        return action_response(environment.simulation, event)
 
     name, description = f"{operation.modality}_{operation.name}", getdoc(operation.request) or ""
     return EnvironmentTool(name, description, operation.request, operation.permission, run)

@@ -15,7 +15,7 @@ from concord_environment.core.chain import GENESIS
 from concord_environment.core.clock import to_us
 from concord_environment.core.engine import Position
 from concord_environment.core.events import DEFAULT_PRIORITY, Event, EventStatus, as_record, from_record
-from concord_environment.core.faults import Invalid
+from concord_environment.core.faults import Fault, Invalid
 from concord_environment.core.identity import event_id, namespace
 from concord_environment.core.simulation import Simulation
 from concord_environment.core.world import Terms
@@ -103,7 +103,32 @@ class ImportReport(BaseModel):
     modalities_skipped: list[str]
     warnings: list[str]
     current_time: datetime
-    scenario_metadata: ScenarioMetadata | None
+
+
+class ScenarioReport(ImportReport):
+    """The result of importing a scenario."""
+
+    scenario_metadata: ScenarioMetadata
+
+
+class EnvironmentReport(ImportReport):
+    """The result of importing an environment, and what became of the pending events before its time."""
+
+    historic_events_count: int
+    historic_events_action: HistoricEvents
+
+
+class EventsReport(ImportReport):
+    """The result of importing events.
+
+    `events_merged` counts the events that joined the present ones, `previous_events` those before the import, and
+    `historic_event_count` the imported pending events before the current time.
+    """
+
+    events_merged: int
+    previous_events: int
+    historic_events_warning: bool
+    historic_event_count: int
 
 
 # --- writing ---
@@ -119,13 +144,14 @@ def environment_document(simulation: Simulation[EnvironmentWorld], lifecycle: Li
         last_wall_time_update=simulation.now,
     )
     states = {
-        name: _state_document(simulation.world, modality).model_dump(mode="json")
+        name: state_document(simulation.world, modality).model_dump(mode="json")
         for name, modality in MODALITY_BY_NAME.items()
     }
     return EnvironmentDocument(time_state=time_state, modality_states=states)
 
 
-def _state_document(world: EnvironmentWorld, modality: AnyModality) -> StateDocument:
+def state_document(world: EnvironmentWorld, modality: AnyModality) -> StateDocument:
+    """The state of a modality as a document."""
     form, updates = modality.scenario, asdict(world.updates(modality.name))
     document: StateDocument = form.document.model_validate(
         {**updates, "modality_type": modality.name, **form.dump(world[modality.state])}
@@ -149,11 +175,16 @@ def with_environment(
     now = environment.time_state.current_time
     kept = []
     for event in events.events:
-        if event.status is not EventStatus.PENDING or event.scheduled_time > now or historic == "apply":
+        if not is_historic(event, now) or historic == "apply":
             kept.append(event)
         elif historic == "ignore":
             kept.append(event.model_copy(update={"status": EventStatus.SKIPPED}))
     return EventsDocument(events=kept)
+
+
+def is_historic(event: EventDocument, now: datetime) -> bool:
+    """Whether an event is pending though its time has come."""
+    return event.status is EventStatus.PENDING and event.scheduled_time <= now
 
 
 def with_events(present: EventsDocument, given: EventsDocument, *, merge: bool) -> EventsDocument:
@@ -235,4 +266,8 @@ def _event(
         "event_id": new_id if regenerate or document.event_id is None else document.event_id,
         "created_at": document.created_at or start_at.time_state.current_time,
     }
-    return from_record(record, sequence, parse(document.modality, document.data))
+    try:
+        action = parse(document.modality, document.data)
+    except Fault as fault:
+        raise Invalid(f"events: {record['event_id']}: {fault}") from fault
+    return from_record(record, sequence, action)

@@ -18,7 +18,7 @@ PERIOD_S: Final = 0.1
 def advance(environment: Environment, simulation: EnvironmentSimulation, seconds: float) -> Progress:
     """Advances a simulation and notifies subscribers.
 
-    Raises Conflict if time cannot move, Invalid if the advance leads beyond 2200.
+    Raises Conflict or BadRequest if time cannot move, Invalid if the advance leads beyond 2200.
     """
     environment.lifecycle.require_moving()
     microseconds = round(timedelta(seconds=seconds) / timedelta(microseconds=1))

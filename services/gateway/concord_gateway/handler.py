@@ -17,7 +17,7 @@ from concord_gateway.evaluation import EvaluationFailedError, NoWorkerError, wai
 from concord_gateway.instruments import Instruments
 from concord_gateway.intake import NotAnAssessmentError, Work, check_hosts, plan_work, read_request
 from concord_gateway.participants import Participants
-from concord_gateway.plan import NoParticipantError, make_plan
+from concord_gateway.plan import NoParticipantError, exchanges_of, make_plan
 from concord_gateway.progress import Progress
 from concord_gateway.results_file import write_results
 from concord_gateway.run import AssessmentRun
@@ -93,6 +93,8 @@ class AssessmentHandler:
         plan, failures = await make_plan(request, work, self._participants, progress, self._settings.secret_of_tasks())
         if plan.task_commitment is not None:
             await progress.tell(f"the tasks follow from a secret with the SHA-256 {plan.task_commitment}")
+        if (exchanges := exchanges_of(plan)) is not None:
+            await progress.tell(exchanges)
         record = await RunRecord.begin(self._storage.assessments, plan, work.limits, failures)
         await task.save_checkpoint(plan.assessment_id)
         return record

@@ -12,6 +12,7 @@ from concord.agent.assignment import Assignment
 from concord.agent.messenger import Messenger
 from concord.assessment import AssessmentPlan, Mode, TaskSpec, TrialSpec
 from concord.assessment.jobs import AggregateAssessment, EvaluateTrial, TrialVerdict
+from concord.assessment.request import Exchange
 from concord.assessment.result_row import InfrastructureFailure, ResultRow
 from concord.assessment.results import AgentAnswer, TrialOutcome
 from concord.assessment.roster import GREEN_AGENT
@@ -23,8 +24,17 @@ from concord.trace.step import InteractionStep
 from concord.trace.timed_steps import root_step
 from concord.trace.timing import StepClock
 from concord.trust.tokens import Claims
+from concord_gateway.calls.channel import Channels
 from concord_gateway.closing import Reporters, wait_until_settled
-from concord_gateway.drivers import Driver, TrialContext, drive_live, drive_pattern, drive_rounds, outcome_of
+from concord_gateway.drivers import (
+    Driver,
+    TrialContext,
+    drive_calls,
+    drive_live,
+    drive_pattern,
+    drive_rounds,
+    outcome_of,
+)
 from concord_gateway.evaluation import EvaluationFailedError, aggregate, evaluate_trial
 from concord_gateway.open_calls import TrialCalls
 from concord_gateway.participants import Participants
@@ -181,17 +191,22 @@ class AssessmentRun:
                     assignments=self.participants.assignments,
                     messenger=messenger,
                     traces=self.storage.traces,
+                    channels=Channels(self.storage.assessments, self.storage.registry, self.participants.proxy_base),
                     trial_calls=trial_calls,
                     progress=self.progress,
                     recorder=recorder,
                     budget_s=budget_s,
                 )
-                drive = drive_rounds if task.family is not None else _DRIVERS[self.plan.mode]
-                return await drive(context)
+                return await self._driver(task)(context)
         finally:
             root = root_step("drive_trial", clock, step_id=assignment.step_id, trace_id=assignment.trace_id)
             recorder.add(root)
             await recorder.write()
+
+    def _driver(self, task: TaskSpec) -> Driver:
+        if task.family is None:
+            return _DRIVERS[self.plan.mode]
+        return drive_calls if task.family.exchange is Exchange.CALLS else drive_rounds
 
     async def _evaluate(self, request: EvaluateTrial) -> None:
         try:

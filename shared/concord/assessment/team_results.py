@@ -105,6 +105,7 @@ class TeamTaskRecord(TeamRecord):
     difficulty: int
     topology: str
     """Its name, or `edges` if the request lists them."""
+    exchange: Literal["rounds", "calls"] = "rounds"
     seats: list[str]
     shared_process: bool
     """Whether one participant takes several seats. The messages between such seats are proven; the separation of their
@@ -113,14 +114,18 @@ class TeamTaskRecord(TeamRecord):
     paired_with: str | None
     chance: Fraction
     rounds: int | None
+    """Null by calls."""
     messages: int
-    """Delivered messages, each counted once for each of its receivers."""
+    """Delivered messages, each counted once for each of its receivers. By calls: answered calls, each counted once with
+    its answer."""
     fewest_messages: int
     fewest_is_exact: bool
     redundant: int
-    """Delivered messages that brought their receivers no fact that was new to them."""
+    """Delivered messages that brought their receivers no fact that was new to them. By calls: answered calls whose
+    request and answer both brought none."""
     coverage: list[Fraction]
-    """After each round, the part of the needed facts that the answering seats could know. Empty without rounds."""
+    """After each round, the part of the needed facts that the answering seats could know. By calls: after each answered
+    call, of many after an even selection."""
     failures: list[PartFailure]
     """At most `MAX_FAILURES`, one of each cause and seat first, the rest counted as omitted."""
     failures_omitted: int = 0

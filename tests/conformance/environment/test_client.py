@@ -89,7 +89,7 @@ def test_the_items_of_an_answer_have_no_field_that_the_service_does_not_send() -
     pairs: list[tuple[str, type[responses.ResponseBody]]] = [
         ("Email", responses.Email),
         ("SMSMessage", responses.SMSMessage),
-        ("CalendarEvent", responses.CalendarEvent),
+        ("CalendarEventView", responses.CalendarEvent),
         ("ChatMessageView", responses.ChatMessage),
         ("EventView", responses.Event),
     ]

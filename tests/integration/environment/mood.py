@@ -82,7 +82,7 @@ def _brief(world: States, now: datetime) -> MoodView:
 
 
 def _state(world: States, now: datetime, page: StatePage) -> MoodView:
-    return _brief(world, now).model_copy(update={"moods": world[MoodState].moods.window(page.offset, page.stop)})
+    return _brief(world, now).model_copy(update={"moods": world[MoodState].moods.window(page.first, page.stop)})
 
 
 def _answer(world: States, now: datetime, query: MoodQuery) -> MoodAnswer:  # noqa: ARG001 - one signature

@@ -114,6 +114,7 @@ async def test_an_admin_key_shorter_than_32_characters_is_refused() -> None:
         ("email", {"operation": "send", "to_addresses": [EVE], "from_address": EVE}),
         ("sms", {"operation": "send_message", "to_numbers": ["+15551234567"], "from_number": "+15559999999"}),
         ("sms", {"operation": "add_reaction", "message_id": "m", "emoji": "x", "phone_number": "+15559999999"}),
+        ("sms", {"operation": "edit_message", "message_id": "text", "new_body": "I owe you nothing"}),
         ("chat", {"operation": "send_message", "content": "hi", "role": "user"}),
         ("calendar", {"operation": "respond", "event_id": "meeting", "attendee_email": EVE, "response": "declined"}),
         ("calendar", {"operation": "update", "event_id": "meeting", "start": "2026-01-03T10:00:00Z"}),
@@ -130,12 +131,13 @@ async def test_an_admin_key_shorter_than_32_characters_is_refused() -> None:
             },
         ),
         ("email", {"operation": "receive", "from_address": EVE, "to_addresses": [USER]}),
-        ("sms", {"operation": "receive_message", "from_number": "+15559999999"}),
+        ("sms", {"operation": "receive_message", "from_number": "+15559999999", "body": "x"}),
     ],
     ids=[
         "mail from another address",
         "SMS from another number",
         "reaction by another number",
+        "another's SMS edited",
         "chat message of the user",
         "response for another attendee",
         "another's meeting moved",
@@ -150,7 +152,9 @@ async def test_an_event_on_behalf_of_someone_else_is_refused_at_every_endpoint(
     app: FastAPI, proctor: httpx.AsyncClient, modality: str, data: dict[str, Any]
 ) -> None:
     await proctor.post("/calendar/create", json=invitation())
-    permissions = ["events:*", *(f"{modality}:{action}" for action in ("send", "react", "respond", "update", "create"))]
+    await proctor.post("/sms/receive", json={"from_number": "+15559999999", "body": "You owe me", "message_id": "text"})
+    actions = ("send", "react", "edit", "respond", "update", "create")
+    permissions = ["events:*", *(f"{modality}:{action}" for action in actions)]
     made = (await proctor.post("/keys", json={"name": "k", "permissions": permissions})).json()
     event = {"modality": modality, "data": data, "scheduled_time": "2026-01-05T00:00:00Z"}
     async with calling(app, made["secret"]) as caller:
@@ -179,6 +183,14 @@ async def test_a_proctor_may_act_on_behalf_of_anyone(proctor: httpx.AsyncClient)
     answer = {"event_id": "meeting", "attendee_email": EVE, "response": "declined"}
     assert (await proctor.post("/calendar/respond", json=answer)).json()["status"] == "executed"
     assert (await proctor.post("/chat/send", json={"role": "user", "content": "hi"})).json()["status"] == "executed"
+    await proctor.post("/email/send", json={"from_address": EVE, "to_addresses": [USER], "subject": "From Eve"})
+    await proctor.post("/sms/send", json={"from_number": "+15559999999", "to_numbers": ["+15550000000"], "body": "x"})
+    await proctor.post("/simulator/time/advance", json={"seconds": 1})
+    (sent, *_) = (await proctor.post("/email/query", json={"folder": "sent"})).json()["emails"]
+    (received, *_) = (await proctor.post("/email/query", json={"folder": "inbox"})).json()["emails"]
+    assert sent["from_address"] == received["from_address"] == EVE
+    (text,) = (await proctor.post("/sms/query", json={})).json()["messages"]
+    assert text["from_number"] == "+15559999999"
 
 
 async def test_an_events_agent_id_is_the_callers_key_whatever_the_body_says(proctor: httpx.AsyncClient) -> None:
@@ -219,7 +231,7 @@ async def test_every_operation_of_an_agent_records_its_key_whatever_the_body_say
     proctor: httpx.AsyncClient, agent: httpx.AsyncClient
 ) -> None:
     await proctor.post("/email/receive", json={"from_address": EVE, "to_addresses": [USER], **MAIL})
-    await proctor.post("/sms/receive", json={"from_number": "+15559999999", **TEXT})
+    await proctor.post("/sms/receive", json={"from_number": "+15559999999", "body": "x", **TEXT})
     await proctor.post("/calendar/create", json=invitation())
     forged = {"agent_id": "forged", "created_by": "forged", "metadata": {"created_by_key": "forged"}}
     for path, body in AGENT_CALLS.items():

@@ -6,7 +6,14 @@ from pathlib import Path
 
 import httpx
 import pytest
-from concord_environment_client import AsyncUESClient, ConflictError, NotFoundError, PermissionDeniedError, UESClient
+from concord_environment_client import (
+    APIError,
+    AsyncUESClient,
+    ConflictError,
+    NotFoundError,
+    PermissionDeniedError,
+    UESClient,
+)
 
 from concord_environment.app import create_app
 from concord_environment.core.faults import Invalid
@@ -40,13 +47,15 @@ async def test_time_moves_only_while_the_simulation_runs(url: str) -> None:
         with pytest.raises(ConflictError):
             await ues.simulation.start()
         await ues.time.pause()
+        with pytest.raises(APIError) as paused:
+            await ues.time.advance(seconds=1)
+        assert paused.value.status_code == 400
+        await ues.time.resume()
+        assert (await ues.time.advance(seconds=1)).time_advanced == "0:00:01"
+        assert (await ues.simulation.stop())["final_time"] is not None
+        assert (await ues.simulation.stop())["final_time"] is None
         with pytest.raises(ConflictError):
             await ues.time.advance(seconds=1)
-        await ues.time.resume()
-        assert (await ues.time.advance(seconds=1)).time_advanced == 1
-        await ues.simulation.stop()
-        with pytest.raises(ConflictError):
-            await ues.simulation.stop()
 
 
 async def test_a_hold_stops_time_and_the_refusal_gives_its_reason(ues: AsyncUESClient) -> None:
@@ -177,7 +186,7 @@ async def test_the_compact_state_as_text_is_short_and_names_the_mails(ues: Async
     assert compact["modalities"]["email"]["unread_count"] == 1
 
 
-async def test_the_state_of_a_large_mailbox_comes_in_pages(ues: AsyncUESClient) -> None:
+async def test_the_state_is_whole_by_default_and_comes_in_pages_on_request(ues: AsyncUESClient) -> None:
     events = [
         {
             "modality": "email",
@@ -188,7 +197,9 @@ async def test_the_state_of_a_large_mailbox_comes_in_pages(ues: AsyncUESClient) 
     ]
     assert (await ues.events.create_batch(events=events)).total_created == 600
     await ues.time.advance(seconds=7200)
-    first = await ues.email.get_state()
+    whole = await ues.email.get_state()
+    assert (len(whole.emails), whole.has_more) == (600, False)
+    first = await ues.email.get_state(limit=500)
     assert (len(first.emails), first.total_email_count, first.has_more) == (500, 600, True)
     rest = await ues.email.get_state(offset=500)
     assert (len(rest.emails), rest.has_more) == (100, False)
@@ -197,3 +208,25 @@ async def test_the_state_of_a_large_mailbox_comes_in_pages(ues: AsyncUESClient) 
     assert (len(since.emails), since.has_more) == (30, False)
     part = await ues.email.get_state(since="2026-01-01T10:09:30Z", limit=20)
     assert (len(part.emails), part.has_more) == (20, True)
+
+
+async def test_a_reset_stops_the_simulation_and_keeps_the_clock_unless_it_rewinds(ues: AsyncUESClient) -> None:
+    event = {"modality": "chat", "data": {"role": "user", "content": "x"}, "scheduled_time": "2026-01-01T10:00:00Z"}
+    await ues.events.create(**event)
+    before = await ues.simulation.status()
+    await ues.time.advance(seconds=7200)
+    reset = await ues.simulation.reset()
+    after = await ues.simulation.status()
+    assert (reset["cleared_events"], reset["events_undone"]) == (1, 1)
+    assert (after.is_running, after.pending_events) == (False, 1)
+    assert (after.current_time - before.current_time).total_seconds() == 7200
+    assert (await ues.chat.get_state()).total_message_count == 0
+    await ues.simulation.clear(reset_time_to="2026-01-01T09:00:00Z")
+    cleared = (await ues.simulation.status()).chain_head
+    await ues.simulation.start()
+    await ues.events.create(**event)
+    await ues.time.advance(seconds=7200)
+    await ues.simulation.reset(rewind=True)
+    rewound = await ues.simulation.status()
+    assert (rewound.chain_head, rewound.pending_events) == (cleared, 0)
+    assert rewound.current_time == before.current_time

@@ -76,9 +76,13 @@ async def test_a_mail_to_oneself_is_in_sent_and_in_the_inbox(
     assert len(state["threads"]) == 1
 
 
-async def test_marking_an_unknown_mail_as_read_is_404(agent: httpx.AsyncClient) -> None:
-    answer = await agent.post("/email/read", json={"message_id": "nothing"})
-    assert answer.status_code == 404
+async def test_marking_an_unknown_mail_as_read_changes_nothing_and_names_the_id(
+    proctor: httpx.AsyncClient, agent: httpx.AsyncClient
+) -> None:
+    for caller, status in ((agent, "pending"), (proctor, "executed")):
+        answer = await caller.post("/email/read", json={"message_id": "nothing"})
+        assert (answer.status_code, answer.json()["status"]) == (200, status)
+        assert answer.json()["message"].endswith("ignored, because there is no such id: nothing")
 
 
 async def test_mails_are_found_by_sender_folder_label_text_and_flag(
@@ -99,5 +103,9 @@ async def test_mails_are_found_by_sender_folder_label_text_and_flag(
     assert await found(search="number") == ["Budget"]
     assert await found(is_starred=True) == ["Budget"]
     assert await found(folder="inbox", sort_by="subject", sort_order="asc") == ["Budget", "Lunch"]
-    assert await found(is_read=False, limit=1) == ["Lunch"]
+    assert await found(is_read=False, limit=1) == ["Budget"]
+    assert await found(is_read=False, limit=1, sort_by="date") == ["Lunch"]
+    assert await found(labels=["food", "drinks"]) == ["Lunch"]
+    assert await found(subject_contains="UDG") == ["Budget"]
+    assert await found(subject_contains="u", from_address="eve") == ["Budget"]
     assert await found(folder="trash") == []

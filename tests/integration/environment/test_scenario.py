@@ -34,7 +34,7 @@ async def test_an_exported_scenario_is_imported_and_exported_without_a_differenc
     proctor: httpx.AsyncClient, hours: int
 ) -> None:
     assert (await load(proctor)).status_code == 200
-    await proctor.post("/simulation/start")
+    await proctor.post("/simulation/start", json={})
     if hours:
         await proctor.post("/simulator/time/advance", json={"seconds": hours * 3600})
     first = await export(proctor)
@@ -47,7 +47,7 @@ async def test_an_exported_scenario_is_imported_and_exported_without_a_differenc
 
 async def test_the_working_day_runs_without_a_failed_event(proctor: httpx.AsyncClient) -> None:
     await load(proctor)
-    await proctor.post("/simulation/start")
+    await proctor.post("/simulation/start", json={})
     advanced = (await proctor.post("/simulator/time/advance", json={"seconds": 12 * 3600})).json()
     assert advanced["events_failed"] == 0, [one for one in advanced["execution_details"] if one["error"]]
     assert advanced["events_executed"] == len(DAY["events"]["events"])
@@ -65,7 +65,7 @@ async def test_equal_runs_have_equal_chains_and_a_shuffled_replay_lists_what_it_
     heads = []
     for _ in range(2):
         await load(proctor, crowded)
-        await proctor.post("/simulation/start")
+        await proctor.post("/simulation/start", json={})
         await proctor.post("/simulator/time/advance", json={"seconds": 12 * 3600})
         heads.append([link["hash"] for link in (await proctor.get("/simulation/chain")).json()["links"]])
     assert heads[0] == heads[1]
@@ -121,7 +121,7 @@ async def test_events_made_past_by_a_new_environment_are_handled_as_requested(
             "modality": "chat",
             "data": {"role": "user", "content": "x"},
         }
-        assert (await proctor.post("/events", json=event)).status_code == 201
+        assert (await proctor.post("/events", json=event)).status_code == 200
     await proctor.post("/simulation/stop")
     data = (await proctor.get("/scenario/export/environment")).json()["environment"]
     data["time_state"]["current_time"] = "2026-01-01T12:00:00Z"

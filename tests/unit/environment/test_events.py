@@ -11,12 +11,12 @@ from pydantic import BaseModel
 from concord_environment.core.events import Event, EventRecord, Submission, as_record, from_record
 from concord_environment.modalities.registry import parse
 from concord_environment.scenario import EventDocument
-from tests.unit.environment.worlds import START, at, delete, mail, new_simulation
+from tests.unit.environment.worlds import START, at, mail, new_simulation
 
 
 def executed_and_failed() -> list[Event]:
     simulation = new_simulation()
-    submissions = [Submission(mail("m1"), at(1), "somebody", 7, {"why": "test"}), Submission(delete("none"), at(2))]
+    submissions = [Submission(mail("m1"), at(1), "somebody", 7, {"why": "test"}), Submission(mail("m1"), at(2))]
     simulation.schedule(submissions)
     simulation.advance(timedelta(seconds=3) // timedelta(microseconds=1))
     return list(simulation.events.rows())

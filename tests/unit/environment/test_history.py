@@ -14,7 +14,7 @@ from concord_environment.core.simulation import Simulation
 from concord_environment.modalities.email.state import EmailState
 from concord_environment.modalities.world import EnvironmentWorld
 from tests.unit.environment.test_time import actions
-from tests.unit.environment.worlds import at, delete, mail, new_simulation, read, say, schedule, seconds
+from tests.unit.environment.worlds import at, delete, mail, new_simulation, note_to_self, read, say, schedule, seconds
 
 State = tuple[Position, dict[str, str]]
 
@@ -126,14 +126,30 @@ def test_a_new_action_after_an_undo_discards_what_could_be_redone() -> None:
     assert simulation.redo(5) == []
 
 
-def test_a_reset_restores_the_settled_state() -> None:
+def test_a_rewind_restores_the_settled_state() -> None:
     simulation = full_run()
     simulation.set_origin()
     origin = state_of(simulation)
     schedule(simulation, (20, mail("c")))
     simulation.advance(seconds(60))
-    assert simulation.reset() == 2
+    assert simulation.rewind() == 2
     assert state_of(simulation) == origin
+
+
+def test_a_reset_restores_the_settled_data_and_makes_later_events_pending_again_at_the_same_time() -> None:
+    simulation = full_run()
+    simulation.set_origin()
+    settled = digests(simulation.world.tables)
+    known = {event.event_id: event.status for event in simulation.events.rows()}
+    schedule(simulation, (20, note_to_self("c")), (30, say("d")))
+    simulation.advance(seconds(60))
+    now = simulation.now
+    assert simulation.reset() == 3
+    assert (digests(simulation.world.tables), simulation.now) == (settled, now)
+    statuses = [event.status for event in simulation.events.rows() if event.event_id not in known]
+    assert statuses == [EventStatus.PENDING] * 2
+    assert all(simulation.events.get(event_id).status is status for event_id, status in known.items())  # type: ignore[union-attr]
+    assert simulation.advance(seconds(1)).executed == 3
 
 
 def test_two_runs_of_the_same_calls_have_the_same_chain() -> None:
@@ -187,5 +203,5 @@ def test_branches_start_equal_and_are_independent() -> None:
     assert state_of(one) != state_of(other)
     assert "z" not in simulation.world[EmailState].emails
     assert "z" not in one.world[EmailState].emails
-    assert one.reset() == 1
+    assert one.rewind() == 1
     assert state_of(one) == state_of(simulation)

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from concord_environment.core.actions import Action
 from concord_environment.core.clock import TICK, as_utc, from_us, to_us
 from concord_environment.core.events import EventStatus, Submission
-from concord_environment.core.faults import Conflict, Invalid, NotFound
+from concord_environment.core.faults import BadRequest, Conflict, Invalid, NotFound
 from concord_environment.core.replay import digests
+from concord_environment.modalities.calendar.requests import CreateEvent, UpdateEvent
 from concord_environment.modalities.email.state import EmailState
 from tests.unit.environment.worlds import (
     START,
@@ -106,12 +107,12 @@ def test_a_consequence_of_an_event_is_executed_in_the_same_advance_and_names_its
 
 def test_a_failing_event_is_recorded_and_changes_no_data() -> None:
     simulation = new_simulation()
-    schedule(simulation, (1, mail("a")), (2, delete("nothing")), (3, say("x")))
+    schedule(simulation, (1, mail("a")), (2, mail("a")), (3, say("x")))
     before = digests(simulation.world.tables)
     progress = simulation.advance(seconds(2))
     failed = progress.events[1]
     assert (failed.status, failed.executed_at) == (EventStatus.FAILED, at(2))
-    assert failed.error_message == "there is no email nothing"
+    assert failed.error_message == "email a already exists"
     changed = {name for name, digest in digests(simulation.world.tables).items() if digest != before[name]}
     assert changed == {"email.emails", "upkeep"}
     assert simulation.advance(seconds(1)).executed == 1
@@ -119,12 +120,24 @@ def test_a_failing_event_is_recorded_and_changes_no_data() -> None:
 
 def test_an_action_that_fails_midway_is_rolled_back() -> None:
     simulation = new_simulation()
+    series = {"title": "x", "event_id": "e", "start": at(3600), "end": at(7200), "recurrence": {"frequency": "daily"}}
+    simulation.act(Submission(CreateEvent.model_validate(series), simulation.now))
+    before = digests(simulation.world.tables)
+    split = UpdateEvent(event_id="e", recurrence_scope="this_and_future", recurrence_id="2026-03-04", end=at(0))
+    with pytest.raises(BadRequest):
+        simulation.act(Submission(split, simulation.now))
+    assert digests(simulation.world.tables) == before
+
+
+def test_an_action_leaves_out_unknown_ids_and_its_event_lists_them() -> None:
+    simulation = new_simulation()
     schedule(simulation, (1, mail("a")))
     simulation.advance(seconds(1))
-    before = digests(simulation.world.tables)
-    with pytest.raises(NotFound):
-        simulation.act(Submission(read("a").model_copy(update={"message_ids": ("nothing",)}), simulation.now))
-    assert digests(simulation.world.tables) == before
+    action = read("a").model_copy(update={"message_ids": ("nothing",)})
+    event = simulation.act(Submission(action, simulation.now))
+    assert (event.status, event.metadata) == (EventStatus.EXECUTED, {"ignored_ids": ["nothing"]})
+    (email,) = simulation.world[EmailState].emails.rows()
+    assert email.is_read
 
 
 def test_the_number_of_events_at_one_instant_is_limited() -> None:
@@ -147,7 +160,7 @@ def test_setting_the_clock_skips_due_events() -> None:
 def test_times_in_the_past_are_refused() -> None:
     simulation = new_simulation()
     simulation.advance(seconds(10))
-    with pytest.raises(Conflict):
+    with pytest.raises(BadRequest):
         simulation.jump(at(5))
     with pytest.raises(Conflict):
         schedule(simulation, (5, mail("a")))
@@ -177,7 +190,7 @@ def test_only_a_pending_event_can_be_cancelled() -> None:
     simulation = new_simulation()
     (event_id,) = schedule(simulation, (5, mail("a")))
     assert simulation.cancel(event_id).status is EventStatus.CANCELLED
-    with pytest.raises(Conflict):
+    with pytest.raises(BadRequest):
         simulation.cancel(event_id)
     with pytest.raises(NotFound):
         simulation.cancel("nothing")

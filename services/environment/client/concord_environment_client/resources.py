@@ -121,7 +121,13 @@ class SMS(Resource[S]):
     mark_unread = _action("/sms/unread")
     delete = _action("/sms/delete")
     react = _action("/sms/react")
+    remove_reaction = _action("/sms/unreact")
+    edit = _action("/sms/edit")
     create_group = _action("/sms/group")
+    update_group = _action("/sms/group-update")
+    add_participant = _action("/sms/participant-add")
+    remove_participant = _action("/sms/participant-remove")
+    leave_group = _action("/sms/leave")
     update_conversation = _action("/sms/conversation")
     update_delivery = _action("/sms/delivery")
 

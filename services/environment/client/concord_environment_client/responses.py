@@ -26,11 +26,11 @@ class TimeState(ResponseBody):
 
 
 class Advanced(ResponseBody):
-    """The outcome of advancing the clock. `time_advanced` is in seconds."""
+    """The outcome of advancing the clock. `time_advanced` is a text such as `1 day, 1:01:01`."""
 
     previous_time: datetime
     current_time: datetime
-    time_advanced: float
+    time_advanced: str
     events_executed: int
     events_failed: int
     execution_details: list[Json]
@@ -82,12 +82,12 @@ class NewKey(KeyView):
 
 
 class Event(ResponseBody):
-    """An event: an action with its time and status."""
+    """An event: its modality, time and status. The response with one event has the action as `data`."""
 
     event_id: str
     scheduled_time: datetime
     modality: str
-    data: Json
+    data: Json | None
     status: EventStatus
     created_at: datetime
     executed_at: datetime | None
@@ -162,7 +162,7 @@ class Email(ResponseBody):
 
 
 class EmailState(State):
-    """A page of the mailbox, latest emails first."""
+    """The mailbox, latest emails first. `has_more` says whether a `limit` left emails out."""
 
     user_email_address: str
     total_email_count: int
@@ -195,7 +195,7 @@ class SMSMessage(ResponseBody):
 
 
 class SMSState(State):
-    """A page of the text messages, latest first."""
+    """The text messages, latest first. `has_more` says whether a `limit` left messages out."""
 
     user_phone_number: str
     total_message_count: int
@@ -223,7 +223,7 @@ class ChatMessage(ResponseBody):
 
 
 class ChatState(State):
-    """A page of the chat messages."""
+    """The chat messages, oldest first. `has_more` says whether a `limit` left messages out."""
 
     messages: list[ChatMessage]
     conversations: dict[str, Json]
@@ -255,7 +255,7 @@ class CalendarEvent(ResponseBody):
 
 
 class CalendarState(State):
-    """The calendars, and a page of the events by start."""
+    """The calendars, and the events by start. `has_more` says whether a `limit` left events out."""
 
     calendars: dict[str, Json]
     events: dict[str, CalendarEvent]

@@ -72,7 +72,7 @@ def hash_secret(secret: str) -> str:
 
 
 class KeyRegistry:
-    """The keys of one process. Key ids follow from the seed and a counter, so that runs can be compared."""
+    """The keys of one process. A new key has the first free id of a row that follows from the seed."""
 
     def __init__(self, seed: int, keys: Sequence[Key] = ()) -> None:
         self._seed = seed
@@ -111,7 +111,7 @@ class KeyRegistry:
             if not creator.may(permission):
                 raise Forbidden(f"Permission denied: cannot grant '{permission}' without having it")
         secret = secrets.token_hex(32)
-        key = Key(self._id(len(self._keys)), name, tuple(permissions), now, hash_secret(secret), creator.key_id)
+        key = Key(self._free_id(), name, tuple(permissions), now, hash_secret(secret), creator.key_id)
         return self._store(key), secret
 
     def get(self, key_id: str) -> Key:
@@ -128,6 +128,13 @@ class KeyRegistry:
             raise Conflict(f"the key {key_id} is revoked already")
         return self._store(replace(key, revoked_at=now))
 
+    def forget_revoked(self) -> None:
+        """Removes the revoked keys. New keys get their ids."""
+        revoked = [key for key in self._keys.values() if key.revoked_at is not None]
+        for key in revoked:
+            del self._keys[key.key_id]
+            del self._by_hash[key.secret_hash]
+
     def is_admin(self, key_id: str) -> bool:
         """Whether this is the id of the admin key."""
         return key_id == self._id(0)
@@ -138,6 +145,9 @@ class KeyRegistry:
         if self.write_set is not None:
             self.write_set.add(KEYS, key.key_id)
         return key
+
+    def _free_id(self) -> str:
+        return next(key_id for key_id in map(self._id, range(1, MAX_KEYS + 1)) if key_id not in self._keys)
 
     def _id(self, count: int) -> str:
         return "ues_" + sha256(f"key {self._seed} {count}".encode()).hexdigest()[:16]

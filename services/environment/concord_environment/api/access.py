@@ -1,9 +1,8 @@
 """The dependencies that routes share: the environment, the caller's key and the addressed simulation."""
 
-from collections.abc import Awaitable, Callable
 from typing import Annotated, Final
 
-from fastapi import Depends, Header, HTTPException, Request, Security
+from fastapi import Depends, Header, HTTPException, Request
 from fastapi.requests import HTTPConnection
 from fastapi.security import APIKeyHeader
 
@@ -11,11 +10,6 @@ from concord_environment.access.keys import Key
 from concord_environment.environment import Environment, EnvironmentSimulation
 
 BRANCH_HEADER: Final = "X-UES-Branch"
-_SCHEME: Final = APIKeyHeader(
-    name="X-API-Key",
-    auto_error=False,
-    description="An API key: the `secret` in the response of `POST /keys`, or the admin key.",
-)
 
 
 def environment_of(connection: HTTPConnection) -> Environment:
@@ -24,37 +18,49 @@ def environment_of(connection: HTTPConnection) -> Environment:
     return environment
 
 
-Served = Annotated[Environment, Depends(environment_of)]
+async def _served(connection: HTTPConnection) -> Environment:
+    # FastAPI runs a dependency that is not a coroutine function in another thread.
+    return environment_of(connection)
 
 
-async def _identified(
-    request: Request, environment: Served, secret: Annotated[str | None, Security(_SCHEME)] = None
-) -> Key:
+Served = Annotated[Environment, Depends(_served)]
+
+
+def _identify(request: Request) -> Key:
+    """The caller's key. The access log reads it from the state of the request."""
+    secret = request.headers.get("x-api-key")
     if not secret:
         raise HTTPException(401, "Missing API key: send it in the header X-API-Key")
-    key = environment.keys.authenticate(secret)
+    key = environment_of(request).keys.authenticate(secret)
     if key is None:
         raise HTTPException(401, "Invalid API key")
     request.state.key = key
     return key
 
 
-Identified = Annotated[Key, Depends(_identified)]
+# Each dependency of a dependency takes as long as the dependency, at every call. So these have none.
 
 
-def permitted(permission: str) -> Callable[[Key], Awaitable[Key]]:
+class permitted(APIKeyHeader):  # noqa: N801 - a dependency, called like a function
     """A dependency on the caller's key. Raises Forbidden unless the key grants the permission."""
 
-    async def check(key: Identified) -> Key:
-        key.require(permission)
+    def __init__(self, permission: str) -> None:
+        super().__init__(
+            name="X-API-Key",
+            scheme_name="APIKeyHeader",
+            description="An API key: the `secret` in the response of `POST /keys`, or the admin key.",
+        )
+        self._permission = permission
+
+    async def __call__(self, request: Request) -> Key:  # type: ignore[override]  # the key, not its secret
+        """The caller's key."""
+        key = _identify(request)
+        key.require(self._permission)
         return key
 
-    return check
 
-
-async def _addressed(
-    environment: Served,
-    caller: Identified,
+async def addressed(
+    request: Request,
     branch: Annotated[
         str | None,
         Header(
@@ -65,10 +71,12 @@ async def _addressed(
         ),
     ] = None,
 ) -> EnvironmentSimulation:
+    """The simulation that a call addresses. Raises NotFound for an unknown branch."""
+    caller = _identify(request)
     if branch is not None:
         caller.require("simulation:fork")
-    return environment.branch(branch)
+    return environment_of(request).branch(branch)
 
 
-Addressed = Annotated[EnvironmentSimulation, Depends(_addressed)]
+Addressed = Annotated[EnvironmentSimulation, Depends(addressed)]
 """The simulation that a call addresses: the branch in the header, or else the main simulation."""

@@ -3,11 +3,12 @@
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import Depends, Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from concord_environment.access.log import Access
 from concord_environment.api.access import Served, permitted
+from concord_environment.api.routing import PrefixRouter
 from concord_environment.modalities.fields import Moment
 
 
@@ -67,7 +68,7 @@ class AccessCleared(BaseModel):
     cleared: int
 
 
-router = APIRouter(prefix="/access-logs", tags=["access logs"])
+router = PrefixRouter(prefix="/access-logs", tags=["access logs"])
 
 
 @router.get("", dependencies=[Depends(permitted("logs:read"))])

@@ -3,11 +3,12 @@
 from datetime import datetime
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends, Response
+from fastapi import Depends, Response
 from pydantic import BaseModel, Field
 
 from concord_environment.api.access import Addressed, Served, permitted
 from concord_environment.api.responses import unvalidated
+from concord_environment.api.routing import PrefixRouter
 from concord_environment.core.events import Event, EventStatus
 from concord_environment.environment import Environment, EnvironmentSimulation
 from concord_environment.modalities.fields import Moment
@@ -50,11 +51,11 @@ class ExecutionDetail(BaseModel):
 
 
 class Advanced(BaseModel):
-    """The outcome of advancing the clock. `time_advanced` is in seconds."""
+    """The outcome of advancing the clock. `time_advanced` is a text such as `1 day, 1:01:01`."""
 
     previous_time: datetime
     current_time: datetime
-    time_advanced: float
+    time_advanced: str
     events_executed: int
     events_failed: int
     execution_details: list[ExecutionDetail]
@@ -99,7 +100,7 @@ class ScaleRequest(BaseModel):
     scale: Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
 
 
-router = APIRouter(prefix="/simulator/time", tags=["time"])
+router = PrefixRouter(prefix="/simulator/time", tags=["time"])
 
 
 def _state(environment: Environment, simulation: EnvironmentSimulation) -> TimeState:
@@ -124,13 +125,13 @@ async def advance_time(request: AdvanceRequest, environment: Served, simulation:
     """Advances the clock by simulated seconds and executes all events due in (now, now + seconds], each at its time.
 
     A failed event does not stop the others. The response counts all events and lists the first 1000; `GET /events`
-    lists all. Responds with 409 if the simulation is stopped, paused or on hold.
+    lists all. Responds with 409 if the simulation is stopped or on hold, and with 400 if it is paused.
     """
     progress = advance(environment, simulation, request.seconds)
     advanced = Advanced(
         previous_time=progress.previous,
         current_time=progress.current,
-        time_advanced=(progress.current - progress.previous).total_seconds(),
+        time_advanced=str(progress.current - progress.previous),
         events_executed=progress.executed,
         events_failed=progress.failed,
         execution_details=[_detail(event) for event in progress.events[:MAX_DETAILS]],
@@ -142,7 +143,7 @@ async def advance_time(request: AdvanceRequest, environment: Served, simulation:
 async def set_time(request: SetRequest, environment: Served, simulation: Addressed) -> TimeSet:
     """Sets the clock to a later time without executing events. Events due by then are skipped.
 
-    Responds with 409 if the time is in the past, or the simulation is stopped, paused or on hold.
+    Responds with 409 if the simulation is stopped or on hold, and with 400 if it is paused or the time is in the past.
     """
     environment.lifecycle.require_moving()
     previous = simulation.now
@@ -156,7 +157,8 @@ async def set_time(request: SetRequest, environment: Served, simulation: Address
 async def skip_to_next(environment: Served, simulation: Addressed) -> Skipped:
     """Moves the clock to the time of the next pending event, and executes all events due at that time.
 
-    Responds with 404 if no event is pending, and with 409 if the simulation is stopped, paused or on hold.
+    Responds with 404 if no event is pending, with 409 if the simulation is stopped or on hold, and with 400 if it is
+    paused.
     """
     environment.lifecycle.require_moving()
     progress = simulation.skip_to_next()
@@ -179,7 +181,7 @@ async def skip_to_next(environment: Served, simulation: Addressed) -> Skipped:
 
 @router.post("/pause", dependencies=[Depends(permitted("time:pause"))])
 async def pause_time(environment: Served, simulation: Addressed) -> PauseState:
-    """Pauses the clock. Until `POST /simulator/time/resume`, calls that move time respond with 409."""
+    """Pauses the clock. Until `POST /simulator/time/resume`, calls that move time respond with 400."""
     environment.lifecycle.is_paused = True
     environment.announce("time.paused", current_time=simulation.now.isoformat())
     return PauseState(message="time is paused", current_time=simulation.now, is_paused=True)

@@ -3,24 +3,35 @@
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 from fastapi.responses import PlainTextResponse
 from pydantic import BaseModel
 
 from concord_environment.api.access import Addressed, permitted
+from concord_environment.api.routing import PrefixRouter
 from concord_environment.core.events import EventStatus
 from concord_environment.core.faults import Invalid
 from concord_environment.environment import EnvironmentSimulation
-from concord_environment.modalities.modality import StatePage, StateView
+from concord_environment.modalities.modality import AnyModality, StatePage, StateView
 from concord_environment.modalities.registry import MODALITY_BY_NAME, inconsistencies
+from concord_environment.scenario import state_document
+
+
+class ModalitySummary(BaseModel):
+    """A modality in a few words."""
+
+    modality_type: str
+    state_summary: str
 
 
 class EnvironmentState(BaseModel):
-    """The state of all modalities: a first page of each. `summary` counts pending and executed events."""
+    """The whole state of all modalities, with the fields of their scenario documents, and a summary of each."""
 
     current_time: datetime
     modalities: dict[str, dict[str, Any]]
-    summary: dict[str, int]
+    summary: list[ModalitySummary]
+    pending_events: int
+    executed_events: int
 
 
 class PendingEvents(BaseModel):
@@ -54,7 +65,7 @@ class Validation(BaseModel):
     checked_at: datetime
 
 
-router = APIRouter(prefix="/environment", tags=["environment"])
+router = PrefixRouter(prefix="/environment", tags=["environment"])
 
 
 @router.get(
@@ -68,7 +79,7 @@ async def read_state(
     compact: bool = False,
     format: Literal["json", "text"] = "json",  # noqa: A002 - the contract's
 ) -> EnvironmentState | CompactSnapshot | PlainTextResponse:
-    """Returns the first page of up to 500 items of the state of each modality.
+    """Returns the whole state of each modality.
 
     With `compact`, returns the compact state instead: counts and the latest items. With `compact` and `format=text`,
     returns the compact state as plain text for a prompt. Responds with 422 for `format=text` without `compact`.
@@ -80,14 +91,23 @@ async def read_state(
         return PlainTextResponse(_as_text(simulation, pending))
     if compact:
         return _compact(simulation, pending)
-    page = StatePage()
-    states = {name: one.views.state(simulation.world, simulation.now, page) for name, one in MODALITY_BY_NAME.items()}
-    summary = {"pending_events": pending, "executed_events": simulation.count(EventStatus.EXECUTED)}
     return EnvironmentState(
         current_time=simulation.now,
-        modalities={name: state.model_dump(mode="json") for name, state in states.items()},
-        summary=summary,
+        modalities={name: _whole(simulation, modality) for name, modality in MODALITY_BY_NAME.items()},
+        summary=[_summary(MODALITY_BY_NAME[name], brief) for name, brief in _briefs(simulation).items()],
+        pending_events=pending,
+        executed_events=simulation.count(EventStatus.EXECUTED),
     )
+
+
+def _whole(simulation: EnvironmentSimulation, modality: AnyModality) -> dict[str, Any]:
+    document = state_document(simulation.world, modality).model_dump(mode="json")
+    return document | modality.views.state(simulation.world, simulation.now, StatePage()).model_dump(mode="json")
+
+
+def _summary(modality: AnyModality, brief: StateView) -> ModalitySummary:
+    first = next(iter(modality.views.as_text(brief)), f"{modality.name.upper()}: {brief.update_count} updates")
+    return ModalitySummary(modality_type=modality.name, state_summary=first.partition(": ")[2])
 
 
 def _compact(simulation: EnvironmentSimulation, pending: int) -> CompactSnapshot:

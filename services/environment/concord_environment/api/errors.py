@@ -1,5 +1,6 @@
 """Error responses. No error response repeats values of the request."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from fastapi import FastAPI, Request
@@ -7,10 +8,17 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 
-from concord_environment.core.faults import Conflict, Fault, Forbidden, Invalid, NotCommitted, NotFound
+from concord_environment.core.faults import BadRequest, Conflict, Fault, Forbidden, Invalid, NotCommitted, NotFound
 from concord_environment.lifecycle import HeldError
 
-_STATUS: Final = ((NotFound, 404), (Conflict, 409), (Forbidden, 403), (Invalid, 422), (NotCommitted, 503))
+_STATUS: Final = (
+    (NotFound, 404),
+    (Conflict, 409),
+    (Forbidden, 403),
+    (Invalid, 422),
+    (BadRequest, 400),
+    (NotCommitted, 503),
+)
 
 
 class Problem(BaseModel):
@@ -20,16 +28,18 @@ class Problem(BaseModel):
 
 
 class BadField(BaseModel):
-    """An invalid field: its location, a message and the type of the error."""
+    """An invalid field: its location, a message, the type of the error, and the bounds or values that it may have."""
 
     loc: list[str | int]
     msg: str
     type: str
+    ctx: dict[str, str | int | float] | None = None
 
 
 class BadFields(BaseModel):
     """The invalid fields of a request."""
 
+    error: str
     detail: list[BadField]
 
 
@@ -81,12 +91,25 @@ def add_error_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def on_bad_request(request: Request, error: RequestValidationError) -> JSONResponse:  # noqa: ARG001
-        fields = [{"loc": list(one["loc"]), "msg": one["msg"], "type": one["type"]} for one in error.errors()]
-        return _bad_fields(fields[:50])
+        return _bad_fields([_bad_field(one) for one in error.errors()[:50]])
+
+
+def _bad_field(error: Mapping[str, Any]) -> dict[str, Any]:
+    field = {"type": error["type"], "loc": list(error["loc"]), "msg": error["msg"]}
+    context = error.get("ctx", {})
+    bounds = {name: context[name] for name in _BOUNDS if isinstance(context.get(name), str | int | float)}
+    return {**field, "ctx": bounds} if bounds else field
+
+
+_BOUNDS: Final = (
+    *("gt", "ge", "lt", "le", "expected", "field_type"),
+    *("min_length", "max_length", "actual_length", "pattern"),
+)
+"""The parts of an error's context that do not repeat values of the request."""
 
 
 def _bad_fields(fields: list[dict[str, Any]]) -> JSONResponse:
-    return JSONResponse({"detail": fields}, 422)
+    return JSONResponse({"error": "Validation Error", "detail": fields}, 422)
 
 
 def _held(fault: HeldError) -> Held:

@@ -1,31 +1,32 @@
 """`/events`: reading and scheduling events."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import datetime
 from itertools import islice
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import Depends, Query
 from pydantic import BaseModel, Field, JsonValue
 
 from concord_environment.access.keys import Key
 from concord_environment.api.access import Addressed, Served, permitted
-from concord_environment.api.errors import Problem
-from concord_environment.api.responses import EventView, event_view
+from concord_environment.api.responses import EventView, event_view, whole_event_view
+from concord_environment.api.routing import PrefixRouter
 from concord_environment.core.events import DEFAULT_PRIORITY, Event, EventStatus, Submission
-from concord_environment.core.faults import Conflict, Fault, NotFound
+from concord_environment.core.faults import BadRequest, NotFound
 from concord_environment.environment import Environment, EnvironmentSimulation
 from concord_environment.modalities.fields import JsonObject, Moment
 from concord_environment.modalities.registry import MODALITY_BY_NAME, parse
 
 MAX_BATCH = 1_000
+MAX_PRIORITY = 100
 
 Data = Annotated[dict[str, JsonValue], Field(max_length=200)]
 Priority = Annotated[int, Field(ge=0, le=100)]
 
 
 class ImmediateRequest(BaseModel):
-    """An action to execute at once.
+    """An action to execute as soon as time moves.
 
     `data` has the fields of the modality's request, and its `operation`. Among events due at one time, a higher
     `priority` executes first. The `agent_id` of the event is the caller's key.
@@ -33,7 +34,7 @@ class ImmediateRequest(BaseModel):
 
     modality: Annotated[str, Field(max_length=50)]
     data: Data
-    priority: Priority = DEFAULT_PRIORITY
+    priority: Priority = MAX_PRIORITY
     metadata: JsonObject = Field(default_factory=dict)
 
 
@@ -41,36 +42,7 @@ class EventRequest(ImmediateRequest):
     """An action to execute at a simulated time, `scheduled_time`, with the fields of an immediate request."""
 
     scheduled_time: Moment
-
-
-class BatchRequest(BaseModel):
-    """Up to 1000 actions.
-
-    By default, the service schedules the valid actions and reports the invalid ones. With `stop_on_first_error`, one
-    invalid action keeps all from being scheduled. With `validate_only`, the service schedules none.
-    """
-
-    events: Annotated[list[EventRequest], Field(min_length=1, max_length=MAX_BATCH)]
-    stop_on_first_error: bool = False
-    validate_only: bool = False
-
-
-class BatchItem(BaseModel):
-    """The outcome of an action in a batch. `index` is its position in the request, from 0."""
-
-    index: int
-    success: bool
-    event_id: str | None
-    error: str | None
-
-
-class BatchAnswer(BaseModel):
-    """The outcome of a batch."""
-
-    total_submitted: int
-    total_created: int
-    total_failed: int
-    events: list[BatchItem]
+    priority: Priority = DEFAULT_PRIORITY
 
 
 class EventList(BaseModel):
@@ -104,28 +76,30 @@ class Cancellation(BaseModel):
     event_id: str
 
 
-router = APIRouter(prefix="/events", tags=["events"])
+router = PrefixRouter(prefix="/events", tags=["events"])
 
 
 @router.get("", dependencies=[Depends(permitted("events:list"))])
 async def list_events(
     simulation: Addressed,
-    status: EventStatus | None = None,
+    status: Annotated[str | None, Query(max_length=20, json_schema_extra={"enum": list(EventStatus)})] = None,
     start_time: Annotated[Moment | None, Query()] = None,
     end_time: Annotated[Moment | None, Query()] = None,
     modality: Annotated[str | None, Query(max_length=50)] = None,
     agent_id: Annotated[str | None, Query(max_length=100)] = None,
     limit: Annotated[int, Query(ge=1, le=MAX_BATCH)] = 100,
     offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
+    include_data: Annotated[bool, Query(description="Adds the data of each event.")] = False,
 ) -> EventList:
     """Returns the events that match all given filters, in the order of execution: by default 100, at most 1000.
 
-    `start_time` and `end_time` bound the scheduled time, inclusive.
+    `start_time` and `end_time` bound the scheduled time, inclusive. Responds with 400 for an unknown status.
     """
+    wanted = _status(status)
     found = (
         event
-        for event in _candidates(simulation, status)
-        if (status is None or event.status is status)
+        for event in _candidates(simulation, wanted)
+        if wanted in (None, event.status)
         and (start_time is None or event.scheduled_time >= start_time)
         and (end_time is None or event.scheduled_time <= end_time)
         and modality in (None, event.modality)
@@ -133,13 +107,22 @@ async def list_events(
     )
     page, total = _page(found, offset, limit)
     return EventList(
-        events=[event_view(event) for event in page],
+        events=[whole_event_view(simulation, event) if include_data else event_view(event) for event in page],
         total=total,
         pending=simulation.count(EventStatus.PENDING),
         executed=simulation.count(EventStatus.EXECUTED),
         failed=simulation.count(EventStatus.FAILED),
         skipped=simulation.count(EventStatus.SKIPPED),
     )
+
+
+def _status(text: str | None) -> EventStatus | None:
+    if text is None:
+        return None
+    try:
+        return EventStatus(text)
+    except ValueError as error:
+        raise BadRequest(f"status: must be one of {', '.join(EventStatus)}") from error
 
 
 def _candidates(simulation: EnvironmentSimulation, status: EventStatus | None) -> Iterator[Event]:
@@ -154,7 +137,7 @@ def _page(found: Iterator[Event], offset: int, limit: int) -> tuple[list[Event],
     return page, before + len(page) + sum(1 for _ in found)
 
 
-@router.post("", status_code=201)
+@router.post("")
 async def create_event(
     request: EventRequest,
     environment: Served,
@@ -163,69 +146,40 @@ async def create_event(
 ) -> EventView:
     """Schedules an action for a simulated time. It executes when the clock reaches that time.
 
-    Requires the permission of the operation too. Responds with 403 without it, with 409 if the time is in the past, and
-    with 422 for an unknown operation or an invalid field of `data`. A failure at execution time is recorded in the
-    event.
+    Requires the permission of the operation too. Responds with 403 without it, with 409 if the time is in the past,
+    with 404 for an unknown modality, with 422 for an unknown operation, and with 400 for an invalid field of `data`. A
+    failure at execution time is recorded in the event.
     """
-    return event_view(environment.schedule(simulation, [_submission(environment, simulation, caller, request)])[0])
+    return event_view(environment.schedule(simulation, [submission_of(environment, simulation, caller, request)])[0])
 
 
-@router.post("/immediate", status_code=201)
-async def execute_now(
+@router.post("/immediate")
+async def create_immediate_event(
     request: ImmediateRequest,
     environment: Served,
     simulation: Addressed,
     caller: Annotated[Key, Depends(permitted("events:execute"))],
 ) -> EventView:
-    """Executes an action at once, at the current simulated time.
+    """Schedules an action for the next move of time, before other events of that time. The routes of the modalities
+    execute actions at once.
 
-    Requires the permission of the operation too. Responds with the error of the operation if it fails.
+    Requires the permission of the operation too. Responds with errors as `POST /events` does.
     """
-    action = parse(request.modality, request.data)
-    event = environment.submit(
-        simulation, caller, action, due=simulation.now, priority=request.priority, metadata=dict(request.metadata)
+    submission = environment.submission(
+        simulation,
+        caller,
+        parse(request.modality, request.data),
+        due=simulation.now,
+        priority=request.priority,
+        metadata=request.metadata,
     )
-    return event_view(event)
+    return event_view(environment.schedule(simulation, [submission])[0])
 
 
-@router.post(
-    "/batch",
-    status_code=201,
-    responses={
-        200: {"model": BatchAnswer, "description": "The actions were checked only."},
-        207: {"model": BatchAnswer, "description": "Some actions were scheduled."},
-        400: {"model": BatchAnswer | Problem, "description": "No action was scheduled."},
-    },
-)
-async def create_batch(
-    request: BatchRequest,
-    environment: Served,
-    simulation: Addressed,
-    caller: Annotated[Key, Depends(permitted("events:batch"))],
-    response: Response,
-) -> BatchAnswer:
-    """Schedules up to 1000 actions in one step.
-
-    Responds with 201 if all actions were scheduled, with 207 if some were, with 400 if none was, and with 200 for
-    `validate_only`.
-    """
-    checked = [_checked(environment, simulation, caller, one) for one in request.events]
-    sound = [one for one in checked if isinstance(one, Submission)]
-    failed = len(checked) - len(sound)
-    refused = request.validate_only or (request.stop_on_first_error and failed > 0) or not sound
-    created = [] if refused else environment.schedule(simulation, sound)
-    response.status_code = 200 if request.validate_only else 400 if not created else 207 if failed else 201
-    return BatchAnswer(
-        total_submitted=len(checked),
-        total_created=len(created),
-        total_failed=failed,
-        events=list(_items(checked, iter(created))),
-    )
-
-
-def _submission(
+def submission_of(
     environment: Environment, simulation: EnvironmentSimulation, caller: Key, request: EventRequest
 ) -> Submission:
+    """The action of a request, bound to the caller. Raises a Fault."""
     return environment.submission(
         simulation,
         caller,
@@ -234,27 +188,6 @@ def _submission(
         priority=request.priority,
         metadata=request.metadata,
     )
-
-
-def _checked(
-    environment: Environment, simulation: EnvironmentSimulation, caller: Key, request: EventRequest
-) -> Submission | Fault:
-    try:
-        submission = _submission(environment, simulation, caller, request)
-    except Fault as fault:
-        return fault
-    if submission.due < simulation.now:
-        return Conflict(f"{submission.due.isoformat()} is in the past: it is {simulation.now.isoformat()}")
-    return submission
-
-
-def _items(checked: Iterable[Submission | Fault], created: Iterator[Event]) -> Iterator[BatchItem]:
-    for index, one in enumerate(checked):
-        if isinstance(one, Fault):
-            yield BatchItem(index=index, success=False, event_id=None, error=str(one))
-        else:
-            event = next(created, None)
-            yield BatchItem(index=index, success=True, event_id=event.event_id if event else None, error=None)
 
 
 @router.get("/next", dependencies=[Depends(permitted("events:read"))])
@@ -277,22 +210,22 @@ async def summarise(simulation: Addressed) -> EventSummary:
         failed=simulation.count(EventStatus.FAILED),
         skipped=simulation.count(EventStatus.SKIPPED),
         cancelled=simulation.count(EventStatus.CANCELLED),
-        by_modality={name: simulation.count(modality=name) for name in MODALITY_BY_NAME},
+        by_modality={name: count for name in MODALITY_BY_NAME if (count := simulation.count(modality=name))},
         next_event_time=following.scheduled_time if following else None,
     )
 
 
 @router.get("/{event_id}", dependencies=[Depends(permitted("events:read"))])
 async def read_event(event_id: str, simulation: Addressed) -> EventView:
-    """Returns an event. Responds with 404 if it does not exist."""
+    """Returns an event with its data. Responds with 404 if it does not exist."""
     event = simulation.events.get(event_id)
     if event is None:
         raise NotFound(f"there is no event {event_id}")
-    return event_view(event)
+    return whole_event_view(simulation, event)
 
 
 @router.delete("/{event_id}", dependencies=[Depends(permitted("events:delete"))])
 async def cancel_event(event_id: str, environment: Served, simulation: Addressed) -> Cancellation:
-    """Cancels a pending event. Responds with 404 if it does not exist, and with 409 if it is not pending."""
+    """Cancels a pending event. Responds with 404 if it does not exist, and with 400 if it is not pending."""
     environment.publish([simulation.cancel(event_id)], simulation)
     return Cancellation(cancelled=True, event_id=event_id)

@@ -3,11 +3,12 @@
 from datetime import datetime, timedelta
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 from pydantic import BaseModel, Field
 
 from concord_environment.access.keys import Key
 from concord_environment.api.access import Served, permitted
+from concord_environment.api.routing import PrefixRouter
 from concord_environment.lifecycle import MAX_HOLD_S, Hold
 
 
@@ -50,7 +51,7 @@ class HoldList(BaseModel):
     active_count: int
 
 
-router = APIRouter(prefix="/simulation", tags=["simulation"])
+router = PrefixRouter(prefix="/simulation", tags=["simulation"])
 
 
 @router.post("/hold")

@@ -3,11 +3,12 @@
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, HTTPException
+from fastapi import Depends, HTTPException
 from pydantic import BaseModel, Field
 
 from concord_environment.access.keys import Key, Permission
 from concord_environment.api.access import Served, permitted
+from concord_environment.api.routing import PrefixRouter
 from concord_environment.modalities.fields import Name
 
 
@@ -54,7 +55,7 @@ class Revocation(BaseModel):
     revoked_at: datetime | None
 
 
-router = APIRouter(prefix="/keys", tags=["keys"])
+router = PrefixRouter(prefix="/keys", tags=["keys"])
 
 
 @router.post("", status_code=201)

@@ -7,11 +7,12 @@ from functools import cache
 from inspect import getdoc
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import Depends, Query, Request, Response
 
 from concord_environment.access.keys import Key
-from concord_environment.api.access import Addressed, Served, permitted
-from concord_environment.api.responses import ModalityActionResponse, action_response, unvalidated
+from concord_environment.api.access import BRANCH_HEADER, Addressed, Served, addressed, environment_of, permitted
+from concord_environment.api.responses import action_response, unvalidated
+from concord_environment.api.routing import PrefixRouter, body_of, direct
 from concord_environment.core.actions import Action
 from concord_environment.modalities.calendar.views import CalendarList, list_calendars
 from concord_environment.modalities.modality import AnyModality, AnyOperation, StatePage
@@ -22,7 +23,7 @@ _EXECUTION: Final = (
     "once, responds with the status `pending`, and executes it when time moves."
 )
 
-calendars_router = APIRouter(prefix="/calendar/calendars", tags=["calendar"])
+calendars_router = PrefixRouter(prefix="/calendar/calendars", tags=["calendar"])
 
 
 @calendars_router.get("", dependencies=[Depends(permitted("calendar:calendars:list"))])
@@ -32,13 +33,13 @@ async def read_calendars(simulation: Addressed) -> CalendarList:
 
 
 @cache
-def modality_routes() -> tuple[APIRouter, ...]:
+def modality_routes() -> tuple[PrefixRouter, ...]:
     """A router for each modality."""
     return tuple(map(_router, MODALITY_BY_NAME.values()))
 
 
-def _router(modality: AnyModality) -> APIRouter:
-    router = APIRouter(prefix=f"/{modality.name}", tags=[modality.name])
+def _router(modality: AnyModality) -> PrefixRouter:
+    router = PrefixRouter(prefix=f"/{modality.name}", tags=[modality.name])
     _add_state(router, modality)
     _add_query(router, modality)
     for operation in modality.operations:
@@ -46,7 +47,7 @@ def _router(modality: AnyModality) -> APIRouter:
     return router
 
 
-def _add_state(router: APIRouter, modality: AnyModality) -> None:
+def _add_state(router: PrefixRouter, modality: AnyModality) -> None:
     views = modality.views
 
     async def state(simulation: Addressed, page: Annotated[StatePage, Query()], compact: bool = False) -> Response:
@@ -54,11 +55,24 @@ def _add_state(router: APIRouter, modality: AnyModality) -> None:
             return unvalidated(views.brief(simulation.world, simulation.now))
         return unvalidated(views.state(simulation.world, simulation.now, page))
 
+    summary = views.summary
+
+    async def state_or_summary(
+        simulation: Addressed,
+        page: Annotated[StatePage, Query()],
+        compact: bool = False,
+        summary_only: Annotated[bool, Query(alias="summary")] = False,
+    ) -> Response:
+        if summary_only and summary is not None:
+            return unvalidated(summary(simulation.world, simulation.now))
+        return await state(simulation, page, compact)
+
+    shapes: Any = views.state_type | views.brief_type
     router.add_api_route(
         "/state",
-        state,
+        state if summary is None else state_or_summary,
         methods=["GET"],
-        response_model=views.state_type | views.brief_type,
+        response_model=shapes if views.summary_type is None else shapes | views.summary_type,
         operation_id=f"{modality.name}_state",
         summary=f"State of {modality.name}",
         description=state_description(modality),
@@ -66,12 +80,18 @@ def _add_state(router: APIRouter, modality: AnyModality) -> None:
     )
 
 
-def _add_query(router: APIRouter, modality: AnyModality) -> None:
+def _add_query(router: PrefixRouter, modality: AnyModality) -> None:
     views = modality.views
     query_type: Any = views.query_type
 
+    permission = permitted(modality.query_permission)
+
     async def query(simulation: Addressed, request: query_type) -> Response:
         return unvalidated(views.answer(simulation.world, simulation.now, request))
+
+    async def respond(call: Request) -> Response:
+        await permission(call)
+        return await query(await addressed(call, call.headers.get(BRANCH_HEADER)), await body_of(call, query_type))
 
     router.add_api_route(
         "/query",
@@ -81,27 +101,37 @@ def _add_query(router: APIRouter, modality: AnyModality) -> None:
         operation_id=f"{modality.name}_query",
         summary=f"Query {modality.name}",
         description=query_description(modality),
-        dependencies=[Depends(permitted(modality.query_permission))],
+        dependencies=[Depends(permission)],
+        route_class_override=direct(respond),
     )
 
 
-def _add_action(router: APIRouter, operation: AnyOperation) -> None:
+def _add_action(router: PrefixRouter, operation: AnyOperation) -> None:
     request_type: Any = operation.request
+    permission = permitted(operation.permission)
 
     async def act(
         request: request_type,
         environment: Served,
         simulation: Addressed,
-        caller: Annotated[Key, Depends(permitted(operation.permission))],
-    ) -> ModalityActionResponse:
+        caller: Annotated[Key, Depends(permission)],
+    ) -> Response:
         action: Action = request
-        return action_response(environment.submit(simulation, caller, action))
+        event = environment.submit(simulation, caller, action)
+        return unvalidated(action_response(simulation, event))
+
+    async def respond(call: Request) -> Response:
+        caller = await permission(call)
+        simulation = await addressed(call, call.headers.get(BRANCH_HEADER))
+        return await act(await body_of(call, request_type), environment_of(call), simulation, caller)
 
     router.add_api_route(
         f"/{operation.route}",
         act,
         methods=["POST"],
+        response_model=operation.response,
         operation_id=f"{operation.modality}_{operation.name}",
         summary=f"{operation.modality}: {operation.name}",
+        route_class_override=direct(respond),
         description=f"{getdoc(request_type)}\n\n{_EXECUTION} Requires the permission `{operation.permission}`.",
     )

@@ -1,42 +1,83 @@
 """Responses that several routes share."""
 
 from datetime import datetime
+from uuid import NAMESPACE_OID, uuid5
 
 from fastapi import Response
-from pydantic import BaseModel
+from pydantic import BaseModel, JsonValue
 
-from concord_environment.core.events import Event, EventRecord, EventStatus, as_record
-
-
-class EventView(EventRecord):
-    """An event: an action with its time and status. `error_message` says why a failed event failed."""
-
-
-def event_view(event: Event) -> EventView:
-    """An event as a response, without validation: the fields are valid already."""
-    return EventView.model_construct(**as_record(event))
+from concord_environment.core.events import IGNORED, Event, EventStatus
+from concord_environment.environment import EnvironmentSimulation
+from concord_environment.modalities.modality import ActionResponse, EventFacts
+from concord_environment.modalities.registry import MODALITY_BY_NAME, operation_of
 
 
-class ModalityActionResponse(BaseModel):
-    """The event of an action. Its status is `executed`, or `pending` until time moves."""
+class EventView(BaseModel):
+    """An event: its modality, its time and its status. `error_message` says why an event failed or was skipped.
+
+    `data` is the action. Only the response with one event, and lists with `include_data`, contain it.
+    """
 
     event_id: str
     scheduled_time: datetime
-    status: EventStatus
-    message: str
     modality: str
+    data: dict[str, JsonValue] | None
+    status: EventStatus
+    created_at: datetime
+    executed_at: datetime | None
+    agent_id: str | None
+    priority: int
+    error_message: str | None
+    metadata: dict[str, JsonValue]
 
 
-def action_response(event: Event) -> ModalityActionResponse:
+def event_view(event: Event) -> EventView:
+    """An event as a response without its data, and without validation: the fields are valid already."""
+    return EventView.model_construct(
+        event_id=event.event_id,
+        scheduled_time=event.scheduled_time,
+        modality=event.modality,
+        data=None,
+        status=event.status,
+        created_at=event.created_at,
+        executed_at=event.executed_at,
+        agent_id=event.agent_id,
+        priority=event.priority,
+        error_message=event.error_message,
+        metadata=event.metadata,
+    )
+
+
+def whole_event_view(simulation: EnvironmentSimulation, event: Event) -> EventView:
+    """An event as a response, with its data in UES's form."""
+    modality = MODALITY_BY_NAME[event.modality]
+    data = {
+        "modality_type": event.modality,
+        "timestamp": event.scheduled_time.isoformat(),
+        "input_id": str(uuid5(NAMESPACE_OID, event.event_id)),
+        **modality.event_data(simulation.world[modality.state], event.action, _facts(simulation, event)),
+    }
+    return event_view(event).model_copy(update={"data": data})
+
+
+def action_response(simulation: EnvironmentSimulation, event: Event) -> ActionResponse:
     """The response to an action."""
     when = "" if event.status is EventStatus.EXECUTED else f" at {event.scheduled_time.isoformat()}"
-    return ModalityActionResponse(
+    ignored = ", ".join(event.metadata.get(IGNORED, ()))
+    operation = operation_of(event.action)
+    return operation.response(
         event_id=event.event_id,
         scheduled_time=event.scheduled_time,
         status=event.status,
-        message=f"{event.modality}.{event.action.operation}: {event.status}{when}",
+        message=f"{event.modality}.{event.action.operation}: {event.status}{when}"
+        + (f"; ignored, because there is no such id: {ignored}" if ignored else ""),
         modality=event.modality,
+        **operation.affected(simulation.world, event.action, _facts(simulation, event)),
     )
+
+
+def _facts(simulation: EnvironmentSimulation, event: Event) -> EventFacts:
+    return EventFacts(simulation.first_row_id(event), event.status is EventStatus.EXECUTED)
 
 
 def unvalidated(answer: BaseModel) -> Response:

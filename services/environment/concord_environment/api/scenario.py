@@ -1,24 +1,28 @@
 """`/scenario`: export and import of scenarios."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import Depends, Query
 from pydantic import BaseModel, Field
 
 from concord_environment.api.access import Addressed, Served, permitted
+from concord_environment.api.routing import PrefixRouter
 from concord_environment.core.events import EventStatus
 from concord_environment.environment import Environment, EnvironmentSimulation
 from concord_environment.modalities.fields import Line
 from concord_environment.scenario import (
     EnvironmentDocument,
+    EnvironmentReport,
     EventsDocument,
+    EventsReport,
     HistoricEvents,
-    ImportReport,
     LoadedScenario,
     ScenarioDocument,
     ScenarioMetadata,
+    ScenarioReport,
     environment_document,
     events_document,
+    is_historic,
     read_scenario,
     with_environment,
     with_events,
@@ -80,7 +84,7 @@ class EventsImport(_Import):
     merge: bool = False
 
 
-router = APIRouter(prefix="/scenario", tags=["scenario"])
+router = PrefixRouter(prefix="/scenario", tags=["scenario"])
 _exports = [Depends(permitted("scenario:export"))]
 _imports = [Depends(permitted("scenario:import"))]
 
@@ -122,7 +126,7 @@ async def export_events(simulation: Addressed) -> EventsExport:
 
 
 @router.post("/import/full", dependencies=_imports)
-async def import_full(request: ScenarioImport, environment: Served) -> ImportReport:
+async def import_full(request: ScenarioImport, environment: Served) -> ScenarioReport:
     """Replaces the simulation with a scenario, and deletes all branches and holds.
 
     Responds with 409 if the simulation is running, and with 422 for an invalid or inconsistent scenario.
@@ -137,38 +141,51 @@ async def import_full(request: ScenarioImport, environment: Served) -> ImportRep
         regenerate_ids=request.regenerate_ids,
     )
     environment.scenario_metadata = scenario.metadata.model_dump(mode="json")
-    return _loaded(environment, loaded, scenario.environment, scenario.metadata)
+    report = _loaded(environment, loaded, scenario.environment)
+    return ScenarioReport(**report, scenario_metadata=scenario.metadata)
 
 
 @router.post("/import/environment", dependencies=_imports)
-async def import_environment(request: EnvironmentImport, environment: Served, simulation: Addressed) -> ImportReport:
+async def import_environment(
+    request: EnvironmentImport, environment: Served, simulation: Addressed
+) -> EnvironmentReport:
     """Replaces the clock and the state of all modalities, and deletes all branches and holds.
 
     Responds with 409 if the simulation is running, and with 422 for an invalid or inconsistent environment.
     """
     environment.lifecycle.require_stopped("stop the simulation before importing an environment")
-    events = with_environment(events_document(simulation), request.data, request.historic_event_handling)
+    present, handling = events_document(simulation), request.historic_event_handling
+    events = with_environment(present, request.data, handling)
     loaded = read_scenario(request.data, events, seed=environment.seed, strict=request.strict_modalities)
-    report = _loaded(environment, loaded, request.data, None)
-    if request.historic_event_handling == "apply":
+    report = _loaded(environment, loaded, request.data)
+    if handling == "apply":
         _catch_up(environment.simulation)
-    return report
+    historic = sum(is_historic(event, request.data.time_state.current_time) for event in present.events)
+    return EnvironmentReport(**report, historic_events_count=historic, historic_events_action=handling)
 
 
 @router.post("/import/events", dependencies=_imports)
-async def import_events(request: EventsImport, environment: Served, simulation: Addressed) -> ImportReport:
+async def import_events(request: EventsImport, environment: Served, simulation: Addressed) -> EventsReport:
     """Replaces the events or, with `merge`, adds events, and deletes all branches and holds.
 
     Responds with 409 if the simulation is running, and with 422 for an invalid event.
     """
     environment.lifecycle.require_stopped("stop the simulation before importing events")
-    present = environment_document(simulation, environment.lifecycle)
+    present, previous, now = environment_document(simulation, environment.lifecycle), simulation.count(), simulation.now
     events = with_events(events_document(simulation), request.data, merge=request.merge)
     loaded = read_scenario(
         present, events, seed=environment.seed, regenerate_ids=request.regenerate_ids, strict=request.strict_modalities
     )
-    report = _loaded(environment, loaded, present, None)
-    return report.model_copy(update={"environment_loaded": False, "events_loaded": len(request.data.events)})
+    given = request.data.events
+    historic = sum(is_historic(event, now) for event in given)
+    report = _loaded(environment, loaded, present) | {"environment_loaded": False, "events_loaded": len(given)}
+    return EventsReport(
+        **report,
+        events_merged=len(given) if request.merge else 0,
+        previous_events=previous,
+        historic_events_warning=historic > 0,
+        historic_event_count=historic,
+    )
 
 
 def _catch_up(simulation: EnvironmentSimulation) -> None:
@@ -176,20 +193,18 @@ def _catch_up(simulation: EnvironmentSimulation) -> None:
         simulation.skip_to_next()
 
 
-def _loaded(
-    environment: Environment, loaded: LoadedScenario, document: EnvironmentDocument, metadata: ScenarioMetadata | None
-) -> ImportReport:
+def _loaded(environment: Environment, loaded: LoadedScenario, document: EnvironmentDocument) -> dict[str, Any]:
+    """Serves a loaded scenario. Returns the fields of an `ImportReport`."""
     environment.replace(loaded.simulation)
     environment.lifecycle.time_scale = document.time_state.time_scale
     environment.announce("simulation.loaded")
     warnings = [f"skipped the unknown modality {name}" for name in loaded.skipped]
-    return ImportReport(
-        success=True,
-        environment_loaded=True,
-        events_loaded=len(loaded.simulation.events),
-        modalities_loaded=list(loaded.loaded),
-        modalities_skipped=list(loaded.skipped),
-        warnings=warnings,
-        current_time=loaded.simulation.now,
-        scenario_metadata=metadata,
-    )
+    return {
+        "success": True,
+        "environment_loaded": True,
+        "events_loaded": len(loaded.simulation.events),
+        "modalities_loaded": list(loaded.loaded),
+        "modalities_skipped": list(loaded.skipped),
+        "warnings": warnings,
+        "current_time": loaded.simulation.now,
+    }

@@ -2,10 +2,11 @@
 
 from datetime import datetime
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import Depends, Request
 from pydantic import BaseModel
 
 from concord_environment.api.access import Served, permitted
+from concord_environment.api.routing import PrefixRouter
 from concord_environment.core.faults import Conflict
 from concord_environment.persistence.writer import JournalWriter
 
@@ -19,7 +20,7 @@ class SnapshotTaken(BaseModel):
     chain_head: str
 
 
-router = APIRouter(prefix="/simulation", tags=["simulation"])
+router = PrefixRouter(prefix="/simulation", tags=["simulation"])
 
 
 @router.post("/snapshot", dependencies=[Depends(permitted("simulation:snapshot"))])

@@ -3,10 +3,11 @@
 from datetime import UTC, datetime
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import Depends, Query
 from pydantic import BaseModel, Field, HttpUrl, JsonValue
 
 from concord_environment.api.access import Served, permitted
+from concord_environment.api.routing import PrefixRouter
 from concord_environment.modalities.fields import JsonObject
 from concord_environment.notices.delivery import Delivery
 from concord_environment.notices.webhooks import Webhook, WebhookStatus
@@ -96,7 +97,7 @@ class TestResult(BaseModel):
     error_message: str | None
 
 
-router = APIRouter(prefix="/webhooks", tags=["webhooks"])
+router = PrefixRouter(prefix="/webhooks", tags=["webhooks"])
 
 
 @router.post("", status_code=201, dependencies=[Depends(permitted("webhooks:create"))])

@@ -9,10 +9,10 @@ from concord_environment.core.actions import Action
 from concord_environment.core.chain import GENESIS
 from concord_environment.core.clock import TICK, from_us, to_us
 from concord_environment.core.event_queue import EventQueue
-from concord_environment.core.events import Event, EventStatus, Submission
+from concord_environment.core.events import CAUSED_BY, Event, EventStatus, Submission
 from concord_environment.core.faults import Conflict, Fault
 from concord_environment.core.history import History
-from concord_environment.core.identity import event_id, namespace
+from concord_environment.core.identity import event_id, namespace, row_id
 from concord_environment.core.steps import Mark, Step, StepKind
 from concord_environment.core.tables import Table
 from concord_environment.core.transaction import Transaction
@@ -58,13 +58,18 @@ class Engine(Generic[W]):
         head = self.history.head
         self.history = History(sha256(head.encode() + source).hexdigest() if source else head)
 
-    def check(self, action: Action) -> None:
-        """Raises the Fault that the action would raise if executed now. Changes nothing."""
+    def check(self, action: Action) -> tuple[str, ...]:
+        """Raises the Fault that the action would raise if executed now. Changes nothing. Returns the unknown ids."""
         transaction = self._transaction(self.mark.sequence + 1, None)
         try:
             self._rules(self.world, action, transaction)
         finally:
             transaction.roll_back()
+        return tuple(transaction.ignored)
+
+    def first_row_id(self, event: Event) -> str:
+        """The id of the first row that an event creates if its action names no id."""
+        return row_id(self._space, event.sequence, 1)
 
     # --- steps ---
 
@@ -86,7 +91,7 @@ class Engine(Generic[W]):
             transaction.roll_back()
             self.mark = before
             raise
-        done = event.ended(EventStatus.EXECUTED, self.now)
+        done = event.ended(EventStatus.EXECUTED, self.now, ignored=transaction.ignored)
         caused = self._caused(event, transaction)
         self._conclude(StepKind.EXECUTED, [done], transaction, before, caused)
         return done
@@ -107,9 +112,11 @@ class Engine(Generic[W]):
         self.move_clock(end)
         return done
 
-    def end(self, kind: StepKind, status: EventStatus, events: Iterable[Event]) -> list[Event]:
-        """Ends pending events without executing them, in one step."""
-        ended = [event.ended(status, None) for event in events]
+    def end(
+        self, kind: StepKind, status: EventStatus, events: Iterable[Event], reason: str | None = None
+    ) -> list[Event]:
+        """Ends pending events without executing them, in one step. `reason` becomes their error message."""
+        ended = [event.ended(status, None, reason) for event in events]
         if ended:
             self._conclude(kind, ended, self._transaction(), self.mark)
         return ended
@@ -179,7 +186,7 @@ class Engine(Generic[W]):
                     max(cause.due, self.now),
                     event.agent_id,
                     event.priority,
-                    {"caused_by": event.event_id},
+                    {CAUSED_BY: event.event_id},
                 )
             )
             for cause in transaction.causes
@@ -199,7 +206,7 @@ class Engine(Generic[W]):
             transaction.roll_back()
             kind, done = StepKind.FAILED, event.ended(EventStatus.FAILED, self.now, str(fault))
         else:
-            kind, done = StepKind.EXECUTED, event.ended(EventStatus.EXECUTED, self.now)
+            kind, done = StepKind.EXECUTED, event.ended(EventStatus.EXECUTED, self.now, ignored=transaction.ignored)
             if transaction.causes:
                 caused = self._caused(event, transaction)
         self._conclude(kind, [done], transaction, before, caused)

@@ -3,7 +3,7 @@
 `Event` is the row of a simulation's table, `EventRecord` its JSON form in responses, scenario files and snapshots.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from enum import StrEnum
@@ -15,6 +15,10 @@ from concord_environment.core.actions import Action
 from concord_environment.core.rows import row
 
 DEFAULT_PRIORITY = 50
+CAUSED_BY: Final = "caused_by"
+"""The field of an event's metadata with the id of the event whose action scheduled it."""
+IGNORED: Final = "ignored_ids"
+"""The field of an event's metadata with the ids in its action that name no row."""
 
 
 class EventStatus(StrEnum):
@@ -49,8 +53,14 @@ class Event:
         """The modality that the action belongs to."""
         return self.action.modality
 
-    def ended(self, status: EventStatus, at: datetime | None, error_message: str | None = None) -> Self:
-        """A copy of the event in a final status."""
+    def ended(
+        self,
+        status: EventStatus,
+        at: datetime | None,
+        error_message: str | None = None,
+        ignored: Sequence[str] = (),
+    ) -> Self:
+        """A copy of the event in another status. `ignored` are the ids in the action that name no row."""
         # dataclasses.replace takes four times as long.
         return type(self)(
             self.event_id,
@@ -63,7 +73,7 @@ class Event:
             status,
             at,
             error_message,
-            self.metadata,
+            {**self.metadata, IGNORED: list(ignored)} if ignored else self.metadata,
         )
 
 

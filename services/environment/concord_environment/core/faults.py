@@ -21,5 +21,9 @@ class Invalid(Fault):
     """A field has an invalid value."""
 
 
+class BadRequest(Fault):
+    """The call has no meaning in the current state, or its action is incomplete."""
+
+
 class NotCommitted(Fault):
     """A change could not be committed: it is not on the disk."""

@@ -8,8 +8,8 @@ from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
 from concord_environment.core.actions import Action
 from concord_environment.core.clock import to_us
 from concord_environment.core.engine import Engine, Position
-from concord_environment.core.events import Event, EventStatus, Submission
-from concord_environment.core.faults import Conflict, Invalid, NotFound
+from concord_environment.core.events import CAUSED_BY, Event, EventStatus, Submission
+from concord_environment.core.faults import BadRequest, Conflict, Invalid, NotFound
 from concord_environment.core.history import History
 from concord_environment.core.steps import Step, StepKind
 from concord_environment.core.tables import Table
@@ -40,7 +40,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Origin(Generic[W]):
-    """The state that a reset restores. Its world is a copy that no simulation changes."""
+    """The state that a reset or a rewind restores. Its world is a copy that no simulation changes."""
 
     world: W
     events: tuple[Event, ...]
@@ -135,9 +135,13 @@ class Simulation(Generic[W]):
         """The number of events, of one status, one modality or both."""
         return self._engine.queue.count(status=status, modality=modality)
 
-    def check(self, action: Action) -> None:
-        """Raises the Fault that the action would raise if executed now. Changes nothing."""
-        self._engine.check(action)
+    def check(self, action: Action) -> tuple[str, ...]:
+        """Raises the Fault that the action would raise if executed now. Changes nothing. Returns the unknown ids."""
+        return self._engine.check(action)
+
+    def first_row_id(self, event: Event) -> str:
+        """The id of the first row that an event creates if its action names no id."""
+        return self._engine.first_row_id(event)
 
     # --- calls ---
 
@@ -176,22 +180,23 @@ class Simulation(Generic[W]):
 
     @_recorded
     def jump(self, target: datetime) -> list[Event]:
-        """Sets the clock and skips every event due by then. Executes nothing. Raises Conflict for an earlier time."""
+        """Sets the clock and skips every event due by then. Executes nothing. Raises BadRequest for an earlier time."""
         if target < self.now:
-            raise Conflict(f"{target.isoformat()} is in the past: undo steps, or reset")
+            raise BadRequest(f"{target.isoformat()} is in the past: undo steps, or clear with reset_time_to")
         due = [event for event in self.pending() if event.scheduled_time <= target]
-        skipped = self._engine.end(StepKind.SKIPPED, EventStatus.SKIPPED, due)
+        reason = f"skipped: the clock was set to {target.isoformat()}"
+        skipped = self._engine.end(StepKind.SKIPPED, EventStatus.SKIPPED, due, reason)
         self._engine.move_clock(to_us(target))
         return skipped
 
     @_recorded
     def cancel(self, cancelled_id: str) -> Event:
-        """Cancels a pending event. Raises NotFound, or Conflict for an event that is not pending."""
+        """Cancels a pending event. Raises NotFound, or BadRequest for an event that is not pending."""
         event = self.events.get(cancelled_id)
         if event is None:
             raise NotFound(f"there is no event {cancelled_id}")
         if event.status is not EventStatus.PENDING:
-            raise Conflict(f"the event is {event.status}, only a pending one can be cancelled")
+            raise BadRequest(f"the event is {event.status}, only a pending one can be cancelled")
         return self._engine.end(StepKind.CANCELLED, EventStatus.CANCELLED, [event])[0]
 
     @_recorded
@@ -207,7 +212,7 @@ class Simulation(Generic[W]):
     # --- whole simulations ---
 
     def set_origin(self, source: bytes = b"") -> None:
-        """Makes the current state the origin. Undo stops there, and a reset returns there.
+        """Makes the current state the origin. Undo stops there, and a rewind returns there.
 
         `source` identifies rows that no step wrote, such as rows from an imported file. It enters the hash chain.
         """
@@ -216,7 +221,27 @@ class Simulation(Generic[W]):
         self._origin = self._current_origin()
 
     def reset(self) -> int:
-        """Returns to the origin. Returns the number of steps undone."""
+        """Restores the world of the origin and makes every event since then pending again. The clock stays.
+
+        Follow-up events go: their causes schedule them again. The result is the new origin. Returns the number of
+        executed events undone.
+        """
+        undone, origin = self.count(EventStatus.EXECUTED), self._origin
+        known = {event.event_id: event for event in origin.events}
+        undone -= sum(event.status is EventStatus.EXECUTED for event in origin.events)
+        events = [
+            known.get(event.event_id) or event.ended(EventStatus.PENDING, None)
+            for event in self.events.rows()
+            if CAUSED_BY not in event.metadata
+        ]
+        position = Position(self.clock, self.position.sequence, origin.position.head)
+        self._engine = Engine(origin.world.fork(), self._rules, self.terms, position, events)
+        self.calls.clear()
+        self._origin = self._current_origin()
+        return undone
+
+    def rewind(self) -> int:
+        """Returns to the origin, its clock and its events. Returns the number of steps undone."""
         steps, origin = len(self.history.steps), self._origin
         self._engine = Engine(origin.world.fork(), self._rules, self.terms, origin.position, origin.events)
         self.calls.clear()

@@ -15,6 +15,8 @@ Row = TypeVar("Row")
 
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 _NO_SORT_KEYS: Final[SortKeys] = SortedList()
+_FEW: Final = 8
+"""More than one in this many rows are faster to pick out of all rows in order than to sort."""
 
 
 class Change(NamedTuple):
@@ -120,7 +122,13 @@ class Table(Generic[Row]):
 
     def found(self, lookup: str, *values: str) -> list[Row]:
         """The rows that a lookup lists under the values, in order. No row may have two of the values."""
-        rows = [self._rows[key] for value in values for key in self._found[lookup].get(value, ())]
+        keys = [key for value in values for key in self._found[lookup].get(value, ())]
+        if len(keys) == len(self._rows) > 1:
+            return list(self.rows())
+        if len(keys) > 1 and len(keys) * _FEW > len(self._rows):
+            chosen = set(keys)
+            return [self._rows[sort_key[-1]] for sort_key in self._order.sort_keys() if sort_key[-1] in chosen]
+        rows = [self._rows[key] for key in keys]
         return sorted(rows, key=self._order.of) if len(rows) > 1 else rows
 
     def last_found(self, lookup: str, value: str) -> Row | None:

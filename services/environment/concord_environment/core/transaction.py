@@ -22,7 +22,7 @@ class Cause:
 class Transaction:
     """The writes of one action at one simulated time."""
 
-    __slots__ = ("_ids", "_sequence", "_space", "agent_id", "causes", "changes", "now")
+    __slots__ = ("_ids", "_sequence", "_space", "agent_id", "causes", "changes", "ignored", "now")
 
     def __init__(self, now: datetime, space: bytes, sequence: int, agent_id: str | None) -> None:
         self.now = now
@@ -31,6 +31,8 @@ class Transaction:
         """The id of the caller's key."""
         self.changes: list[Change] = []
         self.causes: list[Cause] = []
+        self.ignored: list[str] = []
+        """The ids in the action that name no row. The action leaves them out."""
         self._space = space
         self._sequence = sequence
         self._ids = 0

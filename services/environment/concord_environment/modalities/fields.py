@@ -1,6 +1,7 @@
 """Field types with bounds and descriptions, shared by the modalities."""
 
 import re
+import sys
 from datetime import datetime
 from functools import lru_cache
 from math import isfinite
@@ -116,19 +117,18 @@ Zone = Annotated[
 
 SortOrder = Literal["asc", "desc"]
 
-DEFAULT_PAGE: Final = 500
-MAX_PAGE: Final = 1_000
+MAX_PAGE: Final = 10_000_000
 
 
 class Page(BaseModel):
-    """A page of a list: up to `limit` items after the first `offset` items."""
+    """A part of a list: up to `limit` items after the first `offset` items. Without a `limit`, all of them."""
 
     model_config = ConfigDict(frozen=True)
 
     limit: Annotated[
-        int | None, Field(ge=1, le=MAX_PAGE, description=f"The maximum number of results, by default {DEFAULT_PAGE}.")
+        int | None, Field(ge=1, le=MAX_PAGE, description="The maximum number of results. By default, all.")
     ] = None
-    offset: Annotated[int | None, Field(ge=0, le=10_000_000, description="The number of results to skip.")] = 0
+    offset: Annotated[int | None, Field(ge=0, le=MAX_PAGE, description="The number of results to skip.")] = 0
 
     @property
     def first(self) -> int:
@@ -137,5 +137,5 @@ class Page(BaseModel):
 
     @property
     def stop(self) -> int:
-        """The position after the last item."""
-        return self.first + (self.limit or DEFAULT_PAGE)
+        """The position after the last item, which may be beyond the end of the list."""
+        return self.first + (self.limit or sys.maxsize)

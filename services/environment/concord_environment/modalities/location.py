@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Final, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, SerializerFunctionWrapHandler, model_serializer
 
 from concord_environment.core.actions import Action
 from concord_environment.core.clock import to_us
@@ -107,56 +107,90 @@ def _update(world: States, action: UpdateLocation, transaction: Transaction) -> 
 class LocationQuery(Page):
     """Finds places of the user that match all given filters, latest first by default.
 
-    `since` and `until` are inclusive. `named_location` has to match exactly.
+    `since` and `until` are inclusive. `named_location` has to match exactly. Without `include_current`, the current
+    place does not match.
     """
 
     since: Moment | None = None
     until: Moment | None = None
     named_location: Name | None = None
+    include_current: bool = True
+    sort_by: Literal["timestamp", "named_location", "address"] = "timestamp"
     sort_order: SortOrder = "desc"
 
 
 def find_places(state: LocationState, query: LocationQuery) -> tuple[list[Place], int]:
     """The page of places that match a query, and the number of all matches."""
+    current = state.current
     found = [
         place
         for place in state.places.rows()
         if (query.since is None or place.timestamp >= query.since)
         and (query.until is None or place.timestamp <= query.until)
         and query.named_location in (None, place.named_location)
+        and (query.include_current or place is not current)
     ]
+    if query.sort_by != "timestamp":
+        found.sort(key=lambda place: getattr(place, query.sort_by) or "")
     if query.sort_order == "desc":
         found.reverse()
     return found[query.first : query.stop], len(found)
 
 
-class LocationBriefView(StateView):
-    """The current place, and the number of earlier places."""
+class PlaceView(BaseModel):
+    """A place in the units of `Place`. Unknown fields are absent."""
 
-    current: Place | None
+    place_id: str | None = None
+    timestamp: datetime | None = None
+    latitude: float | None = None
+    longitude: float | None = None
+    address: str | None = None
+    named_location: str | None = None
+    altitude: float | None = None
+    accuracy: float | None = None
+    speed: float | None = None
+    bearing: float | None = None
+    is_current: bool | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_unknown(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {name: value for name, value in dump(self).items() if value is not None}
+
+
+class LocationBriefView(StateView):
+    """The current place, empty if it is unknown, and the number of earlier places."""
+
+    current: PlaceView
     history_count: int
 
 
 class LocationStateView(LocationBriefView):
-    """The current place, and a page of the earlier places, latest first."""
+    """The current place, and the earlier places, latest first."""
 
-    history: list[Place]
+    history: list[PlaceView]
 
 
 class LocationAnswer(QueryAnswer):
     """The places that match a query."""
 
-    locations: list[Place]
+    locations: list[PlaceView]
+
+
+def _view(place: Place, *, is_current: bool | None = None) -> PlaceView:
+    fields = {name: getattr(place, name, None) for name in PlaceView.model_fields}
+    return PlaceView.model_validate({**fields, "is_current": is_current})
 
 
 def _brief_fields(world: States, now: datetime) -> dict[str, object]:
-    earlier = max(0, len(world[LocationState].places) - 1)
-    return {**view_fields(world, "location", now), "current": world[LocationState].current, "history_count": earlier}
+    current, earlier = world[LocationState].current, max(0, len(world[LocationState].places) - 1)
+    view = PlaceView() if current is None else _view(current)
+    return {**view_fields(world, "location", now), "current": view, "history_count": earlier}
 
 
 def _state(world: States, now: datetime, page: StatePage) -> LocationStateView:
-    earlier = world[LocationState].places.window(page.offset + 1, page.stop + 1, latest_first=True)
-    history = [place for place in earlier if page.since is None or place.timestamp >= page.since]
+    stop = min(page.stop, MAX_HISTORY) + 1
+    earlier = world[LocationState].places.window(page.first + 1, stop, latest_first=True)
+    history = [_view(place) for place in earlier if page.since is None or place.timestamp >= page.since]
     return LocationStateView.model_validate({**_brief_fields(world, now), "history": history})
 
 
@@ -166,11 +200,14 @@ def _brief(world: States, now: datetime) -> LocationBriefView:
 
 def _answer(world: States, now: datetime, query: LocationQuery) -> LocationAnswer:  # noqa: ARG001 - one signature
     places, total = find_places(world[LocationState], query)
-    return LocationAnswer.model_validate({**answer_fields("location", query, len(places), total), "locations": places})
+    current = world[LocationState].current
+    found = [_view(place, is_current=place is current) for place in places]
+    return LocationAnswer.model_validate({**answer_fields("location", query, len(places), total), "locations": found})
 
 
 def _as_text(brief: LocationBriefView) -> Iterable[str]:
-    if (place := brief.current) is not None:
+    place = brief.current
+    if place.latitude is not None:
         name = place.named_location or place.address or "unnamed place"
         yield f"LOCATION: {name} ({place.latitude}, {place.longitude})"
 
@@ -201,6 +238,8 @@ class LocationDocument(StateDocument):
     current_speed: NotNegative | None = None
     current_bearing: Bearing | None = None
     location_history: list[PlaceDocument] = Field(default_factory=list)
+    max_history_size: Annotated[int, Field(ge=0)] = MAX_HISTORY
+    """UES's limit of the history. The service always keeps 100 earlier places."""
 
 
 _PLACE: Final = tuple(PlaceDocument.model_fields)

@@ -1,19 +1,20 @@
 """The descriptor of a modality: state, operations, views and scenario documents."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Any, Final, Generic, Protocol, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, Field, JsonValue
 
 from concord_environment.core.actions import Action
 from concord_environment.core.clock import EPOCH
+from concord_environment.core.events import EventStatus
 from concord_environment.core.rows import row
-from concord_environment.core.tables import Table
+from concord_environment.core.tables import Change, Table
 from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.documents import ScenarioForm
-from concord_environment.modalities.fields import DEFAULT_PAGE, MAX_PAGE, Moment
+from concord_environment.modalities.fields import Moment, Page
 
 ONLY_KEY: Final = "self"
 """The key of the row in a table of one row."""
@@ -72,6 +73,35 @@ class Caller(Protocol):
         """Whether the caller's key grants a permission."""
 
 
+class ActionResponse(BaseModel):
+    """The event of an action. Its status is `executed`, or `pending` until time moves.
+
+    `message` names the ids in the action that do not exist. The action leaves them out.
+    """
+
+    event_id: str
+    scheduled_time: datetime
+    status: EventStatus
+    message: str
+    modality: str
+
+
+@dataclass(frozen=True, slots=True)
+class EventFacts:
+    """What the wire form of an event contains besides the action.
+
+    `row_id` is the id of the first row that the event creates if its action names none.
+    """
+
+    row_id: str
+    is_executed: bool
+
+
+def nothing(world: States, action: A, facts: EventFacts) -> dict[str, Any]:  # noqa: ARG001 - one signature for all
+    """No fields: the default `affected` for operations whose response is an `ActionResponse`."""
+    return {}
+
+
 def unchanged(world: States, action: A, caller: Caller) -> A:  # noqa: ARG001 - one signature for all
     """Returns the action: the default `bind` for operations that name no person."""
     return action
@@ -83,6 +113,7 @@ class Operation(Generic[A]):
 
     `bind` makes the user the default person of a request, and raises Forbidden if the caller may not act for the
     person that the request names. `apply` executes the action. `notice` is the type of the notice to subscribers.
+    `affected` returns the fields that `response` has besides those of an `ActionResponse`.
     """
 
     request: type[A]
@@ -91,6 +122,8 @@ class Operation(Generic[A]):
     permission: str
     notice: str
     bind: Callable[[States, A, Caller], A] = unchanged
+    response: type[ActionResponse] = ActionResponse
+    affected: Callable[[States, A, EventFacts], dict[str, Any]] = nothing
 
     @property
     def modality(self) -> str:
@@ -109,21 +142,15 @@ AnyOperation = Operation[Any]
 # --- views ---
 
 
-class StatePage(BaseModel):
-    """A page of a state: up to `limit` items after the first `offset` items, optionally only items since a time."""
+class StatePage(Page):
+    """A part of a state: up to `limit` items after the first `offset` items, optionally only items since a time.
 
-    model_config = ConfigDict(frozen=True)
+    By default, the whole state.
+    """
 
-    limit: Annotated[int, Field(ge=1, le=MAX_PAGE, description="The maximum number of items.")] = DEFAULT_PAGE
-    offset: Annotated[int, Field(ge=0, le=10_000_000, description="The number of items to skip.")] = 0
     since: Annotated[
         Moment | None, Field(description="Only items from this RFC 3339 time on. Without an offset, it is in UTC.")
     ] = None
-
-    @property
-    def stop(self) -> int:
-        """The position after the last item."""
-        return self.offset + self.limit
 
 
 class StateView(BaseModel):
@@ -136,12 +163,17 @@ class StateView(BaseModel):
 
 
 class QueryAnswer(BaseModel):
-    """The fields that all responses to queries share: the query, all matches, and the matches on this page."""
+    """The fields that all responses to queries share.
+
+    `query` has the filters and the defaults that apply. `total_count` counts all matches. `returned_count` and `count`
+    are the number of matches in the response.
+    """
 
     modality_type: str
     query: dict[str, JsonValue]
     total_count: int
     returned_count: int
+    count: int
 
 
 def _no_lines(brief: StateView) -> Iterable[str]:  # noqa: ARG001 - one signature for all
@@ -152,7 +184,8 @@ def _no_lines(brief: StateView) -> Iterable[str]:  # noqa: ARG001 - one signatur
 class Views(Generic[B, Q]):
     """The views of a modality: a page of the state, the compact state (`brief`), and the responses to queries.
 
-    `as_text` renders the compact state as lines of a prompt.
+    `as_text` renders the compact state as lines of a prompt. `summary` is the whole state without long texts, if the
+    modality has one.
     """
 
     state: Callable[[States, datetime, StatePage], StateView]
@@ -163,6 +196,8 @@ class Views(Generic[B, Q]):
     answer: Callable[[States, datetime, Q], QueryAnswer]
     answer_type: type[QueryAnswer]
     as_text: Callable[[B], Iterable[str]] = _no_lines
+    summary: Callable[[States, datetime], StateView] | None = None
+    summary_type: type[StateView] | None = None
 
 
 def view_fields(world: States, modality: str, now: datetime) -> dict[str, Any]:
@@ -178,11 +213,27 @@ def view_fields(world: States, modality: str, now: datetime) -> dict[str, Any]:
 
 def answer_fields(modality: str, query: BaseModel, returned: int, total: int) -> dict[str, Any]:
     """The fields of `QueryAnswer`."""
-    given = query.model_dump(mode="json", exclude_unset=True)
-    return {"modality_type": modality, "query": given, "total_count": total, "returned_count": returned}
+    return {
+        "modality_type": modality,
+        "query": query.model_dump(mode="json", exclude_none=True),
+        "total_count": total,
+        "returned_count": returned,
+        "count": returned,
+    }
 
 
 # --- the descriptor ---
+
+
+def plain_data(state: State, action: Action, facts: EventFacts) -> dict[str, Any]:  # noqa: ARG001 - one signature
+    """An action as the data of an event: its operation, and all fields of its request, null where not given."""
+    return {**dict.fromkeys(type(action).model_fields), **action.as_data()}
+
+
+def undone_change(state: State, change: Change) -> str:  # noqa: ARG001 - one signature for all
+    """What an undo does to a row, such as `remove_message` for a new message."""
+    noun = change.table.name.rpartition(".")[2].removesuffix("s")
+    return f"remove_{noun}" if change.before is None else f"restore_{noun}"
 
 
 def _no_inconsistencies(state: State) -> Iterable[str]:  # noqa: ARG001 - one signature for all
@@ -194,8 +245,10 @@ class Modality(Generic[S]):
     """One modality. The service derives its routes, MCP tools, permissions, snapshots and scenario documents.
 
     `name` identifies the modality in paths, permissions, events and scenario files. `description` is a noun phrase for
-    the content of the state, as in "Returns the user's mailbox". An event without an operation in
-    its data has the `default_operation`. `inconsistencies` describes the broken references in a state.
+    the content of the state, as in "Returns the user's mailbox". An event without an operation in its data has the
+    `default_operation`. `other_names` maps further operations of UES to data that mean the same. `inconsistencies`
+    describes the broken references in a state. `event_data` returns the data of an event as UES has it. `undo_action`
+    names what an undo does to a row of the first table.
     """
 
     name: str
@@ -205,7 +258,10 @@ class Modality(Generic[S]):
     views: Views[Any, Any]
     scenario: ScenarioForm[S, Any]
     default_operation: str | None = None
+    other_names: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     inconsistencies: Callable[[S], Iterable[str]] = _no_inconsistencies
+    event_data: Callable[[S, Any, EventFacts], dict[str, Any]] = plain_data
+    undo_action: Callable[[S, Change], str] = undone_change
 
     @property
     def state_permission(self) -> str:

@@ -3,15 +3,18 @@
 The code says "preferences", because the API also calls the clock (`/simulator/time`) "time".
 """
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
-from typing import Any, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
+
+from pydantic import BaseModel, Field
 
 from concord_environment.core.actions import Action
 from concord_environment.core.tables import Table
 from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.documents import ScenarioForm, StateDocument
-from concord_environment.modalities.fields import Name, Page, Zone
+from concord_environment.modalities.fields import Moment, Name, Page, Zone
 from concord_environment.modalities.modality import (
     ONLY_KEY,
     Modality,
@@ -42,16 +45,32 @@ class TimePreferences:
     week_start: Literal["sunday", "monday"] | None = None
 
 
+MAX_HISTORY: Final = 50
+"""The number of earlier preferences that the state keeps."""
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierPreferences:
+    """Preferences that the user replaced at `timestamp`."""
+
+    timestamp: Moment
+    preferences: TimePreferences
+    sequence: int = 0
+
+
 class PreferencesState:
-    """The user's preferences, in one row."""
+    """The user's preferences, in one row, and the earlier ones in the order of time."""
 
     def __init__(self) -> None:
         self.preferences: Table[TimePreferences] = Table("time.preferences", TimePreferences)
+        self.history: Table[EarlierPreferences] = Table(
+            "time.history", EarlierPreferences, order=lambda earlier: (earlier.sequence,)
+        )
 
     @property
-    def tables(self) -> tuple[Table[TimePreferences]]:
+    def tables(self) -> tuple[Table[TimePreferences], Table[EarlierPreferences]]:
         """The tables."""
-        return (self.preferences,)
+        return self.preferences, self.history
 
     @property
     def current(self) -> TimePreferences:
@@ -74,11 +93,17 @@ class UpdatePreferences(Action):
 def _update(world: States, action: UpdatePreferences, transaction: Transaction) -> None:
     state = world[PreferencesState]
     changes = action.model_dump(exclude={"operation"}, exclude_none=True)
+    latest = state.history.window(0, 1, latest_first=True)
+    sequence = latest[0].sequence + 1 if latest else 0
+    replaced = EarlierPreferences(transaction.now, state.current, sequence)
     transaction.put(state.preferences, ONLY_KEY, replace(state.current, **changes))
+    transaction.put(state.history, str(sequence), replaced)
+    for oldest in state.history.window(0, max(0, len(state.history) - MAX_HISTORY)):
+        transaction.drop(state.history, str(oldest.sequence))
 
 
 class PreferencesView(StateView):
-    """The current preferences for times and dates."""
+    """The current preferences for times and dates. `/environment/state` has the earlier ones."""
 
     preferences: TimePreferences
 
@@ -101,6 +126,17 @@ def _answer(world: States, now: datetime, query: Page) -> PreferencesAnswer:  # 
     return PreferencesAnswer(**answer_fields(NAME, query, 1, 1), preferences=[world[PreferencesState].current])
 
 
+class SettingsDocument(BaseModel):
+    """Preferences that the user replaced at `timestamp`."""
+
+    timestamp: Moment
+    timezone: Zone = "UTC"
+    format_preference: Literal["12h", "24h"] = "12h"
+    date_format: DateFormat | None = None
+    locale: Name | None = None
+    week_start: Literal["sunday", "monday"] | None = None
+
+
 class PreferencesDocument(StateDocument):
     """The user's preferences for times and dates."""
 
@@ -109,15 +145,26 @@ class PreferencesDocument(StateDocument):
     date_format: DateFormat | None = None
     locale: Name | None = None
     week_start: Literal["sunday", "monday"] | None = None
+    settings_history: list[SettingsDocument] = Field(default_factory=list)
+    max_history_size: Annotated[int, Field(ge=0)] = MAX_HISTORY
+    """UES's limit of the history. The service always keeps 50 earlier preferences."""
 
 
 def _load(state: PreferencesState, document: PreferencesDocument) -> None:
     given = {field.name: getattr(document, field.name) for field in fields(TimePreferences)}
     state.preferences.write(ONLY_KEY, TimePreferences(**given))
+    for sequence, settings in enumerate(document.settings_history):
+        earlier = TimePreferences(**settings.model_dump(exclude={"timestamp"}))
+        state.history.write(str(sequence), EarlierPreferences(settings.timestamp, earlier, sequence))
 
 
 def _dump(state: PreferencesState) -> dict[str, Any]:
-    return asdict(state.current)
+    earlier = [{"timestamp": one.timestamp, **asdict(one.preferences)} for one in state.history.rows()]
+    return {**asdict(state.current), "settings_history": earlier}
+
+
+def _as_text(brief: PreferencesView) -> Iterable[str]:
+    yield f"TIME: {brief.preferences.timezone}, {brief.preferences.format_preference}"
 
 
 MODALITY: Final = Modality(
@@ -126,6 +173,6 @@ MODALITY: Final = Modality(
     state=PreferencesState,
     operations=(Operation(UpdatePreferences, _update, "update", "time:preferences", "time.preferences"),),
     default_operation="update",
-    views=Views(_state, PreferencesView, _brief, PreferencesView, Page, _answer, PreferencesAnswer),
+    views=Views(_state, PreferencesView, _brief, PreferencesView, Page, _answer, PreferencesAnswer, _as_text),
     scenario=ScenarioForm(PreferencesDocument, _load, _dump),
 )

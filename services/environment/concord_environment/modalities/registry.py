@@ -3,14 +3,13 @@
 from collections.abc import Mapping
 from inspect import getdoc
 from operator import attrgetter
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from pydantic import ValidationError
 
 from concord_environment.core.actions import Action
-from concord_environment.core.faults import Invalid
+from concord_environment.core.faults import BadRequest, Invalid, NotFound
 from concord_environment.core.transaction import Transaction
-from concord_environment.modalities.fields import DEFAULT_PAGE, MAX_PAGE
 from concord_environment.modalities.installed import MODALITIES
 from concord_environment.modalities.modality import AnyModality, AnyOperation
 from concord_environment.modalities.world import EnvironmentWorld
@@ -22,6 +21,14 @@ MODALITY_BY_NAME: Final[dict[str, AnyModality]] = {
 OPERATIONS: Final[tuple[AnyOperation, ...]] = tuple(
     operation for modality in MODALITIES for operation in modality.operations
 )
+
+_NULLABLE: Final[dict[type[Action], frozenset[str]]] = {
+    operation.request: frozenset(
+        name for name, field in operation.request.model_fields.items() if type(None) in get_args(field.annotation)
+    )
+    for operation in OPERATIONS
+}
+"""The fields of each request that may be null."""
 
 _OPERATION_BY_REQUEST: Final = {operation.request: operation for operation in OPERATIONS}
 _OPERATION_BY_NAME: Final = {(operation.modality, operation.name): operation for operation in OPERATIONS}
@@ -41,26 +48,40 @@ def apply(world: EnvironmentWorld, action: Action, transaction: Transaction) -> 
 
 
 def parse(modality: str, data: Mapping[str, Any]) -> Action:
-    """Parses the action in the data of an event, whose `operation` or `action` names the operation. Raises Invalid."""
+    """Parses the action in the data of an event, whose `operation` or `action` names the operation.
+
+    In the data of an event that UES dumped, null stands for an absent field. Elsewhere, it does so for fields that
+    cannot be null. Raises NotFound for an unknown modality, Invalid for an unknown operation, BadRequest for invalid
+    fields.
+    """
     if modality not in MODALITY_BY_NAME:
-        raise Invalid(f"modality: {modality!r} is not one of {', '.join(MODALITY_BY_NAME)}")
+        raise NotFound(f"modality: {modality!r} is not one of {', '.join(MODALITY_BY_NAME)}")
+    other = MODALITY_BY_NAME[modality].other_names.get(str(data.get("operation")))
+    data = data if other is None else {**data, **other}
     name = data.get("operation") or data.get("action") or MODALITY_BY_NAME[modality].default_operation
     operation = _OPERATION_BY_NAME.get((modality, str(name))) or _OPERATION_BY_ROUTE.get((modality, str(name)))
     if operation is None:
         names = ", ".join(each.name for each in MODALITY_BY_NAME[modality].operations)
         raise Invalid(f"data.operation: {name!r} is not one of the operations of {modality}: {names}")
-    fields = {key: value for key, value in data.items() if key not in ("operation", "action", "modality_type")}
+    is_dumped = "input_id" in data
+    fields = {
+        key: value
+        for key, value in data.items()
+        if key not in ("operation", "action", "modality_type")
+        and (value is not None or (not is_dumped and key in _NULLABLE[operation.request]))
+    }
     try:
         return operation.request.model_validate(fields)  # type: ignore[no-any-return]  # erased in the table
     except ValidationError as error:
-        raise Invalid(reasons(error)) from error
+        raise BadRequest(f"data.{reasons(error)}") from error
 
 
 def state_description(modality: AnyModality) -> str:
     """The description of the route and the tool that return the state of a modality."""
+    summary = " With `summary`, leaves out long texts." if modality.views.summary is not None else ""
     return (
-        f"Returns {modality.description}. A long state has pages of `limit` items, by default {DEFAULT_PAGE}, at most "
-        f"{MAX_PAGE}. With `compact`, returns the compact state instead: counts and the latest items."
+        f"Returns {modality.description}. `limit`, `offset` and `since` select a part of a long state. With `compact`, "
+        f"returns the compact state instead: counts and the latest items.{summary}"
     )
 
 

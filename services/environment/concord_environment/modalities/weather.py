@@ -1,18 +1,18 @@
 """The modality `weather`: weather reports by place."""
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import AfterValidator, AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
 
 from concord_environment.core.actions import Action
 from concord_environment.core.clock import to_us
 from concord_environment.core.tables import Table
 from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.documents import ScenarioForm, StateDocument
-from concord_environment.modalities.fields import Id, JsonObject, Line, Moment, Page
+from concord_environment.modalities.fields import Id, JsonObject, Moment, Name, Page
 from concord_environment.modalities.location import Latitude, Longitude
 from concord_environment.modalities.modality import (
     Modality,
@@ -25,6 +25,7 @@ from concord_environment.modalities.modality import (
     answer_fields,
     view_fields,
 )
+from concord_environment.modalities.weather_report import Report, Seconds, Units, converted
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ class UpdateWeather(Action):
     operation: Literal["update"] = "update"
     latitude: Latitude
     longitude: Longitude
-    report: JsonObject
+    report: Report
 
 
 def _update(world: States, action: UpdateWeather, transaction: Transaction) -> None:
@@ -93,7 +94,7 @@ def _update(world: States, action: UpdateWeather, transaction: Transaction) -> N
         latitude=action.latitude,
         longitude=action.longitude,
         timestamp=transaction.now,
-        report=action.report,
+        report=action.report.model_dump(mode="json"),
         sequence=current.sequence + 1 if current else 0,
     )
     transaction.put(reports, report.report_id, report)
@@ -102,57 +103,31 @@ def _update(world: States, action: UpdateWeather, transaction: Transaction) -> N
         transaction.drop(reports, oldest.report_id)
 
 
-Units = Literal["standard", "metric", "imperial"]
-
-_TEMPERATURES: Final = frozenset({"temp", "feels_like", "dew_point", "day", "min", "max", "night", "eve", "morn"})
-_SPEEDS: Final = frozenset({"wind_speed", "wind_gust"})
+Parts = Annotated[tuple[Name, ...], Field(max_length=20)]
 
 
-def converted(report: dict[str, JsonValue], units: Units) -> dict[str, JsonValue]:
-    """The report in other units: °C and m/s for metric, °F and mph for imperial."""
-    if units == "standard":
-        return report
-    return {key: _convert(key, value, units) for key, value in report.items()}
-
-
-def _convert(key: str, value: JsonValue, units: Units) -> JsonValue:
-    if isinstance(value, dict):
-        return {name: _convert(name, item, units) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_convert(key, item, units) for item in value]
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return value
-    return round(_conversion(key, units)(float(value)), 2) if key in _TEMPERATURES | _SPEEDS else value
-
-
-def _conversion(key: str, units: Units) -> Callable[[float], float]:
-    if key in _SPEEDS:
-        return (lambda speed: speed * 2.23694) if units == "imperial" else (lambda speed: speed)
-    if units == "imperial":
-        return lambda kelvin: kelvin * 9 / 5 - 459.67
-    return lambda kelvin: kelvin - 273.15
-
-
-Seconds = Annotated[int, Field(ge=0, le=7_258_118_400)]
+def _separated(value: object) -> object:
+    return value.split(",") if isinstance(value, str) else value
 
 
 class WeatherQuery(Page):
     """Finds the weather reports for the place at `lat` and `lon` (degrees, rounded to two decimals).
 
     Without `from`, the result is the latest report. With `from`, the results are the reports between `from` and `to`,
-    inclusive, oldest first. Both are in seconds since 1970, and a `to` before `from` has no effect. `exclude` is a
-    comma-separated list of report fields to omit. `units` is `standard` (K, m/s), `metric` (°C, m/s) or `imperial`
-    (°F, mph).
+    inclusive, oldest first. Both are in seconds since 1970, and a `to` before `from` has no effect. `from_time` and
+    `to_time` mean the same. `exclude` lists parts of a report to leave null, such as `hourly`. `units` is `standard`
+    (K, m/s), `metric` (°C, m/s) or `imperial` (°F, mph). The service has no real weather: `real` has no effect.
     """
 
     model_config = ConfigDict(frozen=True, validate_by_name=True, validate_by_alias=True)
 
     lat: Latitude
     lon: Longitude
-    exclude: Line | None = None
+    exclude: Annotated[Parts | None, BeforeValidator(_separated)] = None
     units: Units = "standard"
-    since: Annotated[Seconds | None, Field(alias="from")] = None
-    until: Annotated[Seconds | None, Field(alias="to")] = None
+    since: Annotated[Seconds | None, Field(validation_alias=AliasChoices("from_time", "from"))] = None
+    until: Annotated[Seconds | None, Field(validation_alias=AliasChoices("to_time", "to"))] = None
+    real: bool = False
 
 
 def find_weather(state: WeatherState, query: WeatherQuery) -> tuple[list[dict[str, JsonValue]], int]:
@@ -163,11 +138,8 @@ def find_weather(state: WeatherState, query: WeatherQuery) -> tuple[list[dict[st
         found = [current] if current else []
     else:
         found = [report for report in state.reports.group("location", location) if _within(report, query)]
-    excluded = set((query.exclude or "").split(","))
-    reports = [
-        {key: value for key, value in converted(report.report, query.units).items() if key not in excluded}
-        for report in found
-    ]
+    excluded: dict[str, JsonValue] = dict.fromkeys(query.exclude or ())
+    reports = [{**converted(report.report, query.units), **excluded} for report in found]
     return reports[query.first : query.stop], len(reports)
 
 
@@ -178,12 +150,14 @@ def _within(report: WeatherReport, query: WeatherQuery) -> bool:
 
 
 class WeatherAtPlace(BaseModel):
-    """The current weather at a place, and the number of reports for it."""
+    """The current weather at a place, the number of reports for it, and the number of earlier ones."""
 
     latitude: float
     longitude: float
+    first_seen: datetime
     last_updated: datetime
     update_count: int
+    history_count: int
     current_report: dict[str, JsonValue]
 
 
@@ -195,13 +169,14 @@ class WeatherBriefView(StateView):
 
 
 class WeatherStateView(WeatherBriefView):
-    """A page of the places, each with its latest report."""
+    """The places, each with its latest report."""
 
 
 class WeatherAnswer(QueryAnswer):
-    """The weather reports that match a query."""
+    """The weather reports that match a query. `error` says that there is none."""
 
     reports: list[dict[str, JsonValue]]
+    error: str | None
 
 
 def _places(world: States, first: int, stop: int) -> dict[str, WeatherReport]:
@@ -211,17 +186,22 @@ def _places(world: States, first: int, stop: int) -> dict[str, WeatherReport]:
 
 def _at_place(world: States, report: WeatherReport, *, whole: bool) -> WeatherAtPlace:
     without_forecast = {"current": report.report.get("current")}
+    reports = world[WeatherState].reports
+    first = reports.group_window("location", report.location, 0, 1)[0]
+    count = reports.group_size("location", report.location)
     return WeatherAtPlace(
         latitude=report.latitude,
         longitude=report.longitude,
+        first_seen=first.timestamp,
         last_updated=report.timestamp,
-        update_count=world[WeatherState].reports.group_size("location", report.location),
+        update_count=count,
+        history_count=count - 1,
         current_report=report.report if whole else without_forecast,
     )
 
 
 def _state(world: States, now: datetime, page: StatePage) -> WeatherStateView:
-    places = _places(world, page.offset, page.stop)
+    places = _places(world, page.first, page.stop)
     return WeatherStateView(
         **view_fields(world, "weather", now),
         locations={name: _at_place(world, report, whole=True) for name, report in places.items()},
@@ -240,7 +220,12 @@ def _brief(world: States, now: datetime) -> WeatherBriefView:
 
 def _answer(world: States, now: datetime, query: WeatherQuery) -> WeatherAnswer:  # noqa: ARG001 - one signature
     reports, total = find_weather(world[WeatherState], query)
-    return WeatherAnswer(**answer_fields("weather", query, len(reports), total), reports=reports)
+    error = None if total else f"there is no report for {location_key(query.lat, query.lon)} at that time"
+    return WeatherAnswer(**answer_fields("weather", query, len(reports), total), reports=reports, error=error)
+
+
+def _as_text(brief: WeatherBriefView) -> Iterable[str]:
+    yield f"WEATHER: {brief.location_count} places"
 
 
 class ReportDocument(BaseModel):
@@ -260,10 +245,19 @@ class WeatherPlaceDocument(BaseModel):
     report_history: list[ReportDocument] = Field(default_factory=list)
 
 
+def _dropped(key: str | None) -> None:
+    """Keeps a secret out of the state and of exports."""
+
+
 class WeatherDocument(StateDocument):
-    """The weather reports by place."""
+    """The weather reports by place.
+
+    The service always keeps 100 reports for each place. It never asks OpenWeather, and drops the key of a document.
+    """
 
     locations: dict[Id, WeatherPlaceDocument] = Field(default_factory=dict)
+    max_history_per_location: Annotated[int, Field(ge=0)] = MAX_HISTORY
+    openweather_api_key: Annotated[Name | None, AfterValidator(_dropped)] = None
 
 
 def _load(state: WeatherState, document: WeatherDocument) -> None:
@@ -302,6 +296,6 @@ MODALITY: Final = Modality(
     state=WeatherState,
     operations=(Operation(UpdateWeather, _update, "update", "weather:update", "weather.updated"),),
     default_operation="update",
-    views=Views(_state, WeatherStateView, _brief, WeatherBriefView, WeatherQuery, _answer, WeatherAnswer),
+    views=Views(_state, WeatherStateView, _brief, WeatherBriefView, WeatherQuery, _answer, WeatherAnswer, _as_text),
     scenario=ScenarioForm(WeatherDocument, _load, _dump),
 )

@@ -29,7 +29,6 @@ class StoredLifecycle(BaseModel):
     is_paused: bool
     auto_advance: bool
     time_scale: float
-    runs: int
 
 
 class _State(BaseModel):

@@ -96,7 +96,7 @@ FIXED_TEXTS |= {
 }
 FIXED_TEXTS |= {"ground_truth", "insufficient", "low", "adequate", "trial", "evaluation", *MetricStatus}
 FIXED_TEXTS |= {"outcome", "conduct", *get_args(Basis), *get_args(Observability), "code", "model", "nobody"}
-FIXED_TEXTS |= {*MEANINGS, "solo", "silent"}
+FIXED_TEXTS |= {*MEANINGS, "solo", "silent", "rounds", "calls"}
 """Texts with a fixed set of values, which no agent writes."""
 
 

@@ -13,20 +13,25 @@ ORGANISE_FOR_OTHERS: Final = "calendar:create:others"
 CHANGE_FOR_OTHERS: Final = "calendar:update:others"
 RESPOND_FOR_OTHERS: Final = "calendar:respond:others"
 
-OWN_VIEW: Final = frozenset({"calendar_id", "color", "reminders", "visibility", "transparency"})
+OWN_VIEW: Final = frozenset({"move_to_calendar_id", "color", "reminders", "visibility", "transparency"})
 """The fields that the user may change in another organiser's meeting. They concern the user's own calendar only."""
-_TARGET: Final = frozenset({"operation", "event_id", "recurrence_scope", "recurrence_id"})
+_TARGET: Final = frozenset({"operation", "event_id", "calendar_id", "recurrence_scope", "recurrence_id"})
 
 
 def bind_create(world: States, action: CreateEvent, caller: Caller) -> CreateEvent:
-    """Makes the user the default organiser. Raises Forbidden for another organiser, or for responses of others."""
+    """Makes the user the default organiser of a meeting with attendees.
+
+    Raises Forbidden for another organiser, or for responses of others.
+    """
     own = world[EmailState].address
     if action.organizer is not None and not same_address(action.organizer, own):
         _require(caller, ORGANISE_FOR_OTHERS, "organizer: organising for others")
     for attendee in action.attendees:
         if attendee.response != "needs-action" and not same_address(attendee.email, own):
             _require(caller, RESPOND_FOR_OTHERS, f"attendees: responding for {attendee.email}")
-    return action.model_copy(update={"organizer": action.organizer or own})
+    if action.organizer is None and action.attendees:
+        return action.model_copy(update={"organizer": own})
+    return action
 
 
 def bind_update(world: States, action: UpdateEvent, caller: Caller) -> UpdateEvent:

@@ -1,13 +1,24 @@
 """The operations on calendars, as opposed to events."""
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final, TypeVar
 
 from concord_environment.core.faults import Conflict, NotFound
 from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.calendar import requests
 from concord_environment.modalities.calendar.state import Calendar, CalendarState
-from concord_environment.modalities.modality import ONLY_KEY, AnyOperation, Operation, States
+from concord_environment.modalities.calendar.views import CalendarView, calendar_view
+from concord_environment.modalities.modality import (
+    ONLY_KEY,
+    ActionResponse,
+    AnyOperation,
+    EventFacts,
+    Operation,
+    States,
+)
+
+A = TypeVar("A", bound=requests.CalendarAction)
 
 
 def existing_calendar(state: CalendarState, calendar_id: str) -> Calendar:
@@ -16,6 +27,22 @@ def existing_calendar(state: CalendarState, calendar_id: str) -> Calendar:
     if calendar is None:
         raise NotFound(f"there is no calendar {calendar_id}")
     return calendar
+
+
+class CalendarActionResponse(ActionResponse):
+    """The event of an action on a calendar, and the calendar. Null for a deleted calendar, and until time moves."""
+
+    calendar: CalendarView | None
+
+
+def _affected(
+    world: States,
+    action: requests.CreateCalendar | requests.UpdateCalendar | requests.DeleteCalendar | requests.SetDefaultCalendar,
+    facts: EventFacts,
+) -> dict[str, Any]:
+    state = world[CalendarState]
+    calendar = state.calendars.get(action.calendar_id or facts.row_id) if facts.is_executed else None
+    return {"calendar": calendar and calendar_view(state, calendar)}
 
 
 def _create(world: States, action: requests.CreateCalendar, transaction: Transaction) -> None:
@@ -50,33 +77,23 @@ def _set_default(world: States, action: requests.SetDefaultCalendar, transaction
     transaction.put(state.settings, ONLY_KEY, settings)
 
 
+def _operation(
+    request: type[A], apply: Callable[[States, A, Transaction], None], route: str, permission: str, notice: str
+) -> AnyOperation:
+    return Operation(
+        request,
+        apply,
+        f"calendars/{route}",
+        f"calendar:calendars:{permission}",
+        f"calendar.{notice}",
+        response=CalendarActionResponse,
+        affected=_affected,
+    )
+
+
 CALENDAR_CONTAINER_OPERATIONS: Final[tuple[AnyOperation, ...]] = (
-    Operation(
-        requests.CreateCalendar,
-        _create,
-        "calendars/create",
-        "calendar:calendars:create",
-        "calendar.calendar_created",
-    ),
-    Operation(
-        requests.UpdateCalendar,
-        _update,
-        "calendars/update",
-        "calendar:calendars:update",
-        "calendar.calendar_updated",
-    ),
-    Operation(
-        requests.DeleteCalendar,
-        _delete,
-        "calendars/delete",
-        "calendar:calendars:delete",
-        "calendar.calendar_deleted",
-    ),
-    Operation(
-        requests.SetDefaultCalendar,
-        _set_default,
-        "calendars/set-default",
-        "calendar:calendars:default",
-        "calendar.default_set",
-    ),
+    _operation(requests.CreateCalendar, _create, "create", "create", "calendar_created"),
+    _operation(requests.UpdateCalendar, _update, "update", "update", "calendar_updated"),
+    _operation(requests.DeleteCalendar, _delete, "delete", "delete", "calendar_deleted"),
+    _operation(requests.SetDefaultCalendar, _set_default, "set-default", "default", "default_set"),
 )

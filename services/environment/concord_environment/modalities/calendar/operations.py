@@ -1,12 +1,13 @@
 """The operations on calendar events."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from concord_environment.core.clock import as_utc
-from concord_environment.core.faults import Conflict, Invalid, NotFound
+from concord_environment.core.faults import BadRequest, Conflict, NotFound
 from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.calendar import requests
 from concord_environment.modalities.calendar.authorisation import bind_create, bind_respond, bind_update
@@ -22,11 +23,13 @@ from concord_environment.modalities.calendar.recurrence import (
     occurrences,
     with_moved_end,
 )
-from concord_environment.modalities.calendar.state import CalendarEvent, CalendarState
+from concord_environment.modalities.calendar.state import Calendar, CalendarAttachment, CalendarEvent, CalendarState
 from concord_environment.modalities.email.state import EmailState
 from concord_environment.modalities.modality import AnyOperation, Operation, States
 
-_TARGET: Final = frozenset({"operation", "event_id", "recurrence_scope", "recurrence_id"})
+_TARGET: Final = frozenset(
+    {"operation", "event_id", "calendar_id", "move_to_calendar_id", "recurrence_scope", "recurrence_id"}
+)
 _NULLABLE: Final = frozenset({"description", "location", "color", "conference_link", "recurrence"})
 
 
@@ -35,22 +38,29 @@ def _create(world: States, action: requests.CreateEvent, transaction: Transactio
     event_id = action.event_id or transaction.new_id()
     if event_id in state.events:
         raise Conflict(f"event {event_id} already exists")
-    calendar_id = existing_calendar(state, action.calendar_id or settings.default_calendar_id).calendar_id
+    calendar_id = action.calendar_id or settings.default_calendar_id
+    if calendar_id not in state.calendars:
+        created = Calendar(calendar_id, calendar_id.title()[:200], transaction.now, transaction.now)
+        transaction.put(state.calendars, calendar_id, created)
     zone = action.timezone or settings.user_timezone
     given = {name: getattr(action, name) for name in type(action).model_fields if name != "operation"}
     times = {"start": _as_utc_from(action.start, zone), "end": _as_utc_from(action.end, zone)}
     stamps = {"created_at": transaction.now, "updated_at": transaction.now}
-    event = CalendarEvent(
-        **{**given, **times, **stamps, "event_id": event_id, "calendar_id": calendar_id, "timezone": zone}
-    )
+    ids = {"event_id": event_id, "calendar_id": calendar_id}
+    attachments = _with_ids(action.attachments, transaction)
+    event = CalendarEvent(**{**given, **times, **stamps, **ids, "timezone": zone, "attachments": attachments})
     _put(state, event, transaction)
 
 
 def _update(world: States, action: requests.UpdateEvent, transaction: Transaction) -> None:
-    state, event = world[CalendarState], _existing(world[CalendarState], action.event_id)
-    if action.calendar_id is not None:
-        existing_calendar(state, action.calendar_id)
+    state, event = world[CalendarState], _existing(world[CalendarState], action.event_id, transaction)
+    if event is None:
+        return
     changes = _changes(action, event.timezone)
+    if action.attachments is not None:
+        changes["attachments"] = _with_ids(action.attachments, transaction)
+    if action.move_to_calendar_id is not None:
+        changes["calendar_id"] = existing_calendar(state, action.move_to_calendar_id).calendar_id
     occurrence = _occurrence(event, action, transaction.now)
     if occurrence is None:
         _put_series(state, event, revised(event, changes, transaction.now), transaction)
@@ -64,7 +74,9 @@ def _update(world: States, action: requests.UpdateEvent, transaction: Transactio
 
 
 def _delete(world: States, action: requests.DeleteEvent, transaction: Transaction) -> None:
-    state, event = world[CalendarState], _existing(world[CalendarState], action.event_id)
+    state, event = world[CalendarState], _existing(world[CalendarState], action.event_id, transaction)
+    if event is None:
+        return
     occurrence = _occurrence(event, action, transaction.now)
     if occurrence is not None and action.recurrence_scope == "this_and_future":
         _end_before(state, event, occurrence, transaction)
@@ -82,7 +94,9 @@ def _delete(world: States, action: requests.DeleteEvent, transaction: Transactio
 
 
 def _respond(world: States, action: requests.Respond, transaction: Transaction) -> None:
-    state, event = world[CalendarState], _existing(world[CalendarState], action.event_id)
+    state, event = world[CalendarState], _existing(world[CalendarState], action.event_id, transaction)
+    if event is None:
+        return
     if event.recurrence is not None and action.recurrence_id is not None:
         event = _changed_occurrence(state, event, _known_occurrence(event, action.recurrence_id), transaction)
         event = replace(event, recurrence=None)
@@ -91,16 +105,26 @@ def _respond(world: States, action: requests.Respond, transaction: Transaction) 
     transaction.put(state.events, updated.event_id, updated)
 
 
-def _existing(state: CalendarState, event_id: str) -> CalendarEvent:
+def _existing(state: CalendarState, event_id: str, transaction: Transaction) -> CalendarEvent | None:
+    """The event that an action names. None if it does not exist: the action then changes nothing."""
     event = state.events.get(event_id)
     if event is None:
-        raise NotFound(f"there is no event {event_id}")
+        transaction.ignored.append(event_id)
     return event
+
+
+def _with_ids(attachments: Iterable[CalendarAttachment], transaction: Transaction) -> tuple[CalendarAttachment, ...]:
+    return tuple(
+        attachment
+        if attachment.attachment_id is not None
+        else attachment.model_copy(update={"attachment_id": transaction.new_id()})
+        for attachment in attachments
+    )
 
 
 def _put(state: CalendarState, event: CalendarEvent, transaction: Transaction) -> None:
     if event.end < event.start:
-        raise Invalid("end: must not be before start")
+        raise BadRequest("end: must not be before start")
     check(event)
     transaction.put(state.events, event.event_id, event)
 
@@ -136,15 +160,13 @@ def _occurrence(
     event: CalendarEvent, action: requests.UpdateEvent | requests.DeleteEvent, now: datetime
 ) -> Occurrence | None:
     """The occurrence that an action addresses. None means the whole event."""
-    scope = action.recurrence_scope or ("this" if action.recurrence_id else "all")
+    scope = action.recurrence_scope or "this"
     if event.recurrence is None or scope == "all":
         return None
     if action.recurrence_id is not None:
         return _known_occurrence(event, action.recurrence_id)
     if scope == "this":
-        if isinstance(action, requests.UpdateEvent) and action.recurrence_exceptions is not None:
-            return None
-        raise Invalid("recurrence_id: recurrence_scope 'this' requires the date of the occurrence")
+        return None
     following = next(occurrences(event, now, None), None)
     if following is None:
         raise NotFound("the series has no future occurrence")

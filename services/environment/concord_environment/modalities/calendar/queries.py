@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from itertools import islice, takewhile
 from typing import Annotated, Final, Literal
 from zoneinfo import ZoneInfo
 
 from pydantic import Field
 
-from concord_environment.core.clock import as_utc
+from concord_environment.core.clock import EPOCH, LATEST
 from concord_environment.core.faults import Invalid
 from concord_environment.modalities.calendar.recurrence import occurrences
 from concord_environment.modalities.calendar.state import CalendarEvent, CalendarState, EventState
@@ -44,12 +44,14 @@ class CalendarQuery(Page):
     recurring: bool | None = None
     color: Line | None = None
     expand_recurring: bool = False
-    sort_by: Literal["start", "title", "updated_at"] = "start"
+    sort_by: Literal["start", "end", "title", "status", "updated_at"] = "start"
     sort_order: SortOrder = "asc"
 
 
 _SORT_KEYS: Final[dict[str, Callable[[CalendarEvent], tuple[object, ...]]]] = {
     "start": lambda event: (event.start, event.event_id),
+    "end": lambda event: (event.end, event.event_id),
+    "status": lambda event: (event.status, event.start, event.event_id),
     "title": lambda event: (event.title.casefold(), event.start, event.event_id),
     "updated_at": lambda event: (event.updated_at, event.event_id),
 }
@@ -85,16 +87,22 @@ def _candidates(state: CalendarState, start: datetime | None, end: datetime | No
 
 def events_on(state: CalendarState, moment: datetime) -> list[CalendarEvent]:
     """The events on the day of a moment in the user's time zone, by start. A series counts as its occurrences."""
-    day = moment.astimezone(ZoneInfo(state.current_settings.user_timezone)).date()
-    return find_events(state, CalendarQuery(date=day, expand_recurring=True, limit=1000), moment)[0]
+    zone = ZoneInfo(state.current_settings.user_timezone)
+    start, end = _day(moment.astimezone(zone).date(), zone)
+    return find_events(state, CalendarQuery(start=start, end=end, expand_recurring=True), moment)[0]
 
 
 def _window(state: CalendarState, query: CalendarQuery) -> tuple[datetime | None, datetime | None]:
     if query.date is None:
         return query.start, query.end
-    zone = ZoneInfo(state.current_settings.user_timezone)
-    midnight = datetime.combine(query.date, time(), zone)
-    return as_utc(midnight), as_utc(midnight + timedelta(days=1))
+    return _day(query.date, ZoneInfo(state.current_settings.user_timezone))
+
+
+def _day(day: date, zone: ZoneInfo) -> tuple[datetime, datetime]:
+    """The beginning and the end of a day, within simulated time."""
+    midnight = datetime.combine(day, time(), zone)
+    begin, end = midnight.astimezone(UTC), (midnight + timedelta(days=1)).astimezone(UTC)
+    return max(begin, EPOCH), min(end, LATEST - timedelta(seconds=1))
 
 
 def _in_window(event: CalendarEvent, start: datetime | None, end: datetime | None) -> bool:

@@ -15,6 +15,7 @@ from ical.types import Recur
 
 from concord_environment.core.clock import as_utc
 from concord_environment.core.faults import Invalid
+from concord_environment.modalities.calendar.client_form import WEEKDAYS
 from concord_environment.modalities.calendar.rrule import recurs, without_end
 from concord_environment.modalities.calendar.state import CalendarEvent, RecurrenceRule
 
@@ -25,16 +26,6 @@ _YEARS_KEPT: Final = 2
 """The years after the start of a series for which start times are cached: at most some 60 kB for 1,024 series."""
 
 _DAY: Final = timedelta(days=1)
-
-_WEEKDAYS: Final = {
-    "monday": "MO",
-    "tuesday": "TU",
-    "wednesday": "WE",
-    "thursday": "TH",
-    "friday": "FR",
-    "saturday": "SA",
-    "sunday": "SU",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +43,7 @@ def rrule_of(rule: RecurrenceRule, zone: ZoneInfo) -> str:
         return rule.rrule
     parts = [f"FREQ={rule.frequency.upper()}", f"INTERVAL={rule.interval}"]
     if rule.days_of_week:
-        parts.append("BYDAY=" + ",".join(_WEEKDAYS[day] for day in rule.days_of_week))
+        parts.append("BYDAY=" + ",".join(WEEKDAYS[day] for day in rule.days_of_week))
     if rule.month_of_year is not None:
         parts.append(f"BYMONTH={rule.month_of_year}")
     if rule.day_of_month is not None:

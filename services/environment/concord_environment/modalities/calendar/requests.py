@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from concord_environment.core.actions import Action
 from concord_environment.core.clock import as_utc
@@ -32,7 +32,11 @@ LocalMoment = Annotated[
     Field(description="An RFC 3339 time or date. Without an offset, it is in the time zone of the event."),
 ]
 """A time. Without an offset, it is in the time zone of the event. A date means its midnight."""
-Scope = Literal["this", "this_and_future", "all"]
+Scope = Annotated[
+    Literal["this", "this_and_future", "all"],
+    BeforeValidator(lambda scope: "this_and_future" if scope == "future" else scope),
+]
+"""The occurrences of a series that a request changes. UES's client says `future` for `this_and_future`."""
 Days = Annotated[tuple[Day, ...], Field(max_length=MAX_ITEMS)]
 Attachments = Annotated[tuple[CalendarAttachment, ...], Field(max_length=100)]
 
@@ -47,9 +51,9 @@ class CreateEvent(CalendarAction):
     """Creates an event, or with `recurrence` a series, in a calendar.
 
     By default, the calendar is the user's default calendar, the time zone is the user's, and the service generates
-    the `event_id`. The organiser is the user; another `organizer` requires the permission `calendar:create:others`.
-    Fails if the calendar does not exist (404), if the `event_id` exists (409), or if the event ends before it starts or
-    no date matches the recurrence (422).
+    the `event_id`. A calendar that does not exist is created. The organiser of a meeting with attendees is the user;
+    another `organizer` requires the permission `calendar:create:others`. Fails if the `event_id` exists (409), if the
+    event ends before it starts (400), or if no date matches the recurrence (422).
     """
 
     operation: Literal["create"] = "create"
@@ -77,6 +81,9 @@ class CreateEvent(CalendarAction):
 
 class _EventAction(CalendarAction):
     event_id: Id
+    calendar_id: Annotated[
+        Id | None, Field(description="The calendar of the event, for compatibility with UES. It has no effect.")
+    ] = None
     recurrence_scope: Scope | None = None
     recurrence_id: Day | None = None
 
@@ -86,18 +93,19 @@ class UpdateEvent(_EventAction):
 
     For a series, `recurrence_scope` selects one occurrence (`this`), an occurrence and all later ones
     (`this_and_future`), or the whole series (`all`). `recurrence_id` is the date of the occurrence. The default scope
-    is `this` with a `recurrence_id` and `all` without. Null clears `description`, `location`, `color`,
-    `conference_link` and `recurrence`. A change of time, recurrence or status resets the responses of the attendees.
-    Changes to another organiser's meeting require the permission `calendar:update:others`, except for the user's own
-    `calendar_id`, `color`, `reminders`, `visibility` and `transparency`. Fails if the event, its calendar or the
-    occurrence does not exist (404).
+    is `this` with a `recurrence_id`. Without one, `this` is the whole series. `move_to_calendar_id` moves the event to
+    another calendar. Null clears `description`, `location`, `color`, `conference_link` and `recurrence`. A change of
+    time, recurrence or status resets the responses of the attendees. Changes to another organiser's meeting require the
+    permission `calendar:update:others`, except for the user's own `move_to_calendar_id`, `color`, `reminders`,
+    `visibility` and `transparency`. Changes nothing if the event does not exist. Fails if the other calendar or the
+    occurrence does not exist (404), or if the event ends before it starts (400).
     """
 
     operation: Literal["update"] = "update"
     title: Annotated[Line | None, Field(min_length=1)] = None
     start: LocalMoment | None = None
     end: LocalMoment | None = None
-    calendar_id: Id | None = None
+    move_to_calendar_id: Id | None = None
     all_day: bool | None = None
     timezone: Zone | None = None
     description: Text | None = None
@@ -120,7 +128,8 @@ class DeleteEvent(_EventAction):
 
     For a series, `recurrence_scope` selects one occurrence (`this`), an occurrence and all later ones
     (`this_and_future`), or the whole series (`all`). `recurrence_id` is the date of the occurrence. The default scope
-    is `this` with a `recurrence_id` and `all` without. Fails if the event or the occurrence does not exist (404).
+    is `this` with a `recurrence_id`. Without one, `this` is the whole series. Changes nothing if the event does not
+    exist. Fails if the occurrence does not exist (404).
     """
 
     operation: Literal["delete"] = "delete"
@@ -130,8 +139,8 @@ class Respond(CalendarAction):
     """Sets the response of one attendee to an invitation, by default the user's.
 
     With `recurrence_id`, a date, the response is to that occurrence of a series only. Another `attendee_email` requires
-    the permission `calendar:respond:others`. Fails if the event does not exist or the attendee is not invited
-    (404), or if the event is cancelled (409).
+    the permission `calendar:respond:others`. Changes nothing if the event does not exist. Fails if the attendee is not
+    invited (404), or if the event is cancelled (409).
     """
 
     operation: Literal["respond"] = "respond"

@@ -10,15 +10,15 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from concord_environment.core.clock import EPOCH, to_us
 from concord_environment.core.order import SortKey
 from concord_environment.core.tables import Table
+from concord_environment.modalities.calendar.client_form import attachment_fields, rule_fields
 from concord_environment.modalities.calendar.rrule import checked_rrule
 from concord_environment.modalities.fields import MAX_ITEMS, Address, Id, Line, Moment, Name, Text, Zone
 from concord_environment.modalities.modality import ONLY_KEY
 
-Response = Literal["accepted", "declined", "tentative"]
-ParticipationStatus = Literal["accepted", "declined", "tentative", "needs-action"]
+Response = Literal["accepted", "declined", "tentative", "needs-action"]
 """PARTSTAT of RFC 5545."""
 EventState = Literal["confirmed", "tentative", "cancelled"]
-Visibility = Literal["public", "private", "default"]
+Visibility = Literal["public", "private", "confidential", "default"]
 Transparency = Literal["opaque", "transparent"]
 DayOfWeek = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 
@@ -47,7 +47,7 @@ class Attendee(BaseModel):
     email: Address
     display_name: Name | None = None
     optional: bool = False
-    response: ParticipationStatus = "needs-action"
+    response: Response = "needs-action"
     comment: Line | None = None
 
     @model_validator(mode="before")
@@ -60,7 +60,8 @@ class RecurrenceRule(BaseModel):
     """The recurrence of a series.
 
     `end_type` `until` requires an `end_date`, and `count` requires a `count`. `rrule` is for rules that the other
-    fields cannot express: an RFC 5545 RRULE (DAILY, WEEKLY, MONTHLY or YEARLY), which replaces all other fields.
+    fields cannot express: an RFC 5545 RRULE (DAILY, WEEKLY, MONTHLY or YEARLY), which replaces all other fields. The
+    fields of UES's client, such as `by_day`, `until` and a `frequency` in capitals, are accepted too.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -74,6 +75,11 @@ class RecurrenceRule(BaseModel):
     end_date: date | None = None
     count: Annotated[int | None, Field(ge=1, le=10_000)] = None
     rrule: Annotated[str | None, Field(max_length=500), AfterValidator(checked_rrule)] = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_either_form(cls, value: Any) -> Any:  # noqa: ANN401 - any JSON value
+        return rule_fields(value)
 
     @model_validator(mode="after")
     def _has_end(self) -> Self:
@@ -114,6 +120,11 @@ class CalendarAttachment(BaseModel):
     mime_type: Name = "application/octet-stream"
     url: Line | None = None
     attachment_id: Id | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_either_form(cls, value: Any) -> Any:  # noqa: ANN401 - any JSON value
+        return attachment_fields(value)
 
 
 Attendees = Annotated[tuple[Attendee, ...], Field(max_length=MAX_ITEMS)]

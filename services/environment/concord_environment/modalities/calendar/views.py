@@ -1,13 +1,25 @@
 """Views of the calendar."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass, fields
 from datetime import datetime
+from operator import attrgetter
 from typing import Final
+from zoneinfo import ZoneInfo
 
-from pydantic import BaseModel
+from pydantic import BaseModel, field_serializer
 
+from concord_environment.modalities.calendar.client_form import client_rule
 from concord_environment.modalities.calendar.queries import CalendarQuery, events_on, find_events
-from concord_environment.modalities.calendar.state import Calendar, CalendarEvent, CalendarState, Reminders
+from concord_environment.modalities.calendar.recurrence import rrule_of
+from concord_environment.modalities.calendar.state import (
+    Calendar,
+    CalendarAttachment,
+    CalendarEvent,
+    CalendarState,
+    RecurrenceRule,
+    Reminders,
+)
 from concord_environment.modalities.modality import (
     QueryAnswer,
     StatePage,
@@ -19,8 +31,64 @@ from concord_environment.modalities.modality import (
 )
 
 
+class RecurrenceView(RecurrenceRule):
+    """The recurrence of a series in the form of UES's client, with the fields of its server's form besides."""
+
+    until: str | None = None
+    by_day: list[str] | None = None
+    by_month_day: list[int] | None = None
+    by_month: list[int] | None = None
+    by_set_pos: list[int] | None = None
+
+    @field_serializer("frequency")
+    def _in_capitals(self, frequency: str) -> str:
+        return frequency.upper()
+
+
+class AttachmentView(CalendarAttachment):
+    """An attachment in the forms of UES's server and of its client. The service keeps no content: `data` is null."""
+
+    data: None = None
+    title: str
+    file_url: str
+    file_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CalendarEventView(CalendarEvent):
+    """An event. `recurring_event_id` is the id of the series, as UES's client calls it."""
+
+    recurrence: RecurrenceView | None = None
+    attachments: tuple[AttachmentView, ...] = ()
+    recurring_event_id: str | None = None
+
+
+_FIELDS: Final = tuple(field.name for field in fields(CalendarEvent))
+_values: Final = attrgetter(*_FIELDS)
+
+
+def event_view(event: CalendarEvent) -> CalendarEventView:
+    """An event as in responses."""
+    shown = dict(zip(_FIELDS, _values(event), strict=True))
+    if event.recurrence is not None:
+        rrule = rrule_of(event.recurrence, ZoneInfo(event.timezone))
+        shown["recurrence"] = RecurrenceView.model_construct(**dict(event.recurrence), **client_rule(rrule))
+    if event.attachments:
+        shown["attachments"] = tuple(map(_attachment_view, event.attachments))
+    return CalendarEventView(**shown, recurring_event_id=event.parent_event_id)
+
+
+def _attachment_view(attachment: CalendarAttachment) -> AttachmentView:
+    return AttachmentView.model_construct(
+        **dict(attachment),
+        title=attachment.filename,
+        file_url=attachment.url or "",
+        file_id=attachment.attachment_id,
+    )
+
+
 class CalendarView(BaseModel):
-    """A calendar. `event_ids` lists the events of the calendar on this page only."""
+    """A calendar. `event_ids` lists the events of the calendar in the same response."""
 
     calendar_id: str
     name: str
@@ -55,10 +123,10 @@ class CalendarCounts(StateView):
 
 
 class CalendarStateView(CalendarCounts):
-    """All calendars, and a page of the events by start. A series is one event."""
+    """All calendars, and the events by start. A series is one event, and so is each of its changed occurrences."""
 
     calendars: dict[str, CalendarView]
-    events: dict[str, CalendarEvent]
+    events: dict[str, CalendarEventView]
     returned_count: int
     has_more: bool
 
@@ -74,24 +142,27 @@ class CalendarBriefView(CalendarCounts):
 class CalendarAnswer(QueryAnswer):
     """The calendar events that match a query."""
 
-    events: list[CalendarEvent]
+    events: list[CalendarEventView]
 
 
 class CalendarList(BaseModel):
     """All calendars, and the id of the default calendar."""
 
     calendars: list[CalendarView]
+    count: int
     default_calendar_id: str
 
 
 def list_calendars(world: States) -> CalendarList:
     """All calendars, without event ids."""
     state = world[CalendarState]
-    calendars = [_calendar(state, calendar, ()) for calendar in state.calendars.rows()]
-    return CalendarList(calendars=calendars, default_calendar_id=state.current_settings.default_calendar_id)
+    calendars = [calendar_view(state, calendar) for calendar in state.calendars.rows()]
+    default = state.current_settings.default_calendar_id
+    return CalendarList(calendars=calendars, count=len(calendars), default_calendar_id=default)
 
 
-def _calendar(state: CalendarState, calendar: Calendar, event_ids: tuple[str, ...]) -> CalendarView:
+def calendar_view(state: CalendarState, calendar: Calendar, event_ids: tuple[str, ...] = ()) -> CalendarView:
+    """A calendar as in responses."""
     return CalendarView(
         calendar_id=calendar.calendar_id,
         name=calendar.name,
@@ -120,7 +191,7 @@ def _counts(world: States, now: datetime, today: int) -> dict[str, object]:
 def _state(world: States, now: datetime, page: StatePage) -> CalendarStateView:
     state = world[CalendarState]
     if page.since is None:
-        events, total = state.events.window(page.offset, page.stop), len(state.events)
+        events, total = state.events.window(page.first, page.stop), len(state.events)
     else:
         query = CalendarQuery(start=page.since, limit=page.limit, offset=page.offset)
         events, total = find_events(state, query, now)
@@ -131,9 +202,10 @@ def _state(world: States, now: datetime, page: StatePage) -> CalendarStateView:
         {
             **_counts(world, now, len(events_on(state, now))),
             "calendars": {
-                key: _calendar(state, calendar, tuple(shown.get(key, ()))) for key, calendar in state.calendars.items()
+                key: calendar_view(state, calendar, tuple(shown.get(key, ())))
+                for key, calendar in state.calendars.items()
             },
-            "events": {event.event_id: event for event in events},
+            "events": {event.event_id: event_view(event) for event in events},
             "returned_count": len(events),
             "has_more": page.stop < total,
         }
@@ -167,7 +239,8 @@ def _summarised(event: CalendarEvent) -> EventSummary:
 
 def _answer(world: States, now: datetime, query: CalendarQuery) -> CalendarAnswer:
     events, total = find_events(world[CalendarState], query, now)
-    return CalendarAnswer.model_validate({**answer_fields("calendar", query, len(events), total), "events": events})
+    shown = [event_view(event) for event in events]
+    return CalendarAnswer.model_validate({**answer_fields("calendar", query, len(events), total), "events": shown})
 
 
 def _as_text(brief: CalendarBriefView) -> Iterable[str]:

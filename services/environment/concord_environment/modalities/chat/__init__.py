@@ -6,12 +6,12 @@ from typing import Annotated, Any, Final
 
 from pydantic import BeforeValidator, Field
 
-from concord_environment.modalities.chat.operations import CHAT_OPERATIONS
+from concord_environment.modalities.chat.operations import CHAT_OPERATIONS, ChatAction, SendChat
 from concord_environment.modalities.chat.state import ChatConversation, ChatMessage, ChatSettings, ChatState
 from concord_environment.modalities.chat.views import CHAT_VIEWS
 from concord_environment.modalities.documents import ScenarioForm, StateDocument, load_rows
 from concord_environment.modalities.fields import Id
-from concord_environment.modalities.modality import ONLY_KEY, Modality
+from concord_environment.modalities.modality import ONLY_KEY, EventFacts, Modality, plain_data
 
 
 def _with_sequence(messages: object) -> object:
@@ -50,6 +50,15 @@ def _inconsistencies(state: ChatState) -> Iterator[str]:
             yield f"chat: conversation {message.conversation_id} of message {message.message_id} does not exist"
 
 
+def _event_data(state: ChatState, action: ChatAction, facts: EventFacts) -> dict[str, Any]:
+    """An action of the chat as UES's events have it, with the conversation, and with the id of a new message."""
+    data = plain_data(state, action, facts)
+    data["conversation_id"] = data["conversation_id"] or state.current_settings.default_conversation_id
+    if isinstance(action, SendChat):
+        data |= {"message_id": action.message_id or facts.row_id, "metadata": action.metadata}
+    return data
+
+
 MODALITY: Final = Modality(
     name="chat",
     description="the chat between the user and the assistant",
@@ -59,4 +68,5 @@ MODALITY: Final = Modality(
     views=CHAT_VIEWS,
     scenario=ScenarioForm(ChatDocument, _load, _dump),
     inconsistencies=_inconsistencies,
+    event_data=_event_data,
 )

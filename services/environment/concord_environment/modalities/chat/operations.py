@@ -1,12 +1,11 @@
 """The operations of the chat and their requests."""
 
-from dataclasses import replace
 from typing import ClassVar, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
 from concord_environment.core.actions import Action
-from concord_environment.core.faults import Conflict, Forbidden, NotFound
+from concord_environment.core.faults import Conflict, Forbidden
 from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.chat.state import ChatConversation, ChatMessage, ChatState, Content, Role
 from concord_environment.modalities.fields import Id, JsonObject
@@ -43,7 +42,7 @@ class SendChat(ChatAction):
 
 
 class DeleteChatMessage(ChatAction):
-    """Deletes a message from the chat. Fails if the message does not exist (404)."""
+    """Deletes a message from the chat. Changes nothing if the message does not exist."""
 
     operation: Literal["delete_message"] = "delete_message"
     message_id: Id
@@ -51,9 +50,9 @@ class DeleteChatMessage(ChatAction):
 
 
 class ClearConversation(ChatAction):
-    """Deletes all messages of a conversation, by default the default conversation, and keeps the conversation.
+    """Deletes a conversation with all its messages, by default the default conversation.
 
-    Fails if the conversation does not exist (404).
+    Changes nothing if the conversation does not exist.
     """
 
     operation: Literal["clear_conversation"] = "clear_conversation"
@@ -86,12 +85,12 @@ def _send(world: States, action: SendChat, transaction: Transaction) -> None:
         metadata=action.metadata,
         sequence=latest[0].sequence + 1 if latest else 0,
     )
-    transaction.put(state.messages, message_id, message)
     existing = state.conversations.get(conversation_id)
     roles = tuple(sorted({*(existing.participant_roles if existing else ()), role}))
     created_at = existing.created_at if existing else transaction.now
     conversation = ChatConversation(conversation_id, created_at, transaction.now, roles)
     transaction.put(state.conversations, conversation_id, conversation)
+    transaction.put(state.messages, message_id, message)
     _drop_oldest(state, conversation_id, transaction)
 
 
@@ -102,20 +101,21 @@ def _drop_oldest(state: ChatState, conversation_id: str, transaction: Transactio
 
 
 def _delete(world: States, action: DeleteChatMessage, transaction: Transaction) -> None:
-    if action.message_id not in world[ChatState].messages:
-        raise NotFound(f"there is no message {action.message_id}")
-    transaction.drop(world[ChatState].messages, action.message_id)
+    if action.message_id in world[ChatState].messages:
+        transaction.drop(world[ChatState].messages, action.message_id)
+    else:
+        transaction.ignored.append(action.message_id)
 
 
 def _clear(world: States, action: ClearConversation, transaction: Transaction) -> None:
     state = world[ChatState]
     conversation_id = action.conversation_id or state.current_settings.default_conversation_id
-    conversation = state.conversations.get(conversation_id)
-    if conversation is None:
-        raise NotFound(f"there is no conversation {conversation_id}")
+    if conversation_id not in state.conversations:
+        transaction.ignored.append(conversation_id)
+        return
     for message in list(state.messages.group("conversation", conversation_id)):
         transaction.drop(state.messages, message.message_id)
-    transaction.put(state.conversations, conversation_id, replace(conversation, participant_roles=()))
+    transaction.drop(state.conversations, conversation_id)
 
 
 CHAT_OPERATIONS: Final[tuple[AnyOperation, ...]] = (

@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from datetime import datetime
 from itertools import takewhile
-from typing import Final
+from operator import attrgetter
+from typing import Final, Literal
 
 from pydantic import BaseModel
 
@@ -31,13 +32,15 @@ class ChatQuery(Page):
     search: Line | None = None
     since: Moment | None = None
     until: Moment | None = None
+    sort_by: Literal["timestamp", "role", "conversation_id"] = "timestamp"
     sort_order: SortOrder = "asc"
 
 
 def find_chat(state: ChatState, query: ChatQuery) -> tuple[list[ChatMessage], int]:
     """The page of messages that match a query, and the number of all matches."""
     latest_first = query.sort_order == "desc"
-    if (query.conversation_id, query.role, query.search, query.since, query.until) == (None,) * 5:
+    by_time = query.sort_by == "timestamp"
+    if by_time and (query.conversation_id, query.role, query.search, query.since, query.until) == (None,) * 5:
         return state.messages.window(query.first, query.stop, latest_first=latest_first), len(state.messages)
     text = None if query.search is None else query.search.casefold()
     found = [
@@ -47,7 +50,9 @@ def find_chat(state: ChatState, query: ChatQuery) -> tuple[list[ChatMessage], in
         and (query.until is None or message.timestamp <= query.until)
         and (text is None or text in text_of(message.content).casefold())
     ]
-    if not latest_first:
+    if not by_time:
+        found.sort(key=attrgetter(query.sort_by), reverse=latest_first)
+    elif not latest_first:
         found.reverse()
     return found[query.first : query.stop], len(found)
 
@@ -98,7 +103,7 @@ class ChatCounts(StateView):
 
 
 class ChatStateView(ChatCounts):
-    """A page of the chat messages. The first page has the latest messages; each page starts with its oldest message."""
+    """The chat messages, oldest first. With a `limit`, the first page has the latest messages."""
 
     messages: list[ChatMessageView]
     returned_count: int
@@ -174,4 +179,8 @@ def _answer(world: States, now: datetime, query: ChatQuery) -> ChatAnswer:  # no
     )
 
 
-CHAT_VIEWS: Final = Views(_state, ChatStateView, _brief, ChatBriefView, ChatQuery, _answer, ChatAnswer)
+def _as_text(brief: ChatBriefView) -> Iterable[str]:
+    yield f"CHAT: {brief.total_message_count} messages"
+
+
+CHAT_VIEWS: Final = Views(_state, ChatStateView, _brief, ChatBriefView, ChatQuery, _answer, ChatAnswer, _as_text)

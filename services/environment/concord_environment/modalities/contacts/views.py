@@ -1,5 +1,6 @@
 """Queries and views of the address book."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 
@@ -68,7 +69,7 @@ class ContactsCounts(StateView):
 
 
 class ContactsStateView(ContactsCounts):
-    """A page of the contacts, sorted by name. `since` filters the page by the time of the last update."""
+    """The contacts, sorted by name. `since` filters them by the time of the last update."""
 
     contacts: dict[str, Contact]
     returned_count: int
@@ -94,7 +95,7 @@ def _counts(world: States, now: datetime) -> dict[str, object]:
 
 
 def _state(world: States, now: datetime, page: StatePage) -> ContactsStateView:
-    contacts = world[ContactsState].contacts.window(page.offset, page.stop)
+    contacts = world[ContactsState].contacts.window(page.first, page.stop)
     returned = [contact for contact in contacts if page.since is None or contact.updated_at >= page.since]
     return ContactsStateView.model_validate(
         {
@@ -118,6 +119,10 @@ def _answer(world: States, now: datetime, query: ContactsQuery) -> ContactsAnswe
     )
 
 
+def _as_text(brief: ContactsBriefView) -> Iterable[str]:
+    yield f"CONTACTS: {brief.total_contact_count}"
+
+
 CONTACTS_VIEWS: Final = Views(
-    _state, ContactsStateView, _brief, ContactsBriefView, ContactsQuery, _answer, ContactsAnswer
+    _state, ContactsStateView, _brief, ContactsBriefView, ContactsQuery, _answer, ContactsAnswer, _as_text
 )

@@ -6,34 +6,38 @@ from datetime import datetime
 from operator import attrgetter
 from typing import Final, NamedTuple, TypeVar
 
-from concord_environment.core.faults import Conflict, Forbidden, NotFound
+from concord_environment.core.faults import Conflict, Forbidden
 from concord_environment.core.identity import namespace
 from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.contacts.state import ContactsState
 from concord_environment.modalities.email import requests
-from concord_environment.modalities.email.state import Attachment, Email, EmailState
+from concord_environment.modalities.email.state import FOLDERS, MAX_NAMES, Attachment, Email, EmailState
 from concord_environment.modalities.email.threading import Headers, find_thread, headers_of, references_for
 from concord_environment.modalities.fields import same_address
-from concord_environment.modalities.modality import AnyOperation, Caller, Operation, States
+from concord_environment.modalities.modality import ONLY_KEY, AnyOperation, Caller, Operation, States
 
 S = TypeVar("S", bound=requests._Selection)
 
+SEND_FOR_OTHERS: Final = "email:send:others"
 
-def _bind_send(world: States, action: requests.SendEmail, caller: Caller) -> requests.SendEmail:  # noqa: ARG001
+
+def _bind_send(world: States, action: requests.SendEmail, caller: Caller) -> requests.SendEmail:
     own = world[EmailState].address
-    if action.from_address is not None and not same_address(action.from_address, own):
-        raise Forbidden(f"from_address: this mailbox sends as {own} only")
-    return action.model_copy(update={"from_address": own})
+    if action.from_address is None or same_address(action.from_address, own):
+        return action.model_copy(update={"from_address": own})
+    if not caller.may(SEND_FOR_OTHERS):
+        raise Forbidden(f"from_address: this mailbox sends as {own} only; another sender requires '{SEND_FOR_OTHERS}'")
+    return action
 
 
 def _send(world: States, action: requests.SendEmail, transaction: Transaction) -> None:
-    state, own = world[EmailState], action.from_address or world[EmailState].address
-    sent = _file(state, action, transaction, Envelope(transaction.new_id(), own, "sent", is_read=True))
+    state, sender = world[EmailState], action.from_address or world[EmailState].address
+    sent = _file(state, action, transaction, Envelope(transaction.new_id(), sender, "sent", is_read=True))
     recipients = (*action.to_addresses, *action.cc_addresses, *action.bcc_addresses)
-    if any(same_address(recipient, own) for recipient in recipients):
+    if any(same_address(recipient, state.address) for recipient in recipients):
         # The incoming copy is a separate row with its own id, in the same thread.
         copy = action.model_dump(exclude={"operation", "bcc_addresses", "from_address"})
-        incoming = {**copy, "from_address": own, "thread_id": sent.thread_id, "in_reply_to": sent.in_reply_to}
+        incoming = {**copy, "from_address": sender, "thread_id": sent.thread_id, "in_reply_to": sent.in_reply_to}
         transaction.cause(requests.ReceiveEmail.model_validate(incoming))
 
 
@@ -48,6 +52,7 @@ def _receive(world: States, action: requests.ReceiveEmail, transaction: Transact
     labels = tuple(dict.fromkeys(action.labels))
     envelope = Envelope(message_id, action.from_address, folder, action.is_read, labels, action.sent_at)
     _file(state, action, transaction, envelope)
+    _keep_names(state, transaction, folder=folder, labels=labels)
 
 
 class Envelope(NamedTuple):
@@ -105,9 +110,36 @@ def _with_id(attachment: Attachment, transaction: Transaction) -> Attachment:
     return attachment.model_copy(update={"attachment_id": transaction.new_id()})
 
 
+def _keep_names(
+    state: EmailState, transaction: Transaction, *, folder: str | None = None, labels: Sequence[str] = ()
+) -> None:
+    """Keeps the names of new folders and labels, so that they stay when they have no emails."""
+    if (folder is None or folder in FOLDERS) and not labels:
+        return
+    account = state.current_account
+    folders = account.folders if folder is None or folder in FOLDERS else _with_names(account.folders, [folder])
+    kept = replace(account, folders=folders, labels=_with_names(account.labels, labels))
+    if kept != account:
+        transaction.put(state.account, ONLY_KEY, kept)
+
+
+def _with_names(names: tuple[str, ...], more: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*names, *more)))[:MAX_NAMES]
+
+
+def _move(world: States, action: requests.Move, transaction: Transaction) -> None:
+    _keep_names(world[EmailState], transaction, folder=action.folder)
+    _each(lambda email, _: replace(email, folder=action.folder))(world, action, transaction)
+
+
+def _label(world: States, action: requests.AddLabel, transaction: Transaction) -> None:
+    _keep_names(world[EmailState], transaction, labels=action.labels)
+    _each(_labelled)(world, action, transaction)
+
+
 def _each(change: Callable[[Email, S], Email]) -> Callable[[States, S, Transaction], None]:
     def apply(world: States, action: S, transaction: Transaction) -> None:
-        for email in _selected(world[EmailState], action):
+        for email in _selected(world[EmailState], action, transaction):
             changed = change(email, action)
             if changed != email:
                 transaction.put(world[EmailState].emails, email.message_id, changed)
@@ -115,15 +147,14 @@ def _each(change: Callable[[Email, S], Email]) -> Callable[[States, S, Transacti
     return apply
 
 
-def _selected(state: EmailState, action: requests._Selection) -> list[Email]:
-    selected = {message_id: state.emails.get(message_id) for message_id in action.ids}
-    if missing := [message_id for message_id, email in selected.items() if email is None]:
-        raise NotFound(f"there is no email {missing[0]}")
-    return [email for email in selected.values() if email is not None]
+def _selected(state: EmailState, action: requests._Selection, transaction: Transaction) -> list[Email]:
+    """The selected emails that exist."""
+    transaction.ignored += [message_id for message_id in action.ids if message_id not in state.emails]
+    return [email for message_id in action.ids if (email := state.emails.get(message_id)) is not None]
 
 
 def _delete(world: States, action: requests.Delete, transaction: Transaction) -> None:
-    for email in _selected(world[EmailState], action):
+    for email in _selected(world[EmailState], action, transaction):
         if email.folder == "trash":
             transaction.drop(world[EmailState].emails, email.message_id)
         else:
@@ -169,15 +200,9 @@ EMAIL_OPERATIONS: Final[tuple[AnyOperation, ...]] = (
         "email.archived",
     ),
     Operation(requests.Delete, _delete, "delete", "email:delete", "email.deleted"),
-    Operation(requests.AddLabel, _each(_labelled), "label", "email:label", "email.labelled"),
+    Operation(requests.AddLabel, _label, "label", "email:label", "email.labelled"),
     Operation(requests.RemoveLabel, _each(_unlabelled), "unlabel", "email:unlabel", "email.unlabelled"),
-    Operation(
-        requests.Move,
-        _each(lambda email, action: replace(email, folder=action.folder)),
-        "move",
-        "email:move",
-        "email.moved",
-    ),
+    Operation(requests.Move, _move, "move", "email:move", "email.moved"),
 )
 
 

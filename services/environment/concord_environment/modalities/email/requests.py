@@ -47,9 +47,9 @@ class _Message(EmailAction):
 class SendEmail(_Message):
     """Sends an email from the user.
 
-    `from_address` defaults to the user's address and cannot be another address. To reply, set `in_reply_to` to the
-    `message_id` of the email; the service then adds the References header and the thread. An email to the user's own
-    address also arrives in the inbox. Fails for another `from_address` (403).
+    `from_address` defaults to the user's address; another one requires the permission `email:send:others`. To reply,
+    set `in_reply_to` to the `message_id` of the email; the service then adds the References header and the thread. An
+    email to the user's own address also arrives in the inbox. Fails without the permission (403).
     """
 
     operation: Literal["send"] = "send"
@@ -77,31 +77,31 @@ class _Selection(MessageSelection, EmailAction):
 
 
 class MarkRead(_Selection):
-    """Marks emails as read. Fails without changes if an email does not exist (404)."""
+    """Marks emails as read. Ids that do not exist are left out."""
 
     operation: Literal["mark_read"] = "mark_read"
 
 
 class MarkUnread(_Selection):
-    """Marks emails as unread. Fails without changes if an email does not exist (404)."""
+    """Marks emails as unread. Ids that do not exist are left out."""
 
     operation: Literal["mark_unread"] = "mark_unread"
 
 
 class Star(_Selection):
-    """Adds the star to emails. Fails without changes if an email does not exist (404)."""
+    """Adds the star to emails. Ids that do not exist are left out."""
 
     operation: Literal["star"] = "star"
 
 
 class Unstar(_Selection):
-    """Removes the star from emails. Fails without changes if an email does not exist (404)."""
+    """Removes the star from emails. Ids that do not exist are left out."""
 
     operation: Literal["unstar"] = "unstar"
 
 
 class Archive(_Selection):
-    """Moves emails to the archive folder. Fails without changes if an email does not exist (404)."""
+    """Moves emails to the archive folder. Ids that do not exist are left out."""
 
     operation: Literal["archive"] = "archive"
 
@@ -109,7 +109,7 @@ class Archive(_Selection):
 class Delete(_Selection):
     """Moves emails to the trash folder. Emails that are in the trash already are deleted permanently.
 
-    Fails without changes if an email does not exist (404).
+    Ids that do not exist are left out.
     """
 
     operation: Literal["delete"] = "delete"
@@ -127,13 +127,13 @@ class _Labelling(_Selection):
 
 
 class AddLabel(_Labelling):
-    """Adds labels to emails. Fails without changes if an email does not exist (404)."""
+    """Adds labels to emails. Ids that do not exist are left out."""
 
     operation: Literal["add_label"] = "add_label"
 
 
 class RemoveLabel(_Labelling):
-    """Removes labels from emails. Fails without changes if an email does not exist (404)."""
+    """Removes labels from emails. Ids that do not exist are left out."""
 
     operation: Literal["remove_label"] = "remove_label"
 
@@ -141,7 +141,7 @@ class RemoveLabel(_Labelling):
 class Move(_Selection):
     """Moves emails to a folder, and creates the folder if it does not exist.
 
-    Fails without changes if an email does not exist (404).
+    Ids that do not exist are left out.
     """
 
     operation: Literal["move"] = "move"

@@ -66,9 +66,11 @@ class Email:
 
 @dataclass(frozen=True, slots=True)
 class EmailAccount:
-    """The owner of the mailbox."""
+    """The owner of the mailbox, and the folders and labels of the owner's own, with emails or without."""
 
     user_email_address: Address = "user@example.com"
+    folders: tuple[Name, ...] = ()
+    labels: tuple[Name, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +103,9 @@ def is_reply(subject: str) -> bool:
     """Whether a subject has the prefix of a reply or a forwarded email."""
     return _PREFIX.match(subject.lstrip()) is not None
 
+
+MAX_NAMES: Final = 1_000
+"""The maximum number of folders, and of labels, that the mailbox keeps when they have no emails."""
 
 UNREAD = "unread"
 STARRED = "starred"
@@ -141,6 +146,7 @@ class EmailState:
                 "sender": lambda email: (email.from_address.casefold(),),
                 "thread": lambda email: (email.thread_id,),
                 "subject": lambda email: (base_subject(email.subject),),
+                "subject_text": lambda email: (email.subject.casefold(),),
                 # The ids in References and In-Reply-To. A referenced email may arrive after the reply.
                 "referenced": _referenced,
             },
@@ -153,9 +159,24 @@ class EmailState:
         return self.emails, self.account
 
     @property
+    def current_account(self) -> EmailAccount:
+        """The owner of the mailbox."""
+        return self.account.get(ONLY_KEY) or EmailAccount()
+
+    @property
     def address(self) -> str:
         """The simulated user's address."""
-        return (self.account.get(ONLY_KEY) or EmailAccount()).user_email_address
+        return self.current_account.user_email_address
+
+    @property
+    def folder_names(self) -> list[str]:
+        """The folders, with emails or without."""
+        return list(dict.fromkeys((*FOLDERS, *self.current_account.folders, *self.emails.index_values("folder"))))
+
+    @property
+    def label_names(self) -> list[str]:
+        """The labels, with emails or without."""
+        return list(dict.fromkeys((*self.current_account.labels, *self.emails.index_values("label"))))
 
     def thread(self, thread_id: str) -> EmailThread | None:
         """The thread with an id, or None if no email belongs to it."""

@@ -1,5 +1,6 @@
 """Views of the mailbox."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
@@ -8,7 +9,7 @@ from typing import Final
 from pydantic import BaseModel
 
 from concord_environment.modalities.email.queries import EmailQuery, find_emails
-from concord_environment.modalities.email.state import FOLDERS, STARRED, UNREAD, Email, EmailState, EmailThread
+from concord_environment.modalities.email.state import STARRED, UNREAD, Email, EmailState, EmailThread
 from concord_environment.modalities.fields import same_address
 from concord_environment.modalities.modality import (
     QueryAnswer,
@@ -19,6 +20,9 @@ from concord_environment.modalities.modality import (
     answer_fields,
     view_fields,
 )
+
+PREVIEW: Final = 100
+"""The maximum length of a body in the summary, in characters."""
 
 BRIEF: Final = 50
 """The number of emails in the compact state."""
@@ -40,6 +44,53 @@ class EmailSummary(BaseModel):
     has_attachments: bool
 
 
+class EmailPreview(BaseModel):
+    """An email with the beginning of its body."""
+
+    message_id: str
+    thread_id: str
+    from_address: str
+    to_addresses: tuple[str, ...]
+    subject: str
+    sent_at: datetime
+    received_at: datetime
+    is_read: bool
+    is_starred: bool
+    folder: str
+    has_attachments: bool
+    attachment_count: int
+    body_preview: str
+
+
+class FolderCounts(BaseModel):
+    """The numbers of emails in a folder."""
+
+    message_count: int
+    unread_count: int
+
+
+class EmailStatistics(BaseModel):
+    """The numbers of emails, threads and labels in the mailbox."""
+
+    total_emails: int
+    total_threads: int
+    total_unread: int
+    total_starred: int
+    total_drafts: int
+    total_labels: int
+
+
+class EmailSummaryView(StateView):
+    """The whole mailbox without bodies."""
+
+    user_email_address: str
+    statistics: EmailStatistics
+    folders: dict[str, FolderCounts]
+    labels: dict[str, int]
+    emails: dict[str, EmailPreview]
+    threads: dict[str, EmailThread]
+
+
 class EmailCounts(StateView):
     """The numbers of emails and threads in the whole mailbox."""
 
@@ -54,7 +105,7 @@ class EmailCounts(StateView):
 
 
 class EmailStateView(EmailCounts):
-    """A page of the emails, latest first, with the threads, folders, labels and drafts of that page."""
+    """The emails, latest first, with their threads, folders, labels and drafts."""
 
     emails: dict[str, Email]
     threads: dict[str, EmailThread]
@@ -79,7 +130,6 @@ class EmailAnswer(QueryAnswer):
 
 def _counts(world: States, now: datetime) -> dict[str, object]:
     state = world[EmailState]
-    names = dict.fromkeys((*FOLDERS, *state.emails.index_values("folder")))
     return {
         **view_fields(world, "email", now),
         "user_email_address": state.address,
@@ -88,8 +138,8 @@ def _counts(world: States, now: datetime) -> dict[str, object]:
         "starred_count": state.emails.group_size("flag", STARRED),
         "total_threads": len(state.emails.lookup_values("thread")),
         "draft_count": state.emails.group_size("folder", "drafts"),
-        "folder_counts": {name: state.emails.group_size("folder", name) for name in names},
-        "label_counts": {name: state.emails.group_size("label", name) for name in state.emails.index_values("label")},
+        "folder_counts": {name: state.emails.group_size("folder", name) for name in state.folder_names},
+        "label_counts": {name: state.emails.group_size("label", name) for name in state.label_names},
     }
 
 
@@ -97,18 +147,17 @@ def _state(world: States, now: datetime, page: StatePage) -> EmailStateView:
     state, counts = world[EmailState], _counts(world, now)
     latest, total = _page(state, page)
     emails = [_visible(state, email) for email in latest]
-    folders: dict[str, list[str]] = {name: [] for name in FOLDERS}
-    labels: dict[str, list[str]] = {}
+    folders: dict[str, list[str]] = {name: [] for name in state.folder_names}
+    labels: dict[str, list[str]] = {name: [] for name in state.label_names}
     for email in emails:
-        folders.setdefault(email.folder, []).append(email.message_id)
+        folders[email.folder].append(email.message_id)
         for label in email.labels:
-            labels.setdefault(label, []).append(email.message_id)
-    threads = {email.thread_id: state.thread(email.thread_id) for email in emails}
+            labels[label].append(email.message_id)
     return EmailStateView.model_validate(
         {
             **counts,
             "emails": {email.message_id: email for email in emails},
-            "threads": {thread_id: thread for thread_id, thread in threads.items() if thread},
+            "threads": _threads(state, emails),
             "folders": folders,
             "labels": labels,
             "drafts": {email.message_id: email for email in emails if email.folder == "drafts"},
@@ -118,8 +167,54 @@ def _state(world: States, now: datetime, page: StatePage) -> EmailStateView:
     )
 
 
+def _threads(state: EmailState, emails: Iterable[Email]) -> dict[str, EmailThread]:
+    ids = dict.fromkeys(email.thread_id for email in emails)
+    return {thread_id: thread for thread_id in ids if (thread := state.thread(thread_id)) is not None}
+
+
+def _summary(world: States, now: datetime) -> EmailSummaryView:
+    state = world[EmailState]
+    emails, labels = list(state.emails.rows(latest_first=True)), state.label_names
+    unread = Counter(email.folder for email in state.emails.group("flag", UNREAD))
+    folders = {name: (state.emails.group_size("folder", name), unread[name]) for name in state.folder_names}
+    return EmailSummaryView(
+        **view_fields(world, "email", now),
+        user_email_address=state.address,
+        statistics=EmailStatistics(
+            total_emails=len(emails),
+            total_threads=len(state.emails.lookup_values("thread")),
+            total_unread=unread.total(),
+            total_starred=state.emails.group_size("flag", STARRED),
+            total_drafts=state.emails.group_size("folder", "drafts"),
+            total_labels=len(labels),
+        ),
+        folders={name: FolderCounts(message_count=all_, unread_count=new) for name, (all_, new) in folders.items()},
+        labels={name: state.emails.group_size("label", name) for name in labels},
+        emails={email.message_id: _preview(email) for email in emails},
+        threads=_threads(state, emails),
+    )
+
+
+def _preview(email: Email) -> EmailPreview:
+    return EmailPreview(
+        message_id=email.message_id,
+        thread_id=email.thread_id,
+        from_address=email.from_address,
+        to_addresses=email.to_addresses,
+        subject=email.subject,
+        sent_at=email.sent_at,
+        received_at=email.received_at,
+        is_read=email.is_read,
+        is_starred=email.is_starred,
+        folder=email.folder,
+        has_attachments=bool(email.attachments),
+        attachment_count=len(email.attachments),
+        body_preview=email.body_text[:PREVIEW],
+    )
+
+
 def _page(state: EmailState, page: StatePage) -> tuple[list[Email], int]:
-    return find_emails(state, EmailQuery(since=page.since, limit=page.limit, offset=page.offset))
+    return find_emails(state, EmailQuery(since=page.since, limit=page.limit, offset=page.offset, sort_by="date"))
 
 
 def _brief(world: States, now: datetime) -> EmailBriefView:
@@ -152,7 +247,8 @@ def _answer(world: States, now: datetime, query: EmailQuery) -> EmailAnswer:  # 
 
 def _visible(state: EmailState, email: Email) -> Email:
     """The email as the user sees it: without Bcc, unless the user sent it."""
-    return email if same_address(email.from_address, state.address) else replace(email, bcc_addresses=())
+    is_visible = not email.bcc_addresses or same_address(email.from_address, state.address)
+    return email if is_visible else replace(email, bcc_addresses=())
 
 
 def _as_text(brief: EmailBriefView) -> Iterable[str]:
@@ -161,4 +257,15 @@ def _as_text(brief: EmailBriefView) -> Iterable[str]:
         yield f'  - "{email.subject}" from {email.from_address}'
 
 
-EMAIL_VIEWS: Final = Views(_state, EmailStateView, _brief, EmailBriefView, EmailQuery, _answer, EmailAnswer, _as_text)
+EMAIL_VIEWS: Final = Views(
+    _state,
+    EmailStateView,
+    _brief,
+    EmailBriefView,
+    EmailQuery,
+    _answer,
+    EmailAnswer,
+    _as_text,
+    _summary,
+    EmailSummaryView,
+)

@@ -8,8 +8,9 @@ from pydantic import Field
 
 from concord_environment.modalities.documents import ScenarioForm, StateDocument, load_rows
 from concord_environment.modalities.fields import Id, Phone
-from concord_environment.modalities.modality import ONLY_KEY, Modality
+from concord_environment.modalities.modality import ONLY_KEY, EventFacts, Modality
 from concord_environment.modalities.sms.operations import SMS_OPERATIONS
+from concord_environment.modalities.sms.requests import NESTED, SMSAction
 from concord_environment.modalities.sms.state import Conversation, SMSAccount, SMSMessage, SMSState
 from concord_environment.modalities.sms.views import SMS_VIEWS
 
@@ -34,6 +35,12 @@ def _dump(state: SMSState) -> dict[str, Any]:
     return {"messages": dict(state.messages.items()), "conversations": dict(state.conversations.items()), **account}
 
 
+def _event_data(state: SMSState, action: SMSAction, facts: EventFacts) -> dict[str, Any]:  # noqa: ARG001
+    """UES's form of an SMS event: the fields of the action are in the nested object of its kind."""
+    given = action.as_data()
+    return {**dict.fromkeys(NESTED), "action": given.pop("operation"), action.nested: given}
+
+
 def _inconsistencies(state: SMSState) -> Iterator[str]:
     for message in state.messages.rows():
         if message.thread_id not in state.conversations:
@@ -48,4 +55,5 @@ MODALITY: Final = Modality(
     views=SMS_VIEWS,
     scenario=ScenarioForm(SMSDocument, _load, _dump),
     inconsistencies=_inconsistencies,
+    event_data=_event_data,
 )

@@ -2,21 +2,26 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
-from concord_environment.core.faults import Conflict, Forbidden, NotFound
+from concord_environment.core.faults import Conflict, Forbidden
+from concord_environment.core.tables import Table
 from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.contacts.state import ContactsState
 from concord_environment.modalities.modality import AnyOperation, Caller, Operation, States
 from concord_environment.modalities.sms import requests
 from concord_environment.modalities.sms.state import Conversation, Participant, Reaction, SMSMessage, SMSState
 
+Row = TypeVar("Row")
 
-def _bind_send(world: States, action: requests.SendMessage, caller: Caller) -> requests.SendMessage:  # noqa: ARG001
+SEND_FOR_OTHERS: Final = "sms:send:others"
+
+
+def _bind_send(world: States, action: requests.SendMessage, caller: Caller) -> requests.SendMessage:
     own = world[SMSState].number
-    if action.from_number not in (None, own):
-        raise Forbidden(f"from_number: this phone sends as {own} only")
-    return action.model_copy(update={"from_number": own})
+    if action.from_number not in (None, own) and not caller.may(SEND_FOR_OTHERS):
+        raise Forbidden(f"from_number: this phone sends as {own} only; another sender requires '{SEND_FOR_OTHERS}'")
+    return action.model_copy(update={"from_number": action.from_number or own})
 
 
 def _bind_reaction(world: States, action: requests.AddReaction, caller: Caller) -> requests.AddReaction:
@@ -24,6 +29,21 @@ def _bind_reaction(world: States, action: requests.AddReaction, caller: Caller) 
     if action.phone_number not in (None, own) and not caller.may("sms:receive"):
         raise Forbidden(f"phone_number: a reaction from a number other than {own} requires 'sms:receive'")
     return action.model_copy(update={"phone_number": action.phone_number or own})
+
+
+def _bind_removal(world: States, action: requests.RemoveReaction, caller: Caller) -> requests.RemoveReaction:
+    message = world[SMSState].messages.get(action.message_id)
+    owners = {one.phone_number for one in message.reactions if one.reaction_id == action.reaction_id} if message else ()
+    if any(owner != world[SMSState].number for owner in owners) and not caller.may("sms:receive"):
+        raise Forbidden("reaction_id: removing a reaction of somebody else requires 'sms:receive'")
+    return action
+
+
+def _bind_edit(world: States, action: requests.EditMessage, caller: Caller) -> requests.EditMessage:
+    message = world[SMSState].messages.get(action.message_id)
+    if message is not None and message.direction == "incoming" and not caller.may("sms:receive"):
+        raise Forbidden(f"message_id: editing a message of {message.from_number} requires 'sms:receive'")
+    return action
 
 
 def _send(world: States, action: requests.SendMessage, transaction: Transaction) -> None:
@@ -65,8 +85,6 @@ def _receive(world: States, action: requests.ReceiveMessage, transaction: Transa
         sent_at=transaction.now,
         message_type=action.message_type,
         attachments=_attachments(action, transaction),
-        delivered_at=transaction.now,
-        delivery_status="delivered",
         replied_to_message_id=action.replied_to_message_id,
         is_spam=action.is_spam,
     )
@@ -101,19 +119,22 @@ def _thread(state: SMSState, thread_id: str | None, numbers: Iterable[str], tran
     return conversation.thread_id
 
 
-def _message(state: SMSState, message_id: str) -> SMSMessage:
-    message = state.messages.get(message_id)
-    if message is None or message.is_deleted:
-        raise NotFound(f"there is no message {message_id}")
-    return message
+def _existing(table: Table[Row], key: str, transaction: Transaction) -> Row | None:
+    """The row that an action names. None if it does not exist: the action then leaves it out."""
+    row = table.get(key)
+    if row is None:
+        transaction.ignored.append(key)
+    return row
 
 
 def _each(
     change: Callable[[SMSMessage, Transaction], SMSMessage],
 ) -> Callable[[States, Any, Transaction], None]:
     def apply(world: States, action: requests._Selection, transaction: Transaction) -> None:
-        for message in [_message(world[SMSState], message_id) for message_id in action.ids]:
-            transaction.put(world[SMSState].messages, message.message_id, change(message, transaction))
+        messages = world[SMSState].messages
+        for message_id in action.ids:
+            if (message := _existing(messages, message_id, transaction)) is not None:
+                transaction.put(messages, message_id, change(message, transaction))
 
     return apply
 
@@ -122,12 +143,19 @@ def _read(message: SMSMessage, transaction: Transaction) -> SMSMessage:
     return replace(message, is_read=True, read_at=message.read_at or transaction.now)
 
 
+def _unread(message: SMSMessage, transaction: Transaction) -> SMSMessage:
+    delivered_at = message.delivered_at or transaction.now
+    return replace(message, is_read=False, read_at=None, delivery_status="delivered", delivered_at=delivered_at)
+
+
 def _deleted(message: SMSMessage, transaction: Transaction) -> SMSMessage:  # noqa: ARG001 - one signature for all
-    return replace(message, is_deleted=True, body="", attachments=(), reactions=())
+    return replace(message, is_deleted=True)
 
 
 def _react(world: States, action: requests.AddReaction, transaction: Transaction) -> None:
-    message = _message(world[SMSState], action.message_id)
+    message = _existing(world[SMSState].messages, action.message_id, transaction)
+    if message is None:
+        return
     number = action.phone_number or world[SMSState].number
     if any(reaction.phone_number == number and reaction.emoji == action.emoji for reaction in message.reactions):
         raise Conflict(f"{number} has already reacted to the message with {action.emoji}")
@@ -136,12 +164,29 @@ def _react(world: States, action: requests.AddReaction, transaction: Transaction
     transaction.put(world[SMSState].messages, message.message_id, updated)
 
 
+def _remove_reaction(world: States, action: requests.RemoveReaction, transaction: Transaction) -> None:
+    message = _existing(world[SMSState].messages, action.message_id, transaction)
+    if message is None:
+        return
+    reactions = tuple(reaction for reaction in message.reactions if reaction.reaction_id != action.reaction_id)
+    if len(reactions) == len(message.reactions):
+        transaction.ignored.append(action.reaction_id)
+    transaction.put(world[SMSState].messages, message.message_id, replace(message, reactions=reactions))
+
+
+def _edit(world: States, action: requests.EditMessage, transaction: Transaction) -> None:
+    message = _existing(world[SMSState].messages, action.message_id, transaction)
+    if message is not None:
+        edited = replace(message, body=action.new_body, edited_at=transaction.now)
+        transaction.put(world[SMSState].messages, message.message_id, edited)
+
+
 def _create_group(world: States, action: requests.CreateGroup, transaction: Transaction) -> None:
     creator = action.creator_number or world[SMSState].number
     thread_id = action.thread_id or transaction.new_id()
     if thread_id in world[SMSState].conversations:
         raise Conflict(f"conversation {thread_id} already exists")
-    numbers = dict.fromkeys((creator, *action.participant_numbers))
+    numbers = sorted({creator, *action.participant_numbers})
     conversation = Conversation(
         thread_id=thread_id,
         conversation_type="group",
@@ -153,11 +198,45 @@ def _create_group(world: States, action: requests.CreateGroup, transaction: Tran
     transaction.put(world[SMSState].conversations, thread_id, conversation)
 
 
+def _update_group(world: States, action: requests.UpdateGroup, transaction: Transaction) -> None:
+    conversation = _existing(world[SMSState].conversations, action.thread_id, transaction)
+    if conversation is not None:
+        updated = replace(
+            conversation,
+            group_name=action.group_name or conversation.group_name,
+            group_photo_url=action.group_photo_url or conversation.group_photo_url,
+        )
+        transaction.put(world[SMSState].conversations, updated.thread_id, updated)
+
+
+def _add_participant(world: States, action: requests.AddParticipant, transaction: Transaction) -> None:
+    conversation = _existing(world[SMSState].conversations, action.thread_id, transaction)
+    if conversation is not None:
+        others = _without(conversation, action.phone_number)
+        participants = (*others, Participant(action.phone_number, transaction.now))
+        updated = replace(conversation, participants=participants, conversation_type="group")
+        transaction.put(world[SMSState].conversations, updated.thread_id, updated)
+
+
+def _remove_participant(
+    world: States, action: requests.RemoveParticipant | requests.LeaveGroup, transaction: Transaction
+) -> None:
+    number = action.phone_number if isinstance(action, requests.RemoveParticipant) else world[SMSState].number
+    conversation = _existing(world[SMSState].conversations, action.thread_id, transaction)
+    if conversation is not None:
+        updated = replace(conversation, participants=_without(conversation, number))
+        transaction.put(world[SMSState].conversations, updated.thread_id, updated)
+
+
+def _without(conversation: Conversation, number: str) -> tuple[Participant, ...]:
+    return tuple(participant for participant in conversation.participants if participant.phone_number != number)
+
+
 def _update_conversation(world: States, action: requests.UpdateConversation, transaction: Transaction) -> None:
     state = world[SMSState]
-    conversation = state.conversations.get(action.thread_id)
+    conversation = _existing(state.conversations, action.thread_id, transaction)
     if conversation is None:
-        raise NotFound(f"there is no conversation {action.thread_id}")
+        return
     updated = replace(
         conversation,
         is_pinned=conversation.is_pinned if action.pin is None else action.pin,
@@ -174,7 +253,9 @@ def _update_conversation(world: States, action: requests.UpdateConversation, tra
 
 
 def _update_delivery_status(world: States, action: requests.UpdateDeliveryStatus, transaction: Transaction) -> None:
-    message = _message(world[SMSState], action.message_id)
+    message = _existing(world[SMSState].messages, action.message_id, transaction)
+    if message is None:
+        return
     at, status = transaction.now, action.new_status
     delivered_at = message.delivered_at or (at if status in ("delivered", "read") else None)
     updated = replace(message, delivery_status=status, delivered_at=delivered_at)
@@ -187,16 +268,18 @@ SMS_OPERATIONS: Final[tuple[AnyOperation, ...]] = (
     Operation(requests.SendMessage, _send, "send", "sms:send", "sms.sent", _bind_send),
     Operation(requests.ReceiveMessage, _receive, "receive", "sms:receive", "sms.received"),
     Operation(requests.MarkMessagesRead, _each(_read), "read", "sms:read", "sms.read"),
-    Operation(
-        requests.MarkMessagesUnread,
-        _each(lambda message, _: replace(message, is_read=False, read_at=None)),
-        "unread",
-        "sms:unread",
-        "sms.unread",
-    ),
+    Operation(requests.MarkMessagesUnread, _each(_unread), "unread", "sms:unread", "sms.unread"),
     Operation(requests.DeleteMessages, _each(_deleted), "delete", "sms:delete", "sms.deleted"),
     Operation(requests.AddReaction, _react, "react", "sms:react", "sms.reacted", _bind_reaction),
+    Operation(requests.RemoveReaction, _remove_reaction, "unreact", "sms:react", "sms.unreacted", _bind_removal),
+    Operation(requests.EditMessage, _edit, "edit", "sms:edit", "sms.edited", _bind_edit),
     Operation(requests.CreateGroup, _create_group, "group", "sms:group", "sms.group_created"),
+    Operation(requests.UpdateGroup, _update_group, "group-update", "sms:group", "sms.group_updated"),
+    Operation(requests.AddParticipant, _add_participant, "participant-add", "sms:group", "sms.participant_added"),
+    Operation(
+        requests.RemoveParticipant, _remove_participant, "participant-remove", "sms:group", "sms.participant_removed"
+    ),
+    Operation(requests.LeaveGroup, _remove_participant, "leave", "sms:leave", "sms.group_left"),
     Operation(
         requests.UpdateConversation, _update_conversation, "conversation", "sms:conversation", "sms.conversation"
     ),

@@ -5,33 +5,37 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 from pydantic import Field, model_validator
 
 from concord_environment.core.actions import Action
-from concord_environment.modalities.fields import Id, Moment, Name, NoneAsEmpty, Phone, Phones, Text
+from concord_environment.modalities.fields import Id, Line, Moment, Name, NoneAsEmpty, Phone, Phones, Text
 from concord_environment.modalities.message_selection import MessageSelection
 from concord_environment.modalities.sms.state import MessageAttachment, MessageType
 
-_NESTED: Final = (
+NESTED: Final = (
     "message_data",
-    "reaction_data",
-    "delete_data",
     "delivery_update_data",
+    "reaction_data",
+    "edit_data",
+    "delete_data",
     "group_data",
+    "participant_data",
     "conversation_update_data",
 )
-"""The nested objects in which older scenario files keep the fields of an action."""
+"""The nested objects in which UES's events keep the fields of an action."""
 
 
 class SMSAction(Action):
     """Base class of the requests for text messages."""
 
     modality: ClassVar[str] = "sms"
+    nested: ClassVar[str]
+    """The nested object of the action in `NESTED`."""
 
     @model_validator(mode="before")
     @classmethod
     def _unnest(cls, data: Any) -> Any:  # noqa: ANN401 - any JSON value
         if not isinstance(data, dict):
             return data
-        flat = {key: value for key, value in data.items() if key not in _NESTED}
-        for name in _NESTED:
+        flat = {key: value for key, value in data.items() if key not in NESTED}
+        for name in NESTED:
             if isinstance(nested := data.get(name), dict):
                 flat = {**nested, **flat}
         if "conversation_id" in flat:
@@ -40,6 +44,7 @@ class SMSAction(Action):
 
 
 class _Message(SMSAction):
+    nested: ClassVar[str] = "message_data"
     body: Text = ""
     message_type: MessageType = "sms"
     attachments: Annotated[tuple[MessageAttachment, ...], Field(max_length=100), NoneAsEmpty] = ()
@@ -50,9 +55,9 @@ class _Message(SMSAction):
 class SendMessage(_Message):
     """Sends a text message from the user.
 
-    `from_number` defaults to the user's number and cannot be another number. The message joins the conversation
-    `thread_id`, which the service creates if it does not exist. Without a `thread_id`, the message joins the
-    conversation with exactly these participants, or a new one. Fails for another `from_number` (403).
+    `from_number` defaults to the user's number; another one requires the permission `sms:send:others`. The message
+    joins the conversation `thread_id`, which the service creates if it does not exist. Without a `thread_id`, the
+    message joins the conversation with exactly these participants, or a new one. Fails without the permission (403).
     """
 
     operation: Literal["send_message"] = "send_message"
@@ -71,6 +76,7 @@ class ReceiveMessage(_Message):
     operation: Literal["receive_message"] = "receive_message"
     from_number: Phone
     to_numbers: Annotated[Phones, NoneAsEmpty] = ()
+    body: Text
     message_id: Id | None = None
     sent_at: Moment | None = None
     is_spam: bool = False
@@ -79,24 +85,23 @@ class ReceiveMessage(_Message):
 class _Selection(MessageSelection, SMSAction):
     """Base class of the requests for one or several messages."""
 
+    nested: ClassVar[str] = "delete_data"
+
 
 class MarkMessagesRead(_Selection):
-    """Marks text messages as read. Fails without changes if a message does not exist (404)."""
+    """Marks text messages as read. Ids that do not exist are left out."""
 
     operation: Literal["mark_read"] = "mark_read"
 
 
 class MarkMessagesUnread(_Selection):
-    """Marks text messages as unread. Fails without changes if a message does not exist (404)."""
+    """Marks text messages as unread and delivered. Ids that do not exist are left out."""
 
     operation: Literal["mark_unread"] = "mark_unread"
 
 
 class DeleteMessages(_Selection):
-    """Deletes text messages. Deleted messages lose text, attachments and reactions, and stay in the state as deleted.
-
-    Fails without changes if a message does not exist (404).
-    """
+    """Marks text messages as deleted. They keep their text. Ids that do not exist are left out."""
 
     operation: Literal["delete_message"] = "delete_message"
 
@@ -104,14 +109,33 @@ class DeleteMessages(_Selection):
 class AddReaction(SMSAction):
     """Adds a reaction to a text message, by default from the user's number.
 
-    Another `phone_number` requires the permission `sms:receive`. Fails if the message does not exist (404), or if it
-    has this reaction from the number already (409).
+    Another `phone_number` requires the permission `sms:receive`. Changes nothing if the message does not exist. Fails
+    if it has this reaction from the number already (409).
     """
 
+    nested: ClassVar[str] = "reaction_data"
     operation: Literal["add_reaction"] = "add_reaction"
     message_id: Id
     emoji: Name
     phone_number: Phone | None = None
+
+
+class RemoveReaction(SMSAction):
+    """Removes a reaction from a text message. Changes nothing if the message or the reaction does not exist."""
+
+    nested: ClassVar[str] = "reaction_data"
+    operation: Literal["remove_reaction"] = "remove_reaction"
+    message_id: Id
+    reaction_id: Id
+
+
+class EditMessage(SMSAction):
+    """Replaces the text of a text message. Changes nothing if the message does not exist."""
+
+    nested: ClassVar[str] = "edit_data"
+    operation: Literal["edit_message"] = "edit_message"
+    message_id: Id
+    new_body: Text
 
 
 class CreateGroup(SMSAction):
@@ -120,6 +144,7 @@ class CreateGroup(SMSAction):
     The service generates the `thread_id` by default. Fails if the id exists (409).
     """
 
+    nested: ClassVar[str] = "group_data"
     operation: Literal["create_group"] = "create_group"
     participant_numbers: Annotated[Phones, Field(min_length=1)]
     group_name: Name | None = None
@@ -127,12 +152,49 @@ class CreateGroup(SMSAction):
     thread_id: Id | None = None
 
 
+class UpdateGroup(SMSAction):
+    """Changes the name or the photo of a group conversation. Changes nothing if the conversation does not exist."""
+
+    nested: ClassVar[str] = "group_data"
+    operation: Literal["update_group"] = "update_group"
+    thread_id: Id
+    group_name: Name | None = None
+    group_photo_url: Line | None = None
+
+
+class _Participation(SMSAction):
+    nested: ClassVar[str] = "participant_data"
+    thread_id: Id
+    phone_number: Phone
+
+
+class AddParticipant(_Participation):
+    """Adds a participant to a group conversation. Changes nothing if the conversation does not exist."""
+
+    operation: Literal["add_participant"] = "add_participant"
+
+
+class RemoveParticipant(_Participation):
+    """Removes a participant from a group conversation. Changes nothing if the conversation does not exist."""
+
+    operation: Literal["remove_participant"] = "remove_participant"
+
+
+class LeaveGroup(SMSAction):
+    """Removes the user from a group conversation. Changes nothing if the conversation does not exist."""
+
+    nested: ClassVar[str] = "participant_data"
+    operation: Literal["leave_group"] = "leave_group"
+    thread_id: Id
+
+
 class UpdateConversation(SMSAction):
     """Changes the given flags of a conversation, sets its draft, or marks all its messages as read.
 
-    A `draft_message` of null deletes the draft. Fails if the conversation does not exist (404).
+    A `draft_message` of null deletes the draft. Changes nothing if the conversation does not exist.
     """
 
+    nested: ClassVar[str] = "conversation_update_data"
     operation: Literal["update_conversation"] = "update_conversation"
     thread_id: Id
     pin: bool | None = None
@@ -145,9 +207,10 @@ class UpdateConversation(SMSAction):
 class UpdateDeliveryStatus(SMSAction):
     """Sets the delivery status of a text message. `read` also marks the message as read.
 
-    Fails if the message does not exist (404).
+    Changes nothing if the message does not exist.
     """
 
+    nested: ClassVar[str] = "delivery_update_data"
     operation: Literal["update_delivery_status"] = "update_delivery_status"
     message_id: Id
     new_status: Literal["delivered", "failed", "read"]

@@ -66,7 +66,7 @@ class SMSCounts(StateView):
 
 
 class SMSStateView(SMSCounts):
-    """A page of the messages, latest first, and their conversations, or all conversations if there are at most 50."""
+    """The messages, latest first, and their conversations, or all conversations if there are at most 50."""
 
     messages: dict[str, SMSMessage]
     conversations: dict[str, ConversationView]
@@ -109,7 +109,7 @@ def conversation_view(state: SMSState, conversation: Conversation) -> Conversati
 
 def _state(world: States, now: datetime, page: StatePage) -> SMSStateView:
     state = world[SMSState]
-    query = SMSQuery(since=page.since, limit=page.limit, offset=page.offset, include_deleted=True)
+    query = SMSQuery(since=page.since, limit=page.limit, offset=page.offset, sort_by="sent_at")
     messages, total = find_messages(state, query)
     conversations = _conversations(state, messages)
     return SMSStateView.model_validate(
