@@ -33,6 +33,7 @@ from concord.trust.token_keys import TokenKeys
 from concord.trust.tokens import Claims
 from concord.trust.urls import PeerUrls
 from concord_gateway.assignments import Assignments
+from concord_gateway.calls.channel import Channels
 from concord_gateway.drivers import TrialContext
 from concord_gateway.drivers.rounds import drive_rounds
 from concord_gateway.open_calls import TrialCalls
@@ -170,6 +171,7 @@ async def _driven(storage: Storage, plan: AssessmentPlan) -> None:
                 trial_calls=calls,
                 progress=RecordedProgress(),
                 recorder=recorder,
+                channels=Channels(storage.assessments, storage.registry, None),
                 budget_s=LIMIT_S,
             )
         )
