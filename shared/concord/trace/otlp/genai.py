@@ -52,9 +52,8 @@ CONVERSATION: Final = (
     "gen_ai.conversation.id",
     "session.id",
     "gcp.vertex.agent.session_id",
-    "langsmith.trace.session_id",
 )
-"""The conversation that a span belongs to, which may have several traces."""
+"""The conversation that a span belongs to, which may have several traces. langsmith's `session` is a whole project."""
 WORKFLOW_NAME: Final = ("gen_ai.workflow.name", "workflow.name", "traceloop.workflow.name")
 LANGSMITH_KIND: Final = ("langsmith.span.kind",)
 OPENINFERENCE_KIND: Final = ("openinference.span.kind",)

@@ -35,6 +35,12 @@ def test_one_service_without_agents_is_not_recognised() -> None:
     )
 
 
+def test_services_that_do_not_call_each_other_are_not_recognised() -> None:
+    assert "0 agents recognised in 2 spans" in refusal(
+        as_lines(exported("front", span("a")), exported("back", span("b")))
+    )
+
+
 def test_an_agent_invoked_under_another_is_a_call_even_in_one_service() -> None:
     export = exported("app", invocation("a", "planner"), invocation("b", "worker", "a"))
     assert (calls(export), agents(export)) == ({("planner", "worker"): 1}, ["planner", "worker"])
