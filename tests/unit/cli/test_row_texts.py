@@ -69,8 +69,12 @@ class TestOutcome:
             assert rating.rests_on == "nobody judged the outcome (no scorer, and no key for a judge)"
 
     def test_without_conduct_the_score_is_the_outcome(self) -> None:
+        rating = rating_of(row(scoring=scored(sub_scores=factors(0.8, None))))
+        assert (rating.number, rating.rests_on) == ("80.0", "outcome 0.80 (by code)")
+
+    def test_a_lone_participants_conduct_is_1(self) -> None:
         rating = rating_of(lone_participant())
-        assert (rating.number, rating.rests_on) == ("70.0", "outcome 0.70 (by code)")
+        assert (rating.number, rating.rests_on) == ("70.0", "outcome 0.70 (by code) x conduct 1.00")
 
     def test_trials_without_an_evaluation_count_as_unjudged(self) -> None:
         lost = row(trials=[], scoring=scored(usable_trials=0, judged_by_code=0, unjudged=2))
