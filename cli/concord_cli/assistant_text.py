@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -30,19 +29,19 @@ def points_table(results: Sequence[ScenarioResults]) -> Table:
     return table
 
 
-def losses(results: Sequence[ScenarioResults], room: int) -> RenderableType:
+def losses(results: Sequence[ScenarioResults], room: int) -> list[Text]:
     """The criteria that lost points and why, two lines each, in at most `room` lines."""
     criteria = criteria_of(results)
     lost = losing(criteria)
     if not lost:
-        return Text("None." if any(each.checked for each in criteria) else "No criterion was checked.")
+        return [Text("None." if any(each.checked for each in criteria) else "No criterion was checked.")]
     fit = max(1, room // 2)
     shown = lost if len(lost) <= fit else lost[: max(1, (room - 1) // 2)]
     lines = [line for each in shown for line in _loss(each, len({trial.scenario_id for trial in results}) > 1)]
     if len(lost) > len(shown):
         points = sum(each.lost for each in lost[len(shown) :])
         lines.append(_line(f"and {len(lost) - len(shown)} more, which lost {points:,g} points", "dim"))
-    return Group(*lines)
+    return lines
 
 
 def failed_checks(results: Sequence[ScenarioResults]) -> list[Text]:

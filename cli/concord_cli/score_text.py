@@ -212,7 +212,8 @@ def _of_an_outcome(inputs: _Inputs, score: float) -> Rating:
     if conduct is not None and not inputs.alone:
         rests_on += f" x conduct {conduct:.2f}"
     trials, unjudged = sum(inputs.judged.values()), inputs.judged.get("nobody", 0)
-    notes = [f"Means of {trials:,} trials; outcome and conduct are multiplied trial by trial."] if trials > 1 else []
+    by_trial = "" if inputs.alone or conduct is None else "; outcome and conduct are multiplied trial by trial"
+    notes = [f"Means of {trials:,} trials{by_trial}."] if trials > 1 else []
     if not unjudged:
         return Rating(f"{score:.1f}", rests_on, tuple(notes))
     high = inputs.score_high

@@ -93,19 +93,24 @@ def _of_assistant(row: ResultRow, results: Sequence[ScenarioResults]) -> Rendera
         ("Findings", cut_short([one_line(each.advice) for each in detail.findings])),
         ("Warnings", cut_short([one_line(line) for line in _warning_lines(detail)])),
     ]
-    shown = [(title, lines) for title, lines in below if lines]
-    used = 4 + len(head) + len(points.rows) + sum(1 + len(lines) for _, lines in shown)
+    below = [(title, lines) for title, lines in below if lines]
+    used = 5 + len(head) + len(points.rows) + sum(1 + len(lines) for _, lines in below)
     lost = losses(results, MAX_ASSISTANT_LINES - used)
+    gap = [""] if used + len(lost) + len(below) <= MAX_ASSISTANT_LINES else []
     return Group(
         "",
         *head,
         "",
         points,
-        Text("Criteria that lost points", "bold"),
-        Padding(lost, _INDENT),
-        *(Group(Text(title, "bold"), Padding(Group(*lines), _INDENT)) for title, lines in shown),
+        "",
+        _compact_section("Criteria that lost points", lost),
+        *(Group(*gap, _compact_section(title, lines)) for title, lines in below),
         "",
     )
+
+
+def _compact_section(title: str, lines: Sequence[Text]) -> RenderableType:
+    return Group(Text(title, style="bold"), Padding(Group(*lines), _INDENT, expand=False))
 
 
 def _assistant_headline(row: ResultRow, results: Sequence[ScenarioResults]) -> list[Text]:

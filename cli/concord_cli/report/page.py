@@ -48,7 +48,8 @@ class Page:
     """One report.
 
     `assistant`: on the trials in scenarios; `lone_assistant`: whether only one agent took part, so that the page has no
-    graph and no metrics of a team; `unread_results`: results of scenarios in an unknown form, as JSON. `no_calls_text`: the text in place of calls, if there are none; `fully_observed`: whether all calls were observable.
+    graph and no metrics of a team. `unread_results`: results of scenarios in an unknown form, as JSON. `no_calls_text`:
+    the text in place of calls, if there are none; `fully_observed`: whether all calls were observable.
     """
 
     head: Headline
@@ -83,6 +84,7 @@ def page_of(row: ResultRow, trial_id: str | None = None, define: Definitions = n
     scope = scope_of(row, trial_id)
     flows = flows_of(scope.trials)
     trials = trials_of(scope.trials)
+    lone = is_lone_assistant(row.detail)
     assistant = assistant_section_of(scenario_results(row.detail, trial_id))
     return Page(
         head=headline_of(scope),
@@ -98,11 +100,11 @@ def page_of(row: ResultRow, trial_id: str | None = None, define: Definitions = n
         metrics=metrics_of(scope.metrics, define),
         roster=_roster(scope),
         latency=latency_of(scope.latency),
-        judge=_judge(scope),
+        judge=None if lone and scope.judge is None else _judge(scope),
         trials=trials,
         trust=trust_of(scope),
         assistant=assistant,
-        lone_assistant=is_lone_assistant(row.detail),
+        lone_assistant=lone,
         unread_results=_pretty(row) if assistant is None else None,
     )
 

@@ -15,11 +15,9 @@ def moment(timestamp: str) -> datetime | None:
 
 
 def clock(timestamp: str) -> str:
-    """`08:05`, with seconds unless they are 0."""
+    """`08:05`; a text that is no time, cut."""
     at = moment(timestamp)
-    if at is None:
-        return beginning(timestamp, 25)
-    return f"{at:%H:%M:%S}" if at.second else f"{at:%H:%M}"
+    return beginning(timestamp, 25) if at is None else f"{at:%H:%M}"
 
 
 def date(timestamp: str) -> str:

@@ -1,4 +1,4 @@
-"""The day of an assistant: its turns in order, with its actions, its notes, and the events of others, by simulated time.
+"""The day of an assistant: its turns in order, with its actions, its notes and the events of others.
 
 A run of actions of one kind is one entry, so that a long day stays readable.
 """
@@ -27,6 +27,8 @@ LEAST_RUN: Final = 4
 MAX_EVENT_TEXT: Final = 600
 MAX_NOTES: Final = 2000
 
+_RECEIPTS: Final = frozenset({"receive", "receive message", "send message"})
+
 _EPOCH: Final = datetime.min.replace(tzinfo=UTC)
 
 
@@ -45,34 +47,36 @@ class ActionView:
 
 @dataclass(frozen=True, slots=True)
 class EventView:
-    """An event of somebody else: the user's task, a reply to the assistant, or an event of the scenario."""
+    """An event of somebody else: the user's task, a reply to the assistant, or an event of the scenario.
+
+    `way`: how it reached the user, such as `by email`.
+    """
 
     time: str
     kind: Literal["task", "reply", "arrival"]
     who: str
-    modality: str
-    operation: str
+    way: str
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An entry of a turn: an event, or a run of actions of one kind."""
+    """An entry of a turn: an event, a run of actions of one kind, or the assistant's notes."""
 
-    event: EventView | None
-    actions: list[ActionView]
-    refused: int
+    event: EventView | None = None
+    actions: tuple[ActionView, ...] = ()
+    refused: int = 0
+    notes: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class TurnView:
-    """A turn. `date`: if it begins a new day; `notes`: of the assistant; `error`: why the turn failed."""
+    """A turn. `date`: if it begins a new day; `error`: why the turn failed."""
 
     number: int
     date: str | None
     start: str
-    end: str
-    notes: str | None
+    end: str | None
     error: str | None
     entries: list[Entry]
 
@@ -140,27 +144,40 @@ def _items(trial: ScenarioResults, number: int) -> list[Action | OtherEvent]:
 
 
 def _turn(turn: Turn, items: Sequence[Action | OtherEvent], new_date: str | None) -> TurnView:
-    notes = visible(turn.notes or "").strip()
+    start, end = clock(turn.started_at), clock(turn.ended_at)
+    done = _acted(turn, items)
     return TurnView(
         number=turn.turn,
         date=new_date or None,
-        start=clock(turn.started_at),
-        end=clock(turn.ended_at),
-        notes=(notes if len(notes) <= MAX_NOTES else f"{notes[:MAX_NOTES]}…") or None,
+        start=start,
+        end=None if end == start else end,
         error=None if turn.error is None else on_one_line(turn.error),
-        entries=list(_entries(items)),
+        entries=[*_entries(items[:done]), *_notes(turn), *_entries(items[done:])],
     )
+
+
+def _acted(turn: Turn, items: Sequence[Action | OtherEvent]) -> int:
+    """The number of entries before the assistant's notes: up to its last action, else those at the turn's start."""
+    actions = [place for place, each in enumerate(items, 1) if isinstance(each, Action)]
+    if actions:
+        return actions[-1]
+    return sum(moment(each.timestamp) == moment(turn.started_at) for each in items)
+
+
+def _notes(turn: Turn) -> Iterator[Entry]:
+    if notes := visible(turn.notes or "").strip():
+        yield Entry(notes=notes if len(notes) <= MAX_NOTES else f"{notes[:MAX_NOTES]}…")
 
 
 def _entries(items: Sequence[Action | OtherEvent]) -> Iterator[Entry]:
     for _, alike in groupby(items, key=lambda each: each.action if isinstance(each, Action) else None):
         run = list(alike)
-        actions = [_action(each) for each in run if isinstance(each, Action)]
+        actions = tuple(_action(each) for each in run if isinstance(each, Action))
         if len(actions) >= LEAST_RUN:
-            yield Entry(None, actions, sum(each.refused for each in actions))
+            yield Entry(actions=actions, refused=sum(each.refused for each in actions))
             continue
-        yield from (Entry(None, [each], int(each.refused)) for each in actions)
-        yield from (Entry(_event(each), [], 0) for each in run if isinstance(each, OtherEvent))
+        yield from (Entry(actions=(each,), refused=int(each.refused)) for each in actions)
+        yield from (Entry(event=_event(each)) for each in run if isinstance(each, OtherEvent))
 
 
 def _action(action: Action) -> ActionView:
@@ -183,8 +200,7 @@ def _event(event: OtherEvent) -> EventView:
         time=clock(event.timestamp),
         kind="task" if is_task else "arrival" if event.character is None else "reply",
         who=on_one_line(event.character or event.sender or "the scenario"),
-        modality=modality,
-        operation=operation,
+        way="in the chat" if is_task else f"by {modality}" if operation in _RECEIPTS else f"({modality} {operation})",
         text=beginning(event.text, MAX_EVENT_TEXT) if event.text.strip() else "",
     )
 

@@ -22,13 +22,11 @@ _IDS: Final = ("message_ids", "message_id", "event_id", "event_ids", "email_id",
 
 
 def about(parameters: Mapping[str, JsonValue]) -> str:
-    """Receivers, title and beginning of the text, else the first that says something; empty without any."""
+    """Receivers, title and beginning of the text, else the ids; empty without any."""
     receivers = _first(parameters, _RECEIVERS)
     parts = [f"to {receivers}" if receivers else "", _first(parameters, _TITLES), _first(parameters, _TEXTS)]
-    said = [part for part in parts if part]
-    if len(said) < 1 + bool(_first(parameters, _TEXTS)):
-        said.append(_first(parameters, _IDS))
-    return beginning(line, MAX_ABOUT) if (line := " · ".join(part for part in said if part)) else ""
+    line = " · ".join(part for part in parts if part) or _first(parameters, _IDS)
+    return beginning(line, MAX_ABOUT) if line else ""
 
 
 def listed(parameters: Mapping[str, JsonValue]) -> list[tuple[str, str]]:
