@@ -109,4 +109,7 @@ def _over_trials(scenario: str, of_trials: Sequence[Criterion]) -> CriterionPoin
 
 
 def _sum(points: Sequence[Points]) -> Points:
-    return Points(score=sum(each.score for each in points), max_score=sum(each.max_score for each in points))
+    # Not validated: a sum may exceed the limit of a single number of points.
+    return Points.model_construct(
+        score=sum(each.score for each in points), max_score=sum(each.max_score for each in points)
+    )

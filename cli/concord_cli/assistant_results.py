@@ -21,6 +21,11 @@ class Points(_Part):
     score: _Points
     max_score: _Points
 
+    @property
+    def share(self) -> float:
+        """The share of the possible points, from 0 to 1; 0 if none are possible."""
+        return min(1.0, self.score / self.max_score) if self.max_score else 0.0
+
 
 class Scores(_Part):
     """Points over all criteria, and by dimension."""

@@ -22,8 +22,7 @@ def points_table(results: Sequence[ScenarioResults]) -> Table:
     """A line for each dimension, with its points as a bar."""
     table = plain_table()
     for name, points in list(dimension_points(results).items())[:MAX_DIMENSIONS]:
-        share = points.score / points.max_score if points.max_score else 0.0
-        filled = round(share * _BAR)
+        filled = round(points.share * _BAR)
         bar = "█" * filled + "░" * (_BAR - filled)
         table.add_row(plain_text(name.replace("_", " ")), Text(of_points(points), justify="right"), bar)
     return table

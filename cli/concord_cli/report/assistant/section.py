@@ -108,7 +108,7 @@ def _criterion(criterion: CriterionPoints, several: bool, reasons: Sequence[str]
         scenario=on_one_line(criterion.scenario) if several else None,
         dimension=named(criterion.dimension).lower(),
         points=of_points(criterion.points) if criterion.checked else "not checked",
-        width=_share(criterion.points),
+        width=percent(criterion.points.share),
         judge="by a model" if criterion.by_model else "by code",
         often=f"lost in {criterion.losing} of {criterion.trials} trials" if lost_often else None,
         reasons=[_reason(each) for each in reasons[:MAX_REASONS]],
@@ -138,11 +138,7 @@ def _reason(text: str) -> str:
 
 
 def _dimension(name: str, points: Points) -> DimensionView:
-    return DimensionView(named(name), of_points(points), _share(points))
-
-
-def _share(points: Points) -> str:
-    return percent(min(1.0, points.score / points.max_score) if points.max_score else 0.0)
+    return DimensionView(named(name), of_points(points), percent(points.share))
 
 
 def _faults(results: Sequence[ScenarioResults]) -> Iterable[FaultView]:
