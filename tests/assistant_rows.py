@@ -126,7 +126,11 @@ def row_with(*results: AssessmentResults, team: Sequence[str] = ("assistant",), 
 def troubled_day(number: int = 1) -> AssessmentResults:
     """A day with lost points, a failed check, a refused action, a failed turn, replies, and a fault of a person."""
     ten, eleven = MORNING + timedelta(hours=2), MORNING + timedelta(hours=3)
-    email = {"to_addresses": [TOM], "subject": "Re: Meeting on Thursday?", "body_text": "Dear Tom,\n\n15:00 suits. <b>"}
+    email: dict[str, Any] = {
+        "to_addresses": [TOM],
+        "subject": "Re: Meeting on Thursday?",
+        "body_text": "Dear Tom,\n\n15:00 suits. <b>",
+    }
     return results_of(
         [
             criterion("The free time is proposed", 10),
@@ -200,7 +204,7 @@ def assistant_team() -> ResultRow:
     return row.model_copy(update={"detail": row.detail.model_copy(update={"trials": [shown]})})
 
 
-def working_week(actions: int = 500) -> ResultRow:
+def week_results(actions: int = 500) -> AssessmentResults:
     """Five days of eight turns, with actions of changing kinds and 120 events of others."""
     turns, log, events = [], [], []
     kinds = ("email.send", "email.mark_read", "email.mark_read", "calendar.create", "sms.send_message", "email.archive")
@@ -224,4 +228,9 @@ def working_week(actions: int = 500) -> ResultRow:
         criterion(f"Criterion {n} of the week, which has a rather long name", n % 3, 2, explanation="because " * 40)
         for n in range(30)
     ]
-    return row_with(results_of(criteria, turns=turns, action_log=log, other_events=events))
+    return results_of(criteria, turns=turns, action_log=log, other_events=events)
+
+
+def working_week(actions: int = 500) -> ResultRow:
+    """One assistant and its week."""
+    return row_with(week_results(actions))

@@ -6,6 +6,7 @@ import pytest
 from rich.console import Console
 
 from concord.assessment.result_row import ResultRow
+from concord_assistant.results import UserFault
 from concord_cli.summary import MAX_ASSISTANT_LINES, summary
 from tests.assistant_rows import (
     assistant_in_two_trials,
@@ -14,6 +15,7 @@ from tests.assistant_rows import (
     lone_assistant,
     results_of,
     row_with,
+    week_results,
     working_week,
 )
 
@@ -82,17 +84,12 @@ def test_losses_are_summed_over_trials() -> None:
 
 @pytest.mark.parametrize("width", [40, 80, 200])
 def test_the_summary_fits_a_screen_however_much_went_wrong(width: int) -> None:
-    week = working_week()
-    [results] = week.detail.assessment_results  # type: ignore[misc]
-    faults = [{"turn": n, "character": "tom", "fault": "wrong " * 50} for n in range(30)]
-    failed = [{**criterion(f"Unchecked {n}", None, error="x" * 300).model_dump()} for n in range(9)]
-    worst = {**results, "user_faults": faults, "criteria_results": [*results["criteria_results"], *failed]}
-    row = week.model_copy(
-        update={
-            "detail": week.detail.model_copy(update={"assessment_results": [worst], "warnings": ["careful " * 50] * 20})
-        }
-    )
-    for each in (week, row, assistant_team(), assistant_in_two_trials()):
+    week = week_results()
+    faults = [UserFault(turn=n, character="tom", fault="wrong " * 50) for n in range(1, 31)]
+    failed = [criterion(f"Unchecked {n}", None, error="x" * 300) for n in range(9)]
+    worst = week.model_copy(update={"user_faults": faults, "criteria_results": [*week.criteria_results, *failed]})
+    row = row_with(worst, warnings=["careful " * 50] * 20)
+    for each in (working_week(), row, assistant_team(), assistant_in_two_trials()):
         assert len(shown(each, width).splitlines()) <= MAX_ASSISTANT_LINES
     text = shown(row, 80)
     assert "more, which lost" in text

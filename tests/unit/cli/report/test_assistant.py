@@ -1,6 +1,7 @@
 """Assistants on the page: lost points first, dimensions, and the day turn by turn."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -193,7 +194,8 @@ class TestTexts:
         assert (len(shown), len(shown[0][1]), shown[-1]) == (31, 1501, ("…", "10 more"))
 
     def test_a_name_of_a_parameter_is_hostile_text_as_well(self) -> None:
-        log = [action(1, "email.send", **{"<script>alert(1)</script>": "x"})]
+        hostile: dict[str, Any] = {"<script>alert(1)</script>": "x"}
+        log = [action(1, "email.send", **hostile)]
         turn = TurnResult(turn=1, started_at=MORNING, ended_at=MORNING)
         parsed = parse_page(render(row_with(results_of([criterion("One", 1)], turns=[turn], action_log=log))))
         assert len(parsed.all("script")) == 1
