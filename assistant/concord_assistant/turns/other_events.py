@@ -21,9 +21,8 @@ _TEXTS: Final = ("body_text", "body", "content", "comment", "description")
 """The fields of the data of events, over all modalities. The first field with a text counts."""
 
 
-def listed(turn: int, event: Event) -> OtherEvent:
-    """The short form of an executed event."""
-    data = event.data or {}
+def listed(turn: int, event: Event, data: Mapping[str, Any]) -> OtherEvent:
+    """The short form of an executed event. `data`: that of the event, with all fields on one level."""
     character = event.metadata.get("character_id")
     parts = [_first(data, _TITLES), _first(data, _TEXTS)]
     text = " · ".join(" ".join(part.split()) for part in parts if part)

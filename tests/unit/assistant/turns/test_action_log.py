@@ -124,3 +124,16 @@ def test_listed_events_are_few_and_short_and_the_others_are_counted(monkeypatch:
         builder.end_turn()
     assert [(each.turn, each.sender, each.text) for each in builder.get_listed_events()] == [(1, None, "Hell…")] * 2
     assert builder.other_events_omitted == 4
+
+
+def test_the_nested_form_of_text_messages_is_logged_like_any_other() -> None:
+    data = {"action": "send_message", "message_data": {"body": "Hi", "to_numbers": ["+1"]}, "delete_data": None}
+    sent = event("1").model_copy(update={"modality": "sms", "data": data})
+    received = event("2", agent_id=None).model_copy(update={"modality": "sms", "data": data})
+    builder = ActionLogBuilder("purple-123")
+    builder.start_turn(1)
+    [entry], _ = builder.add_events_from_turn([sent, received])
+    assert (entry.action, entry.parameters) == ("sms.send_message", {"body": "Hi", "to_numbers": ["+1"]})
+    flat = {"operation": "send_message", "body": "Hi", "to_numbers": ["+1"]}
+    assert builder.get_other_events() == [{"modality": "sms", "data": flat}]
+    assert [(each.event, each.text) for each in builder.get_listed_events()] == [("sms.send_message", "Hi")]
